@@ -47,6 +47,8 @@ pub struct MachineEvent {
     pub cpu: Option<f32>,
     /// Its memory from then on, where the row says it.
     pub memory: Option<f32>,
+    /// Its GPUs from then on, where the row says them.
+    pub gpus: Option<i32>,
 }
 
 /// All events of machines.
@@ -71,6 +73,8 @@ pub struct UpTime {
     pub cpu: Option<f32>,
     /// Its memory, the last that was said.
     pub memory: Option<f32>,
+    /// Its GPUs, the last that were said.
+    pub gpus: Option<i32>,
 }
 
 impl MachineEvents {
@@ -83,7 +87,7 @@ impl MachineEvents {
         if !lake.has(Table::MachineEvents) {
             return Ok(all);
         }
-        let columns = [
+        let mut columns = vec![
             ROW_ID,
             "time_us",
             "machine_id",
@@ -92,6 +96,9 @@ impl MachineEvents {
             "cpu_capacity",
             "memory_capacity",
         ];
+        columns.extend(
+            Some(GPU_CAPACITY).filter(|column| lake.has_column(Table::MachineEvents, column)),
+        );
         let mut known: FxHashMap<String, u32> = FxHashMap::default();
         for batch in lake.read(Table::MachineEvents, None, &columns)? {
             let long = |idx: usize| batch.column(idx).as_primitive::<Int64Type>();
@@ -101,6 +108,7 @@ impl MachineEvents {
                 let floats = batch.column(idx).as_primitive::<Float32Type>();
                 floats.is_valid(row).then(|| floats.value(row))
             };
+            let gpus = batch.column_by_name(GPU_CAPACITY).map(AsArray::as_primitive::<Int32Type>);
             for row in 0..batch.num_rows() {
                 let platform = platforms.is_valid(row).then(|| {
                     let name = platforms.value(row);
@@ -123,6 +131,7 @@ impl MachineEvents {
                     platform,
                     cpu: cell(5, row),
                     memory: cell(6, row),
+                    gpus: gpus.filter(|cells| cells.is_valid(row)).map(|cells| cells.value(row)),
                 });
             }
         }
@@ -138,8 +147,14 @@ impl MachineEvents {
         for event in &self.events {
             let id = event.machine_id;
             let at_us = event.time_us.min(end_us);
-            let blank =
-                UpTime { machine_id: id, from_us: at_us, to_us: i64::MIN, cpu: None, memory: None };
+            let blank = UpTime {
+                machine_id: id,
+                from_us: at_us,
+                to_us: i64::MIN,
+                cpu: None,
+                memory: None,
+                gpus: None,
+            };
             let is_new = !now.contains_key(&id);
             let known = now.entry(id).or_insert(blank);
             let was_there = known.to_us == i64::MAX;
@@ -149,6 +164,7 @@ impl MachineEvents {
             }
             known.cpu = event.cpu.or(known.cpu);
             known.memory = event.memory.or(known.memory);
+            known.gpus = event.gpus.or(known.gpus);
             known.from_us = at_us;
             // An UPDATE does not bring a machine back that has left.
             let is_there = match event.change {
@@ -180,6 +196,7 @@ mod tests {
             platform: None,
             cpu,
             memory: None,
+            gpus: None,
         };
         //  ADD 0.5 at 0, UPDATE 1 at 10, REMOVE at 30, ADD (says nothing) at 40, end at 50
         let events = vec![

@@ -81,26 +81,30 @@ pub enum Usage {
     UsedMemory,
     /// The requests of GPUs.
     Gpus,
-    /// The memory requests, and what is read for the use of CPU.
-    ReadWithMemoryRequests,
+    /// The requests of memory and GPUs, and what is read for the use of CPU.
+    ReadWithRequests,
 }
 
 impl Usage {
     /// The column of the usage windows that is read, if they are.
     const fn column(self) -> Option<&'static str> {
         match self {
-            Self::Read | Self::ReadWithMemoryRequests => Some("mean_cpu_rate"),
+            Self::Read | Self::ReadWithRequests => Some("mean_cpu_rate"),
             Self::Memory(column) => Some(column),
             Self::Skip | Self::MemoryRequests | Self::UsedMemory | Self::Gpus => None,
         }
     }
 
     const fn is_of_memory_requests(self) -> bool {
-        matches!(self, Self::Memory(_) | Self::MemoryRequests | Self::ReadWithMemoryRequests)
+        matches!(self, Self::Memory(_) | Self::MemoryRequests | Self::ReadWithRequests)
+    }
+
+    const fn is_of_gpus(self) -> bool {
+        matches!(self, Self::Gpus | Self::ReadWithRequests)
     }
 
     const fn is_of_cpu(self) -> bool {
-        matches!(self, Self::Read | Self::ReadWithMemoryRequests)
+        matches!(self, Self::Read | Self::ReadWithRequests)
     }
 }
 
@@ -128,7 +132,7 @@ impl Tasks {
         let tells = |column: &'static str| lake.has_column(Table::TaskEvents, column);
         let tells_memory = usage == Usage::UsedMemory && tells(USED_MEMORY);
         let tells_used = usage.is_of_cpu() && tells(CPU_TIME);
-        let tells_gpus = usage == Usage::Gpus && tells(GPU_REQUEST);
+        let tells_gpus = usage.is_of_gpus() && tells(GPU_REQUEST);
         let mut columns = columns_of(lake, usage);
         let of_used = [(tells_memory, USED_MEMORY), (tells_used, CPU_TIME)];
         for (_, column) in of_used.into_iter().filter(|(is_told, _)| *is_told) {
@@ -265,10 +269,10 @@ impl Tasks {
         Ok(())
     }
 
-    /// The CPU and the memory that a row asks for; memory only where it was asked for.
-    pub fn requests_of(&self, row: u32) -> [Option<f32>; 2] {
-        let memory = self.memory.get(row as usize).copied().flatten();
-        [self.requests[row as usize], memory]
+    /// The CPU, memory and GPUs that a row asks for; the last two only where they were asked for.
+    pub fn requests_of(&self, row: u32) -> [Option<f32>; 3] {
+        let of = |cells: &[Option<f32>]| cells.get(row as usize).copied().flatten();
+        [self.requests[row as usize], of(&self.memory), of(&self.gpus)]
     }
 
     /// How many there are.

@@ -276,6 +276,7 @@ mod tests {
                     platform: None,
                     cpu: None,
                     memory: None,
+                    gpus: None,
                 });
             };
             let mut at_s = -400.0 * window_s * (1.0 + rng.random::<f64>());

@@ -1,4 +1,4 @@
-//! GPUs as a resource: what is charged, its unit, and which lakes have none.
+//! GPUs as a resource: what is charged and shown, its unit, and which lakes have none.
 
 use std::fmt::Write;
 
@@ -104,6 +104,54 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Promise: in every interval `load` shows the GPUs that pods held and waited for, and those of
+    /// the nodes, as a sum over pods and seconds says; all intervals together are `account`.
+    #[test]
+    fn load_shows_the_gpus_held_in_every_interval(
+        pods in prop::collection::vec((0_i64..300, 0_i64..200, 1_i64..500, 0_i64..9), 1..30),
+        nodes in prop::collection::vec(0_i64..9, 1..6),
+    ) {
+        let (mut lines, mut spans) = (Vec::new(), Vec::new());
+        for (id, &(submit, wait, run, gpus)) in pods.iter().enumerate() {
+            let (start, end) = (submit + wait, submit + wait + run);
+            let milli = if gpus == 1 { 250 } else { 1000 };
+            lines.push(format!("p-{id},1000,1,{gpus},{milli},,LS,Failed,{submit},{end},{start}"));
+            spans.push([submit, start, end, gpus * milli]);
+        }
+        let listed = nodes.iter().enumerate().map(|(id, gpus)| format!("n-{id},1000,1,{gpus},T4"));
+        let place = of_pods(&lines, &listed.collect::<Vec<_>>());
+        let args = ["load", "--resource", "gpu", "--interval", "100s", "--format", "json"];
+        let json = place.run(&args).ok().json();
+        let gpus: i64 = nodes.iter().sum();
+        let mut total = 0.0;
+        for row in json["rows"].as_array().unwrap() {
+            let time = |name: &str| row[name].as_f64().unwrap();
+            let (from, to) = (time("start_s"), time("end_s"));
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            let mean = |first: usize| {
+                let of = |pod: &[i64; 4]| {
+                    let (begin, end) = (pod[first], pod[first + 1]);
+                    ((end as f64).min(to) - (begin as f64).max(from)).max(0.0) * pod[3] as f64
+                };
+                spans.iter().map(of).sum::<f64>() / 1000.0 / (to - from)
+            };
+            let held = mean(1);
+            prop_assert!(is_near(time("gpu_allocated"), held), "{row}: {held}");
+            prop_assert!(is_near(time("gpu_pending"), mean(0)), "{row}");
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            let all = gpus as f64;
+            prop_assert!(is_near(time("gpu_capacity"), all) && is_near(time("gpu_free"), all - held) || (all - held).abs() < 1e-3);
+            total += held * (to - from);
+        }
+        prop_assert!(is_near(json["totals"]["gpu_allocated_s"].as_f64().unwrap(), total));
+        let account = place.run(&["account", "--cpu", "gpu-slots", "--format", "json"]).ok().json();
+        prop_assert_eq!(&account["total"], &json["totals"]["gpu_allocated_s"]);
+    }
+}
+
 /// Promise: the unit of GPU time stands with every sum, in text and charts, and no other does.
 #[test]
 fn gpu_time_is_said_in_gpu_seconds() {
@@ -145,6 +193,9 @@ fn traces_without_gpus_are_refused() {
         assert!(run.stderr.contains(sentence), "{command}: {}", run.stderr);
         assert!(run.stdout.is_empty(), "{command}");
     }
+    let run = place.run(&["load", "--resource", "gpu"]);
+    assert!(run.code == Some(3) && run.stderr.contains("records no GPUs"), "{}", run.text());
+    assert!(!place.run(&["load", "--format", "json"]).ok().text().contains("gpu"));
     for (more, said) in [
         (&["--cpu", "slots"][..], "--cpu is for --resource cpu, and this is --resource gpu"),
         (

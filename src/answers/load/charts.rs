@@ -30,11 +30,12 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
         return charts;
     }
     for (resource, amounts) in [
-        (Resource::Cpu, [Amount::CpuAllocated, Amount::CpuUsed]),
-        (Resource::Memory, [Amount::MemoryAllocated, Amount::MemoryUsed]),
+        (Resource::Cpu, &[Amount::CpuAllocated, Amount::CpuUsed][..]),
+        (Resource::Memory, &[Amount::MemoryAllocated, Amount::MemoryUsed]),
+        (Resource::Gpu, &[Amount::GpusAllocated]),
     ] {
         let names = ["allocated", "used"];
-        for (amount, name) in amounts.into_iter().zip(names).filter(|_| wants(resource)) {
+        for (&amount, name) in amounts.iter().zip(names).filter(|_| wants(resource)) {
             if loaded.knows(amount) {
                 let stem = format!("load-{}-{name}", resource.name());
                 charts.push((stem, areas(loaded, resource, amount)));
@@ -121,7 +122,7 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
     let (sums, unit, title) = match resource {
         Resource::Cpu => (load.capacity.cpu.as_ref(), table::cpu_unit(load), "CPU"),
         Resource::Memory => (load.capacity.memory.as_ref(), table::memory_unit(load), "Memory"),
-        Resource::Gpu => (None, "GPUs", "GPUs"),
+        Resource::Gpu => (load.capacity.gpus.as_ref(), "GPUs", "GPUs"),
     };
     let capacity = table::capacity(load, sums);
     let values = |cells: &Cells| joined.means(loaded, &table::means(load, cells, amount));

@@ -62,6 +62,9 @@ pub const SHARES: [Share; 4] = [
     share("memory_used_share", "memory_used", "memory_allocated"),
 ];
 
+/// The share that is given besides where GPUs are known.
+const GPU_SHARE: Share = share("gpu_allocated_share", "gpu_allocated", "gpu_capacity");
+
 /// Intervals times groups that are held at most: about 1.5 GB a thread.
 const CELLS_MAX: usize = 4_000_000;
 
@@ -182,7 +185,7 @@ pub struct LoadPlan {
 
     /// Only the columns and charts of one resource
     ///
-    /// By default both.
+    /// By default CPU and memory, and GPUs where attempts record them.
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub resource: Option<Resource>,
 
@@ -287,7 +290,7 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
         _ => 9,
     };
     if plan.resource == Some(Resource::Gpu) {
-        return Err(Usage("--resource gpu: load adds up CPU and memory".to_owned()).into());
+        lake.require_gpus()?;
     }
     if plan.groups < 1 {
         return Err(Usage("--groups 0 leaves no group: give 1 or more".to_owned()).into());
@@ -348,16 +351,15 @@ impl Loaded {
     fn total_line(&self) -> String {
         let all = &self.load.all;
         let sum = |amount| digits::six_digits(all.total(amount).seconds());
+        let unit = CpuDefinition::Requested.unit(self.load.source);
+        let gpus = self.load.knows_gpus().then(|| sum(Amount::GpusAllocated));
+        let gpus = gpus.map(|sum| format!(", {sum} GPU-s")).unwrap_or_default();
+        let waits = self.load.knows_waits.then(|| sum(Amount::Pending));
+        let waits = waits.map(|sum| format!("; waiting: {sum} task-s")).unwrap_or_default();
         format!(
-            "requested by running attempts: {} {}; running: {} task-s{}",
+            "requested by running attempts: {} {unit}{gpus}; running: {} task-s{waits}",
             sum(Amount::CpuAllocated),
-            CpuDefinition::Requested.unit(self.load.source),
             sum(Amount::Running),
-            if self.load.knows_waits {
-                format!("; waiting: {} task-s", sum(Amount::Pending))
-            } else {
-                String::new()
-            },
         )
     }
 
@@ -403,6 +405,13 @@ impl Loaded {
             "sizes": rows(&self.sizes),
             "users": rows(&self.users),
         });
+        if load.knows_gpus() {
+            json["gpu_unit"] = "GPUs".into();
+            json["totals"]["gpu_capacity_s"] = json!(of(&load.capacity.gpus));
+            json["totals"]["gpu_allocated_s"] = json!(total(Amount::GpusAllocated));
+            json["totals"]["gpu_pending_s"] = json!(total(Amount::GpusPending));
+            json["attempts_without_gpu_request"] = json!(counts.without_gpu_request);
+        }
         for (name, part) in [("allocated", "cpu_allocated_s"), ("used", "cpu_used_s")] {
             let share = sentences::share_of_sum(&json["totals"], part, "cpu_capacity_s");
             json["totals"][format!("cpu_{name}_of_capacity_share")] = share.into();
@@ -417,7 +426,8 @@ impl Loaded {
         if plan.by.is_some() {
             json["stacked"] = rows(&self.stacked).into();
         }
-        shares::put(&mut json, &SHARES);
+        let of_gpus = load.knows_gpus().then_some(GPU_SHARE);
+        shares::put(&mut json, &SHARES.into_iter().chain(of_gpus).collect::<Vec<Share>>());
         if load.all.is_empty() {
             json[store::NOTHING] = "No task ran or waited in the loaded parts.".into();
         }

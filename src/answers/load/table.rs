@@ -26,6 +26,8 @@ pub(super) fn known(load: &Load, amount: Amount) -> impl Fn(usize) -> bool + '_ 
             let is_waiting = amount == Amount::MemoryPending;
             counts.without_memory_request < counts.attempts && (load.knows_waits || !is_waiting)
         }
+        Amount::GpusAllocated => load.knows_gpus(),
+        Amount::GpusPending => load.knows_gpus() && load.knows_waits,
         _ => true,
     };
     let is_used = matches!(amount, Amount::CpuUsed | Amount::MemoryUsed);
@@ -79,21 +81,33 @@ fn less(wholes: &[Option<f64>], parts: &[Option<f64>]) -> Vec<Option<f64>> {
 }
 
 /// Columns of a resource: its name, amounts, capacity, unit.
-type Columns<'a> = (&'a str, [Amount; 3], Option<&'a Vec<CpuTime>>, &'static str);
+type Columns<'a> = (&'a str, Amounts, Option<&'a Vec<CpuTime>>, &'static str);
+
+/// What is allocated, used (where anything says it) and waited for.
+type Amounts = (Amount, Option<Amount>, Amount);
 
 fn resources<'a>(plan: &LoadPlan, load: &'a Load) -> Vec<Columns<'a>> {
-    use Amount::{CpuAllocated, CpuPending, CpuUsed, MemoryAllocated, MemoryPending, MemoryUsed};
+    use Amount::{
+        CpuAllocated, CpuPending, CpuUsed, GpusAllocated, GpusPending, MemoryAllocated,
+        MemoryPending, MemoryUsed,
+    };
     let wants = |resource| plan.resource.is_none_or(|wanted| wanted == resource);
     let capacity = &load.capacity;
-    let cpu = ("cpu", [CpuAllocated, CpuUsed, CpuPending], capacity.cpu.as_ref(), cpu_unit(load));
+    let cpu =
+        ("cpu", (CpuAllocated, Some(CpuUsed), CpuPending), capacity.cpu.as_ref(), cpu_unit(load));
     let memory = (
         "memory",
-        [MemoryAllocated, MemoryUsed, MemoryPending],
+        (MemoryAllocated, Some(MemoryUsed), MemoryPending),
         capacity.memory.as_ref(),
         memory_unit(load),
     );
-    let all = [(Resource::Cpu, cpu), (Resource::Memory, memory)];
-    all.into_iter().filter(|(resource, _)| wants(*resource)).map(|(_, columns)| columns).collect()
+    let gpu = ("gpu", (GpusAllocated, None, GpusPending), capacity.gpus.as_ref(), "GPUs");
+    let all = [(Resource::Cpu, cpu), (Resource::Memory, memory), (Resource::Gpu, gpu)];
+    let is_known = |resource| resource != Resource::Gpu || load.knows_gpus();
+    all.into_iter()
+        .filter(|(resource, _)| wants(*resource) && is_known(*resource))
+        .map(|(_, columns)| columns)
+        .collect()
 }
 
 /// Interval and group of a row.
@@ -122,25 +136,33 @@ pub(super) fn intervals(
         .about("Start of the interval, on the trace clock")
         .float("end_s", ends.into_iter().map(Some))
         .about("End of the interval, on the trace clock");
-    for (name, amounts, sums, unit) in resources(plan, load) {
-        let [allocated, used, pending] = amounts.map(|amount| means(load, &load.all, amount));
+    for (name, (allocated, used, pending), sums, unit) in resources(plan, load) {
+        let of = |amount| means(load, &load.all, amount);
+        let (allocated, used, pending) = (of(allocated), used.map(of), of(pending));
         let capacity = capacity(load, sums);
         frame = frame
             .float(&format!("{name}_capacity"), capacity.iter().copied())
             .unit(unit)
             .about("Capacity of the machines in service, the mean over the interval");
-        frame = amount_columns(frame, name, unit, [&allocated, &used, &pending]);
+        frame = amount_columns(frame, name, unit, (&allocated, used.as_deref(), &pending));
         frame = frame
             .float(&format!("{name}_allocated_share"), over(&allocated, &capacity))
-            .about("Requests of running attempts over the capacity; above 1 if overcommitted")
-            .float(&format!("{name}_used_share"), over(&used, &allocated))
-            .about("What was used over the requests of running attempts")
+            .about("Requests of running attempts over the capacity; above 1 if overcommitted");
+        if let Some(used) = &used {
+            frame = frame
+                .float(&format!("{name}_used_share"), over(used, &allocated))
+                .about("What was used over the requests of running attempts");
+        }
+        frame = frame
             .float(&format!("{name}_free"), less(&capacity, &allocated))
             .unit(unit)
-            .about("Capacity minus requests of running attempts; below 0 if overcommitted")
-            .float(&format!("{name}_idle"), less(&capacity, &used))
-            .unit(unit)
-            .about("Capacity minus what was used");
+            .about("Capacity minus requests of running attempts; below 0 if overcommitted");
+        if let Some(used) = &used {
+            frame = frame
+                .float(&format!("{name}_idle"), less(&capacity, used))
+                .unit(unit)
+                .about("Capacity minus what was used");
+        }
     }
     if let Some(known) = fragmentation {
         frame = fragmentation_columns(frame, (plan, load), known);
@@ -166,7 +188,8 @@ fn fragmentation_columns(
     (plan, load): (&LoadPlan, &Load),
     known: &Fragmentation,
 ) -> Frame {
-    for (name, _, _, unit) in resources(plan, load) {
+    // Of GPUs, each machine has several, and what lies on one of them is not known of the past.
+    for (name, _, _, unit) in resources(plan, load).into_iter().filter(|own| own.0 != "gpu") {
         let idx = usize::from(name == "memory");
         let [free, fragmented] =
             [&known.free, &known.fragmented].map(|sums| capacity(load, sums[idx].as_ref()));
@@ -183,15 +206,21 @@ fn fragmentation_columns(
     frame
 }
 
-fn amount_columns(frame: Frame, name: &str, unit: &str, all: [&[Option<f64>]; 3]) -> Frame {
-    let [allocated, used, pending] = all;
-    frame
+/// Means of what is allocated, used (where anything says it) and waited for.
+type Means<'a> = (&'a [Option<f64>], Option<&'a [Option<f64>]>, &'a [Option<f64>]);
+
+fn amount_columns(frame: Frame, name: &str, unit: &str, all: Means<'_>) -> Frame {
+    let (allocated, used, pending) = all;
+    let mut frame = frame
         .float(&format!("{name}_allocated"), allocated.iter().copied())
         .unit(unit)
-        .about("Requests of running attempts, the mean over the interval")
-        .float(&format!("{name}_used"), used.iter().copied())
-        .unit(unit)
-        .about("What running attempts used, the mean over the interval; null where not recorded")
+        .about("Requests of running attempts, the mean over the interval");
+    if let Some(used) = used {
+        frame = frame.float(&format!("{name}_used"), used.iter().copied()).unit(unit).about(
+            "What running attempts used, the mean over the interval; null where not recorded",
+        );
+    }
+    frame
         .float(&format!("{name}_pending"), pending.iter().copied())
         .unit(unit)
         .about("Requests of waiting tasks, the mean over the interval")
@@ -245,11 +274,12 @@ pub(super) fn stacked(plan: &LoadPlan, load: &Load) -> RecordBatch {
             By::User => "The user of the job",
             By::Outcome => "The outcome of the job",
         });
-    for (name, amounts, _, unit) in resources(plan, load) {
-        let all = amounts.map(|amount| {
+    for (name, (allocated, used, pending), _, unit) in resources(plan, load) {
+        let of = |amount| {
             by_row(&groups.iter().map(|cells| means(load, cells, amount)).collect::<Vec<_>>())
-        });
-        frame = amount_columns(frame, name, unit, [&all[0], &all[1], &all[2]]);
+        };
+        let (allocated, used, pending) = (of(allocated), used.map(of), of(pending));
+        frame = amount_columns(frame, name, unit, (&allocated, used.as_deref(), &pending));
     }
     viewed(task_columns(frame, load, &groups))
 }
@@ -269,6 +299,9 @@ fn viewed(frame: Frame) -> RecordBatch {
         "memory_capacity",
         "memory_allocated",
         "memory_used",
+        "gpu_capacity",
+        "gpu_allocated",
+        "gpu_pending",
         "running_tasks",
         "pending_tasks",
     ];

@@ -66,6 +66,8 @@ pub struct Counts {
     pub without_cpu_request: u64,
     /// Those without a memory request, counted as 0.
     pub without_memory_request: u64,
+    /// Those without a record of GPUs, counted as 0.
+    pub without_gpu_request: u64,
     /// Without an end of their own, closed with their job.
     pub closed_with_job: u64,
     /// Begun before the window.
@@ -83,6 +85,7 @@ impl Counts {
         self.attempts += other.attempts;
         self.without_cpu_request += other.without_cpu_request;
         self.without_memory_request += other.without_memory_request;
+        self.without_gpu_request += other.without_gpu_request;
         self.closed_with_job += other.closed_with_job;
         self.left_censored += other.left_censored;
         self.censored += other.censored;
@@ -118,6 +121,13 @@ pub struct Load {
     pub arrivals: Arrivals,
     /// What became of jobs by size and by user.
     pub job_sums: JobSums,
+}
+
+impl Load {
+    /// Whether any attempt says its GPUs.
+    pub fn knows_gpus(&self) -> bool {
+        self.counts.without_gpu_request < self.counts.attempts
+    }
 }
 
 /// What a thread adds up.
@@ -213,7 +223,7 @@ impl Bucket<'_> {
             if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
         let group_of = groups.of_bucket(lake, bucket, &jobs)?;
         let mut sizes = vec![(0_u64, 0.0_f64); jobs.jobs.len()];
-        let tasks = Tasks::read(lake, bucket, windows, Usage::ReadWithMemoryRequests)?;
+        let tasks = Tasks::read(lake, bucket, windows, Usage::ReadWithRequests)?;
         tasks.for_each(|task| {
             let sums = &mut part.sums[group_of.of(task)];
             part.counts.merge(self.task(&tasks, task, sums));
@@ -253,12 +263,14 @@ impl Bucket<'_> {
             let mut add = |amount: Amount, rate| sums.amounts[amount as usize].add(at, time, rate);
             add(Amount::CpuAllocated, attempt.requested_rate());
             add(Amount::MemoryAllocated, attempt.held_memory());
+            add(Amount::GpusAllocated, attempt.held_gpus());
             add(Amount::Running, attempt.slot_rate());
             if self.told[0] {
                 add(Amount::CpuUsed, attempt.used_rate(self.lake.source()));
             }
             counts.without_cpu_request += u64::from(attempt.cpu_request.is_none());
             counts.without_memory_request += u64::from(attempt.memory.is_none());
+            counts.without_gpu_request += u64::from(attempt.gpus.is_none());
             counts.closed_with_job += u64::from(attempt.ended_by == EndedBy::Job);
             counts.with_cpu_time += u64::from(attempt.cpu_used.is_some());
             if attempt.start_us < i64::MAX {
@@ -266,11 +278,12 @@ impl Bucket<'_> {
                 counts.censored += u64::from(attempt.is_open());
             }
         }
-        waits(self.windows, tasks, task, |time, [cpu, memory]| {
+        waits(self.windows, tasks, task, |time, [cpu, memory, gpus]| {
             let rate = |request: Option<f32>| request.map_or(CpuRate::ZERO, CpuRate::new);
             let mut add = |amount: Amount, rate| sums.amounts[amount as usize].add(at, time, rate);
             add(Amount::CpuPending, rate(cpu));
             add(Amount::MemoryPending, rate(memory));
+            add(Amount::GpusPending, rate(gpus));
             add(Amount::Pending, CpuRate::ONE);
         });
         for event in task.events {
@@ -335,10 +348,10 @@ pub(super) fn waits(
     windows: Windows,
     tasks: &Tasks,
     task: &TaskView<'_>,
-    mut wait: impl FnMut([i64; 2], [Option<f32>; 2]),
+    mut wait: impl FnMut([i64; 2], [Option<f32>; 3]),
 ) {
     let mut since: Option<i64> = None;
-    let mut request = [None; 2];
+    let mut request = [None; 3];
     for event in task.events {
         let kind = event.event_type;
         let is_update = kind == EventType::UpdatePending;
@@ -349,10 +362,10 @@ pub(super) fn waits(
         }
         if kind == EventType::Submit || is_update && since.is_some() {
             let now = tasks.requests_of(event.row);
-            request = [now[0].or(request[0]), now[1].or(request[1])];
+            request = std::array::from_fn(|idx| now[idx].or(request[idx]));
             since = Some(event.time_us);
         } else if kind.is_deciding() {
-            (since, request) = (None, [None; 2]);
+            (since, request) = (None, [None; 3]);
         }
     }
     if let Some(from_us) = since {

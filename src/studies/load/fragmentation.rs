@@ -90,7 +90,7 @@ impl Stretch {
     }
 
     /// What waits for these requests; none where one that counts is not known.
-    fn request(self, [cpu, memory]: [Option<f32>; 2]) -> Option<[f32; 2]> {
+    fn request(self, [cpu, memory, _]: [Option<f32>; 3]) -> Option<[f32; 2]> {
         Some([cpu?, if self.has_memory { memory? } else { 0.0 }])
     }
 }

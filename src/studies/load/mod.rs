@@ -53,6 +53,10 @@ pub enum Amount {
     MemoryUsed,
     /// Memory requests of waiting tasks.
     MemoryPending,
+    /// GPU requests of running attempts.
+    GpusAllocated,
+    /// GPU requests of waiting tasks.
+    GpusPending,
     /// Running tasks.
     Running,
     /// Waiting tasks.
@@ -60,7 +64,7 @@ pub enum Amount {
 }
 
 /// How many there are of [`Amount`].
-pub(super) const AMOUNTS: usize = 8;
+pub(super) const AMOUNTS: usize = 10;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +170,8 @@ pub struct Capacity {
     pub cpu: Option<Vec<CpuTime>>,
     /// Memory.
     pub memory: Option<Vec<CpuTime>>,
+    /// GPUs.
+    pub gpus: Option<Vec<CpuTime>>,
     /// Machines that were there.
     pub machines: Option<Vec<CpuTime>>,
 }
@@ -189,6 +195,8 @@ impl Capacity {
         Self {
             cpu: over(&|idx| up[idx].cpu.map(CpuRate::new)),
             memory: over(&|idx| up[idx].memory.map(CpuRate::new)),
+            #[expect(clippy::cast_precision_loss, reason = "no machine has 2^24 GPUs")]
+            gpus: over(&|idx| up[idx].gpus.map(|gpus| CpuRate::new(gpus as f32))),
             machines: over(&|_| Some(CpuRate::ONE)),
         }
     }

@@ -385,6 +385,7 @@ mod tests {
             platform: Some(0),
             cpu,
             memory: None,
+            gpus: None,
         };
         let events = vec![
             event(0, 1, Add, Some(0.5)),
