@@ -46,7 +46,9 @@ pub struct ReplayPlan {
     /// capacity.
     ///
     /// `easy:predict=last2` plans with the mean of the user's last two runs that had ended when a
-    /// task was submitted, at most its requested time, and prolongs what outlives its plan.
+    /// task was submitted, at most its requested time. What outlives its plan gets 1, 5, 15, 30
+    /// minutes, then 1, 2, 5, 10, 20, 50, 100 hours more: the steps are those that later
+    /// descriptions of the paper (Tsafrir, Etsion and Feitelson 2007) give, not checked in it.
     ///
     /// Placements: first-free, first-fit, best-fit, worst-fit, random-fit.
     ///
