@@ -51,6 +51,7 @@ LINKS = {
     "hadoop/19-jobs.topology.json.gz": "rumen/19-jobs.topology.json.gz",
     "hadoop/19-jobs.trace.json.gz": "rumen/19-jobs.trace.json.gz",
     "logs/LCG.swf.gz": "swf/LCG.swf.gz",
+    "openb": "alibaba-gpu-2023",
     "slurm/pozidriv.sacct.gz": "slurm/pozidriv.sacct.gz",
     "logs/NASA-iPSC-1993-3.1-cln.swf.gz": "swf/NASA-iPSC-1993-3.1-cln.swf.gz",
 }
