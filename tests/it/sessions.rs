@@ -454,42 +454,44 @@ fn analyze_does_everything_in_one_go() {
         ingest trace into all/lake
         job_events: 49 rows of 2 parts (0-1)
         for google-2011 (--config FILE with other values changes them):
-          --cpu        requested (account, sweep, fairness)
+          --cpu        requested (account, monthly, sweep, fairness)
           --overcommit 1.25 (replay)
           --killed     age (replay)
           --policies   fifo:depth=100 fair:depth=100 fifo:depth=100+late:heartbeat_s=60 (replay)
           --sample     1 (replay)
           --machines   1 (replay)
           --accrual    running (fairness)
-        [1/11] verify
+        [1/12] verify
         absent: task_events, all of it
         absent: task_usage, all of it
         absent: machine_events, all of it
         absent: machine_attributes, all of it
         absent: task_constraints, all of it
-        [2/11] classify
+        [2/12] classify
         skipped: classify-tasks: the lake has no table `task_events`
-        [3/11] describe
+        [3/12] describe
         skipped: tasks-per-job: the lake has no table `task_events`
         skipped: events-per-task: the lake has no table `task_events`
         skipped: waiting: the lake has no table `task_events`
         skipped: attempts: the lake has no table `task_events`
         skipped: finish-given-events: the lake has no table `task_events`
-        [4/11] account
+        [4/12] account
         skipped: account: the lake has no table `task_events`
-        [5/11] load
+        [5/12] monthly
+        skipped: monthly: the lake has no table `task_events`
+        [6/12] load
         skipped: load: the lake has no table `task_events`
-        [6/11] machines
+        [7/12] machines
         skipped: machines: the lake has no table `machine_events`
-        [7/11] sweep
+        [8/12] sweep
         skipped: sweep: the lake has no table `task_events`
-        [8/11] predict
+        [9/12] predict
         of 15 jobs, 0 that ended but were submitted before the window and 5 without FINISH, FAIL or KILL as the last event are not counted; rules learn from the ends of both
-        [9/11] detect
+        [10/12] detect
         skipped: detect: the lake has no table `task_events`
-        [10/11] replay
+        [11/12] replay
         skipped: replay: the lake has no table `task_events`
-        [11/11] fairness
+        [12/12] fairness
         skipped: fairness: the lake has no table `task_events`
         results and charts: all
         report: all/report/index.html
