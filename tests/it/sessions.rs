@@ -502,7 +502,7 @@ fn analyze_does_everything_in_one_go() {
     }
     let again = place.run(&["analyze", "trace", "--out", "all"]).ok();
     assert!(again.stderr.contains("already in the lake: 2 parts"), "{}", again.stderr);
-    assert!(again.stderr.contains("[2/11] classify: done before"), "{}", again.stderr);
+    assert!(again.stderr.contains("[2/12] classify: done before"), "{}", again.stderr);
 }
 
 #[test]
