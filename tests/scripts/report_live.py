@@ -67,6 +67,13 @@ def windows(page, path):
     low = min(plot["from"] * plot["unit"] for plot in plots)
     high = max(plot["until"] * plot["unit"] for plot in plots)
     unit = plots[0]["unit"]
+    # Drawn on the first plot while each shows all of its own.
+    first = plots[0]
+    drag(page)
+    span = (first["until"] - first["from"]) * unit
+    start = first["from"] * unit
+    yield from shown(page, start + span / 4, start + span / 2)
+    page.get_by_role("button", name="Show all").click()
     begin, end = (low + (high - low) * share for share in (0.25, 0.55))
     for field, second in zip(inputs, (begin, end)):
         field.fill(repr(second / unit))
@@ -85,24 +92,35 @@ def windows(page, path):
     other = page.context.new_page()
     other.goto(address)
     yield from shown(other, begin, end)
-    # By mouse: from a quarter to a half of what is shown.
-    box = other.locator("g.plot").first.evaluate("""(plot) => {
-      const svg = plot.ownerSVGElement, [left, right] = plot.dataset.across.split(" ").map(Number);
-      svg.scrollIntoView({ block: "center" });
-      const [top, bottom] = plot.dataset.down.split(" ").map(Number);
-      const at = (x) => new DOMPoint(x, (top + bottom) / 2).matrixTransform(svg.getScreenCTM());
-      return [at(left + (right - left) / 4), at((left + right) / 2)].map(({ x, y }) => [x, y]);
-    }""")
-    other.mouse.move(*box[0])
-    other.mouse.down()
-    other.mouse.move(*box[1], steps=4)
-    other.mouse.up()
+    drag(other)
     wide = end - begin
     yield from shown(other, begin + wide / 4, begin + wide / 2)
     other.close()
     page.get_by_role("button", name="Show all").click()
     if page.evaluate(TICKS) != plots or "window" in page.url:
         yield "not all is shown again"
+    # A window in which nothing is.
+    for field, second in zip(inputs, (high - 1e-3 * (high - low), high - 0.9e-3 * (high - low))):
+        field.fill(repr(second / unit))
+    if chart.count():
+        chart.focus()
+        page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Show all").click()
+
+
+def drag(page):
+    """By mouse, from a quarter to a half of what the first plot shows."""
+    box = page.locator("g.plot").first.evaluate("""(plot) => {
+      const svg = plot.ownerSVGElement, [left, right] = plot.dataset.across.split(" ").map(Number);
+      svg.scrollIntoView({ block: "center" });
+      const [top, bottom] = plot.dataset.down.split(" ").map(Number);
+      const at = (x) => new DOMPoint(x, (top + bottom) / 2).matrixTransform(svg.getScreenCTM());
+      return [at(left + (right - left) / 4), at((left + right) / 2)].map(({ x, y }) => [x, y]);
+    }""")
+    page.mouse.move(*box[0])
+    page.mouse.down()
+    page.mouse.move(*box[1], steps=4)
+    page.mouse.up()
 
 
 def prices(page, path, report):

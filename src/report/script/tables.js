@@ -36,6 +36,8 @@ const download = (table, name) => {
 Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
   const body = table.tBodies[0];
   const rows = Array.from(body.rows);
+  // What reads rows as well reads them in the order of the page.
+  rows.forEach((row, place) => { row.dataset.place = place; });
   const headers = Array.from(table.tHead.rows[0].cells);
   const value = (row, column) => {
     const cell = row.cells[column];

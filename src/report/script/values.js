@@ -179,8 +179,9 @@ for (const svg of document.querySelectorAll("figure svg")) {
     drag = null;
     rect.remove();
     if (Math.abs(to - from) < 6) return;
-    const second = (x) =>
-      span[0] + ((x - plot.left) / (plot.right - plot.left)) * (span[1] - span[0]);
+    // Of all that there is each plot shows its own part.
+    const [low, high] = span === whole ? [plot.from, plot.until] : span;
+    const second = (x) => low + ((x - plot.left) / (plot.right - plot.left)) * (high - low);
     choose(second(Math.min(from, to)), second(Math.max(from, to)));
   });
   document.addEventListener("window", () => {
@@ -202,7 +203,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
       ["Home", 0],
       ["End", last],
     ]);
-    if (!steps.has(event.key)) return;
+    if (!steps.has(event.key) || values.length === 0) return;
     event.preventDefault();
     current = steps.get(event.key);
     const value = values[current];

@@ -3,7 +3,8 @@ for (const box of document.querySelectorAll(".what-if")) {
   const follows = (table) => box.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING;
   const table = Array.from(document.querySelectorAll("table.data")).find(follows);
   const names = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent);
-  const rows = Array.from(table.tBodies[0].rows, (row) => {
+  const order = Array.from(table.tBodies[0].rows).sort((one, other) => one.dataset.place - other.dataset.place);
+  const rows = order.map((row) => {
     const cell = (name) => row.cells[names.indexOf(name)];
     const number = (name) => (cell(name)?.dataset.value === undefined ? null : Number(cell(name).dataset.value));
     return { row, rule: cell("rule").textContent, threshold: number("threshold"),
