@@ -59,7 +59,7 @@ const WRITTEN: [&str; 16] = [
 ];
 
 /// Names of values that may be any text: places, names of columns, settings of others.
-const FREE: [&str; 15] = [
+const FREE: [&str; 16] = [
     "COUNT|NAME,...",
     "DIR",
     "FILE",
@@ -72,6 +72,7 @@ const FREE: [&str; 15] = [
     "NAME,...",
     "NAME=FILE",
     "NAME=PROGRAM",
+    "PATH",
     "PHASE",
     "RULE",
     "URL",
