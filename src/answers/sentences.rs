@@ -63,7 +63,7 @@ fn sum_of(answer: &Value, outcome: &str, key: &str) -> f64 {
     own.filter_map(|row| row[key].as_f64()).sum()
 }
 
-/// How often the best rule is right about a job at its submission.
+/// How often the best rule is right about a job, at its submission or later.
 fn predictions(answer: &Value) -> Option<String> {
     let rules = answer["rules"].as_array().into_iter().flatten();
     let right = rules.filter_map(|rule| Some((rule["accuracy"].as_f64()?, rule)));
@@ -72,14 +72,26 @@ fn predictions(answer: &Value) -> Option<String> {
         let share = rule[name].as_f64().map(percent);
         share.map_or_else(String::new, |share| format!("{before} {share} {after}"))
     };
+    let when = when_predicted(answer["age_s"].as_f64());
     Some(format!(
-        "At submission, `{}` is right about {} of {}{}{}",
+        "{}{}, `{}` is right about {} of {}{}{}",
+        when[..1].to_uppercase(),
+        &when[1..],
         rule["rule"].as_str()?,
         percent(accuracy),
         counted(rule["jobs"].as_u64()?, "job"),
         share("recall", "; it finds", "of those that do not finish"),
         share("precision", ", and", "of those that it names do not finish"),
     ))
+}
+
+/// When a rule is asked: `at submission`, `3,600 s after submission`.
+pub(crate) fn when_predicted(age_s: Option<f64>) -> String {
+    let age_s = age_s.filter(|age_s| 0.0 < *age_s);
+    age_s.map_or_else(
+        || "at submission".to_owned(),
+        |age_s| format!("{} s after submission", six_digits(age_s)),
+    )
 }
 
 /// How many machines left, and what that cost.

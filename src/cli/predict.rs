@@ -1,4 +1,4 @@
-//! `jobfate predict`: what will become of a job, said at its submission.
+//! `jobfate predict`: what will become of a job, said at its submission or later.
 
 use clap::Args;
 
@@ -13,10 +13,10 @@ use jobfate::results::store::Origin;
 /// How it is called.
 const EXAMPLES: &str = "Examples:\n  jobfate predict --lake lake\n  jobfate predict --lake lake --rules last,rate:half_life=20 --format json\n  jobfate predict --lake lake --out results";
 
-/// Predict at submission whether jobs will finish
+/// Predict whether jobs will finish
 ///
-/// Each rule predicts, when a job is submitted, whether it will finish. It uses only jobs that had
-/// ended by then, so no later event can change a prediction. The positive class is not finishing
+/// Each rule predicts, when a job is submitted or reaches --age, whether it will finish. It uses only
+/// jobs that had ended by then, so no later event can change a prediction. The positive class is not finishing
 /// (FAIL or KILL); a rule predicts it if its chance is larger than one half. Counted are the jobs
 /// that were submitted within the window and whose last event is FINISH, FAIL or KILL. Rules learn
 /// from every such event.

@@ -13,8 +13,9 @@ const TONES: [Tone; 6] =
 /// Fewest jobs of a bin that is drawn; the table has all bins.
 const JOBS_SHOWN: u64 = 100;
 
-/// The pictures, with what is not counted at the end of each caption.
-pub(super) fn charts(scores: &[Score], edges: &str) -> Vec<(String, Chart)> {
+/// The pictures of predictions that were made at submission or later, with what is not counted at
+/// the end of each caption.
+pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, Chart)> {
     if scores.iter().all(|score| score.jobs == 0) {
         return Vec::new();
     }
@@ -32,7 +33,7 @@ pub(super) fn charts(scores: &[Score], edges: &str) -> Vec<(String, Chart)> {
         (
             "predict-roc".to_owned(),
             chart(
-                "Jobs that do not finish, found at submission (ROC)",
+                &format!("Jobs that do not finish, found {when} (ROC)"),
                 "Each point is a smallest chance from which jobs are predicted not to finish.",
                 ["false positive rate (%)", "recall (%)"],
                 roc(scores),
@@ -41,7 +42,7 @@ pub(super) fn charts(scores: &[Score], edges: &str) -> Vec<(String, Chart)> {
         (
             "predict-precision-recall".to_owned(),
             chart(
-                "Precision against recall at submission",
+                &format!("Precision against recall {when}"),
                 "Each point is a smallest chance from which jobs are predicted not to finish.",
                 ["recall (%)", "precision (%)"],
                 tradeoff(scores),
@@ -59,7 +60,7 @@ pub(super) fn charts(scores: &[Score], edges: &str) -> Vec<(String, Chart)> {
         (
             "predict-days".to_owned(),
             chart(
-                "Accuracy of predictions at submission, day by day",
+                &format!("Accuracy of predictions {when}, day by day"),
                 "Jobs by the day of their submission.",
                 ["day of the trace clock", "accuracy (%)"],
                 days(scores),

@@ -242,7 +242,11 @@ impl Predicted {
             table,
             json: self.json(),
             settings,
-            charts: charts::charts(&self.scores, &self.edges()),
+            charts: charts::charts(
+                &self.scores,
+                &self.edges(),
+                &sentences::when_predicted(Some(micros_to_seconds(self.past.age_us))),
+            ),
         }
     }
 

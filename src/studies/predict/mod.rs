@@ -40,7 +40,8 @@ pub fn predict(past: &Past, rules: &[Predictor]) -> Vec<Score> {
             Happens::Submits { truth, .. } => {
                 for (mind, tally) in minds.iter().zip(&mut tallies) {
                     if let Some(end) = truth {
-                        tally.add(step.at_us, mind.chance(step.who), end);
+                        // By the day of the submission, whatever the age at which it is asked.
+                        tally.add(step.at_us - step.age_us, mind.chance(step.who), end);
                     }
                 }
             }
