@@ -25,7 +25,7 @@ use rustc_hash::FxHashMap;
 use super::intervals::{Amounts, Intervals};
 use super::waits;
 use crate::facts::FactError;
-use crate::facts::machines::MachineEvents;
+use crate::facts::machines::{MachineEvents, UpTime};
 use crate::facts::tasks::{Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -107,14 +107,16 @@ pub fn fragmentation(
 ) -> Result<Fragmentation, FactError> {
     let up = MachineEvents::read(lake)?.up_times(at.end_us);
     let mut places: FxHashMap<i64, u32> = FxHashMap::default();
-    for time in up.iter().filter(|time| time.cpu.is_some()) {
+    let has_memory = has_memory && up.iter().any(|time| time.memory.is_some());
+    // What a machine has must be known, of both where both count.
+    let is_known = |time: &UpTime| time.cpu.is_some() && (!has_memory || time.memory.is_some());
+    for time in up.iter().filter(|time| is_known(time)) {
         let next = u32::try_from(places.len()).expect("few machines");
         places.entry(time.machine_id).or_insert(next);
     }
     if places.is_empty() {
         return Ok(Fragmentation::default());
     }
-    let has_memory = has_memory && up.iter().any(|time| time.memory.is_some());
     let mut sums = [(); 4].map(|()| Amounts::new(at.count()));
     let (mut without_request, mut is_placed) = (0, false);
     let rows = lake
@@ -128,7 +130,7 @@ pub fn fragmentation(
         let to_us = (from_us + length_us).min(at.end_us);
         let stretch = Stretch { from_us, to_us, has_memory };
         let mut steps = Vec::new();
-        for time in &up {
+        for time in up.iter().filter(|time| is_known(time)) {
             if let (Some(&place), Some(cpu)) = (places.get(&time.machine_id), time.cpu) {
                 let amounts = [cpu, time.memory.unwrap_or(0.0)];
                 let change = Change::Capacity(place);
@@ -146,10 +148,10 @@ pub fn fragmentation(
         return Ok(Fragmentation::default());
     }
     let [free_cpu, free_memory, cpu, memory] = sums.map(|sum| sum.integrals(&at));
-    let is_known = |sum: Vec<CpuTime>| has_memory.then_some(sum);
+    let of_memory = |sum: Vec<CpuTime>| has_memory.then_some(sum);
     Ok(Fragmentation {
-        free: [Some(free_cpu), is_known(free_memory)],
-        fragmented: [Some(cpu), is_known(memory)],
+        free: [Some(free_cpu), of_memory(free_memory)],
+        fragmented: [Some(cpu), of_memory(memory)],
         without_request,
     })
 }
