@@ -25,12 +25,15 @@ pub enum Scale {
 pub const HOURS_OF_TRACE: &str = "time since the start of the trace (h)";
 /// The same in days.
 pub const DAYS_OF_TRACE: &str = "time since the start of the trace (d)";
+/// The same of a replay, whose clock may begin long before its first task.
+pub const HOURS_OF_REPLAY: &str = "time since the first arrival (h)";
 /// The same of a span within the trace.
 pub const DAYS_OF_SPAN: &str = "time since the start of the span (d)";
 
 /// Those titles: since when, in which unit, and how many seconds that is.
-const TIMES: [(&str, &str, &str, f64); 3] = [
+const TIMES: [(&str, &str, &str, f64); 4] = [
     (HOURS_OF_TRACE, "trace", "h", 3600.0),
+    (HOURS_OF_REPLAY, "replay", "h", 3600.0),
     (DAYS_OF_TRACE, "trace", "d", 86_400.0),
     (DAYS_OF_SPAN, "span", "d", 86_400.0),
 ];

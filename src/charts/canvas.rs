@@ -63,7 +63,7 @@ pub(super) struct Place {
 /// What a page has to know of a plot over time to narrow it to a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TimeSpan {
-    /// Since when: `trace`, `span`.
+    /// Since when: `trace`, `replay`, `span`.
     pub since: &'static str,
     /// The unit of the axis.
     pub unit: &'static str,

@@ -28,7 +28,7 @@ mod tests;
 mod theme;
 
 pub use areas::{Area, AreaChart};
-pub use axes::{DAYS_OF_SPAN, DAYS_OF_TRACE, HOURS_OF_TRACE, Scale};
+pub use axes::{DAYS_OF_SPAN, DAYS_OF_TRACE, HOURS_OF_REPLAY, HOURS_OF_TRACE, Scale};
 pub use bars::{Bar, BarChart};
 pub use gantt::{GanttChart, GanttSpan};
 pub use heat::{HeatChart, HeatRow};

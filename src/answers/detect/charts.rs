@@ -7,7 +7,7 @@
 use crate::digits::grouped;
 
 use super::Lineup;
-use crate::charts::{Bar, BarChart, Chart, HOURS_OF_TRACE, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
 use crate::replay::detectors::Family;
 
@@ -176,8 +176,9 @@ fn curves(lines: Vec<Line>, caption: &str) -> Chart {
 
 fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
     let shifts = &outcome.shifts;
+    let first = shifts.hours.iter().map(|row| row.hour).min().unwrap_or(0);
     #[expect(clippy::cast_precision_loss, reason = "an hour of a trace")]
-    let point = |hour: u64, length_s: f64| (hour as f64, length_s);
+    let point = |hour: u64, length_s: f64| ((hour - first) as f64, length_s);
     let all = shifts.hours.iter().filter_map(|row| Some(point(row.hour, row.length_median_s?)));
     let line = |name: &str, points: Vec<(f64, f64)>, tone, stroke| Line {
         name: name.to_owned(),
@@ -198,7 +199,7 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
             "{caption} A shift is a median {} times that of the {} hours before, or that much smaller; hours with fewer than {} finished tasks are left out.",
             shifts.plan.factor, shifts.plan.hours_before, shifts.plan.tasks_min
         ),
-        x_axis: HOURS_OF_TRACE.to_owned(),
+        x_axis: "time since the first hour (h)".to_owned(),
         y_axis: "median length of tasks finished in the hour (s)".to_owned(),
         x_scale: Scale::Linear,
         lines,

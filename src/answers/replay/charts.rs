@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Run, Setting};
 use crate::charts::{
-    Bar, BarChart, Chart, GanttChart, GanttSpan, HOURS_OF_TRACE, Line, LineChart, Scale, Stroke,
+    Bar, BarChart, Chart, GanttChart, GanttSpan, HOURS_OF_REPLAY, Line, LineChart, Scale, Stroke,
     Tone,
 };
 use crate::digits;
@@ -28,11 +28,15 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         digits::counted(setting.cluster.machine_count() as u64, "machine"),
     );
     let seconds = |value: f64| digits::six_digits(value.round());
+    // Tasks stand in order of arrival.
+    let workload = &setting.history.workload;
+    let first_us = if workload.task_count == 0 { 0 } else { workload.arrival_us.get(0) };
+    let first_s = micros_to_seconds(first_us);
     let over_time = |title: &str, axis: &str, value: fn(&Sample) -> Option<f64>| {
         let lines = runs.iter().take(LINES_MAX).zip(Tone::SERIES).map(|(run, tone)| Line {
             name: run.label.clone(),
             points: (run.metrics.samples.iter())
-                .filter_map(|sample| Some((sample.time_s / 3600.0, value(sample)?)))
+                .filter_map(|sample| Some(((sample.time_s - first_s) / 3600.0, value(sample)?)))
                 .collect(),
             band: Vec::new(),
             tone,
@@ -41,7 +45,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         Chart::Lines(LineChart {
             title: title.to_owned(),
             caption: caption.clone(),
-            x_axis: HOURS_OF_TRACE.to_owned(),
+            x_axis: HOURS_OF_REPLAY.to_owned(),
             y_axis: axis.to_owned(),
             x_scale: Scale::Linear,
             lines: lines.collect(),
