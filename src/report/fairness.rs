@@ -15,7 +15,7 @@ use super::html::{self, Cell, Page};
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
 use super::text::{escape, figure_text};
-use crate::answers::sentences::short;
+use crate::answers::sentences::{noun_of, short};
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone, svg_of};
 use crate::results::Stored;
 
@@ -80,8 +80,8 @@ fn user_name(name: &str) -> &str {
 pub(super) fn index(result: &Stored) -> String {
     let is_only = is_only_cluster(result);
     let users = entries(result, "users");
-    let columns =
-        ["cpu_s", "share", "peak_cores", "first_use_s", "last_use_s", "largest_step_share"];
+    let peak = if noun(result).starts_with("GPU") { "peak_gpus" } else { "peak_cores" };
+    let columns = ["cpu_s", "share", peak, "first_use_s", "last_use_s", "largest_step_share"];
     let header: Vec<String> =
         std::iter::once(kind(result)).chain(columns).map(str::to_owned).collect();
     let rows: Vec<Vec<Cell>> = users
@@ -93,8 +93,8 @@ pub(super) fn index(result: &Stored) -> String {
         })
         .collect();
     let unit = text(result.answer(), "unit");
-    let mut html =
-        html::table(&format!("By {} (CPU time in {unit})", kind(result)), &header, &rows);
+    let caption = format!("By {} ({} in {unit})", kind(result), noun(result));
+    let mut html = html::table(&caption, &header, &rows);
     let rows: Vec<Vec<Cell>> = entries(result, "machines")
         .iter()
         .enumerate()
@@ -207,10 +207,15 @@ fn user_page(
     let name = user_name(text(user, "user"));
     let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
     let unit = text(result.answer(), "unit");
+    let (most, peak) = if noun(result).starts_with("GPU") {
+        ("most at once, GPUs", "peak_gpus")
+    } else {
+        ("most at once, cores", "peak_cores")
+    };
     let mut pairs = vec![
-        ("CPU time", format!("{} {unit}", known("cpu_s"))),
+        (noun(result), format!("{} {unit}", known("cpu_s"))),
         ("share of all", percent(user)),
-        ("most at once, cores", known("peak_cores")),
+        (most, known(peak)),
         ("when, s", known("peak_at_s")),
         ("first use, s", known("first_use_s")),
         ("last use, s", known("last_use_s")),
@@ -222,7 +227,7 @@ fn user_page(
     }
     let mut body = back();
     body.push_str(&html::facts(pairs));
-    let title = format!("{} {name}: CPU time so far", kind(result));
+    let title = format!("{} {name}: {} so far", kind(result), noun(result));
     body.push_str(&html::drawn(&svg_of(&over_time(result, user, &title)), &title));
     let rows: Vec<Vec<Cell>> = machines
         .iter()
@@ -262,6 +267,11 @@ fn back() -> String {
 
 /// All that was used so far, interval by interval.
 #[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
+/// What was metered, in words.
+fn noun(result: &Stored) -> &'static str {
+    noun_of(result.value["settings"]["cpu"].as_str().unwrap_or_default())
+}
+
 fn over_time(result: &Stored, user: &Value, title: &str) -> Chart {
     let answer = result.answer();
     let interval_s = answer["interval_s"].as_f64().unwrap_or(1.0);
@@ -300,7 +310,7 @@ fn machine_page(
     let unit = text(result.answer(), "unit");
     let mut body = back();
     body.push_str(&html::facts([
-        ("CPU time", format!("{} {unit}", known("cpu_s"))),
+        (noun(result), format!("{} {unit}", known("cpu_s"))),
         ("share of all", percent(machine)),
     ]));
     let rows: Vec<Vec<Cell>> = machine["users"]

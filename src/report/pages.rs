@@ -11,7 +11,7 @@ use super::links::Links;
 use super::tables::{stored_table, what_if};
 use super::text::{caption, escape, figure_text, sentence};
 use crate::answers::study::Topic;
-use crate::answers::{list, sweep};
+use crate::answers::{list, sentences, sweep};
 use crate::results::kind::Kind;
 use crate::results::store::NOTHING;
 use crate::results::{Stored, missing, scope};
@@ -173,9 +173,16 @@ pub(super) fn page(
     Ok(Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body })
 }
 
+/// Words about CPU time, of a result that may be about GPUs.
+fn of_result(result: &Stored, words: &str) -> String {
+    let cpu = result.value["settings"]["cpu"].as_str().unwrap_or_default();
+    let noun = sentences::noun_of(cpu);
+    if noun.starts_with("GPU") { words.replace("CPU time", noun) } else { words.to_owned() }
+}
+
 /// A result on its page: question, answer, picture, table, and how it was computed.
 fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, ReportError> {
-    let heading = escape(&caption(&result.name));
+    let heading = escape(&of_result(result, &caption(&result.name)));
     let mut body = format!("<section>\n<h2 id=\"{}\">{heading}</h2>\n", result.name);
     let heading = caption(&result.name);
     if let Some(asks) = question(result).filter(|asks| asks.trim_end_matches('?') != heading) {
@@ -203,7 +210,7 @@ fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, Re
     }
     if nothing.is_none() {
         for table in &result.tables {
-            let caption = caption(table.file.trim_end_matches(".csv"));
+            let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
             if result.name == sweep::KIND.name && table.file == "sweep.csv" {
                 let number = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
                 let price = number(&result.value["settings"], "price");

@@ -299,6 +299,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("slowdown_mean", "Mean bounded slowdown of tasks (run times of at least 10 s)"),
     // Fairness.
     ("peak_cores", "Most cores in use over an interval"),
+    ("peak_gpus", "Most GPUs in use over an interval"),
     ("peak_at_s", "Start of that interval, from the start of the span"),
     ("first_use_s", "Start of the first interval with usage, from the start of the span"),
     ("last_use_s", "Last instant of use, from the start of the span"),

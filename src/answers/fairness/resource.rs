@@ -2,7 +2,7 @@
 //!
 //! In: a table or a value that speaks of CPU time. Out: the same, speaking of memory time or GPU
 //! time where that was charged. Names of memory are its own; those of GPUs are those of what `--cpu`
-//! counts, in the unit that stands beside them.
+//! counts, in the unit that stands beside them, but for `peak_gpus`.
 
 use std::sync::Arc;
 
@@ -21,8 +21,10 @@ const NAMES: [(&str, &str); 3] = [
 
 /// A name of a column or key.
 fn name_of(name: &str, resource: Resource) -> String {
-    if resource != Resource::Memory {
-        return name.to_owned();
+    match resource {
+        Resource::Cpu => return name.to_owned(),
+        Resource::Gpu => return name.replace("peak_cores", "peak_gpus"),
+        Resource::Memory => {}
     }
     let known = NAMES.iter().find(|(cpu, _)| name.contains(cpu));
     known.map_or_else(|| name.to_owned(), |(cpu, memory)| name.replace(cpu, memory))
@@ -31,7 +33,8 @@ fn name_of(name: &str, resource: Resource) -> String {
 /// A sentence about it.
 fn sentence(text: &str, resource: Resource) -> String {
     if resource == Resource::Gpu {
-        return text.replace("CPU time", "GPU time").replace("CPU in use", "GPUs in use");
+        let text = name_of(text, resource).replace("CPU time", "GPU time");
+        return text.replace("CPU in use", "GPUs in use").replace("CPU of the", "GPUs of the");
     }
     let text = text.replace("CPU time", "Memory time").replace("all Memory", "all memory");
     NAMES.iter().fold(text, |text, (cpu, memory)| text.replace(cpu, memory))

@@ -204,7 +204,8 @@ pub struct LoadPlan {
     /// Free capacity is that of machines minus the requests of the attempts that run there, machine
     /// by machine and at least 0. It is fragmented while tasks wait of which none fits the machine:
     /// each requests more CPU or more memory than is free there. Constraints other than these are
-    /// not considered; waiting tasks without a recorded request are left out. Takes another pass.
+    /// not considered, nor GPUs; waiting tasks without a recorded request are left out, and machines
+    /// of which not both are recorded. Takes another pass.
     #[cfg_attr(feature = "cli", arg(long))]
     pub fragmentation: bool,
 }
@@ -291,6 +292,10 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
     };
     if plan.resource == Some(Resource::Gpu) {
         lake.require_gpus()?;
+        if plan.fragmentation {
+            let text = "--fragmentation is of CPU and memory, and this is --resource gpu";
+            return Err(Usage(text.to_owned()).into());
+        }
     }
     if plan.groups < 1 {
         return Err(Usage("--groups 0 leaves no group: give 1 or more".to_owned()).into());
@@ -450,6 +455,11 @@ impl Found for Loaded {
         let no_memory = counts.without_memory_request;
         notes
             .extend(without(no_memory, "a memory request").filter(|_| no_memory < counts.attempts));
+        if self.load.knows_gpus() {
+            notes.extend(without(counts.without_gpu_request, "a record of GPUs"));
+        } else if self.plan.resource == Some(Resource::Gpu) {
+            notes.push("no attempt records its GPUs: nothing is known of them".to_owned());
+        }
         if let Some(known) = &self.fragmentation {
             let unknown = "when tasks wait, what machines have or where tasks run is not recorded: \
                 free capacity that no task fits is not known";

@@ -168,6 +168,7 @@ fn runs_of(
             // Behind the last seed comes the first.
             let seed = plan.seed.wrapping_add(further);
             let drawn = is_drawn.then(|| setting(plan, lake, windows, seed)).transpose()?;
+            drawn.iter().try_for_each(|drawn| refuse_bookings(policies, drawn))?;
             let mut runs = replay_all(policies, drawn.as_ref().unwrap_or(first), seed, tolerance);
             for run in &mut runs {
                 (run.journal, run.jobs) = (Journal::default(), Vec::new());
@@ -177,6 +178,19 @@ fn runs_of(
         .collect();
     runs.extend(others?);
     Ok(runs)
+}
+
+/// Refuses orders that book for every waiting task where GPUs are handed out.
+fn refuse_bookings(policies: &[&(String, PolicyPlan)], setting: &Setting) -> Result<()> {
+    let checks_gpus = setting.history.workload.has_gpus() && !setting.cluster.gpus.is_empty();
+    match policies.iter().find(|(_, policy)| checks_gpus && policy.order.1.books_ahead()) {
+        Some((name, _)) => Err(Usage(format!(
+            "policy `{name}` books CPU and memory for every waiting task, and not GPUs, which \
+            this lake has: give `easy`, or an order without `backfill=conservative`"
+        ))
+        .into()),
+        None => Ok(()),
+    }
 }
 
 /// Reads what is to be replayed, and says what that is, what is assumed and what will take long.
@@ -200,15 +214,8 @@ fn first_setting(
     first.history.assumptions.extend(assumed.into_iter().map(str::to_owned));
     screen.say_all(&tell(&first, started.elapsed().as_secs_f64()));
     screen.say_all(warning_of_apart(&first.history, &first.cluster).as_slice());
-    let checks_gpus = first.history.workload.has_gpus() && !first.cluster.gpus.is_empty();
+    refuse_bookings(policies, &first)?;
     for (name, policy) in policies {
-        if checks_gpus && policy.order.1.books_ahead() {
-            let text = format!(
-                "policy `{name}` books CPU and memory for every waiting task, and not GPUs, which \
-                this lake has: give `easy`, or an order without `backfill=conservative`"
-            );
-            return Err(Usage(text).into());
-        }
         let note = check_heartbeats(name, &first.history.workload, policy)?.map(Said::Note);
         screen.say_all(note.as_slice());
     }

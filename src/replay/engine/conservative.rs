@@ -392,6 +392,7 @@ pub(super) fn is_first_come(cluster: &Cluster, workload: &Workload) -> bool {
     let mut tasks = (0..).take(workload.task_count);
     let knows_memory = cluster.memory.iter().any(Option::is_some);
     is_plain_machine
+        && !workload.has_gpus()
         && workload.noise == 0.0
         && workload.extra_us.values().all(|extra_us| extra_us == 0)
         && workload.failures.work_us.is_empty()

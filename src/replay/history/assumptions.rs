@@ -60,9 +60,9 @@ pub fn of_feedback(feedback: &Feedback) -> String {
     )
 }
 
-/// How GPUs are handed out, where machines say theirs and tasks ask for them.
+/// How GPUs are handed out, where tasks ask for them.
 pub fn of_gpus(cluster: &Cluster, workload: &Workload) -> Option<String> {
-    if cluster.gpus.is_empty() || !workload.has_gpus() {
+    if !workload.has_gpus() {
         return None;
     }
     let asks = |task: &u32| !workload.gpus.get(*task).is_none();
@@ -73,6 +73,11 @@ pub fn of_gpus(cluster: &Cluster, workload: &Workload) -> Option<String> {
         1 => "1 task asks".to_owned(),
         _ => format!("{} tasks ask", grouped(asking)),
     };
+    if cluster.gpus.is_empty() {
+        return Some(format!(
+            "{asking} for GPUs, and no machine says its own: they are not checked."
+        ));
+    }
     Some(format!(
         "{asking} for GPUs: {} in {}. Shares lie on one GPU, and models that a task names are kept; \
         GPUs are never overcommitted.",

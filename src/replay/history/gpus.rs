@@ -51,7 +51,9 @@ impl Models {
 
     /// The models that a task takes.
     fn taken(&self, names: Option<&str>) -> u64 {
-        names.map_or(ANY_MODEL, |names| names.split('|').map(|name| self.bit(name)).sum())
+        // A name may stand there twice.
+        let taken = |names: &str| names.split('|').fold(0, |taken, name| taken | self.bit(name));
+        names.map_or(ANY_MODEL, taken)
     }
 }
 
