@@ -47,13 +47,17 @@ const fn writing(name: &'static str, commands: [&'static str; 2]) -> Writer {
 }
 
 /// Every command that writes results or pages. Both settings answer the same question.
-static WRITERS: [Writer; 15] = [
+static WRITERS: [Writer; 16] = [
     writing("export", ["export --as swf --out found", "export --as batsim --out found"]),
     writing(
         "load",
         ["load --interval 10m --by user --out found", "load --interval 1h --out found"],
     ),
     writing("machines", ["machines --out found", "machines --together 60 --out found"]),
+    writing(
+        "monthly",
+        ["monthly --lake log --out found", "monthly --lake log --users 1 --out found"],
+    ),
     writing("predict", ["predict --out found", "predict --rules last-of-user --out found"]),
     writing(
         "sweep",
@@ -110,6 +114,11 @@ static WRITERS: [Writer; 15] = [
     ),
 ];
 
+/// Jobs of two accounts, as the accounting of Slurm prints them.
+const LOG: &str = "JobID|User|Account|State|Submit|Start|End|NCPUS\n\
+    1|a|x|COMPLETED|2024-01-30T10:00:00|2024-01-30T11:00:00|2024-02-02T11:00:00|4\n\
+    2|b|y|FAILED|2024-02-01T10:00:00|2024-02-01T10:10:00|2024-02-01T12:00:00|2\n";
+
 /// Commands that are killed, or whose calls fail, as they put their results in place.
 const DISTURBED: [&str; 7] =
     ["sweep", "detect", "replay", "fairness", "query", "report", "analyze"];
@@ -122,7 +131,9 @@ const TWO_TOML: &str = "steps = [\"classify\", \"account\", \"sweep\", \"fairnes
 /// Lakes of two traces, and two sets of results.
 static LAKES: LazyLock<Place> = LazyLock::new(|| {
     let place = Place::new();
+    fs::write(place.path("log.sacct"), LOG).unwrap();
     for command in [
+        "ingest log.sacct --lake log",
         TRACE,
         OTHER,
         "ingest trace --lake lake --buckets 2",
@@ -140,7 +151,7 @@ static LAKES: LazyLock<Place> = LazyLock::new(|| {
 /// A folder with the lakes, the results and the files of the analyses.
 fn place() -> Place {
     let place = Place::new();
-    for name in ["trace", "lake", "lake2", "one", "two"] {
+    for name in ["trace", "lake", "lake2", "log", "one", "two"] {
         symlink(LAKES.path(name), place.path(name)).unwrap();
     }
     fs::write(place.path("one.toml"), ONE_TOML).unwrap();
@@ -523,7 +534,7 @@ fn manual_pages_replace_only_manual_pages() {
 }
 
 /// Where a command writes something new, and a name that it is given for it. `TAKEN` is a file.
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 26] = [
     "export --as swf --out TAKEN",
     "synth TAKEN --jobs 5",
     "synth TAKEN/inside --jobs 5",
@@ -542,6 +553,7 @@ const NAMES: [&str; 25] = [
     "detect --out TAKEN",
     "load --out TAKEN",
     "machines --out TAKEN",
+    "monthly --lake log --out TAKEN",
     "predict --out TAKEN",
     "fairness --out TAKEN",
     "replay --out TAKEN/inside",
