@@ -31,8 +31,8 @@ pub struct Limits {
 /// What a page holds; all rows are in the files. Millions of flags are no page.
 pub const PAGE_LIMITS: Limits = Limits { rows: 300, bytes: 512 << 10 };
 
-/// Bytes of a JSON that a report holds; its rows are in CSV and Parquet as well.
-const JSON_MAX: u64 = 256 << 10;
+/// The result whose rows have pages of their own: a report holds no JSON of it.
+const JOBS: &str = "jobs";
 
 /// What is compared: every row, of tables that fit into memory.
 pub const COMPARE_LIMITS: Limits = Limits { rows: usize::MAX, bytes: 256 << 20 };
@@ -161,7 +161,8 @@ impl Stored {
 
     /// Whether a report holds its JSON as well.
     pub(crate) fn is_small(&self) -> bool {
-        fs::metadata(&self.path).is_ok_and(|about| about.len() <= JSON_MAX)
+        fs::metadata(&self.path).is_ok_and(|about| about.len() <= PAGE_LIMITS.bytes)
+            && self.name != JOBS
     }
 
     /// Where it is stored.
