@@ -11,8 +11,10 @@ import csv
 import io
 import json
 
-# Each plot over time: the numbers under it, and the shares of the plot where they stand.
-TICKS = """() => [...document.querySelectorAll("g.plot")].map((plot) => {
+# Each plot with the beginning of the first: the numbers under it, and the shares of the plot where
+# they stand. Others stay as they are.
+TICKS = """() => [...document.querySelectorAll("g.plot")]
+  .filter((plot, _, all) => plot.dataset.since === all[0].dataset.since).map((plot) => {
   let ticks = plot.previousElementSibling;
   while (!ticks.matches("g.ticks")) ticks = ticks.previousElementSibling;
   const own = ticks.style.display === "none" ? ticks.previousElementSibling : ticks;
