@@ -460,15 +460,7 @@ impl Found for Loaded {
         } else if self.plan.resource == Some(Resource::Gpu) {
             notes.push("no attempt records its GPUs: nothing is known of them".to_owned());
         }
-        if let Some(known) = &self.fragmentation {
-            let unknown = "when tasks wait, what machines have or where tasks run is not recorded: \
-                free capacity that no task fits is not known";
-            notes.extend(known.free[0].is_none().then(|| unknown.to_owned()));
-            notes.extend((0 < known.without_request).then(|| {
-                let waits = digits::counted(known.without_request, "wait");
-                format!("{waits} of tasks without a recorded request: no capacity counts as free for them")
-            }));
-        }
+        notes.extend(self.fragmentation.iter().flat_map(table::fragmentation_notes));
         notes.extend(self.assumed.clone());
         notes.push(edges::sentence(&self.censoring()));
         notes.push(edges::closed_with_job(counts.closed_with_job, None, ""));

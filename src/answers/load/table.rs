@@ -5,6 +5,7 @@
 use arrow::record_batch::RecordBatch;
 
 use super::LoadPlan;
+use crate::digits;
 use crate::results::frame::Frame;
 use crate::studies::load::arrivals::ArrivalStudy;
 use crate::studies::load::fragmentation::Fragmentation;
@@ -181,6 +182,18 @@ pub(super) fn intervals(
         )
         .about("Jobs that were submitted (first SUBMIT)");
     viewed(frame)
+}
+
+/// What is not known of free capacity, and what is left out.
+pub(super) fn fragmentation_notes(known: &Fragmentation) -> impl Iterator<Item = String> {
+    let unknown = "when tasks wait, what machines have or where tasks run is not recorded: free \
+        capacity that no task fits is not known";
+    let unknown = known.free[0].is_none().then(|| unknown.to_owned());
+    let waits = digits::counted(known.without_request, "wait");
+    let left_out = (0 < known.without_request).then(|| {
+        format!("{waits} of tasks without a recorded request: no capacity counts as free for them")
+    });
+    unknown.into_iter().chain(left_out)
 }
 
 fn fragmentation_columns(
