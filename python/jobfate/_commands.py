@@ -748,7 +748,7 @@ def predict(
     no_title: bool = False,
     window_end: Number | None = None,
 ) -> Result:
-    """Predict at submission whether jobs will finish.
+    """Predict whether jobs will finish.
 
     lake: Folder of the lake [default: lake]
     rules: Rules to compare [default: last,last-or-rate,last-of-user,rate:half_life=5,class,overall,logistic:step=0.05]
