@@ -145,6 +145,68 @@ fn logs_with_dates_and_accounts_have_months_and_no_others() {
 }
 
 #[test]
+fn a_zone_that_is_not_known_is_said_and_a_begin_beyond_all_dates_is_none() {
+    let place = Place::new();
+    let job = "1 0 0 10 4 -1 -1 4 -1 -1 1 1 7 -1 -1 -1 -1 -1\n";
+    let head = "; UnixStartTime: 749458803\n; TimeZoneString: Mars/Olympus\n; MaxProcs: 4\n";
+    place.raw("zone.swf", format!("{head}{job}"));
+    place.raw("far.swf", format!("; UnixStartTime: 9223372036854\n; MaxProcs: 4\n{job}"));
+    for name in ["zone", "far"] {
+        place.run(&["ingest", &format!("trace/{name}.swf"), "--lake", name]).ok();
+    }
+    let said = "the zone `Mars/Olympus` of the log is not known: UTC";
+    let run = place.run(&["monthly", "--lake", "zone"]).ok();
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let given = place.run(&["monthly", "--lake", "zone", "--timezone", "+01:00"]).ok();
+    assert!(!given.stderr.contains("is not known"), "{}", given.stderr);
+    let far = place.run(&["monthly", "--lake", "far"]);
+    assert_eq!(far.code, Some(2));
+    assert!(far.stderr.contains("does not record on which date it begins"), "{}", far.stderr);
+}
+
+#[test]
+fn pictures_of_many_users_are_of_the_first_and_say_how_many() {
+    let job = |user: u32| {
+        let account = 1 + user % 2;
+        format!("{user} 0 0 {user} 1 -1 -1 1 -1 -1 1 {user} {account} -1 -1 -1 -1 -1\n")
+    };
+    let drawn = |users: u32| {
+        let place = Place::new();
+        let jobs: String = (1..=users).map(job).collect();
+        place.raw("log.swf", format!("; UnixStartTime: 749458803\n; MaxProcs: 4\n{jobs}"));
+        place.run(&["ingest", "trace/log.swf", "--lake", "lake"]).ok();
+        let out = ["--users", "100000", "--out", "found"];
+        place.run(&[&["monthly"], &out[..]].concat()).ok();
+        ["users", "use"].map(|name| {
+            let picture = place.path(&format!("found/monthly-{name}.svg"));
+            std::fs::read_to_string(picture).unwrap()
+        })
+    };
+    let [users, accounts] = drawn(3);
+    assert!(users.contains("The 3 users with most CPU time, of 3 in all"), "{users}");
+    assert!(accounts.contains("the 2 accounts of each month with most CPU time"), "{accounts}");
+    let [users, _] = drawn(3000);
+    assert!(users.contains("The 24 users with most CPU time, of 3,000 in all"), "{users}");
+}
+
+#[test]
+fn the_check_sees_gpus_that_are_left_out() {
+    let place = Place::new();
+    let job = |gpu: &str| {
+        let times = "2024-01-31T23:00:00|2024-01-31T23:00:00|2024-02-01T01:00:00|02:00:00";
+        format!("{HEADER}1|q|a|g|u|{times}|FAILED|4|4|cpu=4{gpu}|1-00:00:00|n1\n")
+    };
+    place.raw("without.sacct", job(""));
+    place.raw("with.sacct", job(",gres/gpu=2"));
+    place.run(&["ingest", "trace/without.sacct", "--source", "slurm", "--lake", "lake"]).ok();
+    let of = |log: &str| crosscheck(&place, "lake", log, "UTC");
+    let Some((is_same, said)) = of("trace/without.sacct") else { return };
+    assert!(is_same, "{said}");
+    let (is_same, said) = of("trace/with.sacct").expect("Python is there");
+    assert!(!is_same && said.contains("late_gpu_h"), "{said}");
+}
+
+#[test]
 fn the_google_trace_has_no_months() {
     let Some(trace) = real_trace() else { return };
     let place = Place::new();

@@ -97,7 +97,7 @@ class Sums:
         self.waits = []
 
     def row(self):
-        hours = {name: self.numbers[name] / 3600 for name in ("cpu", "wasted_cpu", "late_cpu", "gpu", "wasted_gpu")}
+        hours = {name: self.numbers[name] / 3600 for name in ("cpu", "wasted_cpu", "late_cpu", "gpu", "wasted_gpu", "late_gpu")}
         return {
             "users": len(self.users),
             "jobs": self.numbers["jobs"],
@@ -148,6 +148,7 @@ def main(jobfate, lake, log, zone="UTC", late="3600"):
                     own.numbers["wasted_gpu"] += length * row["gpus"]
                 if is_late:
                     own.numbers["late_cpu"] += length * row["cpus"]
+                    own.numbers["late_gpu"] += length * row["gpus"]
         if row["limit"] and not is_open:
             own = limits[row["queue"]]
             own["attempts"] += 1
@@ -177,8 +178,9 @@ def main(jobfate, lake, log, zone="UTC", late="3600"):
             wrong.append(f"{table}: {sorted(set(found) ^ set(expected))} are in one only")
         for key in set(found) & set(expected):
             for column, value in expected[key].items():
-                if column in found[key] or not column.endswith("gpu_h"):
-                    compare(f"{table} {key} {column}", found[key][column], value)
+                # Columns of GPUs are left out where no job has any.
+                said_value = found[key].get(column, 0.0) if column.endswith("gpu_h") else found[key][column]
+                compare(f"{table} {key} {column}", said_value, value)
     compare("total", said["total"], sum(own.numbers["cpu"] for key, own in sums.items() if key[0] == "accounts"))
     reasons = Counter()
     for row in said["ends"]:

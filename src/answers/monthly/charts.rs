@@ -43,16 +43,18 @@ fn by_month(months: &Months) -> BarChart {
         let place = names.iter().position(|known| *known == name).unwrap_or(0);
         TONES[place % TONES.len()]
     };
-    let mut bars = Vec::new();
+    let (mut bars, mut drawn) = (Vec::new(), 0);
     for (month, total) in totals.iter().skip(totals.len() - shown) {
         let own = by_use(monthly.in_month(*month)).into_iter();
         let own = own.filter(|(_, sums)| sums.used.cpu != CpuTime::ZERO);
+        let before = bars.len();
         bars.extend(own.take(most).map(|(name, sums)| Bar {
             label: format!("{month} {name}"),
             value: hours(sums.used.cpu),
             note: percent(sums.used.cpu.share_of(total.used.cpu)),
             tone: tone(name),
         }));
+        drawn = drawn.max(bars.len() - before);
     }
     let left = if shown < totals.len() {
         format!("; the last {shown} of {} months", totals.len())
@@ -62,9 +64,10 @@ fn by_month(months: &Months) -> BarChart {
     BarChart {
         title: "CPU time by month and account".to_owned(),
         caption: format!(
-            "Attempts are cut at the ends of months in {}; at the bar its share of the month; the {most} \
-            accounts of each month with most CPU time{left}.",
-            months.zone
+            "Attempts are cut at the ends of months in {}; at the bar its share of the month; the {} \
+            of each month with most CPU time{left}.",
+            months.zone,
+            counted(drawn as u64, "account")
         ),
         value_axis: format!("CPU time ({})", months.units[1]),
         bars,
@@ -75,7 +78,8 @@ fn by_month(months: &Months) -> BarChart {
 fn users(months: &Months) -> BarChart {
     let all = months.monthly.users.iter().map(|(name, user)| (name.as_str(), user.0.clone()));
     let used = |sums: &Sums| hours(sums.used.cpu);
-    let bars = by_use(all).into_iter().take(months.plan.users).map(|(name, sums)| Bar {
+    let shown = by_use(all).into_iter().take(months.plan.users.min(BARS_SHOWN));
+    let bars = shown.map(|(name, sums)| Bar {
         label: name.to_owned(),
         value: used(&sums),
         note: match sums.wasted.cpu.share_of(sums.used.cpu).filter(|&share| 0.0 < share) {
@@ -84,16 +88,17 @@ fn users(months: &Months) -> BarChart {
         },
         tone: Tone::Blue,
     });
+    let bars: Vec<Bar> = bars.collect();
     BarChart {
         title: "Users by CPU time".to_owned(),
         caption: format!(
-            "The {} users with most CPU time, of {} in all; at the bar the share of it in attempts that \
+            "The {} with most CPU time, of {} in all; at the bar the share of it in attempts that \
             ended otherwise than with FINISH.",
-            months.plan.users,
+            counted(bars.len() as u64, "user"),
             grouped(months.monthly.users.len() as u64)
         ),
         value_axis: format!("CPU time ({})", months.units[1]),
-        bars: bars.collect(),
+        bars,
     }
 }
 

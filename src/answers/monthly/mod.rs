@@ -111,6 +111,8 @@ pub struct Months {
     plan: MonthlyPlan,
     cpu: CpuDefinition,
     zone: Zone,
+    /// What the log calls its zone, where nobody knows it.
+    unknown_zone: Option<String>,
     /// Units of a sum in seconds, and in hours.
     units: [String; 2],
     monthly: Monthly,
@@ -160,7 +162,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
         return wrong(format!("the log spans {months} months: at most {MONTHS_MAX} are shown"));
     }
     let cpu = plan.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
-    let zone = calendar.zone.clone();
+    let (zone, unknown_zone) = (calendar.zone.clone(), calendar.unknown_zone.clone());
     let asked = Asked { cpu, calendar, late_us: plan.late.micros() };
     let mut monthly = fold(lake, windows, &asked)?;
     let assumed = assumed_waits(lake, monthly.attempts);
@@ -170,7 +172,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     let unit = cpu.unit(lake.source());
     let units = [unit.to_owned(), format!("{}-h", unit.trim_end_matches("-s"))];
     let table = table::use_of_months(&monthly, &units[1]);
-    Ok(Months { plan: plan.clone(), cpu, zone, units, monthly, assumed, table })
+    Ok(Months { plan: plan.clone(), cpu, zone, unknown_zone, units, monthly, assumed, table })
 }
 
 /// CPU time in hours.
@@ -199,7 +201,9 @@ impl Months {
             self.cpu,
             self.zone,
         );
-        [Some(total), no_request, self.assumed.clone()].into_iter().flatten().collect()
+        let zone = self.unknown_zone.as_ref();
+        let zone = zone.map(|name| format!("the zone `{name}` of the log is not known: UTC"));
+        [Some(total), zone, no_request, self.assumed.clone()].into_iter().flatten().collect()
     }
 
     /// The further tables: names and rows.

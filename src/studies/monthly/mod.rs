@@ -41,31 +41,37 @@ pub const ACCOUNT: &str = "user_group";
 /// The column of the queue, which is the partition of a Slurm log.
 const QUEUE: &str = "queue";
 
+/// The first second of the year 10000, UTC: no log is of a later one.
+const YEAR_10000_S: i64 = 253_402_300_800;
+
 /// The calendar of a log.
 #[derive(Clone, Debug)]
 pub struct Calendar {
     /// The zone.
     pub zone: Zone,
+    /// What the log calls its zone, where that is not known and the zone is UTC.
+    pub unknown_zone: Option<String>,
     /// The Unix time at 0 of the trace's clock, µs.
-    begin_us: i64,
+    pub begin_us: i64,
 }
 
 impl Calendar {
     /// That of a lake, in a zone or in that of its header; `None` where no date is known.
     pub fn of(lake: &Lake, zone: Option<&Zone>) -> Option<Self> {
-        let header = ["timezone", "TimeZoneString"].into_iter().find_map(|key| {
-            let text = lake.header(key).next()?;
-            text.split_whitespace().next()?.parse().ok()
-        });
-        let zone = zone.cloned().or(header).unwrap_or_else(Zone::utc);
+        let names = ["timezone", "TimeZoneString"]
+            .into_iter()
+            .filter_map(|key| lake.header(key).next()?.split_whitespace().next());
+        let known = zone.cloned().or_else(|| names.clone().find_map(|name| name.parse().ok()));
+        let unknown_zone = names.clone().next().filter(|_| known.is_none()).map(str::to_owned);
         let told = lake.header("UnixStartTime").find_map(|text| text.trim().parse::<i64>().ok());
-        let told_us = told.filter(|&start| 0 < start);
-        let told_us = told_us.and_then(|start| start.checked_mul(MICROS_PER_SECOND));
-        told_us.map(|begin_us| Self { zone: zone.clone(), begin_us }).or_else(|| {
+        let told_us = told.filter(|start| (1..YEAR_10000_S).contains(start));
+        let begin_us = told_us.map(|start| start * MICROS_PER_SECOND).or_else(|| {
             let parts = &lake.manifest.table(Table::TaskEvents)?.parts;
             let first = parts.iter().filter_map(|part| part.min_time_us).min()?;
-            (TWENTY_YEARS_US <= first).then_some(Self { zone, begin_us: 0 })
-        })
+            let dates = TWENTY_YEARS_US..YEAR_10000_S * MICROS_PER_SECOND;
+            dates.contains(&first).then_some(0)
+        })?;
+        Some(Self { zone: known.unwrap_or_else(Zone::utc), unknown_zone, begin_us })
     }
 
     /// The month of a time of the trace.
