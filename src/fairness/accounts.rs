@@ -268,9 +268,7 @@ impl Tree {
                     };
                     let of_group = own.iter().find(is_of_group).copied();
                     let Some(leaf) = of_group.filter(|_| choice == Choice::OfGroup) else {
-                        let problem =
-                            format!("user `{}` is listed under two accounts", person.name);
-                        return Err((line, problem));
+                        return Err((line, choice.problem(person)));
                     };
                     self.put(who, leaf);
                     self.in_several += 1;
@@ -295,6 +293,24 @@ enum Choice {
     Refused,
     /// That in the account of the user's first submission.
     OfGroup,
+}
+
+impl Choice {
+    /// Why none of them is taken.
+    fn problem(self, person: &Person) -> String {
+        let name = &person.name;
+        match (self, &person.group) {
+            (Self::Refused, _) => format!("user `{name}` is listed under two accounts"),
+            (Self::OfGroup, Some(account)) => format!(
+                "user `{name}` is in several accounts here, and in none of them is the account \
+                 `{account}` of the first submission"
+            ),
+            (Self::OfGroup, None) => format!(
+                "user `{name}` is in several accounts here, and the log tells no account of the \
+                 first submission"
+            ),
+        }
+    }
 }
 
 /// A tree as it stands in an interval: without those who are not there yet, and with accounts that
@@ -453,6 +469,23 @@ mod tests {
         check("A/x 1", 1, "account `A` is not named above");
         check("A 1\nA 2", 2, "`A` is listed twice");
         check("A 1\nB 1\nA/x 1\nB/x 1\nB/y 1", 4, "user `x` is listed under two accounts");
+    }
+
+    #[test]
+    fn who_is_in_several_accounts_needs_that_of_the_first_submission() {
+        let text = "Account|User|RawShares\nroot||\n g||1\n  g|x|1\n h||1\n  h|x|1\n";
+        let of = |group: Option<&str>| {
+            let group = group.map(str::to_owned);
+            let person = Person { name: "x".to_owned(), group, ..Person::default() };
+            Tree::read(text, &[person])
+        };
+        assert_eq!(of(Some("h")).unwrap().in_several, 1);
+        let said = |group| of(group).unwrap_err();
+        let begin = "user `x` is in several accounts here, and";
+        let other = format!("{begin} in none of them is the account `y` of the first submission");
+        assert_eq!(said(Some("y")), (6, other));
+        let none = format!("{begin} the log tells no account of the first submission");
+        assert_eq!(said(None), (6, none));
     }
 
     #[test]

@@ -137,6 +137,7 @@ fn history(drawn: &Drawn, count: u32) -> History {
         people,
         machines: vec![machine("fast", 1.0), machine("slow", 0.5)],
         grid: Grid { start_us: 0, interval_us: 3600 * MICROS_PER_SECOND, count },
+        unix_us: Some(0),
         shown_from: 0,
         cells,
         on_machines: Vec::new(),

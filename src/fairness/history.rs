@@ -150,6 +150,8 @@ pub struct History {
     pub tree: Tree,
     /// The intervals.
     pub grid: Grid,
+    /// The Unix time at 0 of the clock, µs; `None` where no date is known.
+    pub unix_us: Option<i64>,
     /// Intervals before this one are fed to the indices and not shown.
     pub shown_from: u32,
     /// What was used, by (interval, user, machine).

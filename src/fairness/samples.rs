@@ -34,6 +34,7 @@ pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
             interval_us: 3600 * MICROS_PER_SECOND,
             count: u32::try_from(count).expect("a few intervals"),
         },
+        unix_us: Some(0),
         shown_from: 0,
         cells,
         on_machines: on_machines.filter(|sum| sum.2 != CpuTime::ZERO).collect(),

@@ -78,6 +78,7 @@ pub fn evaluate(
     let not_gathered = [
         (index.reads_ends() && !history.keeps_ends, "the ends of tasks"),
         (index.reads_machines() && !history.keeps_machines, "machines"),
+        (index.reads_dates() && history.unix_us.is_none(), "dates"),
     ];
     if let Some((_, what)) = not_gathered.into_iter().find(|(is_so, _)| *is_so) {
         return Err(FairnessError::NotGathered { index: label.to_owned(), what });
@@ -138,6 +139,11 @@ mod tests {
         assert_eq!(series.intervals(), 2);
         assert_eq!(series.heaviness(0), Some(vec![3.0, 8.0]));
         assert_eq!(series.heaviness(1), Some(vec![7.0, 8.0]));
+        let dated = &mut parse("slurm:reset=monthly").unwrap();
+        assert!(evaluate("d", dated.as_mut(), &history).is_ok());
+        history.unix_us = None;
+        let said = evaluate("d", dated.as_mut(), &history).unwrap_err();
+        assert!(said.is_usage() && said.to_string().contains("`d` reads dates"), "{said}");
         let series = evaluate("b", parse("jain").unwrap().as_mut(), &history).unwrap();
         assert_eq!((series.intervals(), series.heaviness(0)), (2, None));
     }

@@ -47,6 +47,10 @@ const BESIDE: [&str; 13] = [
     "PriorityWeightTRES",
 ];
 
+/// First keys of lines that are about a part of the cluster, with keys of their own such as
+/// `PriorityTier`.
+const OF_A_PART: [&str; 5] = ["DownNodes", "FrontendName", "NodeName", "NodeSet", "PartitionName"];
+
 /// Flags of `PriorityFlags`; only the first three are about fair share.
 const FLAGS: [&str; 14] = [
     "FAIR_TREE",
@@ -64,6 +68,9 @@ const FLAGS: [&str; 14] = [
     "NO_NORMAL_TRES",
     "SMALL_RELATIVE_TO_TIME",
 ];
+
+/// Weights of resources, which stand in lines of partitions.
+const BILLING: &str = "TRESBillingWeights";
 
 /// When usage is set to 0.
 const PERIODS: [&str; 7] = ["none", "now", "daily", "weekly", "monthly", "quarterly", "yearly"];
@@ -146,10 +153,18 @@ fn settings(text: &str) -> Result<(Settings, Vec<String>), Wrong> {
             remarks.push(format!("line {number}: `{line}` is not read"));
             continue;
         }
-        for (key, value) in pairs(&line) {
+        let pairs = pairs(&line);
+        billed += pairs.iter().filter(|pair| pair.0.eq_ignore_ascii_case(BILLING)).count();
+        let first = pairs.first().map_or("", |pair| pair.0);
+        if OF_A_PART.iter().any(|known| known.eq_ignore_ascii_case(first)) {
+            continue;
+        }
+        for (key, value) in pairs {
             let is = |known: &&&str| known.eq_ignore_ascii_case(key);
-            billed += usize::from(key.eq_ignore_ascii_case("TRESBillingWeights"));
             if let Some(known) = READ.iter().find(is) {
+                if value.is_empty() {
+                    return Err((number, format!("`{key}` has no value")));
+                }
                 if let Some((first, _)) = settings.insert(known, (number, value.to_owned())) {
                     return Err((number, format!("`{key}` is set twice: in line {first} too")));
                 }
@@ -162,8 +177,8 @@ fn settings(text: &str) -> Result<(Settings, Vec<String>), Wrong> {
         }
     }
     if 0 < billed {
-        let text = "TRESBillingWeights are not applied: usage is what --cpu or --resource says";
-        remarks.push(text.to_owned());
+        let why = "usage is what --cpu or --resource says";
+        remarks.push(format!("{BILLING} are not applied: {why}"));
     }
     Ok((settings, remarks))
 }
@@ -185,12 +200,13 @@ fn whole_lines(text: &str) -> Vec<(usize, String)> {
     whole
 }
 
-/// `KEY=VALUE` pairs of a line; a value may be in quotes.
+/// `KEY=VALUE` pairs of a line; a value may be in quotes, and blanks around the `=`.
 fn pairs(line: &str) -> Vec<(&str, &str)> {
     let mut pairs = Vec::new();
     let mut rest = line;
     while let Some((key, after)) = rest.split_once('=') {
         let key = key.split_whitespace().next_back().unwrap_or_default();
+        let after = after.trim_start();
         let (value, left) = match after.strip_prefix('"') {
             Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
             None => after.split_once(char::is_whitespace).unwrap_or((after, "")),
@@ -482,6 +498,19 @@ mod tests {
                 &format!("fair-tree:half_life_s={seconds}"),
             );
         }
+        // Blanks around `=`, as Slurm reads them.
+        check(
+            "PriorityFlags = NO_FAIR_TREE FairShareDampeningFactor= \"5\" \n\
+             PriorityDecayHalfLife\t=\t2-0",
+            "slurm:half_life_s=172800,dampening=5",
+        );
+        // Keys of partitions are none of the rule.
+        check(
+            "PartitionName=DEFAULT PriorityJobFactor=10 Priority=3\n\
+             partitionname=a Nodes=n[1-4] PriorityTier=2 State=UP\nNodeName=n[1-4] Priority=1\n\
+             PriorityFlags=NO_FAIR_TREE\n",
+            "slurm:half_life_s=604800",
+        );
         let rule = Rule::read(
             "Include other.conf\nPartitionName=a TRESBillingWeights=\"CPU=1.0,Mem=0.25G\"\n",
         );
@@ -503,6 +532,9 @@ mod tests {
         check("PriorityFlags=FAIR_TREE,NO_FAIR_TREE", 1, "exclude each other");
         check("PriorityUsageResetPeriod=14-0", 1, "is not one of none, now, daily");
         check("FairShareDampeningFactor=0", 1, "is not 1 or more");
+        check("PriorityTier=2", 1, "no setting `PriorityTier`");
+        check("\nPriorityFlags =  ", 2, "`PriorityFlags` has no value");
+        check("PriorityDecayHalfLife=\"\"", 1, "`PriorityDecayHalfLife` has no value");
         check("PriorityHalfLife=7-0", 1, "no setting `PriorityHalfLife`");
         check("PriorityFlags=MAX_TRES\nPriorityFlags=FAIR_TREE", 2, "set twice: in line 1");
     }

@@ -154,6 +154,34 @@ fn factors_are_those_of_the_files_of_the_site() {
 }
 
 #[test]
+fn usage_is_reset_by_the_date_of_the_log_and_not_by_its_clock() {
+    let place = Place::new();
+    // 15 January 2005 in UTC, and ten and twenty days later.
+    let jobs = [0, 10, 20].map(|day| {
+        format!("{} {} 0 3600 4 -1 -1 4 -1 -1 1 1 7 -1 -1 -1 -1 -1\n", day + 1, day * 86_400)
+    });
+    let log = format!("; MaxProcs: 4\n{}", jobs.concat());
+    place.raw("undated.swf", &log);
+    place.raw("dated.swf", format!("; UnixStartTime: 1105747200\n{log}"));
+    for name in ["dated", "undated"] {
+        place.run(&["ingest", &format!("trace/{name}.swf"), "--lake", name]).ok();
+    }
+    let run = |lake: &str, more: &[&str]| {
+        let args = ["fairness", "--lake", lake, "--index", "slurm:half_life_s=0,reset=monthly"];
+        let form = ["--interval", "86400", "--show", "series", "--format", "csv"];
+        place.run(&[&args[..], &form, more].concat())
+    };
+    for align in ["clock", "start"] {
+        let run = run("dated", &["--align", align]).ok();
+        let last = run.stdout_text().lines().rfind(|line| line.contains(",raw_usage,"));
+        assert!(last.unwrap().ends_with(",raw_usage,14400.0"), "{last:?}");
+    }
+    let undated = run("undated", &[]);
+    assert_eq!(undated.code, Some(2));
+    assert!(undated.stderr.contains("reads dates"), "{}", undated.stderr);
+}
+
+#[test]
 fn a_faulty_file_of_a_site_is_refused_with_its_line() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();

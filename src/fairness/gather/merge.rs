@@ -10,7 +10,9 @@ use super::people::{Known, People};
 use super::{By, Cluster, Counts, Interned, Key, Machines, Part, Plan, Sums};
 use crate::fairness::accounts::Tree;
 use crate::fairness::history::{AttemptEnd, Capacity, Cell, Grid, History, Machine, Person};
+use crate::sources::zone::Zone;
 use crate::studies::meter::Resource;
+use crate::studies::monthly::Calendar;
 use crate::units::CpuTime;
 
 /// What tells machines apart, and their order.
@@ -103,6 +105,7 @@ impl Merger {
             people,
             machines: keys.iter().map(|&at| self.known[at].clone()).collect(),
             grid: plan.grid,
+            unix_us: unix_us(clusters),
             shown_from: plan.shown_from,
             cells: cells(self.cells, &people_places, &machine_places),
             on_machines,
@@ -143,6 +146,17 @@ fn in_order<T: Ord>(values: &[T]) -> (Vec<usize>, Vec<u32>) {
         places[at] = place;
     }
     (order, places)
+}
+
+/// The Unix time at 0 of the clock of all clusters, µs; `None` where one has no date or another.
+fn unix_us(clusters: &[Cluster]) -> Option<i64> {
+    let utc = Zone::utc();
+    let mut all = clusters.iter().map(|cluster| {
+        let calendar = Calendar::of(&cluster.lake, Some(&utc))?;
+        calendar.begin_us.checked_sub(cluster.shift_us)
+    });
+    let first = all.next()??;
+    all.all(|other| other == Some(first)).then_some(first)
 }
 
 fn key_of(machine: &Machine) -> MachineKey {

@@ -62,6 +62,10 @@ impl Index for FairTree {
         Heavier::Smaller
     }
 
+    fn reads_dates(&self) -> bool {
+        self.usage.reads_dates()
+    }
+
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
         self.usage.begin(history);
         self.standing = Standing::default();

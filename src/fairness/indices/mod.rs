@@ -80,6 +80,11 @@ pub trait Index: fmt::Display + Send {
         false
     }
 
+    /// Whether it tells days and months apart ([`History::unix_us`]).
+    fn reads_dates(&self) -> bool {
+        false
+    }
+
     /// Whether values of several users can be added up, as bills can and factors cannot.
     fn adds_up(&self) -> bool {
         false

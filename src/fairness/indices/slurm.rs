@@ -92,6 +92,11 @@ impl Decaying {
         all
     }
 
+    /// Whether usage is reset, by the calendar.
+    pub(super) fn reads_dates(&self) -> bool {
+        self.reset.is_some()
+    }
+
     pub(super) fn begin(&mut self, history: &History) {
         self.raw = vec![0.0; history.people.len()];
         self.period = None;
@@ -115,7 +120,8 @@ impl Decaying {
         if let Some(reset) = self.reset {
             let grid = &step.history.grid;
             let ends = i64::from(step.idx) + 1;
-            let end_us = grid.start_us.saturating_add(grid.interval_us.saturating_mul(ends));
+            let start_us = grid.start_us.saturating_add(step.history.unix_us.unwrap_or_default());
+            let end_us = start_us.saturating_add(grid.interval_us.saturating_mul(ends));
             let period = reset.of(end_us);
             if self.period.replace(period).is_some_and(|last| last != period) {
                 self.raw.fill(0.0);
@@ -153,6 +159,10 @@ impl Index for Slurm {
 
     fn heavier(&self) -> Heavier {
         Heavier::Smaller
+    }
+
+    fn reads_dates(&self) -> bool {
+        self.usage.reads_dates()
     }
 
     fn begin(&mut self, history: &History) -> Result<(), FairnessError> {
