@@ -265,13 +265,13 @@ fn back() -> String {
     format!("<p><a href=\"../{PAGE}\">All users and machines</a></p>\n")
 }
 
-/// All that was used so far, interval by interval.
-#[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
 /// What was metered, in words.
 fn noun(result: &Stored) -> &'static str {
     noun_of(result.value["settings"]["cpu"].as_str().unwrap_or_default())
 }
 
+/// All that was used so far, interval by interval.
+#[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
 fn over_time(result: &Stored, user: &Value, title: &str) -> Chart {
     let answer = result.answer();
     let interval_s = answer["interval_s"].as_f64().unwrap_or(1.0);

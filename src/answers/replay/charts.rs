@@ -31,12 +31,12 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     // Tasks stand in order of arrival.
     let workload = &setting.history.workload;
     let first_us = if workload.task_count == 0 { 0 } else { workload.arrival_us.get(0) };
-    let first_s = micros_to_seconds(first_us);
+    let begin_s = micros_to_seconds(first_us);
     let over_time = |title: &str, axis: &str, value: fn(&Sample) -> Option<f64>| {
         let lines = runs.iter().take(LINES_MAX).zip(Tone::SERIES).map(|(run, tone)| Line {
             name: run.label.clone(),
             points: (run.metrics.samples.iter())
-                .filter_map(|sample| Some(((sample.time_s - first_s) / 3600.0, value(sample)?)))
+                .filter_map(|sample| Some(((sample.time_s - begin_s) / 3600.0, value(sample)?)))
                 .collect(),
             band: Vec::new(),
             tone,
