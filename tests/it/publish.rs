@@ -56,7 +56,7 @@ static WRITERS: [Writer; 16] = [
     writing("machines", ["machines --out found", "machines --together 60 --out found"]),
     writing(
         "monthly",
-        ["monthly --lake log --out found", "monthly --lake log --users 1 --out found"],
+        ["monthly --lake centre --out found", "monthly --lake centre --users 1 --out found"],
     ),
     writing("predict", ["predict --out found", "predict --rules last-of-user --out found"]),
     writing(
@@ -131,9 +131,9 @@ const TWO_TOML: &str = "steps = [\"classify\", \"account\", \"sweep\", \"fairnes
 /// Lakes of two traces, and two sets of results.
 static LAKES: LazyLock<Place> = LazyLock::new(|| {
     let place = Place::new();
-    fs::write(place.path("log.sacct"), LOG).unwrap();
+    fs::write(place.path("centre.sacct"), LOG).unwrap();
     for command in [
-        "ingest log.sacct --lake log",
+        "ingest centre.sacct --lake centre",
         TRACE,
         OTHER,
         "ingest trace --lake lake --buckets 2",
@@ -151,7 +151,7 @@ static LAKES: LazyLock<Place> = LazyLock::new(|| {
 /// A folder with the lakes, the results and the files of the analyses.
 fn place() -> Place {
     let place = Place::new();
-    for name in ["trace", "lake", "lake2", "log", "one", "two"] {
+    for name in ["trace", "lake", "lake2", "centre", "one", "two"] {
         symlink(LAKES.path(name), place.path(name)).unwrap();
     }
     fs::write(place.path("one.toml"), ONE_TOML).unwrap();
@@ -553,7 +553,7 @@ const NAMES: [&str; 26] = [
     "detect --out TAKEN",
     "load --out TAKEN",
     "machines --out TAKEN",
-    "monthly --lake log --out TAKEN",
+    "monthly --lake centre --out TAKEN",
     "predict --out TAKEN",
     "fairness --out TAKEN",
     "replay --out TAKEN/inside",
