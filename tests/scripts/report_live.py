@@ -94,9 +94,6 @@ def windows(page, path):
     other = page.context.new_page()
     other.goto(address)
     yield from shown(other, begin, end)
-    drag(other)
-    wide = end - begin
-    yield from shown(other, begin + wide / 4, begin + wide / 2)
     other.close()
     page.get_by_role("button", name="Show all").click()
     if page.evaluate(TICKS) != plots or "window" in page.url:
