@@ -91,7 +91,8 @@ const read = (shape) => {
 
 for (const svg of document.querySelectorAll("figure svg")) {
   const everything = Array.from(svg.querySelectorAll("g.values > circle, g.values > rect"), read);
-  if (everything.length === 0) continue;
+  // A chart without values may still have a window drawn on it.
+  if (everything.length === 0 && !timed.some((plot) => plot.svg === svg)) continue;
   const own = timed.filter((plot) => plot.svg === svg);
   const plotOf = (value) => own.find(({ left, right, top, bottom }) => {
     const x = (value.left + value.right) / 2, y = (value.top + value.bottom) / 2;
@@ -112,7 +113,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
   const marks = document.createElementNS(svg.namespaceURI, "g");
   marks.setAttribute("class", "marks");
   svg.append(marks);
-  svg.setAttribute("tabindex", "0");
+  if (0 < everything.length) svg.setAttribute("tabindex", "0");
   // The value that the arrow keys go on from.
   let current = -1;
 
