@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::html::{self, Cell, Page};
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
-use super::text::{escape, figure_text};
-use crate::answers::sentences::{noun_of, short};
+use super::text::{escape, figure_text, gpu_time};
+use crate::answers::sentences::short;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone, svg_of};
 use crate::results::Stored;
 
@@ -80,8 +80,8 @@ fn user_name(name: &str) -> &str {
 pub(super) fn index(result: &Stored) -> String {
     let is_only = is_only_cluster(result);
     let users = entries(result, "users");
-    let peak = if noun(result).starts_with("GPU") { "peak_gpus" } else { "peak_cores" };
-    let columns = ["cpu_s", "share", peak, "first_use_s", "last_use_s", "largest_step_share"];
+    let columns =
+        ["cpu_s", "share", peak(result).0, "first_use_s", "last_use_s", "largest_step_share"];
     let header: Vec<String> =
         std::iter::once(kind(result)).chain(columns).map(str::to_owned).collect();
     let rows: Vec<Vec<Cell>> = users
@@ -207,11 +207,7 @@ fn user_page(
     let name = user_name(text(user, "user"));
     let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
     let unit = text(result.answer(), "unit");
-    let (most, peak) = if noun(result).starts_with("GPU") {
-        ("most at once, GPUs", "peak_gpus")
-    } else {
-        ("most at once, cores", "peak_cores")
-    };
+    let (peak, most) = peak(result);
     let mut pairs = vec![
         (noun(result), format!("{} {unit}", known("cpu_s"))),
         ("share of all", percent(user)),
@@ -267,7 +263,13 @@ fn back() -> String {
 
 /// What was metered, in words.
 fn noun(result: &Stored) -> &'static str {
-    noun_of(result.value["settings"]["cpu"].as_str().unwrap_or_default())
+    gpu_time(result).unwrap_or("CPU time")
+}
+
+/// The key of the most that was used at once, and what it counts.
+fn peak(result: &Stored) -> (&'static str, &'static str) {
+    let of_cores = ("peak_cores", "most at once, cores");
+    gpu_time(result).map_or(of_cores, |_| ("peak_gpus", "most at once, GPUs"))
 }
 
 /// All that was used so far, interval by interval.

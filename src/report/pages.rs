@@ -9,9 +9,9 @@ use super::findings::{Findings, answer, findings, question};
 use super::html::{self, Cell, Page};
 use super::links::Links;
 use super::tables::{stored_table, what_if};
-use super::text::{caption, escape, figure_text, sentence};
+use super::text::{caption, escape, figure_text, gpu_time, sentence};
 use crate::answers::study::Topic;
-use crate::answers::{list, sentences, sweep};
+use crate::answers::{list, sweep};
 use crate::results::kind::Kind;
 use crate::results::store::NOTHING;
 use crate::results::{Stored, missing, scope};
@@ -175,9 +175,7 @@ pub(super) fn page(
 
 /// Words about CPU time, of a result that may be about GPUs.
 fn of_result(result: &Stored, words: &str) -> String {
-    let cpu = result.value["settings"]["cpu"].as_str().unwrap_or_default();
-    let noun = sentences::noun_of(cpu);
-    if noun.starts_with("GPU") { words.replace("CPU time", noun) } else { words.to_owned() }
+    gpu_time(result).map_or_else(|| words.to_owned(), |noun| words.replace("CPU time", noun))
 }
 
 /// A result on its page: question, answer, picture, table, and how it was computed.

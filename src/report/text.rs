@@ -3,8 +3,11 @@
 use std::fmt::Write;
 
 use crate::answers::list;
+use crate::answers::sentences::noun_of;
 use crate::cells::is_hidden;
 use crate::digits::six_digits;
+use crate::results::Stored;
+use crate::studies::meter::Resource;
 
 /// Text as it may stand in a page or in an attribute.
 pub(super) fn escape(text: &str) -> String {
@@ -24,6 +27,12 @@ pub(super) fn escape(text: &str) -> String {
         }
     }
     safe
+}
+
+/// What a result adds up, in words, if it is not CPU time.
+pub(super) fn gpu_time(result: &Stored) -> Option<&'static str> {
+    let noun = noun_of(result.value["settings"]["cpu"].as_str().unwrap_or_default());
+    (noun == Resource::Gpu.noun()).then_some(noun)
 }
 
 /// A sentence as HTML: what stands between backticks is set as code.

@@ -196,7 +196,7 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
     Chart::Lines(LineChart {
         title: "Hours in which the typical task changes".to_owned(),
         caption: format!(
-            "{caption} A shift is a median {} times that of the {} hours before, or that much smaller; hours with fewer than {} finished tasks are left out.",
+            "{caption} A shift is a median {} times that of the {} hours before, or that much smaller; hours with fewer than {} finished tasks are left out. The first hour is {first} h on the clock of the trace.",
             shifts.plan.factor, shifts.plan.hours_before, shifts.plan.tasks_min
         ),
         x_axis: "time since the first hour (h)".to_owned(),
