@@ -11,9 +11,10 @@ pub mod traces;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every check.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 18] = [
     ("csv", traces::csv),
     ("json", traces::json),
+    ("joined", traces::joined),
     ("swf", traces::swf),
     ("gwf", traces::gwf),
     ("rumen", traces::rumen),
@@ -22,6 +23,7 @@ pub const TARGETS: [Target; 16] = [
     ("alibaba_2017", traces::alibaba_2017),
     ("alibaba_2018", traces::alibaba_2018),
     ("kubernetes", traces::kubernetes),
+    ("mapped", traces::mapped),
     ("notation", texts::notation),
     ("thresholds", texts::thresholds),
     ("formula", texts::formula),

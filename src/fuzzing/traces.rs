@@ -2,10 +2,15 @@
 //! cut into blocks does not show.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::schema::{Source, Table};
 use crate::sources::blocks::TextBlock;
 use crate::sources::fields::PADDING;
+use crate::sources::google_2019::joined::TABLES;
+use crate::sources::mapped::map::Map;
+use crate::sources::mapped::propose::propose;
+use crate::sources::reading::Reading;
 use crate::sources::{Notes, RawPart, RowBlock, google_2011, parser_of};
 
 use super::choice;
@@ -17,9 +22,9 @@ struct Parsed {
     notes: Notes,
 }
 
-/// Parses a text, cut behind the first line end after every `step` bytes.
-fn parsed(source: Source, table: Table, text: &[u8], step: usize) -> Parsed {
-    let part = RawPart {
+/// A table of a trace, and what its user says of it.
+fn part_of(source: Source, table: Table, reading: Reading) -> RawPart {
+    RawPart {
         source,
         table,
         part: 3,
@@ -29,9 +34,14 @@ fn parsed(source: Source, table: Table, text: &[u8], step: usize) -> Parsed {
         beside: None,
         owners: None,
         own: None,
-        reading: std::sync::Arc::default(),
-    };
-    let Ok(mut parser) = parser_of(&part, text) else {
+        reading: Arc::new(reading),
+    }
+}
+
+/// Parses a text, cut behind the first line end after every `step` bytes.
+fn parsed(part: &RawPart, text: &[u8], step: usize) -> Parsed {
+    let (source, table) = (part.source, part.table);
+    let Ok(mut parser) = parser_of(part, text) else {
         // A header that lacks a column: told before a line is read.
         return Parsed { rows: RowBlock::new(table, source, 0), notes: Notes::default() };
     };
@@ -69,8 +79,14 @@ fn parsed(source: Source, table: Table, text: &[u8], step: usize) -> Parsed {
 
 /// Checks what holds for every format, and returns what the text gave.
 fn check(source: Source, table: Table, text: &[u8]) -> Parsed {
-    let whole = parsed(source, table, text, usize::MAX);
-    let cut = parsed(source, table, text, 1 + text.len() / 3);
+    check_part(&part_of(source, table, Reading::default()), text)
+}
+
+/// The same for a part that needs a user's word.
+fn check_part(part: &RawPart, text: &[u8]) -> Parsed {
+    let (source, table) = (part.source, part.table);
+    let whole = parsed(part, text, usize::MAX);
+    let cut = parsed(part, text, 1 + text.len() / 3);
     assert_eq!(whole, cut, "{source} {table}: where the text is cut");
     let line_count = text.split_inclusive(|&byte| byte == b'\n').count() as u64;
     assert_eq!(whole.rows.line_count, line_count);
@@ -144,6 +160,49 @@ pub fn json(input: &[u8]) {
     }
 }
 
+/// The columns of the joined file of 2019 that decide over rows.
+const JOINED: &[u8] =
+    b",time,instance_events_type,collection_id,scheduling_class,collection_type,priority,\
+instance_index,machine_id,resource_request,user,start_after_collection_ids,start_time,end_time,\
+average_usage,cpu_usage_distribution,cluster,event,collections_events_type\n";
+
+/// The joined file of 2019, with its header or without: no record is lost without a word.
+pub fn joined(input: &[u8]) {
+    let (which, rest) = choice(input);
+    let table = TABLES[which / 2 % TABLES.len()];
+    let text = if which % 2 == 0 { [JOINED, rest].concat() } else { rest.to_vec() };
+    check(Source::Google2019, table, &text);
+}
+
+/// A map, a line of `---`, and a table. A text without that line is a table: the map that is proposed
+/// for it can be read, or waits for what its user must fill in.
+pub fn mapped(input: &[u8]) {
+    const BETWEEN: &[u8] = b"\n---\n";
+    let (_, text) = choice(input);
+    let (map, table) = match memchr::memmem::find(text, BETWEEN) {
+        Some(at) => (str::from_utf8(&text[..at]).ok(), &text[at + BETWEEN.len()..]),
+        None => (None, text),
+    };
+    let proposed = propose(table).ok().map(|proposal| proposal.text);
+    if let Some(text) = &proposed
+        && let Err(error) = Map::read(text)
+    {
+        let left = ["it names no time", "nothing says when a job ", "`state` needs a table"];
+        assert!(left.iter().any(|begin| error.problem.starts_with(begin)), "{text}: {error}");
+    }
+    let Some(map) = map.map(str::to_owned).or(proposed).and_then(|text| Map::read(&text).ok())
+    else {
+        return;
+    };
+    let map = Arc::new(map);
+    let reading = || Reading { map: Some(Arc::clone(&map)), ..Reading::default() };
+    let of = |kind| part_of(Source::Mapped, kind, reading());
+    let [jobs, tasks] =
+        [Table::JobEvents, Table::TaskEvents].map(|kind| check_part(&of(kind), table));
+    assert_eq!(jobs.rows.rejects, tasks.rows.rejects);
+    assert_eq!(jobs.notes.remarks, tasks.notes.remarks);
+}
+
 /// A log of one line per job: each of its jobs is in both tables of events or in neither.
 fn log(source: Source, input: &[u8]) {
     let (_, text) = choice(input);
@@ -211,7 +270,8 @@ pub fn kubernetes(input: &[u8]) {
 /// A table of one row per attempt.
 fn records(source: Source, input: &[u8]) {
     let (_, text) = choice(input);
-    let whole = parsed(source, Table::JobEvents, text, usize::MAX);
+    let part = part_of(source, Table::JobEvents, Reading::default());
+    let whole = parsed(&part, text, usize::MAX);
     if whole.rows.line_count == 0 {
         return;
     }

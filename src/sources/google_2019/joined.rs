@@ -35,7 +35,7 @@ use super::python::to_json;
 use crate::schema::Table;
 
 /// The tables that it fills.
-pub(in super::super) const TABLES: [Table; 4] =
+pub(crate) const TABLES: [Table; 4] =
     [Table::JobEvents, Table::TaskEvents, Table::TaskUsage, Table::TaskConstraints];
 
 /// What a header must have.

@@ -39,7 +39,7 @@ use crate::schema::{Source, Table, row_id};
 
 mod cells;
 pub(super) mod files;
-pub(super) mod joined;
+pub(crate) mod joined;
 mod line;
 pub(super) mod owners;
 mod python;

@@ -30,7 +30,7 @@ use super::{SourceError, SourceErrorKind, fields};
 use crate::schema::row_id;
 
 pub mod map;
-mod propose;
+pub(crate) mod propose;
 pub mod ready;
 mod table;
 mod times;

@@ -233,7 +233,7 @@ fn written(
         .map(|idx| columns[idx].name.as_str())
         .collect();
     if !unused.is_empty() {
-        _ = writeln!(text, "\n# Not used: {}", unused.join(", ").replace(['\n', '\r'], " "));
+        _ = writeln!(text, "\n# Not used: {}", unused.join(", ").replace(char::is_control, " "));
     }
     let checks = text.matches("CHECK:").count();
     Proposal { text, checks }
@@ -302,7 +302,6 @@ fn line_of(columns: &[Column], guesses: &[Guess], guess: &Guess, is_comma: bool)
         Kind::Text | Kind::Count => plain,
         Kind::Time => match time_of(column) {
             Some((more, _)) if more.is_empty() => plain,
-            Some((more, _)) if more == "unit = \"s\"" => with(&more, None),
             Some((more, _)) => with(&more, None),
             None => with("format = \"iso\"", Some("its times are written in no way that is known")),
         },
