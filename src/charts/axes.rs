@@ -260,7 +260,7 @@ impl Frame {
     /// Draws grid, ticks and titles. Returns how many pixels stand below the plot.
     pub(super) fn draw(&self, canvas: &mut Canvas) -> f64 {
         let size = canvas.look.text;
-        let thin = size / 15.0;
+        let thin = canvas.look.line();
         for (value, text) in &self.y.ticks {
             let (_, y) = self.at(self.x.low(), *value);
             canvas.line(vec![(self.left, y), (self.left + self.width, y)], thin, Ink::GRID);
@@ -281,7 +281,7 @@ impl Frame {
     /// Draws the lower axis alone.
     pub(super) fn draw_x(&self, canvas: &mut Canvas) {
         let size = canvas.look.text;
-        let thin = size / 15.0;
+        let thin = canvas.look.line();
         let below = self.bottom();
         let first = canvas.marks.len();
         for (value, text) in &self.x.ticks {

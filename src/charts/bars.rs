@@ -86,6 +86,6 @@ pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
         let shape = Shape::Area((left, top), (width, row));
         canvas.places.push(Place { shape, says });
     }
-    canvas.line(vec![(left, margin), (left, frame.bottom())], size / 15.0, Ink::TEXT);
+    canvas.line(vec![(left, margin), (left, frame.bottom())], canvas.look.line(), Ink::TEXT);
     canvas.height = frame.bottom() + Frame::below(canvas, &frame.x.title, width) + 0.5 * margin;
 }

@@ -93,6 +93,11 @@ impl Look {
         self.text / 7.0
     }
 
+    /// Width of axes and grid lines.
+    pub(super) const fn line(&self) -> f64 {
+        self.text / 15.0
+    }
+
     /// Height of a plot of some width.
     pub(super) const fn plot_height(&self, width: f64) -> f64 {
         (width * 0.44).max(self.text * 15.0)

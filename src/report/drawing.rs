@@ -7,11 +7,12 @@ use super::text::escape;
 use crate::charts::without_head;
 
 /// Elements of a drawing of ours.
-const ELEMENTS: [&str; 9] =
-    ["svg", "g", "rect", "circle", "line", "polyline", "polygon", "text", "title"];
+const ELEMENTS: [&str; 10] =
+    ["svg", "g", "rect", "circle", "line", "path", "polyline", "polygon", "text", "title"];
 
 /// Their attributes.
-const ATTRIBUTES: [&str; 32] = [
+const ATTRIBUTES: [&str; 33] = [
+    "d",
     "x",
     "y",
     "x1",

@@ -22,6 +22,15 @@ pub(in crate::charts) fn svg(canvas: &Canvas) -> String {
         number(whole),
         number(0.0 - above),
     );
+    let usual = Usual { size: canvas.look.text, width: canvas.look.line() };
+    let _ = writeln!(
+        text,
+        "<g fill=\"{}\" font-size=\"{}\" stroke-width=\"{}\">",
+        color(Ink::TEXT),
+        number(usual.size),
+        number(usual.width)
+    );
+    let mark = |of: &Mark| mark(of, usual);
     let paper = Mark::Box { at: (0.0, -above), size: (width, whole), ink: Ink::PAPER };
     text.push_str(&mark(&paper));
     if !canvas.head.is_empty() {
@@ -29,21 +38,30 @@ pub(in crate::charts) fn svg(canvas: &Canvas) -> String {
         text.extend(canvas.head.iter().map(mark));
         text.push_str("</g>\n");
     }
-    layers(canvas, &mut text);
+    layers(canvas, mark, &mut text);
     if !canvas.places.is_empty() {
         text.push_str("<g class=\"values\" fill=\"transparent\">\n");
         text.extend(canvas.places.iter().map(place));
         text.push_str("</g>\n");
     }
-    text.push_str("</svg>\n");
+    text.push_str("</g>\n</svg>\n");
     text
 }
 
+/// What most marks have in common, and their group says for them.
+#[derive(Clone, Copy)]
+struct Usual {
+    /// Height of letters.
+    size: f64,
+    /// Width of lines.
+    width: f64,
+}
+
 /// All marks; those that a page may narrow to a window of time are in groups.
-fn layers(canvas: &Canvas, text: &mut String) {
+fn layers(canvas: &Canvas, mark: impl Fn(&Mark) -> String, text: &mut String) {
     let mut drawn = 0;
     for Layer { marks, time } in &canvas.layers {
-        text.extend(canvas.marks[drawn..marks.start].iter().map(mark));
+        text.extend(canvas.marks[drawn..marks.start].iter().map(&mark));
         match time {
             None => text.push_str("<g class=\"ticks\">\n"),
             Some(TimeSpan { since, unit, seconds, across, down }) => {
@@ -58,14 +76,14 @@ fn layers(canvas: &Canvas, text: &mut String) {
                 );
             }
         }
-        text.extend(canvas.marks[marks.clone()].iter().map(mark));
+        text.extend(canvas.marks[marks.clone()].iter().map(&mark));
         text.push_str("</g>\n");
         drawn = marks.end;
     }
-    text.extend(canvas.marks[drawn..].iter().map(mark));
+    text.extend(canvas.marks[drawn..].iter().map(&mark));
 }
 
-/// A length or a place, to a hundredth.
+/// A size, to a hundredth.
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -76,9 +94,57 @@ fn number(value: f64) -> String {
 /// tells the two apart, and curves of thousands of points would be megabytes.
 const APART: f64 = 0.05;
 
-fn points(of: &[At]) -> String {
-    let pairs = telling(of).into_iter().map(|(x, y)| format!("{},{}", number(x), number(y)));
-    pairs.collect::<Vec<String>>().join(" ")
+/// A place or a length in tenths of a unit: what is drawn is as fine.
+fn tenths(value: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "places on a canvas")]
+    let tenths = (value * 10.0).round() as i64;
+    tenths
+}
+
+/// So many tenths, as short as it can be.
+fn shortest(tenths: i64) -> String {
+    let (sign, whole, rest) =
+        (if tenths < 0 { "-" } else { "" }, tenths.abs() / 10, tenths.abs() % 10);
+    match (whole, rest) {
+        (_, 0) => format!("{sign}{whole}"),
+        (0, _) => format!("{sign}.{rest}"),
+        _ => format!("{sign}{whole}.{rest}"),
+    }
+}
+
+fn at(value: f64) -> String {
+    shortest(tenths(value))
+}
+
+/// A path through points: the first, and from each the step to the next.
+fn steps(of: &[At]) -> String {
+    let mut places = telling(of).into_iter().map(|(x, y)| (tenths(x), tenths(y)));
+    let Some(first) = places.next() else { return String::new() };
+    let mut text = format!("M{} {}", shortest(first.0), shortest(first.1));
+    let (mut from, mut last) = (first, 'M');
+    for to in places {
+        let (right, down) = (to.0 - from.0, to.1 - from.1);
+        let (letter, amounts) = match (right, down) {
+            (0, 0) => continue,
+            (_, 0) => ('h', vec![right]),
+            (0, _) => ('v', vec![down]),
+            _ => ('l', vec![right, down]),
+        };
+        // A letter goes for what follows, and a minus parts two numbers.
+        let mut is_apart = letter != last;
+        if is_apart {
+            text.push(letter);
+        }
+        for amount in amounts {
+            if !is_apart && 0 <= amount {
+                text.push(' ');
+            }
+            text.push_str(&shortest(amount));
+            is_apart = false;
+        }
+        (from, last) = (to, letter);
+    }
+    text
 }
 
 /// The points that a line turns at: the two ends, and between two that stay the one farthest from
@@ -124,78 +190,78 @@ fn escaped(text: &str) -> String {
     shown.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn mark(mark: &Mark) -> String {
+/// From one edge to the other, each where it is drawn: what touches another goes on doing so.
+fn length(from: f64, length: f64) -> String {
+    let least = i64::from(0.0 < length);
+    shortest((tenths(from + length) - tenths(from)).max(least))
+}
+
+/// An attribute, where it is not what is usual.
+fn unless(is_usual: bool, name: &str, value: &str) -> String {
+    if is_usual { String::new() } else { format!(" {name}=\"{value}\"") }
+}
+
+fn mark(mark: &Mark, usual: Usual) -> String {
+    let fill = |ink: Ink| unless(ink.color == Ink::TEXT.color, "fill", &color(ink));
+    let stroke =
+        |width: f64| unless(number(width) == number(usual.width), "stroke-width", &number(width));
     match mark {
-        Mark::Path { points: at, width, dash, ink } => {
+        Mark::Path { points, width, dash, ink } => {
             let dash = dash.iter().map(|length| number(length * width)).collect::<Vec<String>>();
-            path(at, *width, &dash, *ink)
-        }
-        Mark::Area { points: at, ink } => {
             format!(
-                "<polygon fill=\"{}\"{} points=\"{}\"/>\n",
+                "<path d=\"{}\"{} stroke=\"{}\"{}{}{}/>\n",
+                steps(points),
+                unless(points.len() < 3, "fill", "none"),
                 color(*ink),
-                opacity(*ink),
-                points(at)
+                stroke(*width),
+                unless(dash.is_empty(), "stroke-dasharray", &dash.join(" ")),
+                opacity(*ink)
             )
         }
-        Mark::Box { at, size, ink } => format!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"{}/>\n",
-            number(at.0),
-            number(at.1),
-            number(size.0),
-            number(size.1),
-            color(*ink),
+        Mark::Area { points, ink } => {
+            format!("<path d=\"{}z\"{}{}/>\n", steps(points), fill(*ink), opacity(*ink))
+        }
+        Mark::Box { at: (left, top), size, ink } => format!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}{}/>\n",
+            at(*left),
+            at(*top),
+            length(*left, size.0),
+            length(*top, size.1),
+            fill(*ink),
             opacity(*ink)
         ),
-        Mark::Dot { at, radius, ink } => format!(
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\"{}/>\n",
-            number(at.0),
-            number(at.1),
+        Mark::Dot { at: (x, y), radius, ink } => format!(
+            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}{}/>\n",
+            at(*x),
+            at(*y),
             number(*radius),
-            color(*ink),
+            fill(*ink),
             opacity(*ink)
         ),
-        Mark::Ring { at, radius, width, ink } => format!(
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"/>\n",
-            number(at.0),
-            number(at.1),
+        Mark::Ring { at: (x, y), radius, width, ink } => format!(
+            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" stroke=\"{}\"{}/>\n",
+            at(*x),
+            at(*y),
             number(*radius),
             color(*ink),
-            number(*width)
+            stroke(*width)
         ),
-        Mark::Text { at, text, size, align, is_turned, ink } => {
-            let (x, y) = (number(at.0), number(at.1));
+        Mark::Text { at: (x, y), text, size, align, is_turned, ink } => {
+            let (x, y) = (at(*x), at(*y));
             let anchor = match align {
-                Align::Left => "start",
-                Align::Middle => "middle",
-                Align::Right => "end",
+                Align::Left => "",
+                Align::Middle => " text-anchor=\"middle\"",
+                Align::Right => " text-anchor=\"end\"",
             };
-            let turn = format!(" transform=\"rotate(-90 {x} {y})\"");
             format!(
-                "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" text-anchor=\"{anchor}\" fill=\"{}\"{}>{}</text>\n",
-                number(*size),
-                color(*ink),
-                if *is_turned { &turn } else { "" },
+                "<text x=\"{x}\" y=\"{y}\"{}{anchor}{}{}>{}</text>\n",
+                unless(number(*size) == number(usual.size), "font-size", &number(*size)),
+                fill(*ink),
+                unless(!is_turned, "transform", &format!("rotate(-90 {x} {y})")),
                 escaped(text)
             )
         }
     }
-}
-
-/// A line through points, with the lengths of its dashes.
-fn path(at: &[At], width: f64, dash: &[String], ink: Ink) -> String {
-    let dash = if dash.is_empty() {
-        String::new()
-    } else {
-        format!(" stroke-dasharray=\"{}\"", dash.join(" "))
-    };
-    format!(
-        "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash}{} points=\"{}\"/>\n",
-        color(ink),
-        number(width),
-        opacity(ink),
-        points(at)
-    )
 }
 
 /// Pixels around a point in which a pointer finds it.
@@ -203,24 +269,20 @@ const NEAR: f64 = 4.0;
 
 fn place(Place { shape, says }: &Place) -> String {
     let title = escaped(says);
-    let mut text = String::new();
-    let _ = match shape {
-        Shape::Point((x, y)) => writeln!(
-            text,
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{NEAR}\"><title>{title}</title></circle>",
-            number(*x),
-            number(*y)
+    match shape {
+        Shape::Point((x, y)) => format!(
+            "<circle cx=\"{}\" cy=\"{}\" r=\"{NEAR}\"><title>{title}</title></circle>\n",
+            at(*x),
+            at(*y)
         ),
-        Shape::Area((left, top), (width, height)) => writeln!(
-            text,
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{title}</title></rect>",
-            number(*left),
-            number(*top),
-            number(width.max(1.0)),
-            number(height.max(1.0))
+        Shape::Area((left, top), (width, height)) => format!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{title}</title></rect>\n",
+            at(*left),
+            at(*top),
+            length(*left, width.max(1.0)),
+            length(*top, height.max(1.0))
         ),
-    };
-    text
+    }
 }
 
 #[cfg(test)]
@@ -266,6 +328,85 @@ mod tests {
         }
     }
 
+    /// The points of a path, read by the grammar of SVG.
+    fn read(path: &str) -> Vec<At> {
+        let (mut points, mut letter, mut rest) = (Vec::<At>::new(), 'M', path);
+        let number = |rest: &mut &str| -> f64 {
+            let text = rest.trim_start();
+            let digits = text.strip_prefix('-').unwrap_or(text);
+            let mut has_point = false;
+            let stops = |one: char| {
+                let is_first_point = one == '.' && !has_point;
+                has_point |= one == '.';
+                !one.is_ascii_digit() && !is_first_point
+            };
+            let long = digits.find(stops).unwrap_or(digits.len()) + text.len() - digits.len();
+            *rest = &text[long..];
+            text[..long].parse().unwrap()
+        };
+        while !rest.trim_start().is_empty() {
+            rest = rest.trim_start();
+            if let Some(next) = rest.chars().next().filter(char::is_ascii_alphabetic) {
+                (letter, rest) = (next, &rest[1..]);
+            }
+            let (x, y) = points.last().copied().unwrap_or_default();
+            let at = match letter {
+                'M' => (number(&mut rest), number(&mut rest)),
+                'h' => (x + number(&mut rest), y),
+                'v' => (x, y + number(&mut rest)),
+                'l' => (x + number(&mut rest), y + number(&mut rest)),
+                other => panic!("`{other}` in {path}"),
+            };
+            points.push(at);
+        }
+        points
+    }
+
+    proptest! {
+        /// Rounding does not add up: each point that is drawn is where it belongs.
+        #[test]
+        fn a_path_goes_through_the_points(
+            all in prop::collection::vec(
+                (prop_oneof![Just(5.0), -9.0..900.0_f64], prop_oneof![Just(7.0), -9.0..9.0_f64]),
+                1..60,
+            ),
+        ) {
+            let text = steps(&all);
+            let drawn = read(&text);
+            let is_near = |one: At, other: At| {
+                (one.0 - other.0).abs() < 0.0501 && (one.1 - other.1).abs() < 0.0501
+            };
+            let mut drawn = drawn.into_iter().peekable();
+            let mut last = (f64::NAN, f64::NAN);
+            for at in telling(&all) {
+                if drawn.peek().is_some_and(|&next| is_near(next, at)) {
+                    last = drawn.next().unwrap();
+                }
+                prop_assert!(is_near(last, at), "{at:?} is not in {text}");
+            }
+            prop_assert_eq!(drawn.next(), None);
+        }
+    }
+
+    #[test]
+    fn paths_are_short() {
+        let all = [(1.0, 2.0), (1.04, 2.0), (3.55, 2.0), (3.55, 1.5), (3.0, 1.0), (3.5, 2.5)];
+        assert_eq!(steps(&all), "M1 2h2.6v-.5l-.6-.5 .5 1.5");
+        assert_eq!(steps(&[]), "");
+    }
+
+    #[test]
+    fn boxes_that_touch_go_on_touching() {
+        for left in [26.44, 26.46, 0.0, -3.25] {
+            let right = left + 2.04;
+            let drawn = |text: String| text.parse::<f64>().unwrap();
+            let edge = drawn(at(left)) + drawn(length(left, 2.04));
+            assert!((edge - drawn(at(right))).abs() < 1e-9, "{left}");
+        }
+        assert_eq!(length(1.0, 0.001), ".1");
+        assert_eq!(length(1.0, 0.0), "0");
+    }
+
     #[test]
     fn straight_stretches_are_two_points() {
         let straight = (0..1000).map(|x| (f64::from(x), 2.0));
@@ -294,13 +435,13 @@ mod tests {
         };
         let text = svg_of(HOURS_OF_TRACE);
         let plot = "<g class=\"plot\" data-since=\"trace\" data-unit=\"h\" data-seconds=\"3600 10800\" \
-                    data-across=\"10 110\" data-down=\"5 55\">\n<polyline";
+                    data-across=\"10 110\" data-down=\"5 55\">\n<path";
         assert_eq!(text.matches(plot).count(), 1, "{text}");
         assert!(text.find("<g class=\"ticks\">").unwrap() < text.find(plot).unwrap());
         assert_eq!(text.matches("<g").count(), text.matches("</g>").count());
-        let lines = |text: &str| text.matches("<polyline").count();
+        let lines = |text: &str| text.matches("<path").count();
         let other = svg_of("CPU");
-        assert!(!other.contains("<g"), "{other}");
+        assert_eq!(other.matches("<g").count(), 1, "{other}");
         assert_eq!(lines(&text), lines(&other));
     }
 
@@ -318,7 +459,7 @@ mod tests {
             "<g class=\"values\" fill=\"transparent\">\n\
              <circle cx=\"7\" cy=\"9\" r=\"4\"><title>a&lt;b &amp; c\ns: 1,234.50</title></circle>\n\
              <rect x=\"1\" y=\"2\" width=\"1\" height=\"6\"><title>jobs: 3</title></rect>\n\
-             </g>\n</svg>\n"
+             </g>\n</g>\n</svg>\n"
         ));
     }
 }
