@@ -31,6 +31,7 @@ use std::str::FromStr;
 use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
+use super::dependencies::Lists;
 use super::workload::Workload;
 use crate::notation::{Notation, NotationError, write_notation};
 
@@ -211,38 +212,6 @@ pub struct Followed {
     pub sessions: u64,
     /// The clock alone.
     pub recorded: u64,
-}
-
-/// Numbers by owner, one owner after another.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Lists {
-    /// Where an owner's begin, one entry more than owners.
-    first: Vec<usize>,
-    numbers: Vec<u32>,
-}
-
-impl Lists {
-    fn new(owner_count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
-        let mut first = vec![0; owner_count + 1];
-        for (owner, _) in pairs.clone() {
-            first[owner as usize + 1] += 1;
-        }
-        for owner in 1..first.len() {
-            first[owner] += first[owner - 1];
-        }
-        let mut next = first.clone();
-        let mut numbers = vec![0; first[owner_count]];
-        for (owner, number) in pairs {
-            let place = &mut next[owner as usize];
-            numbers[*place] = number;
-            *place += 1;
-        }
-        Self { first, numbers }
-    }
-
-    fn of(&self, owner: u32) -> &[u32] {
-        &self.numbers[self.first[owner as usize]..self.first[owner as usize + 1]]
-    }
 }
 
 impl Feedback {

@@ -7,6 +7,8 @@
 //! wall clocks or the order of hash maps.
 
 pub mod cluster;
+pub mod column;
+pub mod dependencies;
 pub mod detect;
 pub mod detectors;
 pub mod engine;

@@ -14,56 +14,14 @@ use crate::faults::{Code, Fault};
 
 use thiserror::Error;
 
+pub use super::column::{Column, NONE};
+use super::dependencies::Dependencies;
 pub use super::estimates::{ESTIMATES, Estimates, EstimatesError};
 use super::gpus::GpuAsk;
 use super::inputs::Inputs;
 
 /// CPU and memory are counted in millionths, so that sums are exact.
 pub const UNITS: u64 = 1_000_000;
-
-/// No such time, group or machine.
-pub const NONE: u32 = u32::MAX;
-
-/// A value per task.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Column<T> {
-    /// The same for all.
-    Same(T),
-    /// One each.
-    Each(Vec<T>),
-}
-
-impl<T: Copy> Column<T> {
-    /// The value of task `idx`.
-    #[inline]
-    pub fn get(&self, idx: u32) -> T {
-        match self {
-            Self::Same(value) => *value,
-            Self::Each(values) => values[idx as usize],
-        }
-    }
-
-    fn fits(&self, task_count: usize) -> bool {
-        match self {
-            Self::Same(_) => true,
-            Self::Each(values) => values.len() == task_count,
-        }
-    }
-
-    fn permute(&mut self, order: &[u32]) {
-        if let Self::Each(values) = self {
-            *values = order.iter().map(|&idx| values[idx as usize]).collect();
-        }
-    }
-
-    /// The different values one after another; just one for a column of the same.
-    pub fn values(&self) -> impl Iterator<Item = T> + '_ {
-        match self {
-            Self::Same(value) => std::slice::from_ref(value).iter().copied(),
-            Self::Each(values) => values.iter().copied(),
-        }
-    }
-}
 
 /// What a task does in the end, after the failures it carries along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,8 +201,8 @@ pub struct Workload {
     pub extra_chance: Option<f64>,
     /// Failures it carries along.
     pub failures: Failures,
-    /// Per group, the group that must be over before its tasks may start; empty if none.
-    pub after_group: Vec<u32>,
+    /// Which tasks wait for which.
+    pub dependencies: Dependencies,
     /// How much work a copy or a restart has.
     pub reruns: Reruns,
     /// Where its input lies.
@@ -323,7 +281,7 @@ impl Workload {
             extra_us: Column::Same(0),
             extra_chance: None,
             failures: Failures::default(),
-            after_group: Vec::new(),
+            dependencies: Dependencies::default(),
             reruns: Reruns::default(),
             inputs: Inputs::default(),
             noise: 0.0,
@@ -389,6 +347,7 @@ impl Workload {
             ("fate", self.fate.fits(task_count)),
             ("extra_us", self.extra_us.fits(task_count)),
             ("inputs", self.inputs.fits(task_count)),
+            ("stage", self.dependencies.stage.fits(task_count)),
             ("failures", failures.is_empty() || failures.len() == task_count + 1),
         ];
         match fits.iter().find(|(_, fits)| !fits) {
@@ -416,6 +375,7 @@ impl Workload {
         self.fate.permute(&order);
         self.extra_us.permute(&order);
         self.inputs.permute(&order);
+        self.dependencies.stage.permute(&order);
         if !self.failures.first.is_empty() {
             let mut sorted = Failures { first: vec![0], work_us: Vec::new() };
             for &idx in &order {
@@ -429,7 +389,7 @@ impl Workload {
 
     /// Number of groups.
     pub fn group_count(&self) -> usize {
-        largest(&self.group, self.task_count).max(self.after_group.len())
+        largest(&self.group, self.task_count)
     }
 
     /// Number of users.

@@ -396,7 +396,7 @@ pub(super) fn is_first_come(cluster: &Cluster, workload: &Workload) -> bool {
         && workload.noise == 0.0
         && workload.extra_us.values().all(|extra_us| extra_us == 0)
         && workload.failures.work_us.is_empty()
-        && workload.after_group.is_empty()
+        && workload.dependencies.is_empty()
         && workload.inputs.is_empty()
         && !workload.is_apart.values().any(|is_apart| is_apart)
         && is_same(workload.cpu.values())

@@ -172,18 +172,7 @@ impl Engine<'_> {
         if let Some(closed) = &mut self.closed {
             closed.over(&mut self.state, task);
         }
-        if self.group_left.is_empty() {
-            return;
-        }
-        let group = self.state.workload.group.get(task) as usize;
-        self.group_left[group] -= 1;
-        if self.group_left[group] == 0 {
-            for task in std::mem::take(&mut self.held[group]) {
-                if self.state.tasks.phase[task as usize] == Phase::Held {
-                    self.submit(task, true);
-                }
-            }
-        }
+        self.release(task);
     }
 
     /// A task is killed by its user or its limit.

@@ -32,6 +32,7 @@ mod changes;
 mod conservative;
 mod ends;
 mod hand_out;
+mod held;
 mod plan;
 mod preemption;
 mod profile;
@@ -40,6 +41,7 @@ mod retry;
 use self::arrivals::Closed;
 use self::backfill::Plans;
 use self::conservative::{Bookings, passing};
+use self::held::Held;
 use self::plan::QUIET_PERIODS;
 pub use self::plan::{Keep, Outcome, Plan, Sum, heartbeats};
 use self::preemption::Preemption;
@@ -84,9 +86,8 @@ struct Engine<'a> {
     capacities: Vec<Room>,
     /// The same with GPUs, where machines say theirs.
     with_gpus: Vec<(Room, Gpus)>,
-    /// Tasks held back, by the group they wait for; and tasks that are not over, by group.
-    held: Vec<Vec<u32>>,
-    group_left: Vec<u32>,
+    /// Only where tasks wait for others.
+    held: Option<Held>,
     /// Only where one attempt can make room for another.
     preemption: Option<Preemption>,
     /// Only where an order reserves.
@@ -120,13 +121,6 @@ impl<'a> Engine<'a> {
         let closed = plan.feedback.map(|feedback| Closed::new(feedback, &mut state));
         let task_count = plan.workload.task_count;
         let mut order = plan.policy.order.1.build(&state, plan.seed);
-        let group_count = plan.workload.after_group.len();
-        let mut group_left = vec![0; group_count];
-        if 0 < group_count {
-            for task in (0..).take(task_count) {
-                group_left[plan.workload.group.get(task) as usize] += 1;
-            }
-        }
         let mut queue = EventQueue::default();
         for (change, entry) in (0..).zip(&plan.cluster.changes) {
             queue.push(entry.at_us, Event::MachineChanged { change });
@@ -175,8 +169,7 @@ impl<'a> Engine<'a> {
             events: 0,
             capacities: plan.cluster.capacities(),
             with_gpus: plan.cluster.capacities_with_gpus(),
-            held: vec![Vec::new(); group_count],
-            group_left,
+            held: Held::new(plan.workload),
             lost: BTreeSet::new(),
             uneven: Vec::new(),
             timers: 0,
@@ -280,16 +273,9 @@ impl<'a> Engine<'a> {
             let at_us = self.state.now_us.saturating_add(age_us);
             self.queue.push(at_us, Event::TaskKilled { task });
         }
-        if !self.state.workload.after_group.is_empty() {
-            let before =
-                self.state.workload.after_group[self.state.workload.group.get(task) as usize];
-            if before != NONE && 0 < self.group_left[before as usize] {
-                self.state.tasks.phase[task as usize] = Phase::Held;
-                self.held[before as usize].push(task);
-                return;
-            }
+        if !self.hold(task) {
+            self.submit(task, true);
         }
-        self.submit(task, true);
     }
 
     /// A task begins to wait, at the end or (`behind` false) at the head of its equals.

@@ -373,11 +373,13 @@ pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
     spans.into_iter().map(end).collect()
 }
 
-/// When a task was submitted, µs: as it happened, or as recorded if it did not. One that is held
-/// back counts from its arrival on.
+/// When a task was submitted, µs: as it happened, or as recorded if it did not. A job counts from
+/// those of its tasks that wait for no other.
 fn submitted_us(fates: &Fates, workload: &Workload, task: u32) -> i64 {
-    let known = fates.submit_us[task as usize].filter(|_| workload.after_group.is_empty());
-    known.unwrap_or_else(|| workload.arrival_us.get(task))
+    if workload.dependencies.waits(task) {
+        return i64::MAX;
+    }
+    fates.submit_us[task as usize].unwrap_or_else(|| workload.arrival_us.get(task))
 }
 
 /// From the first submit of some tasks to their last end.

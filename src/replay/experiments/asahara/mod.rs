@@ -16,11 +16,12 @@ use super::Figure;
 use super::setting::{self, Fault};
 use crate::claims::{Parameter, Settled};
 use crate::replay::cluster::{Change, Cluster, MachineChange};
+use crate::replay::dependencies::Dependencies;
 use crate::replay::engine::{Plan, replay};
 use crate::replay::journal::{Journal, Kind};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::random::{Draws, Purpose};
-use crate::replay::workload::{Column, NONE, Shape, UNITS, Workload};
+use crate::replay::workload::{Column, Shape, UNITS, Workload};
 use crate::units::micros_to_seconds;
 
 mod figures;
@@ -284,7 +285,7 @@ fn workload(settings: &Settings, disturbance: Disturbance, seed: u64) -> Workloa
         is_map.clone().map(|is_map| if is_map { UNITS * 3 / 2 } else { UNITS * 3 }).collect(),
     );
     workload.group = Column::Each(is_map.clone().map(|is_map| u32::from(!is_map)).collect());
-    workload.after_group = vec![NONE, 0];
+    workload.dependencies = Dependencies::new(workload.group.clone(), 2, &[(1, 0)]);
     workload.noise = settings.noise;
     workload.startup_us = micros(settings.startup_s.min(0.9 * reduce_s));
     let map_shape = Shape { points: vec![(0.0, 0.0), (1.0, settings.map_weight)] };

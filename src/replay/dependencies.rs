@@ -1,0 +1,228 @@
+//! Which tasks wait for others of their job: stages, and the stages that must end before them.
+//!
+//! In: the stage of each task, and pairs of stages. Out: [`Dependencies`]. A task may start once all
+//! tasks of the stages before its own are over, however they ended.
+//!
+//! ```text
+//!  M1  |=====|                M1, M2 and J3_1_2: J3 waits for both
+//!  M2  |==|
+//!  J3        |===|
+//! ```
+
+use super::column::{Column, NONE};
+
+/// Numbers by owner, one owner after another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lists {
+    /// Where an owner's begin, one entry more than owners.
+    first: Vec<usize>,
+    numbers: Vec<u32>,
+}
+
+impl Lists {
+    /// Sorts (owner, number) pairs by owner; those of an owner keep their order.
+    pub fn new(owner_count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut first = vec![0; owner_count + 1];
+        for (owner, _) in pairs.clone() {
+            first[owner as usize + 1] += 1;
+        }
+        for owner in 1..first.len() {
+            first[owner] += first[owner - 1];
+        }
+        let mut next = first.clone();
+        let mut numbers = vec![0; first[owner_count]];
+        for (owner, number) in pairs {
+            let place = &mut next[owner as usize];
+            numbers[*place] = number;
+            *place += 1;
+        }
+        Self { first, numbers }
+    }
+
+    /// The numbers of an owner.
+    pub fn of(&self, owner: u32) -> &[u32] {
+        &self.numbers[self.first[owner as usize]..self.first[owner as usize + 1]]
+    }
+
+    /// How many owners there are.
+    pub fn owner_count(&self) -> usize {
+        self.first.len().saturating_sub(1)
+    }
+}
+
+/// Which tasks wait for which.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dependencies {
+    /// The stage of each task; `NONE` where it neither waits nor is waited for.
+    pub stage: Column<u32>,
+    /// By stage, those that must be over before it.
+    before: Lists,
+    /// By stage, those that wait for it.
+    after: Lists,
+}
+
+impl Default for Dependencies {
+    fn default() -> Self {
+        let (before, after) = (Lists::default(), Lists::default());
+        Self { stage: Column::Same(NONE), before, after }
+    }
+}
+
+impl Dependencies {
+    /// Dependencies among so many stages, by pairs of (stage, a stage before it). Nothing would end
+    /// a circle.
+    pub fn new(stage: Column<u32>, stage_count: usize, pairs: &[(u32, u32)]) -> Self {
+        let turned = pairs.iter().map(|&(stage, before)| (before, stage));
+        let before = Lists::new(stage_count, pairs.iter().copied());
+        Self { stage, before, after: Lists::new(stage_count, turned) }
+    }
+
+    /// Whether no task waits for another.
+    pub fn is_empty(&self) -> bool {
+        self.before.numbers.is_empty()
+    }
+
+    /// How many stages there are.
+    pub fn stage_count(&self) -> usize {
+        self.before.owner_count()
+    }
+
+    /// The stages that must be over before a stage.
+    pub fn before(&self, stage: u32) -> &[u32] {
+        self.before.of(stage)
+    }
+
+    /// The stages that wait for a stage.
+    pub fn after(&self, stage: u32) -> &[u32] {
+        self.after.of(stage)
+    }
+
+    /// Whether a task waits for others, or has waited.
+    pub fn waits(&self, task: u32) -> bool {
+        let stage = self.stage.get(task);
+        stage != NONE && !self.before(stage).is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::replay::cluster::Cluster;
+    use crate::replay::drawn::drawn;
+    use crate::replay::engine::{Outcome, Plan, replay};
+    use crate::replay::journal::Kind;
+    use crate::replay::metrics::{fates, job_ends};
+    use crate::replay::policies::PolicyPlan;
+    use crate::replay::properties::{cluster, machine, notice, task, workload};
+    use crate::replay::workload::{Fate, Workload};
+    use crate::units::MICROS_PER_SECOND;
+
+    const S: i64 = MICROS_PER_SECOND;
+
+    fn lines(outcome: &Outcome) -> Vec<String> {
+        let entries = outcome.journal.as_ref().unwrap().entries();
+        let shown = entries.filter(|entry| entry.kind != Kind::Submit);
+        shown.map(|entry| entry.to_string()).collect()
+    }
+
+    #[test]
+    fn a_task_starts_once_all_before_it_are_over_however_they_ended() {
+        //  t3 and t6 wait for t1 and t2, and t4 for t3 and t6; t5 is of another job
+        //  m1  |0 ---- t1 fails ---- 4|4 --- t3 --- 7|
+        //  m2  |0 t2 2|2 ---- t5 ---- 5|5 t6 6|      |7 --- t4 --- 10|
+        //  t1, t2 and t3 arrive at 0, t4 and t5 at 1, t6 at 5
+        let mut workload =
+            Workload::plain(6, Column::Each([4, 2, 3, 3, 3, 1].map(|s| s * S).into()));
+        workload.arrival_us = Column::Each([0, 0, 0, 1, 1, 5].map(|s| s * S).into());
+        workload.job = Column::Each(vec![0, 0, 0, 0, 1, 0]);
+        let mut fates_of = vec![Fate::Finishes; 6];
+        fates_of[0] = Fate::Fails;
+        workload.fate = Column::Each(fates_of);
+        let stage = Column::Each(vec![0, 1, 2, 3, NONE, 2]);
+        workload.dependencies = Dependencies::new(stage, 4, &[(2, 0), (2, 1), (3, 2)]);
+        let workload = workload.check().unwrap();
+        let (cluster, _) = Cluster::of_speeds(vec![1.0, 1.0]).check().unwrap();
+        let policy: PolicyPlan = "fifo".parse().unwrap();
+        let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+        assert_eq!(
+            lines(&outcome),
+            [
+                "0 start t1 m1",
+                "0 start t2 m2",
+                "2 finish t2 m2",
+                "2 start t5 m2",
+                "4 fail t1 m1",
+                "4 start t3 m1",
+                "5 finish t5 m2",
+                "5 start t6 m2",
+                "6 finish t6 m2",
+                "7 finish t3 m1",
+                "7 start t4 m2",
+                "10 finish t4 m2",
+            ]
+        );
+        // The job takes from the submission of its first tasks to its last end.
+        let ends = job_ends(&fates(outcome.journal.as_ref().unwrap(), 6), &workload);
+        assert_eq!(ends[0].response_s, Some(10.0));
+    }
+
+    const POLICIES: [&str; 8] = [
+        "fifo",
+        "priority",
+        "easy",
+        "conservative",
+        "sjf",
+        "fair:interval_s=7",
+        "fifo+wqr:copies=1",
+        "fifo+kill:failures=2",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: drawn(4_000), failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_task_starts_before_those_before_it_are_over(
+            tasks in prop::collection::vec((task(), 0_u32..6), 1..30),
+            pairs in prop::collection::btree_set((0_u32..6, 0_u32..6), 1..8),
+            machines in prop::collection::vec(machine(), 1..4),
+            notice in notice(),
+            policy in prop::sample::select(POLICIES.to_vec()),
+        ) {
+            let (tasks, stages): (Vec<_>, Vec<u32>) = tasks.into_iter().unzip();
+            let free = workload(&tasks, 0.0);
+            // As the tasks were sorted by their arrival.
+            let sorted = (0..tasks.len()).map(|task| match free.origin.get(task) {
+                Some(&given) => stages[given as usize],
+                None => stages[task],
+            });
+            let stage = Column::Each(sorted.collect());
+            // Towards lower numbers there is no circle.
+            let pairs: Vec<(u32, u32)> =
+                pairs.into_iter().filter(|(stage, before)| before < stage).collect();
+            let cluster = cluster(&machines, None, notice, false);
+            let policy: PolicyPlan = policy.parse().unwrap();
+            let run = |workload: &Workload| {
+                replay(&Plan { seed: 3, ..Plan::new(&cluster, workload, &policy) })
+            };
+            let mut bound = free.clone();
+            bound.dependencies = Dependencies::new(stage.clone(), 6, &pairs);
+            let outcome = run(&bound);
+            for task in 0..bound.task_count {
+                let Some(start_us) = outcome.first_start_us[task] else { continue };
+                for other in 0..bound.task_count {
+                    let own = stage.get(u32::try_from(task).unwrap());
+                    let before = stage.get(u32::try_from(other).unwrap());
+                    if pairs.contains(&(own, before)) {
+                        let end_us = outcome.end_us[other];
+                        prop_assert!(end_us.is_some_and(|end_us| end_us <= start_us), "{task} {other}");
+                    }
+                }
+            }
+            // Without any the journal is the same, whatever the stages.
+            bound.dependencies = Dependencies::new(stage, 6, &[]);
+            prop_assert_eq!(run(&bound), run(&free));
+        }
+    }
+}
