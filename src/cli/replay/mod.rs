@@ -25,7 +25,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 ///
 /// Runs the tasks of the lake on the machines of the lake, or on a simulated cluster, once per
 /// policy. Tasks arrive at their recorded times and run for their recorded times; failed attempts
-/// are replayed; `--killed` sets when killed tasks are killed. Assumptions are printed on stderr
+/// are replayed; `--killed` sets when killed tasks are killed. A task that waits for others of its
+/// job (`depends_on`) starts once these are over, finished or not. Assumptions are printed on stderr
 /// and stored with the result. Each job is compared with the same job under the first policy. A job
 /// that ends under both is hurt or helped if its response differs by more than --tolerance-s and
 /// --tolerance-share; a job that finishes only under the first policy is harmed. Heartbeats are

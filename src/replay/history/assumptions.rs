@@ -3,7 +3,7 @@
 //! In: what was taken of a lake and the plan it was taken by. Out: one sentence per assumption, for
 //! people and for `result.json`.
 
-use super::{Counts, HistoryPlan, KilledTasks, RerunWork};
+use super::{Counts, HistoryPlan, KilledTasks, RerunWork, stages};
 use crate::digits::{counted, grouped};
 use crate::replay::cluster::Cluster;
 use crate::replay::feedback::{Feedback, Followed};
@@ -11,12 +11,49 @@ use crate::replay::workload::{Estimates, Workload};
 use crate::schema::Source;
 
 /// The assumptions of every replay of this history.
-pub(super) fn of(counts: &Counts, plan: &HistoryPlan, source: Source) -> Vec<String> {
+pub(super) fn of(
+    counts: &Counts,
+    waiting: stages::Counts,
+    plan: &HistoryPlan,
+    source: Source,
+) -> Vec<String> {
     let mut told = of_every_history(counts, plan);
     of_kills(counts, plan, source, &mut told);
     of_tasks(counts, source, &mut told);
+    of_dependencies(waiting, &mut told);
     of_choices(plan, source, &mut told);
     told
+}
+
+/// Says which tasks wait for others of their job.
+fn of_dependencies(waiting: stages::Counts, told: &mut Vec<String>) {
+    let stages::Counts { tasks, overlapping, without_other, circular } = waiting;
+    if 0 < tasks {
+        told.push(format!(
+            "{} others of their job (`depends_on`): they start once these are over, finished or \
+            not, and not before they arrive.",
+            waits(tasks)
+        ));
+    }
+    if 0 < overlapping {
+        told.push(format!(
+            "{} of them began in the record before one of these had ended; the replay makes them \
+            wait.",
+            grouped(overlapping)
+        ));
+    }
+    if 0 < without_other + circular {
+        told.push(format!(
+            "Dependencies left out: {} on tasks that are not replayed, {} in or behind circles.",
+            grouped(without_other),
+            grouped(circular)
+        ));
+    }
+}
+
+fn waits(tasks: u64) -> String {
+    let (tasks, verb) = (counted(tasks, "task"), if tasks == 1 { "waits" } else { "wait" });
+    format!("{tasks} {verb} for")
 }
 
 /// What an order that plans ahead takes for running times, and for how many jobs a request is known.

@@ -32,6 +32,8 @@ pub(super) struct Items {
     pub(super) failures: Vec<i64>,
     pub(super) users: Names,
     pub(super) phases: Names,
+    /// Names of tasks, and of those that they wait for.
+    pub(super) texts: Names,
     pub(super) counts: Counts,
 }
 
@@ -57,6 +59,10 @@ pub(super) struct Item {
     pub(super) ended_us: Option<i64>,
     /// The job that had to end first, if the log names one.
     pub(super) after: Option<i64>,
+    /// The name of the task that it is of, where a log has dependencies.
+    pub(super) task_name: Option<u32>,
+    /// The numbers of the tasks of its job that end first.
+    pub(super) depends_on: Option<u32>,
 }
 
 /// Texts by number, each held once.
@@ -103,8 +109,12 @@ struct Cells {
     apart: Vec<bool>,
     users: Vec<Option<u32>>,
     names: Names,
+    /// Empty where the source knows no dependencies: the name of a task and those it waits for.
+    stages: [Vec<Option<u32>>; 2],
+    texts: Names,
 }
 
+const STAGES: [&str; 2] = ["task_name", "depends_on"];
 const REQUESTED: &str = "requested_time_us";
 const PRECEDING: &str = "preceding_job";
 
@@ -128,6 +138,12 @@ impl Cells {
         }
         if batch.column_by_name(PRECEDING).is_some() {
             add_optional_cells::<Int64Type>(&mut self.preceding, batch, PRECEDING);
+        }
+        for (codes, column) in self.stages.iter_mut().zip(STAGES) {
+            if let Some(names) = batch.column_by_name(column) {
+                let names = names.as_string::<i32>().iter();
+                codes.extend(names.map(|name| name.map(|name| self.texts.code(name))));
+            }
         }
         let apart = batch.column_by_name("different_machines").expect("it was asked for");
         self.apart.extend(apart.as_boolean().iter().map(|cell| cell == Some(true)));
@@ -157,6 +173,9 @@ impl Items {
         let mut columns = vec!["memory_request", "scheduling_class", "different_machines", "user"];
         let known = [REQUESTED, PRECEDING].into_iter();
         columns.extend(known.filter(|column| lake.has_column(Table::TaskEvents, column)));
+        if STAGES.iter().all(|column| lake.has_column(Table::TaskEvents, column)) {
+            columns.extend(STAGES);
+        }
         columns.extend(gpus::task_columns(lake, models));
         let mut cells = Cells::with_room(lake.rows_of(Table::TaskEvents, bucket));
         let take = |batch: &RecordBatch| cells.add(batch, models);
@@ -173,7 +192,7 @@ impl Items {
                 all.tasks.push(item);
             }
         });
-        all.users = cells.names;
+        (all.users, all.texts) = (cells.names, cells.texts);
         Ok(all)
     }
 
@@ -184,10 +203,14 @@ impl Items {
         all.failures.reserve_exact(parts.iter().map(|part| part.failures.len()).sum());
         for part in parts {
             let (users, phases) = (all.users.join(&part.users), all.phases.join(&part.phases));
+            let texts = all.texts.join(&part.texts);
+            let text = |code: Option<u32>| code.map(|code| texts[code as usize]);
             let base = u32::try_from(all.failures.len()).expect("fewer than 2^32 failures");
             all.tasks.extend(part.tasks.into_iter().map(|item| Item {
                 user: item.user.map(|user| users[user as usize]),
                 phase: item.phase.map(|phase| phases[phase as usize]),
+                task_name: text(item.task_name),
+                depends_on: text(item.depends_on),
                 failures: base + item.failures.start..base + item.failures.end,
                 ..item
             }));
@@ -247,6 +270,9 @@ impl Items {
         self.counts.dropped_attempts += dropped.saturating_sub(ends_here) as u64;
         let events = || view.events.iter().rev();
         let rows = || events().map(|event| event.row as usize);
+        let [task_name, depends_on] = [0, 1].map(|column: usize| {
+            rows().find_map(|row| cells.stages[column].get(row).copied().flatten())
+        });
         Some(Item {
             arrival_us,
             id: (view.job_id, view.task_index),
@@ -270,6 +296,8 @@ impl Items {
             phase: view.phase.map(|phase| self.phases.code(phase)),
             ended_us: recorded_end_us(last, ended).map(inside),
             after: rows().find_map(|row| cells.preceding.get(row).copied().flatten()),
+            task_name,
+            depends_on,
         })
     }
 

@@ -25,6 +25,7 @@ mod assumptions;
 mod gpus;
 mod items;
 mod machines;
+mod stages;
 
 use self::gpus::Models;
 use self::items::{Item, Items};
@@ -223,7 +224,7 @@ impl<K: std::hash::Hash + Eq> Numbers<K> {
 }
 
 fn assemble(all: Items, plan: &HistoryPlan, source: Source) -> Result<History, WorkloadError> {
-    let Items { tasks: mut items, failures, users: user_names, mut counts, .. } = all;
+    let Items { tasks: mut items, failures, users: user_names, texts, mut counts, .. } = all;
     items.sort_unstable_by_key(|item| (item.arrival_us, item.id));
     let start_us = items.first().map_or(0, |item| item.arrival_us);
     let last = items.last().map(|item| arrival_us(item, start_us, plan.load));
@@ -236,6 +237,8 @@ fn assemble(all: Items, plan: &HistoryPlan, source: Source) -> Result<History, W
     workload.user = Column::Each(items.iter().map(|item| users.of(item.user)).collect());
     let name = |user: Option<u32>| user.map(|user| user_names.name(user)).unwrap_or_default();
     workload.user_names = users.in_order().map(|user| name(user).to_owned()).collect();
+    let (dependencies, waiting) = stages::dependencies(&items, &texts);
+    workload.dependencies = dependencies;
     let mut workload = workload.check()?;
     counts.jobs = workload.job_count() as u64;
     if plan.reruns == RerunWork::Sibling {
@@ -246,7 +249,7 @@ fn assemble(all: Items, plan: &HistoryPlan, source: Source) -> Result<History, W
         ids: items.iter().map(|item| item.id).collect(),
         stays: if plan.has_feedback { stays(&items, plan.load) } else { Vec::new() },
         counts,
-        assumptions: assumptions::of(&counts, plan, source),
+        assumptions: assumptions::of(&counts, waiting, plan, source),
     })
 }
 
@@ -363,6 +366,8 @@ mod tests {
             phase: None,
             ended_us: None,
             after: None,
+            task_name: None,
+            depends_on: None,
         }
     }
 

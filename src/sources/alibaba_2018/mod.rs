@@ -46,6 +46,7 @@ mod requests;
 
 use self::files::Kind;
 use self::names::TaskName;
+pub(crate) use self::names::number_of_task;
 use self::requests::Requests;
 
 /// What a task or an instance may be.

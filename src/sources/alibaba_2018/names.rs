@@ -36,6 +36,14 @@ impl TaskName {
     }
 }
 
+/// The number of a task in the graph of its job, where its name says one.
+pub(crate) fn number_of_task(name: &str) -> Option<i32> {
+    match TaskName::read(name, &mut String::new()) {
+        TaskName::Numbered(number) => Some(number),
+        TaskName::Plain => None,
+    }
+}
+
 /// A number without leading zeros.
 fn small(digits: &str) -> Option<i32> {
     let is_number = digits.len() <= DIGITS_MAX && !digits.starts_with('0');
