@@ -166,19 +166,24 @@ fn failed(problem: String) -> FactError {
     FactError::Spark { problem, hint }
 }
 
-/// The lines of a log that tell what went wrong: errors and causes, or else the last ones.
+/// The lines of a log that tell what went wrong, each once: errors and causes, the last of many since
+/// they end it; or else the last lines.
 fn telling(stderr: &str, stdout: &str) -> String {
     let all = || stdout.lines().chain(stderr.lines()).filter(|line| !line.trim().is_empty());
     let is_told = |line: &&str| {
         ["ERROR", "Error", "Exception", "Caused by", "FATAL"].iter().any(|word| line.contains(word))
             && !line.trim_start().starts_with("at ")
     };
-    let told: Vec<&str> = all().filter(is_told).take(LINES_SHOWN).collect();
-    if !told.is_empty() {
-        return told.join("\n");
+    let mut lines: Vec<&str> = Vec::new();
+    for line in all().filter(is_told) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
     }
-    let last: Vec<&str> = all().collect();
-    last[last.len().saturating_sub(LINES_SHOWN)..].join("\n")
+    if lines.is_empty() {
+        lines = all().collect();
+    }
+    lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n")
 }
 
 /// The folder of the facts, removed at the end.
@@ -419,6 +424,10 @@ mod tests {
         let log = "INFO x\n26/11/21 ERROR SparkContext: no master\n  at a.b.Exception(c)\nmore";
         assert_eq!(telling(log, ""), "26/11/21 ERROR SparkContext: no master");
         assert_eq!(telling("one\n\ntwo\n", ""), "one\ntwo");
+        assert_eq!(
+            telling("Error: b\nError: b\nCaused by: c\nError: b", ""),
+            "Error: b\nCaused by: c"
+        );
         let many: Vec<String> = (0..20).map(|line| format!("line {line}")).collect();
         assert_eq!(telling(&many.join("\n"), "").lines().count(), LINES_SHOWN);
     }
