@@ -999,6 +999,7 @@ def replay(
     seed: Number | None = None,
     seeds: Number | None = None,
     group_by: Literal["size", "user"] | None = None,
+    fragmentation: bool = False,
     tolerance_s: Number | None = None,
     tolerance_share: Number | None = None,
     journal: bool = False,
@@ -1031,6 +1032,7 @@ def replay(
     seed: Seed of samples and of all random numbers [default: 1]
     seeds: Number of seeds to replay with, starting at --seed [default: 1]
     group_by: Give a row per policy and job size, or policy and user
+    fragmentation: Also the free GPUs that cannot be given to tasks
     tolerance_s: Seconds by which a hurt or helped job must differ [default: 1]
     tolerance_share: Share of its response by which such a job must differ [default: 0.01]
     journal: Store every event of every replay
@@ -1066,6 +1068,7 @@ def replay(
             "--seed": seed,
             "--seeds": seeds,
             "--group-by": group_by,
+            "--fragmentation": fragmentation,
             "--tolerance-s": tolerance_s,
             "--tolerance-share": tolerance_share,
             "--journal": journal,

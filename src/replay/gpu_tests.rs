@@ -8,9 +8,11 @@ use super::cluster::{Change, Cluster, MachineChange};
 use super::engine::{Plan, replay};
 use super::gpus::{ANY_MODEL, GpuAsk, Gpus};
 use super::journal::{Entry, Kind};
+use super::metrics::{GpuFragmentation, gpu_fragmentation};
 use super::policies::PolicyPlan;
-use super::tests::check;
-use super::workload::{Column, UNITS, Workload};
+use super::tests::{check, read};
+use super::workload::{Column, NONE, UNITS, Workload};
+use crate::units::micros_to_seconds;
 
 #[test]
 fn shares_lie_on_one_gpu_and_whole_ones_stay_whole() {
@@ -218,6 +220,42 @@ fn follow(entries: &[Entry], cluster: &Cluster, workload: &Workload, is_fifo: bo
     assert!(machines.iter().all(|machine| machine.used.iter().all(|&used| used == 0)));
 }
 
+/// Arrival and running time (s), CPU in halves, GPUs, thousandths of one, models, the user.
+type DrawnTask = (i64, i64, u64, u8, u16, Option<u64>, u32);
+
+fn drawn(
+    machines: &[(u64, u8, u32)],
+    tasks: &[DrawnTask],
+    changes: &[(i64, u32, bool)],
+    wholes: bool,
+) -> (Cluster, Workload) {
+    let mut workload = Workload::plain(tasks.len(), Column::Same(0));
+    workload.arrival_us = Column::Each(tasks.iter().map(|task| task.0 * 1_000_000).collect());
+    workload.work_us = Column::Each(tasks.iter().map(|task| task.1 * 1_000_000).collect());
+    workload.cpu = Column::Each(tasks.iter().map(|task| task.2 * UNITS / 2).collect());
+    let ask = |task: &DrawnTask| {
+        let milli = if wholes || 1 < task.3 { 1000 } else { task.4 };
+        GpuAsk::new(task.3, milli, task.5.unwrap_or(ANY_MODEL))
+    };
+    workload.gpus = Column::Each(tasks.iter().map(ask).collect());
+    workload.user = Column::Each(tasks.iter().map(|task| task.6).collect());
+    workload.job = Column::Each(tasks.iter().map(|task| task.6).collect());
+    let priority = |task: &DrawnTask| Some(i32::from(task.4 < 500));
+    workload.priority = Column::Each(tasks.iter().map(priority).collect());
+    let workload = workload.check().expect("made to be valid");
+    let mut cluster = Cluster::of_speeds(vec![1.0; machines.len()]);
+    cluster.cpu = machines.iter().map(|machine| machine.0 * UNITS).collect();
+    cluster.gpus =
+        machines.iter().map(|machine| Gpus { count: machine.1, model: 1 << machine.2 }).collect();
+    for &(at_s, machine, leaves) in changes {
+        let change = if leaves { Change::Leaves } else { Change::Joins };
+        let machine = machine % u32::try_from(machines.len()).expect("a few");
+        cluster.changes.push(MachineChange { at_us: at_s * 1_000_000, machine, change });
+    }
+    let cluster = cluster.check().expect("made to be valid").0;
+    (cluster, workload)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -235,29 +273,7 @@ proptest! {
         ]),
         wholes in any::<bool>(),
     ) {
-        let mut workload = Workload::plain(tasks.len(), Column::Same(0));
-        workload.arrival_us = Column::Each(tasks.iter().map(|task| task.0 * 1_000_000).collect());
-        workload.work_us = Column::Each(tasks.iter().map(|task| task.1 * 1_000_000).collect());
-        workload.cpu = Column::Each(tasks.iter().map(|task| task.2 * UNITS / 2).collect());
-        let ask = |task: &(i64, i64, u64, u8, u16, Option<u64>, u32)| {
-            let milli = if wholes || 1 < task.3 { 1000 } else { task.4 };
-            GpuAsk::new(task.3, milli, task.5.unwrap_or(ANY_MODEL))
-        };
-        workload.gpus = Column::Each(tasks.iter().map(ask).collect());
-        workload.user = Column::Each(tasks.iter().map(|task| task.6).collect());
-        workload.job = Column::Each(tasks.iter().map(|task| task.6).collect());
-        let priority = |task: &(i64, i64, u64, u8, u16, Option<u64>, u32)| Some(i32::from(task.4 < 500));
-        workload.priority = Column::Each(tasks.iter().map(priority).collect());
-        let workload = workload.check().expect("made to be valid");
-        let mut cluster = Cluster::of_speeds(vec![1.0; machines.len()]);
-        cluster.cpu = machines.iter().map(|machine| machine.0 * UNITS).collect();
-        cluster.gpus = machines.iter().map(|machine| Gpus { count: machine.1, model: 1 << machine.2 }).collect();
-        for &(at_s, machine, leaves) in &changes {
-            let change = if leaves { Change::Leaves } else { Change::Joins };
-            let machine = machine % u32::try_from(machines.len()).expect("a few");
-            cluster.changes.push(MachineChange { at_us: at_s * 1_000_000, machine, change });
-        }
-        let cluster = cluster.check().expect("made to be valid").0;
+        let (cluster, workload) = drawn(&machines, &tasks, &changes, wholes);
         let plan: PolicyPlan = policy.parse().expect("made to be valid");
         let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) });
         let entries: Vec<Entry> = outcome.journal.as_ref().expect("kept").entries().collect();
@@ -265,5 +281,183 @@ proptest! {
         let is_fifo = cluster.changes.is_empty()
             && (policy == "fifo" || policy.starts_with("fifo+") && policy.ends_with("-fit"));
         follow(&entries, &cluster, &workload, is_fifo);
+    }
+}
+
+#[test]
+fn what_is_left_is_fragmented_for_those_it_does_not_serve() {
+    //  GPU 0   |-- t1 .5 ---------|       left on m1: 1.5 until 4, then 0.5 until 10, then 2
+    //  GPU 1       |-- t2 1 ------|
+    //          0   4             10   12
+    //  t3 asks for 2 and waits from 4 to 10: the 0.5 that is left is of no use to it.
+    let text = "machine m1 cpu=8 gpus=2
+         task t1 runs=10 gpus=1 milli=500
+         task t2 at=4 runs=6 gpus=1
+         task t3 at=4 runs=2 gpus=2
+         task t4 at=0 runs=1";
+    let found = left(text, "fifo");
+    // 4 s x 1.5 + 6 s x 0.5, and nothing while t3 runs.
+    assert_eq!((found.free_gpu_s, found.fragmented_gpu_s), (9.0, 3.0));
+    // Of the 1.5, left from 0 to 4: t1 (.5) and t2 can be given all or 1.0, t3 and t4 nothing.
+    let until_4 = 4.0 * (0.0 + 0.5 + 1.5 + 1.5) / 4.0;
+    // Of the 0.5 from 4 to 10: t1 can be given all, nobody else anything.
+    let until_10 = 6.0 * (0.0 + 0.5 + 0.5 + 0.5) / 4.0;
+    assert_eq!(found.expected_gpu_s, until_4 + until_10);
+    // No GPU is asked for by t4; GPUs are what t2 and t3 lack.
+    let no_gpu = (4.0 * 1.5 + 6.0 * 0.5) / 4.0;
+    let gpu = (4.0 * (0.5 + 1.5) + 6.0 * (0.5 + 0.5)) / 4.0;
+    assert_eq!(found.by_cause_gpu_s, [no_gpu, 0.0, gpu, 0.0, 0.0]);
+    assert_eq!(found.expected_gpu_share, Some((until_4 + until_10) / 9.0));
+}
+
+#[test]
+fn each_cause_is_named() {
+    // m1 has model 1 and 1 CPU, all of it taken by t1 for 10 s; its GPU is left.
+    let text = "machine m1 cpu=1 gpus=1 model=1
+         machine m2 cpu=9 gpus=4 model=2
+         task t1 runs=10 gpus=0
+         task t2 runs=10 gpus=4 models=2
+         task t3 runs=10 gpus=1 models=1
+         task t4 runs=10 gpus=2 cpu=2 models=3";
+    let found = left(text, "fifo:depth=9");
+    // Only the GPU of m1 is left until t3 gets it at 10 s; t4 begins on m2 at 10 s, with 2 of 4.
+    let of = [10.0, 10.0, 0.0, 10.0, 10.0].map(|gpu_s| gpu_s / 4.0);
+    // From 10 to 20 s 2 GPUs of m2: t1 asks for none, t2 wants 4, t3 the other model, t4 fits.
+    let later = [20.0, 20.0, 20.0, 0.0, 0.0].map(|gpu_s| gpu_s / 4.0);
+    let sum: Vec<f64> = of.iter().zip(later).map(|(one, other)| one + other).collect();
+    assert_eq!(found.by_cause_gpu_s.to_vec(), sum);
+    assert_eq!((found.free_gpu_s, found.fragmented_gpu_s), (30.0, 10.0));
+}
+
+fn left(text: &str, policy: &str) -> GpuFragmentation {
+    let (cluster, workload) = read(text);
+    let plan: PolicyPlan = policy.parse().expect("a policy");
+    let outcome = replay(&Plan::new(&cluster, &workload, &plan));
+    let journal = outcome.journal.expect("kept");
+    gpu_fragmentation(&journal, &workload, &cluster, 7).expect("there are GPUs")
+}
+
+/// Machines that are there and tasks that wait, after the lines so far.
+fn after(entries: &[Entry], cluster: &Cluster, workload: &Workload) -> (Vec<Scan>, Vec<u32>) {
+    let empty = |machine: usize| Scan {
+        model: cluster.gpus[machine].model,
+        used: vec![0; usize::from(cluster.gpus[machine].count)],
+        cpu: 0,
+        all_cpu: cluster.cpu[machine],
+    };
+    let mut machines: Vec<Scan> = (0..cluster.cpu.len()).map(empty).collect();
+    let mut is_there = vec![true; machines.len()];
+    let mut held: BTreeMap<(u32, u16), (u32, Vec<usize>)> = BTreeMap::new();
+    let mut waits = vec![false; workload.task_count];
+    for entry in entries {
+        let (on, key) = (entry.machine as usize, (entry.task, entry.attempt));
+        match entry.kind {
+            Kind::Submit => waits[entry.task as usize] = true,
+            Kind::MachineJoin => is_there[on] = true,
+            Kind::MachineLeave => {
+                is_there[on] = false;
+                machines[on] = empty(on);
+                held.retain(|_, held| held.0 != entry.machine);
+            }
+            kind if kind.is_begin() => {
+                if kind == Kind::Start {
+                    waits[entry.task as usize] = false;
+                }
+                let ask = workload.gpus.get(entry.task);
+                let gpus = machines[on].gpus_for(ask).expect("there is enough");
+                for &idx in &gpus {
+                    machines[on].used[idx] += u32::from(ask.milli);
+                }
+                machines[on].cpu += workload.cpu.get(entry.task);
+                held.insert(key, (entry.machine, gpus));
+            }
+            kind if kind.is_end() && entry.machine == NONE => waits[entry.task as usize] = false,
+            kind if kind.is_end() => {
+                let Some((_, gpus)) = held.remove(&key) else { continue };
+                for idx in gpus {
+                    machines[on].used[idx] -= u32::from(workload.gpus.get(entry.task).milli);
+                }
+                machines[on].cpu -= workload.cpu.get(entry.task);
+            }
+            _ => {}
+        }
+    }
+    let there = machines.into_iter().zip(is_there).filter(|(_, is_there)| *is_there);
+    let waiting = (0..).zip(&waits).filter(|(_, waits)| **waits).map(|(task, _)| task);
+    (there.map(|(machine, _)| machine).collect(), waiting.collect())
+}
+
+/// Free, fragmented and expected GPU-s by the definitions, at every instant, task by task.
+fn plainly(entries: &[Entry], cluster: &Cluster, workload: &Workload) -> [f64; 3] {
+    let tasks = || (0..).take(workload.task_count);
+    let task_count = f64::from(u32::try_from(workload.task_count).expect("a few"));
+    let first = entries.iter().position(|entry| matches!(entry.kind, Kind::Submit | Kind::Refuse));
+    let mut sums = [0.0; 3];
+    for end in first.map_or(1, |first| first + 1)..entries.len() {
+        let seconds = micros_to_seconds(entries[end].at_us - entries[end - 1].at_us);
+        if seconds == 0.0 {
+            continue;
+        }
+        let (machines, waiting) = after(&entries[..end], cluster, workload);
+        for machine in machines {
+            // Of what is left on a GPU, what a task cannot be given.
+            let lost = |task: u32, left: u32| {
+                let ask = workload.gpus.get(task);
+                let fits = machine.cpu + workload.cpu.get(task) <= machine.all_cpu
+                    && machine.gpus_for(ask).is_some();
+                if !ask.is_none() && fits && u32::from(ask.milli) <= left { 0 } else { left }
+            };
+            for left in machine.used.iter().map(|&used| 1000 - used) {
+                sums[0] += f64::from(left) / 1e3 * seconds;
+                let asking = waiting.iter().filter(|task| !workload.gpus.get(**task).is_none());
+                let least = asking.map(|&task| lost(task, left)).min();
+                sums[1] += f64::from(least.unwrap_or(0)) / 1e3 * seconds;
+                let all: f64 = tasks().map(|task| f64::from(lost(task, left))).sum();
+                sums[2] += all / task_count / 1e3 * seconds;
+            }
+        }
+    }
+    sums
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Promise: what is left, fragmented and expected is what the definitions say at every instant,
+    /// whatever the policy; the causes add up, and so does time.
+    #[test]
+    fn fragmentation_is_that_of_the_definitions(
+        machines in prop::collection::vec((1_u64..6, 0_u8..5, 0_u32..3), 1..6),
+        tasks in prop::collection::vec((0_i64..40, 1_i64..30, 0_u64..5, 0_u8..4, 1_u16..=1000, prop::option::weighted(0.3, 0_u64..8), 0_u32..4), 1..30),
+        changes in prop::collection::vec((0_i64..60, 0_u32..8, any::<bool>()), 0..6),
+        policy in prop::sample::select(vec!["fifo", "fifo:depth=9", "easy", "drf", "wqr:copies=2", "priority:depth=4+best-fit"]),
+        wholes in any::<bool>(),
+    ) {
+        let (cluster, workload) = drawn(&machines, &tasks, &changes, wholes);
+        let plan: PolicyPlan = policy.parse().expect("made to be valid");
+        let journal = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) }).journal.expect("kept");
+        let Some(found) = gpu_fragmentation(&journal, &workload, &cluster, 9) else {
+            prop_assert!(!workload.has_gpus());
+            return Ok(());
+        };
+        let entries: Vec<Entry> = journal.entries().collect();
+        let [free, fragmented, expected] = plainly(&entries, &cluster, &workload);
+        let is_near = |one: f64, other: f64| (one - other).abs() <= 1e-9 * other.abs().max(1.0);
+        prop_assert!(is_near(found.free_gpu_s, free), "free {} and {free}", found.free_gpu_s);
+        prop_assert!(is_near(found.fragmented_gpu_s, fragmented), "{} and {fragmented}", found.fragmented_gpu_s);
+        prop_assert!(is_near(found.expected_gpu_s, expected), "{} and {expected}", found.expected_gpu_s);
+        prop_assert!(is_near(found.by_cause_gpu_s.iter().sum(), expected));
+        let mut since_s = entries.iter().find(|entry| entry.task != NONE).map_or(0.0, |entry| micros_to_seconds(entry.at_us));
+        let mut sums = [0.0; 3];
+        for sample in &found.samples {
+            let length_s = sample.time_s - since_s;
+            since_s = sample.time_s;
+            for (sum, value) in sums.iter_mut().zip([sample.free, sample.fragmented, sample.expected]) {
+                *sum += length_s * value;
+            }
+        }
+        for (sum, whole) in sums.into_iter().zip([free, fragmented, expected]) {
+            prop_assert!((sum - whole).abs() <= 1e-5 * whole.max(1.0), "samples {sum} and {whole}");
+        }
     }
 }

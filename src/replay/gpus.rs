@@ -20,7 +20,7 @@ pub const GPUS_MAX: usize = 64;
 pub const ANY_MODEL: u64 = u64::MAX;
 
 /// What a task asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GpuAsk {
     /// How many.
     pub count: u8,
@@ -81,9 +81,14 @@ impl FreeGpus {
         Self { model: gpus.model, milli: vec![MILLI; usize::from(gpus.count).min(GPUS_MAX)] }
     }
 
+    /// Whether a task takes their model.
+    pub fn is_of_model(&self, ask: GpuAsk) -> bool {
+        ask.models == ANY_MODEL || ask.models & self.model != 0
+    }
+
     /// The GPUs that a task would get, a bit each; `None` if there are too few for it.
     pub fn pick(&self, ask: GpuAsk) -> Option<u64> {
-        if ask.models != ANY_MODEL && ask.models & self.model == 0 {
+        if !self.is_of_model(ask) {
             return None;
         }
         let mut picked = 0_u64;

@@ -22,7 +22,7 @@ use super::workload::{Column, Failures, Fate, Reruns, Workload};
 
 /// Reads a case: lines `machine m1 speed=2 cpu=4 memory=8 gpus=2 model=1`, `task t1 at=0 runs=5 ...`,
 /// `leave m1 at=3`, `join m1 at=9`, `speed m1 at=3 to=0.5`, `unnoticed`. Times are seconds.
-fn read(text: &str) -> (Cluster, Workload) {
+pub(super) fn read(text: &str) -> (Cluster, Workload) {
     let mut cluster = Cluster::of_speeds(vec![]);
     let mut columns = Columns::default();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {

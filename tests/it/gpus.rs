@@ -1,10 +1,12 @@
 //! GPUs as a resource: what is charged and shown, its unit, and which lakes have none.
 
 use std::fmt::Write;
+use std::process::Command;
 
 use proptest::prelude::*;
 
-use super::support::Place;
+use super::engines::python;
+use super::support::{Place, repository, skipped};
 
 const PODS: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,\
     creation_time,deletion_time,scheduled_time";
@@ -253,4 +255,51 @@ fn models_are_kept_and_bookings_refused_under_every_seed() {
         assert_eq!(run.code, Some(2), "{}", run.text());
         assert!(run.stderr.contains("and not GPUs"), "{}", run.stderr);
     }
+}
+
+/// Promise: `--fragmentation` adds to a replay what is left of GPUs and cannot be given; where there
+/// are none it says so.
+#[test]
+fn a_replay_says_which_free_gpus_serve_no_task() {
+    // One node of 2 GPUs: t1 holds a half, t2 wants both and waits, t3 asks for none.
+    let pods = [
+        "pod-1,1000,1,1,500,,LS,Succeeded,0,100,0",
+        "pod-2,1000,1,2,1000,,LS,Succeeded,0,200,100",
+        "pod-3,1000,1,0,0,,LS,Succeeded,0,50,0",
+    ];
+    let place = of_pods(&pods.map(str::to_owned), &["node-1,64000,9999,2,A10".to_owned()]);
+    let args = ["replay", "--policies", "fifo:depth=9", "--fragmentation", "--format", "json"];
+    let json = place.run(&args).ok().json();
+    let found = &json["policies"][0]["gpu_fragmentation"];
+    assert_eq!(found["free_gpu_s"], 150.0);
+    assert_eq!(found["fragmented_gpu_s"], 150.0, "pod-2 waits for a half too much");
+    // pod-1 is served by all of it, the two others by nothing.
+    assert_eq!(found["expected_gpu_s"], 100.0);
+    assert_eq!(found["by_cause_gpu_s"], serde_json::json!([50.0, 0.0, 50.0, 0.0, 0.0]));
+    let asked = [&args[..], &["--seeds", "2"]].concat();
+    let seeds = place.run(&asked).ok().json();
+    assert_eq!(seeds["policies"][0]["over_seeds"]["fragmented_gpu_share"]["mean"], 1.0);
+
+    let place =
+        of_pods(&["pod-1,1000,1,0,0,,LS,Succeeded,0,9,0".to_owned()], &["n,9000,9,0,".to_owned()]);
+    let run = place.run(&["replay", "--fragmentation"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("--fragmentation is of GPUs"), "{}", run.stderr);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "replays all pods under four policies, with Python beside")]
+fn fragmentation_of_the_real_pods_is_that_of_a_script() {
+    let raw = repository().join("../shared/data/alibaba-gpu-2023");
+    if !raw.exists() {
+        return skipped("the traces are not beside this repository");
+    }
+    let Some(python) = python("pyarrow") else { return };
+    let run = Command::new(python)
+        .arg(repository().join("tests/scripts/gpu_fragmentation_crosscheck.py"))
+        .args([env!("CARGO_BIN_EXE_jobfate"), raw.to_str().unwrap()])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && said.contains("4 of 4 policies equal"), "{said}");
 }

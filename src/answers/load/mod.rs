@@ -204,7 +204,7 @@ pub struct LoadPlan {
     /// Free capacity is that of machines minus the requests of the attempts that run there, machine
     /// by machine and at least 0. It is fragmented while tasks wait of which none fits the machine:
     /// each requests more CPU or more memory than is free there. Constraints other than these are
-    /// not considered, nor GPUs; waiting tasks without a recorded request are left out, and machines
+    /// not considered, nor GPUs (see `jobfate replay --fragmentation`); waiting tasks without a recorded request are left out, and machines
     /// of which not both are recorded. Takes another pass.
     #[cfg_attr(feature = "cli", arg(long))]
     pub fragmentation: bool,
@@ -293,7 +293,8 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
     if plan.resource == Some(Resource::Gpu) {
         lake.require_gpus()?;
         if plan.fragmentation {
-            let text = "--fragmentation is of CPU and memory, and this is --resource gpu";
+            let text = "--fragmentation is of CPU and memory, and this is --resource gpu; `jobfate \
+                replay --fragmentation` gives that of GPUs";
             return Err(Usage(text.to_owned()).into());
         }
     }

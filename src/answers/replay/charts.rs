@@ -9,7 +9,7 @@ use crate::charts::{
 };
 use crate::digits;
 use crate::replay::journal::Kind;
-use crate::replay::metrics::Sample;
+use crate::replay::metrics::{GpuSample, Sample};
 use crate::units::micros_to_seconds;
 
 /// Policies in one picture over time.
@@ -32,23 +32,11 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let workload = &setting.history.workload;
     let first_us = if workload.task_count == 0 { 0 } else { workload.arrival_us.get(0) };
     let begin_s = micros_to_seconds(first_us);
+    let hours = |time_s: f64| (time_s - begin_s) / 3600.0;
     let over_time = |title: &str, axis: &str, value: fn(&Sample) -> Option<f64>| {
-        let lines = runs.iter().take(LINES_MAX).zip(Tone::SERIES).map(|(run, tone)| Line {
-            name: run.label.clone(),
-            points: (run.metrics.samples.iter())
-                .filter_map(|sample| Some(((sample.time_s - begin_s) / 3600.0, value(sample)?)))
-                .collect(),
-            band: Vec::new(),
-            tone,
-            stroke: Stroke::Straight,
-        });
-        Chart::Lines(LineChart {
-            title: title.to_owned(),
-            caption: caption.clone(),
-            x_axis: HOURS_OF_REPLAY.to_owned(),
-            y_axis: axis.to_owned(),
-            x_scale: Scale::Linear,
-            lines: lines.collect(),
+        let point = |sample: &Sample| Some((hours(sample.time_s), value(sample)?));
+        lines(runs, [title, &caption, axis], |run| {
+            run.metrics.samples.iter().filter_map(point).collect()
         })
     };
     let bars = runs.iter().filter_map(|run| {
@@ -82,12 +70,45 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         charts.push(("replay-queue".to_owned(), queue));
     }
     charts.push(("replay-utilisation".to_owned(), in_use));
+    if setting.has_fragmentation {
+        let title = "Free GPUs that cannot be given to a task of the workload, the mean over tasks";
+        let point = |sample: &GpuSample| {
+            (0.0 < sample.free).then(|| (hours(sample.time_s), sample.expected / sample.free))
+        };
+        let chart = lines(runs, [title, &caption, "share of the free GPUs"], |run| {
+            run.gpus.iter().flat_map(|gpus| &gpus.samples).filter_map(point).collect()
+        });
+        charts.push(("replay-gpus".to_owned(), chart));
+    }
     for (number, run) in (1..).zip(runs) {
         if let Some(gantt) = gantt(run, setting, &caption) {
             charts.push((format!("replay-gantt-{number}"), Chart::Gantt(gantt)));
         }
     }
     charts
+}
+
+/// A line for each policy over the hours of the replay; with title, caption and what is shown.
+fn lines(
+    runs: &[Run],
+    [title, caption, axis]: [&str; 3],
+    points: impl Fn(&Run) -> Vec<(f64, f64)>,
+) -> Chart {
+    let lines = runs.iter().take(LINES_MAX).zip(Tone::SERIES).map(|(run, tone)| Line {
+        name: run.label.clone(),
+        points: points(run),
+        band: Vec::new(),
+        tone,
+        stroke: Stroke::Straight,
+    });
+    Chart::Lines(LineChart {
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        x_axis: HOURS_OF_REPLAY.to_owned(),
+        y_axis: axis.to_owned(),
+        x_scale: Scale::Linear,
+        lines: lines.collect(),
+    })
 }
 
 /// An attempt on its machine, µs.

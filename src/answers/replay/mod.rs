@@ -7,7 +7,7 @@ use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::feedback::{Arrivals, Feedback};
 use crate::replay::history::History;
 use crate::replay::journal::Journal;
-use crate::replay::metrics::{GroupRow, JobEnd, Metrics, Moved, Paired};
+use crate::replay::metrics::{GpuFragmentation, GroupRow, JobEnd, Metrics, Moved, Paired};
 use crate::results::kind::Kind;
 use crate::schema::Table;
 
@@ -40,6 +40,8 @@ pub struct Run {
     pub jobs: Vec<JobEnd>,
     /// Its tasks by size or user, where that was asked.
     pub groups: Vec<GroupRow>,
+    /// What was left of GPUs, where that was asked.
+    pub gpus: Option<GpuFragmentation>,
     /// Beside the first policy under the same seed.
     pub paired: Paired,
     pub refused: Vec<u32>,
@@ -56,4 +58,6 @@ pub struct Setting {
     pub remarks: Vec<Remark>,
     /// When users submit, where that was asked, and what jobs follow then.
     pub arrivals: Vec<(Arrivals, Option<Feedback>)>,
+    /// Whether what is left of GPUs is added up.
+    pub has_fragmentation: bool,
 }

@@ -175,6 +175,16 @@ pub struct ReplayPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_enum))]
     pub group_by: Option<GroupedBy>,
 
+    /// Also the free GPUs that cannot be given to tasks
+    ///
+    /// `fragmented`: free GPUs that no waiting task can be given, while tasks that ask for GPUs wait:
+    /// the machine lacks GPUs, their model, CPU or memory, or less of a GPU is free than the task
+    /// asks for. `expected` (Weng et al., USENIX ATC 2023): the same for every task of the workload,
+    /// waiting or not, and the mean over them; for tasks that ask for no GPU, all free GPUs count.
+    /// Both are integrals over time, in GPU-seconds. Takes longer.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub fragmentation: bool,
+
     /// Seconds by which a hurt or helped job must differ
     ///
     /// The response must also differ by more than --tolerance-share of the response under the first
@@ -233,6 +243,7 @@ impl Default for ReplayPlan {
             seed: 1,
             seeds: 1,
             group_by: None,
+            fragmentation: false,
             tolerance_s: 1.0,
             tolerance_share: 0.01,
         }
@@ -393,12 +404,19 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     if history.workload.task_count == 0 {
         return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
     }
+    let knows_gpus = history.workload.has_gpus() && !cluster.gpus.is_empty();
+    if asked.fragmentation && !knows_gpus {
+        let text =
+            "--fragmentation is of GPUs, and here no machine has GPUs or no task asks for any";
+        return Err(Usage(text.to_owned()).into());
+    }
     let of = |&arrivals: &Arrivals| (arrivals, history.feedback(arrivals, plan.load));
     let arrivals: Vec<_> = asked.arrivals.iter().map(of).collect();
     let feedback = arrivals.iter().filter_map(|(_, feedback)| feedback.as_ref());
     let told: Vec<String> = feedback.map(history::of_feedback).collect();
     history.assumptions.extend(told);
-    Ok(Setting { history, cluster, remarks, arrivals })
+    let has_fragmentation = asked.fragmentation;
+    Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation })
 }
 
 /// The failures of the lake's machines as a model, and until when they are known, µs.

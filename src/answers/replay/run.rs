@@ -12,7 +12,9 @@ use crate::replay::cluster::Cluster;
 use crate::replay::engine::{Plan, replay};
 use crate::replay::feedback::{Arrivals, Feedback};
 use crate::replay::history::History;
-use crate::replay::metrics::{Moved, Paired, Tolerance, measure_with_jobs, moved, pair};
+use crate::replay::metrics::{
+    Moved, Paired, Tolerance, gpu_fragmentation, measure_with_jobs, moved, pair,
+};
 use crate::replay::policies::PolicyPlan;
 
 /// Stretches of time in the pictures.
@@ -94,8 +96,10 @@ pub(crate) fn replay_one(
     let seconds = started.elapsed().as_secs_f64();
     let journal = outcome.journal.unwrap_or_default();
     let (metrics, jobs) = measure_with_jobs(&journal, workload, cluster, SAMPLES);
+    let gpus = || gpu_fragmentation(&journal, workload, cluster, SAMPLES);
     Run {
         policy: name.clone(),
+        gpus: setting.has_fragmentation.then(gpus).flatten(),
         arrivals: how.map(|(arrivals, _)| *arrivals),
         label: match how {
             Some((arrivals, _)) if 1 < setting.arrivals.len() => format!("{name} ({arrivals})"),

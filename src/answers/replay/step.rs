@@ -118,6 +118,10 @@ pub fn give(
     };
     if let Some(files) = &mut files {
         files.table("replay-time", &table::over_time(&runs[0]))?;
+        if first.has_fragmentation {
+            files.table("replay-gpus", &table::of_gpus(&runs[0]))?;
+            files.table("replay-gpus-by-cause", &table::by_cause(&runs[0]))?;
+        }
         if grouped.is_some() {
             files.table("replay-all", &whole)?;
         }
@@ -143,7 +147,7 @@ fn json_of(runs: &[Vec<Run>], first: &Setting, unit: &str) -> Value {
         "history": first.history.counts,
         "assumptions": assumptions,
     });
-    shares::put(&mut json, &table::SHARES);
+    shares::put(&mut json, &table::shares(first.has_fragmentation));
     json
 }
 

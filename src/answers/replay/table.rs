@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::Run;
 use crate::replay::experiments::Estimate;
-use crate::replay::metrics::{GroupRow, Spread};
+use crate::replay::metrics::{CAUSES, GpuFragmentation, GpuSample, GroupRow, Spread};
 use crate::results::frame::Frame;
 use crate::results::shares::{Share, share};
 
@@ -26,6 +26,17 @@ pub const SHARES: [Share; 5] = [
     share("mean_ratio", "response of a job", "its response under the first policy; mean over jobs"),
 ];
 
+/// The shares that are given besides where it is asked what is left of GPUs.
+const SHARES_OF_GPUS: [Share; 2] = [
+    share("fragmented_gpu_share", "fragmented_gpu_s", "free_gpu_s"),
+    share("expected_gpu_share", "expected_gpu_s", "free_gpu_s"),
+];
+
+/// What the shares of a replay are of.
+pub fn shares(has_gpus: bool) -> Vec<Share> {
+    SHARES.into_iter().chain(SHARES_OF_GPUS.into_iter().filter(|_| has_gpus)).collect()
+}
+
 /// A figure of a replay.
 struct Figure {
     name: &'static str,
@@ -36,7 +47,11 @@ struct Figure {
 impl Figure {
     /// The unit of CPU time where it is one; others say theirs in their names, or have none.
     fn unit<'a>(&self, of_cpu: &'a str) -> &'a str {
-        if self.name.ends_with("cpu_s") { of_cpu } else { "" }
+        match self.name {
+            name if name.ends_with("gpu_s") => "GPU-s",
+            name if name.ends_with("cpu_s") => of_cpu,
+            _ => "",
+        }
     }
 }
 
@@ -78,8 +93,27 @@ const FIGURES: [Figure; 26] = [
     quantity("user_fairness", |run| run.metrics.user_fairness),
 ];
 
+/// Figures besides, where it is asked what is left of GPUs.
+const OF_GPUS: [Figure; 5] = [
+    quantity("free_gpu_s", |run| left(run, |gpus| Some(gpus.free_gpu_s))),
+    quantity("fragmented_gpu_s", |run| left(run, |gpus| Some(gpus.fragmented_gpu_s))),
+    quantity("fragmented_gpu_share", |run| left(run, |gpus| gpus.fragmented_gpu_share)),
+    quantity("expected_gpu_s", |run| left(run, |gpus| Some(gpus.expected_gpu_s))),
+    quantity("expected_gpu_share", |run| left(run, |gpus| gpus.expected_gpu_share)),
+];
+
+fn left(run: &Run, value: fn(&GpuFragmentation) -> Option<f64>) -> Option<f64> {
+    run.gpus.as_ref().and_then(value)
+}
+
+/// The figures that some runs have.
+fn figures(runs: &[Vec<Run>]) -> impl Iterator<Item = &'static Figure> {
+    let has_gpus = runs[0].iter().any(|run| run.gpus.is_some());
+    FIGURES.iter().chain(OF_GPUS.iter().filter(move |_| has_gpus))
+}
+
 /// The columns shown by default: those in which policies differ.
-const VIEW: [&str; 16] = [
+const VIEW: [&str; 18] = [
     "policy",
     "arrivals",
     "seeds",
@@ -95,6 +129,8 @@ const VIEW: [&str; 16] = [
     "largest_wasted_share",
     "difference_s*",
     "jobs_hurt",
+    "fragmented_gpu_share",
+    "expected_gpu_share",
     "moved_s_mean",
 ];
 
@@ -144,7 +180,7 @@ fn kinds<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Frame {
 pub fn of(runs: &[Vec<Run>], unit: &str) -> RecordBatch {
     let mut frame = kinds(runs[0].iter());
     if runs.len() == 1 {
-        for figure in &FIGURES {
+        for figure in figures(runs) {
             let values = runs[0].iter().map(figure.value);
             frame = if figure.is_count {
                 #[expect(clippy::cast_possible_truncation, reason = "it was a count before")]
@@ -157,7 +193,7 @@ pub fn of(runs: &[Vec<Run>], unit: &str) -> RecordBatch {
         return with_unit(frame, runs, unit);
     }
     frame = frame.count("seeds", runs[0].iter().map(|_| runs.len() as u64));
-    for figure in &FIGURES {
+    for figure in figures(runs) {
         let found = estimates(runs, |run, _| (figure.value)(run));
         frame = frame
             .float(figure.name, found.iter().map(|found| found.map(|found| found.mean)))
@@ -227,6 +263,49 @@ pub fn over_time(runs: &[Run]) -> RecordBatch {
         .batch()
 }
 
+/// Free GPUs over time, and what of them cannot be given to tasks: the first seed of every policy.
+pub fn of_gpus(runs: &[Run]) -> RecordBatch {
+    let samples = |run| left_samples(run).iter().map(move |one| (run, one));
+    let rows = || runs.iter().flat_map(samples);
+    kinds(rows().map(|(run, _)| run))
+        .float("time_s", rows().map(|(_, sample)| Some(sample.time_s)))
+        .about("End of the period, on the trace clock")
+        .float("free", rows().map(|(_, sample)| Some(sample.free)))
+        .unit("GPUs")
+        .about("Free GPUs of the machines present, the mean of the period")
+        .float("fragmented", rows().map(|(_, sample)| Some(sample.fragmented)))
+        .unit("GPUs")
+        .about("Of these what no waiting task could be given, while tasks that ask for GPUs waited")
+        .float("expected", rows().map(|(_, sample)| Some(sample.expected)))
+        .unit("GPUs")
+        .about(
+            "Of these what could not be given to a task of the workload, the mean over all tasks",
+        )
+        .batch()
+}
+
+fn left_samples(run: &Run) -> &[GpuSample] {
+    run.gpus.as_ref().map_or(&[], |gpus| &gpus.samples)
+}
+
+/// What could not be given to a task of the workload, by the cause: the first seed of every policy.
+pub fn by_cause(runs: &[Run]) -> RecordBatch {
+    let gpus = runs.iter().filter_map(|run| Some((run, run.gpus.as_ref()?)));
+    let rows: Vec<_> = gpus
+        .flat_map(|(run, gpus)| CAUSES.iter().zip(gpus.by_cause_gpu_s).map(move |row| (run, row)))
+        .collect();
+    kinds(rows.iter().map(|(run, _)| *run))
+        .text("cause", rows.iter().map(|(_, (cause, _))| **cause))
+        .about(
+            "no_gpu: the task asks for none; model, gpu, cpu_or_memory, both (gpu and \
+            cpu_or_memory): what the machine lacks",
+        )
+        .float("expected_gpu_s", rows.iter().map(|(_, (_, gpu_s))| Some(*gpu_s)))
+        .unit("GPU-s")
+        .about("Free GPU time that could not be given to a task, the mean over all tasks")
+        .batch()
+}
+
 /// One policy: everything under the first seed, and the spread of the figures over several.
 pub fn json_of(runs: &[Vec<Run>], policy: usize) -> Value {
     let run = &runs[0][policy];
@@ -242,12 +321,14 @@ pub fn json_of(runs: &[Vec<Run>], policy: usize) -> Value {
         json["arrivals"] = json!(arrivals);
         json["submissions"] = json!(run.moved);
     }
+    if let Some(gpus) = &run.gpus {
+        json["gpu_fragmentation"] = json!(gpus);
+    }
     if !run.groups.is_empty() {
         json["groups"] = json!(run.groups);
     }
     if 1 < runs.len() {
-        let mut found: Map<String, Value> = FIGURES
-            .iter()
+        let mut found: Map<String, Value> = figures(runs)
             .map(|figure| {
                 let estimates = estimates(runs, |run, _| (figure.value)(run));
                 (figure.name.to_owned(), json!(estimates[policy]))

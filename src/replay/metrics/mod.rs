@@ -19,10 +19,12 @@ use crate::fairness::indices::{bounded_slowdown, jain_index};
 use crate::studies::quantile;
 use crate::units::micros_to_seconds;
 
+mod fragmentation;
 mod groups;
 mod moved;
 mod tally;
 
+pub use self::fragmentation::{CAUSES, GpuFragmentation, GpuSample, gpu_fragmentation};
 pub use self::groups::{GroupRow, GroupedBy, SizeOf, by_group};
 pub use self::moved::{Moved, moved};
 use self::tally::{Tally, cpu_seconds};

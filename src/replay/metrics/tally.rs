@@ -2,14 +2,13 @@
 
 use super::{Begun, Endings, Fates, Sample};
 use crate::replay::cluster::{Change, Cluster};
-use crate::replay::journal::{Journal, Kind};
+use crate::replay::journal::{Entry, Journal, Kind};
 use crate::replay::workload::{NONE, Workload};
 use crate::units::micros_to_seconds;
 
 /// Sums while a journal is read.
 pub(super) struct Tally {
     pub(super) first_us: i64,
-    pub(super) last_us: i64,
     pub(super) endings: [(u64, i128, i128); crate::replay::journal::KINDS.len()],
     /// Per job: CPU-µs (millionths) used and wasted.
     pub(super) by_job: Vec<[i128; 2]>,
@@ -17,7 +16,7 @@ pub(super) struct Tally {
     pub(super) condemned_tasks: usize,
     /// Per stretch: CPU-µs in use and there (millionths), task-µs waiting.
     pub(super) stretches: Vec<[i128; 3]>,
-    pub(super) stretch_us: i64,
+    pub(super) lengths: Lengths,
     /// CPU in use and there (millionths) when the largest share of it was in use.
     pub(super) fullest: [i128; 2],
 }
@@ -34,18 +33,14 @@ impl Tally {
     pub(super) fn new(journal: &Journal, fates: &Fates, sample_count: usize) -> Self {
         let first_us = fates.submit_us.iter().flatten().copied().min().unwrap_or(0);
         let last_us = journal.at_us.last().copied().unwrap_or(0).max(first_us);
-        let count = i64::try_from(sample_count.max(1)).unwrap_or(i64::MAX);
-        let span_us = last_us - first_us;
-        let stretch_us = (span_us / count + i64::from(span_us % count != 0)).max(1);
         Self {
             first_us,
-            last_us,
             endings: [(0, 0, 0); crate::replay::journal::KINDS.len()],
             by_job: Vec::new(),
             copies: (0, 0),
             condemned_tasks: 0,
             stretches: vec![[0; 3]; sample_count.max(1)],
-            stretch_us,
+            lengths: Lengths::new([first_us, last_us], sample_count),
             fullest: [0, 0],
         }
     }
@@ -86,12 +81,7 @@ impl Tally {
             }
             let cpu = i128::from(workload.cpu.get(entry.task));
             let was_waiting = &mut is_waiting[entry.task as usize];
-            let wants = match entry.kind {
-                Kind::Submit => true,
-                Kind::Copy | Kind::Probe => *was_waiting,
-                kind if kind.is_end() && entry.machine != NONE => *was_waiting,
-                _ => false,
-            };
+            let wants = waits_after(&entry, *was_waiting);
             level.waiting += i128::from(wants) - i128::from(*was_waiting);
             *was_waiting = wants;
             if entry.kind.is_begin() {
@@ -126,19 +116,11 @@ impl Tally {
         if in_use * level.there < level.in_use * there || there == 0 {
             self.fullest = [level.in_use, level.there];
         }
-        let mut at_us = from_us;
-        while at_us < to_us {
-            let idx = (at_us - self.first_us) / self.stretch_us;
-            let end_us = self.first_us.saturating_add((idx + 1).saturating_mul(self.stretch_us));
-            let until_us = end_us.min(to_us);
-            let length = i128::from(until_us - at_us);
-            let idx = usize::try_from(idx).expect("never before the first");
-            let last = self.stretches.len() - 1;
-            let stretch = &mut self.stretches[idx.min(last)];
+        for (idx, length_us) in self.lengths.parts(from_us, to_us) {
+            let (stretch, length) = (&mut self.stretches[idx], i128::from(length_us));
             stretch[0] += length * level.in_use;
             stretch[1] += length * level.there;
             stretch[2] += length * level.waiting;
-            at_us = until_us;
         }
     }
 
@@ -164,21 +146,66 @@ impl Tally {
     }
 
     pub(super) fn samples(&self) -> Vec<Sample> {
-        let mut samples = Vec::new();
-        let mut from_us = self.first_us;
-        for stretch in &self.stretches {
-            let until_us = from_us.saturating_add(self.stretch_us).min(self.last_us);
-            if until_us <= from_us {
-                break;
+        let of = |([from_us, to_us], stretch): ([i64; 2], &[i128; 3])| Sample {
+            time_s: micros_to_seconds(to_us),
+            cpu_share: ratio(stretch[0], stretch[1]),
+            waiting: ratio(stretch[2], i128::from(to_us - from_us)).unwrap_or(0.0),
+        };
+        self.lengths.all().zip(&self.stretches).map(of).collect()
+    }
+}
+
+/// Stretches of equal length from the first to the last event, the last one perhaps shorter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lengths {
+    first_us: i64,
+    last_us: i64,
+    stretch_us: i64,
+    count: usize,
+}
+
+impl Lengths {
+    pub(super) fn new([first_us, last_us]: [i64; 2], count: usize) -> Self {
+        let (count, span_us) = (count.max(1), last_us - first_us);
+        let parts = i64::try_from(count).unwrap_or(i64::MAX);
+        let stretch_us = (span_us / parts + i64::from(span_us % parts != 0)).max(1);
+        Self { first_us, last_us, stretch_us, count }
+    }
+
+    /// The stretches that a time lies in, and how much of it lies in each, µs.
+    pub(super) fn parts(self, from_us: i64, to_us: i64) -> impl Iterator<Item = (usize, i64)> {
+        let mut at_us = from_us;
+        std::iter::from_fn(move || {
+            if to_us <= at_us {
+                return None;
             }
-            samples.push(Sample {
-                time_s: micros_to_seconds(until_us),
-                cpu_share: ratio(stretch[0], stretch[1]),
-                waiting: ratio(stretch[2], i128::from(until_us - from_us)).unwrap_or(0.0),
-            });
-            from_us = until_us;
-        }
-        samples
+            let idx = (at_us - self.first_us) / self.stretch_us;
+            let end_us = self.first_us.saturating_add((idx + 1).saturating_mul(self.stretch_us));
+            let (until_us, since_us) = (end_us.min(to_us), at_us);
+            at_us = until_us;
+            let idx = usize::try_from(idx).expect("never before the first");
+            Some((idx.min(self.count - 1), until_us - since_us))
+        })
+    }
+
+    /// From when to when each stretch goes, µs; those that are empty left out.
+    pub(super) fn all(self) -> impl Iterator<Item = [i64; 2]> {
+        let ends = (0..self.count).scan(self.first_us, move |from_us, _| {
+            let own = [*from_us, from_us.saturating_add(self.stretch_us).min(self.last_us)];
+            *from_us = own[1];
+            Some(own)
+        });
+        ends.take_while(|[from_us, to_us]| from_us < to_us)
+    }
+}
+
+/// Whether a task waits after a line of the journal about it.
+pub(super) fn waits_after(entry: &Entry, was_waiting: bool) -> bool {
+    match entry.kind {
+        Kind::Submit => true,
+        Kind::Copy | Kind::Probe => was_waiting,
+        kind if kind.is_end() && entry.machine != NONE => was_waiting,
+        _ => false,
     }
 }
 
