@@ -82,7 +82,7 @@ pub static STUDIES: [Study; 13] = [
             title: "Machines",
             question: "Which machines left, for how long, and what did it cost?",
         },
-        results: &[machines::KIND],
+        results: &[machines::KIND, machines::closeup::KIND],
         step: Some(machines::step::STEP),
     },
     Study {

@@ -63,10 +63,17 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
     };
     frame.draw_x(canvas);
     let above = |row_idx: usize| top + row * count(row_idx);
+    // What lies on another bar is parted from it.
+    let mut until = vec![f64::NEG_INFINITY; chart.rows.len()];
     for span in &chart.spans {
         let (start, end) = (frame.at(span.from, 0.0).0, frame.at(span.to, 0.0).0);
         let (y, high) = (above(span.row) + 0.1 * row, 0.8 * row);
-        canvas.fill((start, y), (end - start, high), Ink::PAPER);
+        if let Some(until) = until.get_mut(span.row) {
+            if start < *until {
+                canvas.fill((start, y), (end - start, high), Ink::PAPER);
+            }
+            *until = until.max(end);
+        }
         let gap = (size / 12.0).min((end - start) / 4.0);
         canvas.fill((start + gap / 2.0, y), (end - start - gap, high), span.tone.ink());
         let amounts = [("from", span.from), ("to", span.to)];

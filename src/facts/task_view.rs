@@ -52,6 +52,15 @@ impl EndedBy {
             Self::Job | Self::Nothing => None,
         }
     }
+
+    /// What ended it, as results name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Event(event_type) => event_type.name(),
+            Self::Job => "end of the job",
+            Self::Nothing => "still running",
+        }
+    }
 }
 
 impl Attempt {

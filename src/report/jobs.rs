@@ -11,11 +11,12 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::ReportError;
+use super::gantt::Bars;
 use super::html::{self, Cell, Page};
 use super::links::{JOBS, Links, closeups};
 use super::text::{escape, figure_text};
 use crate::answers::sentences::short;
-use crate::charts::{Chart, GanttChart, GanttSpan, Tone, outcome_tone, svg_of};
+use crate::charts::{Chart, svg_of};
 use crate::digits::{counted, grouped};
 use crate::results::{ResultError, Stored};
 
@@ -62,7 +63,7 @@ pub(super) fn pages(
     let links = Links::of(all);
     let flags = flags(all, &links)?;
     let page = |job: &Value| page(result, job, flags.as_ref(), &links, within);
-    Ok(closeups(result).par_iter().filter_map(page).collect())
+    Ok(closeups(result, JOBS).par_iter().filter_map(page).collect())
 }
 
 /// The flags of the jobs that have pages; `None` where no detector ran, or there are too many.
@@ -244,64 +245,33 @@ fn listed(job: &Value) -> String {
     html
 }
 
-/// What ended an attempt, as an outcome.
-fn outcome(ended_by: &str) -> &'static str {
-    match ended_by {
-        "FINISH" => "finished",
-        "FAIL" => "failed",
-        "KILL" => "killed",
-        "EVICT" => "evicted",
-        "LOST" => "lost",
-        "still running" => "running",
-        _ => "ended with the job",
-    }
-}
-
-fn tone(outcome: &str) -> Tone {
-    if outcome == "ended with the job" { Tone::Grey } else { outcome_tone(outcome) }
-}
-
 /// Attempts as bars, a row per task; and what is seen, in a sentence.
 fn gantt(job: &Value, id: &str) -> Option<(Chart, String)> {
     let tasks = job["tasks"].as_array()?;
-    let (mut rows, mut spans, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut bars) = (Vec::new(), Bars::default());
     for task in tasks {
-        let attempts = task["attempts"].as_array().into_iter().flatten();
-        let row = rows.len();
-        let before = spans.len();
-        for attempt in attempts {
-            let bounds = attempt["start_s"].as_f64().zip(attempt["end_s"].as_f64());
-            let Some((from, to)) = bounds else { continue };
-            let outcome = outcome(text(attempt, "ended_by"));
-            if !outcomes.contains(&outcome) {
-                outcomes.push(outcome);
-            }
+        let before = bars.len();
+        for attempt in task["attempts"].as_array().into_iter().flatten() {
             let machine = attempt["machine_id"].as_i64();
             let label = machine.map_or_else(String::new, |machine| machine.to_string());
-            spans.push(GanttSpan { row, from, to, label, tone: tone(outcome) });
+            bars.add(rows.len(), attempt, label);
         }
-        if before < spans.len() {
+        if before < bars.len() {
             rows.push(format!("task {}", task["task_index"]));
         }
     }
-    let from = spans.iter().map(|span| span.from).reduce(f64::min)?;
-    let to = spans.iter().map(|span| span.to).reduce(f64::max)?;
+    let (from, to) = bars.bounds()?;
     let (unit, per) = if to - from < SECONDS_BELOW { ("s", 1.0) } else { ("hours", 3600.0) };
-    for span in &mut spans {
-        (span.from, span.to) = ((span.from - from) / per, (span.to - from) / per);
-    }
     let said = format!(
         "{} of {}, each a row, with their first {}; the number on a bar is the machine. From {} s \
         to {} s on the trace clock.",
         counted(rows.len() as u64, "task"),
         counted(job["task_count"].as_u64()?, "task"),
-        counted(spans.len() as u64, "attempt"),
+        counted(bars.len() as u64, "attempt"),
         figure_text(from),
         figure_text(to),
     );
-    let legend = outcomes.iter().map(|outcome| ((*outcome).to_owned(), tone(outcome))).collect();
     let title = format!("Attempts of job {} over time", short(id));
-    let time_axis = format!("time since the first attempt shown ({unit})");
-    let caption = said.clone();
-    Some((Chart::Gantt(GanttChart { title, caption, time_axis, rows, spans, legend }), said))
+    let axis = (format!("time since the first attempt shown ({unit})"), from, per);
+    Some((bars.chart((title, said.clone()), axis, rows), said))
 }

@@ -1,6 +1,6 @@
 //! What has a page of its own, and the ways to it.
 //!
-//! In: the results of a report. Out: the jobs and users with pages, and the file of each. Files are
+//! In: the results of a report. Out: the jobs, machines and users with pages, and the file of each. Files are
 //! numbered, so no name of a trace becomes a path.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::answers::list;
 use crate::results::Stored;
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, Pages};
 
 /// Users and machines with pages of their own, those that used most.
 pub(super) const PAGES_MAX: usize = 100;
@@ -20,16 +20,26 @@ pub(super) const JOBS: &str = "jobs";
 #[derive(Default)]
 pub(crate) struct Links {
     jobs: FxHashSet<String>,
+    machines: FxHashMap<String, String>,
     users: FxHashMap<String, String>,
 }
 
 impl Links {
     /// Those of a report.
     pub(super) fn of(results: &[Stored]) -> Self {
-        let users = of_kind(results, |kind| kind.has_users).flat_map(user_files);
-        let jobs = closeups_of(results);
+        let users = of_kind(results, Pages::Users).flat_map(user_files);
+        let machines = of_kind(results, Pages::Machines);
+        let machines = machines.flat_map(|result| closeups(result, "machines"));
         Self {
-            jobs: jobs.filter_map(|job| Some(job["job_id"].as_i64()?.to_string())).collect(),
+            jobs: jobs_of(results)
+                .filter_map(|job| Some(job["job_id"].as_i64()?.to_string()))
+                .collect(),
+            machines: machines
+                .filter_map(|own| {
+                    let id = own["machine_id"].as_i64()?;
+                    Some((id.to_string(), file_of_machine(id)))
+                })
+                .collect(),
             users: users.collect(),
         }
     }
@@ -48,22 +58,29 @@ impl Links {
     pub(super) fn page(&self, column: &str, cell: &str) -> Option<String> {
         match column {
             "job_id" => self.jobs.contains(cell).then(|| format!("{JOBS}/{cell}.html")),
+            "machine_id" => self.machines.get(cell).cloned(),
             "user" => self.users.get(cell).cloned(),
             _ => None,
         }
     }
 }
 
-/// The results of the kinds for which something holds.
-fn of_kind(results: &[Stored], holds: impl Fn(&Kind<'_>) -> bool) -> impl Iterator<Item = &Stored> {
+/// The results of the kinds with such pages.
+fn of_kind(results: &[Stored], pages: Pages) -> impl Iterator<Item = &Stored> {
+    let has = move |kind: &Kind<'_>| kind.pages == Some(pages);
     results
         .iter()
-        .filter(move |result| list::kinds().any(|kind| kind.name == result.name && holds(kind)))
+        .filter(move |result| list::kinds().any(|kind| kind.name == result.name && has(kind)))
 }
 
 /// The file of a page by its place in an order.
 pub(super) fn file_of(folder: &str, place: usize) -> String {
     format!("{folder}/{:04}.html", place + 1)
+}
+
+/// The file of the page of a machine. Those numbered by a place begin with a zero, and this does not.
+pub(super) fn file_of_machine(id: i64) -> String {
+    format!("machines/{id}.html")
 }
 
 /// The users with pages, by name; none where usage is of something else.
@@ -79,19 +96,19 @@ fn user_files(result: &Stored) -> Vec<(String, String)> {
     known.collect()
 }
 
-/// The jobs of a result that are described from close by.
-pub(super) fn closeups(result: &Stored) -> &[Value] {
-    result.answer()["jobs"].as_array().map_or(&[], Vec::as_slice)
+/// The jobs, or machines, of a result that are described from close by.
+pub(super) fn closeups<'a>(result: &'a Stored, what: &str) -> &'a [Value] {
+    result.answer()[what].as_array().map_or(&[], Vec::as_slice)
 }
 
-fn closeups_of(results: &[Stored]) -> impl Iterator<Item = &Value> {
-    of_kind(results, |kind| kind.has_jobs).flat_map(closeups)
+fn jobs_of(results: &[Stored]) -> impl Iterator<Item = &Value> {
+    of_kind(results, Pages::Jobs).flat_map(|result| closeups(result, JOBS))
 }
 
 /// The jobs with a page, by their user.
 pub(super) fn jobs_by_user(results: &[Stored]) -> FxHashMap<&str, Vec<&Value>> {
     let mut all: FxHashMap<&str, Vec<&Value>> = FxHashMap::default();
-    for job in closeups_of(results) {
+    for job in jobs_of(results) {
         if let Some(user) = job["user"].as_str() {
             all.entry(user).or_default().push(job);
         }

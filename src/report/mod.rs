@@ -1,13 +1,15 @@
 //! Stored results as pages: a folder that a browser opens from disk, with nothing fetched.
 //!
 //! In: folders of results (`*.json` beside CSV and charts). Out: an overview, a page per study, of
-//! fairness a page per user and per machine, and of a sweep a page per job. Nothing is computed anew, so a page can be built
-//! again whenever the results are at hand. Names from traces are escaped wherever they stand.
+//! fairness a page per user and per class of machines, of a sweep a page per job, and of outages a
+//! page per machine. Nothing is computed anew, so a page can be built again whenever the results are
+//! at hand. Names from traces are escaped wherever they stand.
 //!
 //! ```text
 //!  report/
 //!    index.html  outcomes.html  distributions.html  ...   one per study that has results
 //!    users/0001.html ...        machines/0001.html ...     by CPU time
+//!    machines/294820136.html ...                           those that left most often
 //!    jobs/6255532702.html ...                              those that a sweep names
 //!    charts/*.svg               data/*.csv *.json          what the pages show, and where it is from
 //!    style.css  script.js
@@ -26,15 +28,18 @@ use crate::answers::list;
 use crate::answers::study::Topic;
 use crate::charts::{ChartError, ChartFormat};
 use crate::faults::{Code, Fault};
+use crate::results::kind::Pages;
 use crate::results::{ResultError, Stored};
 
 mod compared;
 mod drawing;
 mod fairness;
 mod findings;
+mod gantt;
 pub(crate) mod html;
 mod jobs;
 pub(crate) mod links;
+mod machines;
 mod pages;
 mod place;
 pub(crate) mod tables;
@@ -186,10 +191,13 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     for (topic, shown) in here {
         save(pages::page(topic, &shown, results)?)?;
         for (kind, result) in shown {
-            let users = if kind.has_users { fairness::pages(result, results) } else { Vec::new() };
-            let jobs =
-                if kind.has_jobs { jobs::pages(result, results, topic.file)? } else { Vec::new() };
-            users.into_iter().chain(jobs).try_for_each(&mut save)?;
+            let own = match kind.pages {
+                Some(Pages::Users) => fairness::pages(result, results),
+                Some(Pages::Jobs) => jobs::pages(result, results, topic.file)?,
+                Some(Pages::Machines) => machines::pages(result, results, topic.file),
+                None => Vec::new(),
+            };
+            own.into_iter().try_for_each(&mut save)?;
         }
     }
     Ok(folder.publish()?.join("index.html"))

@@ -12,7 +12,7 @@ use super::tables::{stored_table, what_if};
 use super::text::{caption, escape, figure_text, gpu_time, sentence};
 use crate::answers::study::Topic;
 use crate::answers::{list, sweep};
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, Pages};
 use crate::results::store::NOTHING;
 use crate::results::{Stored, missing, scope};
 use crate::schema::Source;
@@ -203,7 +203,7 @@ fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, Re
             let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
         }
     }
-    if kind.has_users {
+    if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result));
     }
     if nothing.is_none() {

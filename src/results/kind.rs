@@ -31,10 +31,19 @@ pub struct Kind<'a> {
     pub quality: Option<Sentence>,
     /// The first letters of the name of the chart that the overview shows.
     pub figure: Option<&'static str>,
-    /// Whether a report has a page for each of its users and machines.
-    pub has_users: bool,
-    /// Whether a report has a page for each of its jobs.
-    pub has_jobs: bool,
+    /// What in it has a page each in a report.
+    pub pages: Option<Pages>,
+}
+
+/// What has a page each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// Its users and its classes of machines.
+    Users,
+    /// Its jobs.
+    Jobs,
+    /// Its machines.
+    Machines,
 }
 
 impl<'a> Kind<'a> {
@@ -50,8 +59,7 @@ impl<'a> Kind<'a> {
             sentence: None,
             quality: None,
             figure: None,
-            has_users: false,
-            has_jobs: false,
+            pages: None,
         }
     }
 

@@ -595,3 +595,45 @@ fn the_page_of_a_job_has_the_events_of_the_trace() {
     let sweep = fs::read_to_string(report.join("sweep.html")).unwrap();
     assert!(sweep.contains("href=\"jobs/"), "the table leads to the pages");
 }
+
+/// What a page says of a machine is what the rows of the trace say.
+#[test]
+fn the_page_of_a_machine_has_the_attempts_and_outages_of_the_trace() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    fs::write(place.path("a.toml"), "steps = [\"machines\", \"sweep\"]\n").unwrap();
+    place.run(&["analyze", "--lake", "lake", "--config", "a.toml", "--out", "found"]).ok();
+    let report = place.path("found/report");
+    check(&report);
+    let rows = |table: &str| -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        for part in fs::read_dir(place.path("trace").join(table)).unwrap() {
+            let text = fs::read_to_string(part.unwrap().path()).unwrap();
+            rows.extend(text.lines().map(|line| line.split(',').map(str::to_owned).collect()));
+        }
+        rows
+    };
+    let (machines, tasks) = (rows("machine_events"), rows("task_events"));
+    let pages = pages(&report.join("machines"));
+    assert!(!pages.is_empty());
+    for page in &pages {
+        let id = page.file_stem().unwrap().to_str().unwrap().to_owned();
+        let html = fs::read_to_string(page).unwrap();
+        let started: Vec<&Vec<String>> =
+            tasks.iter().filter(|row| row[4] == id && row[5] == "1").collect();
+        let jobs: BTreeSet<&str> = started.iter().map(|row| row[2].as_str()).collect();
+        let counted = |count: usize, noun: &str| {
+            format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+        };
+        let ran = format!(
+            "{} of {} ran on it",
+            counted(started.len(), "attempt"),
+            counted(jobs.len(), "job")
+        );
+        assert!(html.contains(&ran), "{id}: not `{ran}`");
+        let left = machines.iter().filter(|row| row[1] == id && row[2] == "1").count();
+        assert!(html.contains(&format!("It left {} and", counted(left, "time"))), "{id}: {left}");
+    }
+    let table = fs::read_to_string(report.join("machines.html")).unwrap();
+    assert!(table.contains("href=\"machines/"), "the table leads to the pages");
+}

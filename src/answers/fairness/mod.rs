@@ -18,7 +18,7 @@ use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Limits, Suggestions, load, suggest};
 use crate::fairness::usage::{self, UserUsage};
 use crate::results::forms::rows;
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, Pages};
 use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Origin};
 use crate::schema::Table;
@@ -88,7 +88,7 @@ pub const KIND: Kind<'static> = Kind {
     remarks: &[],
     sentence: Some(sentences::USERS),
     figure: Some("fairness-"),
-    has_users: true,
+    pages: Some(Pages::Users),
     ..Kind::called("fairness", "The heaviest users and their indices")
 };
 

@@ -1,7 +1,6 @@
 //! The charts of `machines`: machines away over time, survival, a strip per machine.
 
-use std::collections::BTreeMap;
-
+use super::closeup::MACHINES_MAX;
 use super::{Spells, Studied};
 use crate::charts::{
     Area, AreaChart, Chart, DAYS_OF_TRACE, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone,
@@ -9,13 +8,11 @@ use crate::charts::{
 use crate::digits;
 use crate::studies::load::Intervals;
 use crate::studies::machines::Outage;
+use crate::studies::machines::closeup::{Left, left_most_often};
 use crate::units::micros_to_seconds;
 
 /// Columns of a chart over time.
 const COLUMNS: i64 = 300;
-
-/// Machines with a strip of their own: those that were away longest.
-const STRIPS: usize = 60;
 
 /// Points of a fitted curve.
 const POINTS: u32 = 120;
@@ -157,18 +154,8 @@ fn survival(title: &str, what: &str, all: &[(&Spells, &str, Tone)]) -> Chart {
 fn strips(studied: &Studied) -> Chart {
     let fleet = &studied.fleet;
     let at = columns(studied);
-    let mut by_machine: BTreeMap<i64, (i64, Vec<&Outage>)> = BTreeMap::new();
-    for outage in &fleet.outages {
-        let own = by_machine.entry(outage.machine_id).or_default();
-        own.0 += outage.until(at.end_us) - outage.from_us;
-        own.1.push(outage);
-    }
-    let mut longest: Vec<(i64, (i64, Vec<&Outage>))> = by_machine.into_iter().collect();
-    longest.sort_by_key(|(id, (away_us, outages))| {
-        (std::cmp::Reverse(outages.len()), std::cmp::Reverse(*away_us), *id)
-    });
-    longest.truncate(STRIPS);
-    let row = |(id, (_, outages)): &(i64, (i64, Vec<&Outage>))| {
+    let longest = left_most_often(fleet, MACHINES_MAX);
+    let row = |(id, _, outages): &Left<'_>| {
         let mut sums = vec![0.0; at.count()];
         for outage in outages {
             spread(&at, outage, &mut sums);
@@ -178,16 +165,15 @@ fn strips(studied: &Studied) -> Chart {
             let length_s = at.length_s(idx);
             (0.0 < length_s).then(|| sum / length_s * 100.0)
         };
-        let name = if longest.len() <= 30 { id.to_string() } else { String::new() };
-        HeatRow { name, values: own.map(share).collect() }
+        HeatRow { name: id.to_string(), values: own.map(share).collect() }
     };
     Chart::Heat(HeatChart {
         title: "When the machines that left most often were away".to_owned(),
         caption: format!(
             "Each strip is a machine: the {} that left most often, {} to {} times.",
             longest.len(),
-            longest.first().map_or(0, |own| own.1.1.len()),
-            longest.last().map_or(0, |own| own.1.1.len()),
+            longest.first().map_or(0, |own| own.2.len()),
+            longest.last().map_or(0, |own| own.2.len()),
         ),
         x_axis: DAYS_OF_TRACE.to_owned(),
         x: 0.0..(micros_to_seconds(at.end_us) / DAY_S),

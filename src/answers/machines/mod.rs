@@ -27,6 +27,7 @@ use crate::studies::machines::{Configuration, Fleet, end_of, fleet};
 use crate::units::{CpuTime, micros_to_seconds};
 
 mod charts;
+pub(crate) mod closeup;
 pub(crate) mod step;
 
 /// The result.

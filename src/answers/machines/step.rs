@@ -1,6 +1,6 @@
 //! The step of `machines` in an analysis.
 
-use super::{KIND, MachinesPlan, study};
+use super::{KIND, MachinesPlan, closeup, study};
 use crate::answers::study::{Step, Verdict, Work};
 use crate::facts::machines::MachineEvents;
 use crate::faults::Result;
@@ -18,5 +18,7 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
         return Ok(None);
     }
     let plan: MachinesPlan = work.plan()?;
-    work.study("machines", KIND, || study(work.lake, work.windows, &plan))
+    let studied = study(work.lake, work.windows, &plan)?;
+    closeup::put(work, &studied)?;
+    work.study("machines", KIND, || Ok(studied))
 }

@@ -21,7 +21,7 @@ use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::Lake;
 use crate::results::frame::Frame;
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, Pages};
 use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::quantile;
@@ -31,7 +31,7 @@ use crate::units::micros_to_seconds;
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents, Table::TaskEvents],
-    has_jobs: true,
+    pages: Some(Pages::Jobs),
     ..Kind::called("jobs", "Jobs in detail")
 };
 
@@ -329,11 +329,7 @@ fn of_attempt(attempt: &Attempt) -> OfAttempt {
     OfAttempt {
         start_s: micros_to_seconds(attempt.start_us),
         end_s: micros_to_seconds(attempt.end_us),
-        ended_by: match attempt.ended_by {
-            EndedBy::Event(kind) => kind.name().to_owned(),
-            EndedBy::Job => "end of the job".to_owned(),
-            EndedBy::Nothing => "still running".to_owned(),
-        },
+        ended_by: attempt.ended_by.name().to_owned(),
         machine_id: attempt.machine_id,
     }
 }

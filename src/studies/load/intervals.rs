@@ -60,7 +60,7 @@ impl Intervals {
 
 /// What holds over time, as exact integrals per interval.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Amounts {
+pub(in crate::studies) struct Amounts {
     /// By interval: what stretches add that begin or end within it.
     parts: Vec<CpuTime>,
     /// By interval: the change of the rate that holds over whole intervals.
@@ -69,12 +69,17 @@ pub(super) struct Amounts {
 
 impl Amounts {
     /// Nothing, over so many intervals.
-    pub(super) fn new(count: usize) -> Self {
+    pub(in crate::studies) fn new(count: usize) -> Self {
         Self { parts: vec![CpuTime::ZERO; count], steps: vec![CpuRate::ZERO; count] }
     }
 
     /// Adds a stretch, as far as it lies in the span.
-    pub(super) fn add(&mut self, at: &Intervals, [from_us, to_us]: [i64; 2], rate: CpuRate) {
+    pub(in crate::studies) fn add(
+        &mut self,
+        at: &Intervals,
+        [from_us, to_us]: [i64; 2],
+        rate: CpuRate,
+    ) {
         let (from, to) = (from_us.max(at.start_us), to_us.min(at.end_us));
         if to <= from || rate == CpuRate::ZERO {
             return;
@@ -91,13 +96,13 @@ impl Amounts {
     }
 
     /// Adds what another one holds over the same intervals.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(in crate::studies) fn merge(&mut self, other: &Self) {
         self.parts.iter_mut().zip(&other.parts).for_each(|(own, &others)| *own += others);
         self.steps.iter_mut().zip(&other.steps).for_each(|(own, &others)| *own += others);
     }
 
     /// The integral over each interval.
-    pub(super) fn integrals(&self, at: &Intervals) -> Vec<CpuTime> {
+    pub(in crate::studies) fn integrals(&self, at: &Intervals) -> Vec<CpuTime> {
         let mut rate = CpuRate::ZERO;
         let own = self.parts.iter().zip(&self.steps).enumerate();
         own.map(|(idx, (&part, &step))| {

@@ -21,6 +21,7 @@ use crate::facts::machines::{MachineChange, MachineEvents};
 use crate::facts::window::Windows;
 use crate::units::{CpuRate, CpuTime};
 
+pub mod closeup;
 pub mod ran;
 pub mod survival;
 

@@ -1,0 +1,146 @@
+//! Machines in detail: the answer that the pages of machines are made of.
+//!
+//! In: a lake and its fleet. Out: for each machine that left most often its outages, its load, the
+//! longest attempts and jobs on it. What is listed of one is bounded, and how much there is in all is
+//! said.
+
+use serde_json::{Value, json};
+
+use super::{KIND as MACHINES, Studied};
+use crate::answers::study::Work;
+use crate::digits::shortest;
+use crate::facts::machines::MachineEvents;
+use crate::faults::Result;
+use crate::results::frame::Frame;
+use crate::results::kind::{Kind, Pages};
+use crate::results::store::Answer;
+use crate::schema::Table;
+use crate::studies::load::Intervals;
+use crate::studies::machines::closeup::{Closeup, Left, Ran, closeups, intervals, left_most_often};
+use crate::units::{CpuTime, micros_to_seconds};
+
+/// The result.
+pub(crate) const KIND: Kind<'static> = Kind {
+    tables: &[Table::MachineEvents, Table::TaskEvents],
+    pages: Some(Pages::Machines),
+    ..Kind::called("machine-details", "Machines in detail")
+};
+
+/// Machines that are looked at, those of the chart with a strip for each.
+pub(super) const MACHINES_MAX: usize = 30;
+
+/// Outages that are listed of one.
+const OUTAGES_MAX: usize = 20;
+
+/// Stores the machines that left most often beside the study that names them.
+///
+/// # Errors
+/// A table does not read, or the result cannot be written.
+pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
+    let left = left_most_often(&studied.fleet, MACHINES_MAX);
+    let named: Vec<i64> = left.iter().map(|own| own.0).collect();
+    let events = MachineEvents::read(work.lake)?;
+    let all = closeups(work.lake, work.windows, &events, &named)?;
+    if all.is_empty() {
+        return Ok(());
+    }
+    let at = intervals(work.lake, work.windows);
+    let both: Vec<(&Closeup, &Left<'_>)> = all.iter().zip(&left).collect();
+    let rows = || both.iter();
+    let table = Frame::default()
+        .int("machine_id", rows().map(|(own, _)| own.machine_id))
+        .float("cpu_capacity", rows().map(|(own, _)| last_cpu(own)))
+        .about("CPU that was last known of it")
+        .count("outages", rows().map(|(_, left)| left.2.len() as u64))
+        .about("Times at which it left")
+        .float("away_s", rows().map(|(_, left)| Some(micros_to_seconds(left.1))))
+        .about("How long it was away in all, to the end of the window")
+        .count("attempts", rows().map(|(own, _)| own.attempt_count()))
+        .about("Attempts that ran on it")
+        .count("jobs", rows().map(|(own, _)| own.job_count as u64))
+        .about("Jobs that ran on it")
+        .float("cpu_requested_share", rows().map(|(own, _)| share(own)))
+        .about("CPU that running attempts requested x time over its own CPU x time, while tasks are known")
+        .batch();
+    let machines: Vec<Value> = both.iter().map(|(own, left)| of_machine(own, left)).collect();
+    let load = json!({
+        "start_s": micros_to_seconds(at.start_us),
+        "interval_s": micros_to_seconds(at.length_us),
+        "end_s": micros_to_seconds(at.end_us),
+    });
+    work.store(&Answer {
+        kind: KIND,
+        table: &table,
+        json: json!({ "load": load, "machines": with_means(machines, &all, &at) }),
+        settings: json!({
+            "machines_max": MACHINES_MAX, "windows": work.windows, "named_by": MACHINES.name,
+        }),
+        charts: Vec::new(),
+    })
+}
+
+fn last_cpu(own: &Closeup) -> Option<f64> {
+    own.up.iter().rev().find_map(|up| up.cpu).map(shortest)
+}
+
+/// Of what it had, what was requested.
+fn share(own: &Closeup) -> Option<f64> {
+    let sum = |all: &[CpuTime]| all.iter().copied().sum::<CpuTime>();
+    sum(&own.requested).share_of(sum(&own.capacity))
+}
+
+/// The means of each interval beside what is known of the whole.
+fn with_means(mut machines: Vec<Value>, all: &[Closeup], at: &Intervals) -> Vec<Value> {
+    let means = |sums: &[CpuTime]| -> Vec<f64> {
+        sums.iter().enumerate().map(|(idx, sum)| sum.seconds() / at.length_s(idx)).collect()
+    };
+    for (json, own) in machines.iter_mut().zip(all) {
+        json["cpu_requested"] = json!(means(&own.requested));
+        json["cpu_capacity"] = json!(means(&own.capacity));
+    }
+    machines
+}
+
+fn of_machine(own: &Closeup, (_, away_us, outages): &Left<'_>) -> Value {
+    let seconds = micros_to_seconds;
+    let capacities: Vec<Value> = own
+        .up
+        .iter()
+        .filter(|up| up.cpu.is_some() || up.memory.is_some())
+        .map(|up| (up.cpu, up.memory))
+        .fold(Vec::new(), |mut kept: Vec<_>, capacity| {
+            if kept.last() != Some(&capacity) {
+                kept.push(capacity);
+            }
+            kept
+        })
+        .into_iter()
+        .map(|(cpu, memory)| json!({ "cpu": cpu.map(shortest), "memory": memory.map(shortest) }))
+        .collect();
+    let outage = |own: &&crate::studies::machines::Outage| json!({ "start_s": seconds(own.from_us), "end_s": own.to_us.map(seconds) });
+    let attempt = |own: &Ran| {
+        json!({
+            "job_id": own.job_id, "task_index": own.task_index, "start_s": seconds(own.start_us),
+            "end_s": seconds(own.end_us), "ended_by": own.ended_by.name(),
+        })
+    };
+    let jobs = own.jobs.iter().map(|(id, worked)| {
+        json!({
+            "job_id": id, "attempts": worked.attempts, "running_s": seconds(worked.length_us),
+        })
+    });
+    json!({
+        "machine_id": own.machine_id,
+        "first_s": own.up.first().map(|up| seconds(up.from_us)),
+        "capacities": capacities,
+        "cpu_requested_share": share(own),
+        "outage_count": outages.len(),
+        "away_s": seconds(*away_us),
+        "outages": outages.iter().take(OUTAGES_MAX).map(outage).collect::<Vec<Value>>(),
+        "attempt_count": own.attempt_count(),
+        "ended": own.ends,
+        "job_count": own.job_count,
+        "jobs": jobs.collect::<Vec<Value>>(),
+        "attempts": own.attempts.iter().map(attempt).collect::<Vec<Value>>(),
+    })
+}

@@ -1,0 +1,230 @@
+//! Single machines from close by: those that left most often.
+//!
+//! In: the events of machines, the attempts of a lake, and which machines. Out: of each its
+//! capacities, what attempts on it requested interval by interval, how they ended, the longest of
+//! them, and the jobs that ran there longest. Sums are exact.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Fleet, Outage};
+use crate::facts::FactError;
+use crate::facts::machines::{MachineEvents, UpTime};
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
+use crate::facts::window::{Windows, first_event_us};
+use crate::lake::Lake;
+use crate::schema::Table;
+use crate::studies::load::intervals::{Amounts, Intervals};
+use crate::units::{CpuRate, CpuTime};
+
+/// Attempts that are kept of a machine, the longest, and jobs.
+const ATTEMPTS_MAX: usize = 30;
+const JOBS_MAX: usize = 10;
+
+/// Intervals of its load.
+const INTERVALS: i64 = 50;
+
+/// A machine that left, its outages, and how long it was away in all, µs.
+pub type Left<'a> = (i64, i64, Vec<&'a Outage>);
+
+/// The machines that left most often, at most `count`, the first of them most often; of two that left
+/// as often the one that was away longer comes first.
+pub fn left_most_often(fleet: &Fleet, count: usize) -> Vec<Left<'_>> {
+    let mut by_machine: BTreeMap<i64, (i64, Vec<&Outage>)> = BTreeMap::new();
+    for outage in &fleet.outages {
+        let own = by_machine.entry(outage.machine_id).or_default();
+        own.0 += outage.until(fleet.end_us) - outage.from_us;
+        own.1.push(outage);
+    }
+    let mut all: Vec<Left<'_>> =
+        by_machine.into_iter().map(|(id, (away_us, outages))| (id, away_us, outages)).collect();
+    all.sort_by_key(|(id, away_us, outages)| (Reverse(outages.len()), Reverse(*away_us), *id));
+    all.truncate(count);
+    all
+}
+
+/// An attempt on a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// The job.
+    pub job_id: i64,
+    /// The task of the job.
+    pub task_index: i32,
+    /// From when, µs.
+    pub start_us: i64,
+    /// Until when, µs.
+    pub end_us: i64,
+    /// What ended it.
+    pub ended_by: EndedBy,
+}
+
+/// What a job did on a machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Worked {
+    /// Attempts.
+    pub attempts: u64,
+    /// How long they ran, µs.
+    pub length_us: i64,
+}
+
+/// A machine.
+#[derive(Clone, Debug)]
+pub struct Closeup {
+    /// Its number.
+    pub machine_id: i64,
+    /// The times for which it was there with one capacity.
+    pub up: Vec<UpTime>,
+    /// Per interval its CPU × time.
+    pub capacity: Vec<CpuTime>,
+    /// Per interval the CPU that running attempts requested × time.
+    pub requested: Vec<CpuTime>,
+    /// Attempts by how they ended.
+    pub ends: BTreeMap<&'static str, u64>,
+    /// The longest attempts, in the order in which they began.
+    pub attempts: Vec<Ran>,
+    /// How many jobs ran on it.
+    pub job_count: usize,
+    /// Those that ran longest.
+    pub jobs: Vec<(i64, Worked)>,
+}
+
+impl Closeup {
+    /// How many attempts ran on it.
+    pub fn attempt_count(&self) -> u64 {
+        self.ends.values().sum()
+    }
+}
+
+/// What is gathered of a machine.
+struct Sums {
+    requested: Amounts,
+    ends: BTreeMap<&'static str, u64>,
+    attempts: Vec<Ran>,
+    jobs: BTreeMap<i64, Worked>,
+}
+
+type SumsOf = FxHashMap<i64, Sums>;
+
+impl Sums {
+    fn new(count: usize) -> Self {
+        let (ends, attempts, jobs) = Default::default();
+        Self { requested: Amounts::new(count), ends, attempts, jobs }
+    }
+
+    fn add(&mut self, at: &Intervals, task: &TaskView<'_>, attempt: &Attempt) {
+        let (start_us, end_us) = (attempt.start_us, attempt.end_us);
+        self.requested.add(at, [start_us, end_us], attempt.requested_rate());
+        *self.ends.entry(attempt.ended_by.name()).or_default() += 1;
+        let job = self.jobs.entry(task.job_id).or_default();
+        job.attempts += 1;
+        job.length_us += attempt.length_us();
+        let (job_id, task_index, ended_by) = (task.job_id, task.task_index, attempt.ended_by);
+        self.attempts.push(Ran { job_id, task_index, start_us, end_us, ended_by });
+        if 2 * ATTEMPTS_MAX <= self.attempts.len() {
+            self.shorten();
+        }
+    }
+
+    /// Keeps the longest attempts alone.
+    fn shorten(&mut self) {
+        let key = |own: &Ran| (own.start_us - own.end_us, own.start_us, own.job_id, own.task_index);
+        self.attempts.sort_unstable_by_key(key);
+        self.attempts.truncate(ATTEMPTS_MAX);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.requested.merge(&other.requested);
+        for (end, count) in other.ends {
+            *self.ends.entry(end).or_default() += count;
+        }
+        self.attempts.extend(other.attempts);
+        self.shorten();
+        // The tasks of a job are in one bucket.
+        self.jobs.extend(other.jobs);
+    }
+}
+
+/// The intervals over the history of tasks.
+pub fn intervals(lake: &Lake, windows: Windows) -> Intervals {
+    let start_us = first_event_us(lake).min(windows.task_end_us);
+    let whole = windows.task_end_us - start_us;
+    Intervals { start_us, length_us: (whole / INTERVALS).max(1), end_us: windows.task_end_us }
+}
+
+/// Looks at machines, in the order in which they are named; none without `task_events`.
+///
+/// # Errors
+/// A table does not read, or the caller's callback says to stop.
+pub fn closeups(
+    lake: &Lake,
+    windows: Windows,
+    events: &MachineEvents,
+    named: &[i64],
+) -> Result<Vec<Closeup>, FactError> {
+    if !lake.has(Table::TaskEvents) || named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let at = intervals(lake, windows);
+    let wanted: FxHashSet<i64> = named.iter().copied().collect();
+    let of_bucket = |bucket: u32| -> Result<SumsOf, FactError> {
+        let mut all = SumsOf::default();
+        Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
+            for attempt in task.attempts {
+                let Some(id) = attempt.machine_id.filter(|id| wanted.contains(id)) else {
+                    continue;
+                };
+                all.entry(id).or_insert_with(|| Sums::new(at.count())).add(&at, task, attempt);
+            }
+        });
+        Ok(all)
+    };
+    let merge = |mut one: SumsOf, other: SumsOf| {
+        // Each machine has its own sums: the order does not reach a result.
+        #[expect(clippy::iter_over_hash_type, reason = "sums of one machine do not meet another's")]
+        for (id, sums) in other {
+            match one.get_mut(&id) {
+                Some(own) => own.merge(sums),
+                None => _ = one.insert(id, sums),
+            }
+        }
+        Ok(one)
+    };
+    let mut sums = (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(of_bucket)
+        .try_reduce(SumsOf::default, merge)?;
+    let up_times = events.up_times(at.end_us.max(super::end_of(events, windows)));
+    let of = |&id: &i64| {
+        let sums = sums.remove(&id).unwrap_or_else(|| Sums::new(at.count()));
+        let up: Vec<UpTime> = up_times.iter().filter(|own| own.machine_id == id).copied().collect();
+        closed(id, up, sums, &at)
+    };
+    Ok(named.iter().map(of).collect())
+}
+
+fn closed(machine_id: i64, up: Vec<UpTime>, mut sums: Sums, at: &Intervals) -> Closeup {
+    let mut capacity = Amounts::new(at.count());
+    for own in &up {
+        capacity.add(at, [own.from_us, own.to_us], own.cpu.map_or(CpuRate::ZERO, CpuRate::new));
+    }
+    sums.shorten();
+    sums.attempts.sort_unstable_by_key(|own| (own.start_us, own.job_id, own.task_index));
+    let mut jobs: Vec<(i64, Worked)> = sums.jobs.into_iter().collect();
+    let job_count = jobs.len();
+    jobs.sort_by_key(|(id, own)| (Reverse(own.length_us), *id));
+    jobs.truncate(JOBS_MAX);
+    Closeup {
+        machine_id,
+        up,
+        capacity: capacity.integrals(at),
+        requested: sums.requested.integrals(at),
+        ends: sums.ends,
+        attempts: sums.attempts,
+        job_count,
+        jobs,
+    }
+}
