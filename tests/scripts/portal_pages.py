@@ -4,7 +4,7 @@
 # ///
 """Uses the portal as a reader with a browser would: a mouse, keys, and a phone.
 
-Usage: portal_pages.py JOBFATE [--lake NAME=DIR]... [--shots DIR] [--picture FILE]
+Usage: portal_pages.py JOBFATE [--lake NAME=DIR]... [--shots DIR] [--picture FILE] [--screen FILE]
 
 JOBFATE is built with the feature `serve`. Without --lake a synthetic trace is made. In this order:
 1. A wrong formula is shown at its place; a hostile one does nothing.
@@ -15,8 +15,8 @@ JOBFATE is built with the feature `serve`. Without --lake a synthetic trace is m
    elsewhere, no message of the browser, nothing that axe-core finds, the same text without scripting.
 5. A field is reached and the form sent by keys alone.
 
---shots keeps pictures of the pages, --picture the chart of the formula. The browser is JOBFATE_CHROMIUM or
-one on the PATH; without it or Playwright a line says SKIPPED. Exits with 1 if something fails.
+--shots keeps pictures of the pages, --picture the chart of the formula, --screen its page's first screen. The
+browser is JOBFATE_CHROMIUM or one on the PATH; without it or Playwright a line says SKIPPED. Exits with 1 if something fails.
 """
 
 import argparse
@@ -204,6 +204,7 @@ def main():
     parser.add_argument("--lake", action="append", default=[])
     parser.add_argument("--shots", type=Path)
     parser.add_argument("--picture", type=Path)
+    parser.add_argument("--screen", type=Path)
     args = parser.parse_args()
     known = [os.environ.get("JOBFATE_CHROMIUM"), *map(shutil.which, BROWSERS)]
     browser = next((path for path in known if path), None)
@@ -222,9 +223,12 @@ def main():
             page = opened.new_context(viewport={"width": 1200, "height": 900}).new_page()
             wrong(page, portal, checks)
             shared = evaluate(page, portal, lakes, checks)
+            page.mouse.move(0, 0)
+            page.evaluate("document.activeElement.blur()")
+            if args.screen:
+                page.evaluate("scrollTo(0, 0)")
+                page.screenshot(path=args.screen)
             if args.picture:
-                page.mouse.move(0, 0)
-                page.evaluate("document.activeElement.blur()")
                 page.locator("figure", has=page.locator("svg[aria-label*='(short memory)']")).first.screenshot(path=args.picture)
             shared = kept(page, portal, shared, checks)
             looked_at(opened, portal, shared, args.shots, checks)

@@ -18,6 +18,8 @@ the path as `jobfate`, this Python as `python3`, and the folder holds `data-scri
                                               with --measured alone
     <!-- picture: MADE -> KEPT -->            after a block: the file that it made must be the same
                                               as this one of the repository
+    <!-- screen: PAGE.html -> KEPT -->        after a block: --update keeps the first screen of this page
+                                              that it made, if there is a browser; else both must be there
     <!-- given: 12,500 95 % (whose) -->       numbers of the prose that no command prints
 
 In prose and tables every number of three digits or more, with a decimal point or with a percent
@@ -37,6 +39,7 @@ import argparse
 import difflib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,8 +58,9 @@ LINKS = {
     "slurm/pozidriv.sacct.gz": "slurm/pozidriv.sacct.gz",
     "logs/NASA-iPSC-1993-3.1-cln.swf.gz": "swf/NASA-iPSC-1993-3.1-cln.swf.gz",
 }
+BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
 PIECE = re.compile(r"(?P<notes>(?:^<!-- (?:needs|measured): .*? -->\n)*)^```console\n(?P<body>.*?)^```$"
-                   r"|^<!-- picture: (?P<made>\S+) -> (?P<kept>\S+) -->$", re.M | re.S)
+                   r"|^<!-- (?P<kind>picture|screen): (?P<made>\S+) -> (?P<kept>\S+) -->$", re.M | re.S)
 # A command with its continued lines, what it printed, and the empty lines up to the next.
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*\n)(?P<printed>(?:(?!\$ ).*\n)*?)(?P<gap>\n*)(?=\$ |\Z)", re.M)
 NUMBER = re.compile(r"(?<![\w.,^+=-])(?P<digits>\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)(?P<percent>\s?%)?"
@@ -116,6 +120,19 @@ def run_block(body: str, folder: Path, environment: dict[str, str]) -> tuple[str
     return COMMAND.sub(renewed, body), "".join(faults)
 
 
+def keep_screen(page: Path, kept: Path, update: bool) -> str:
+    """Looks whether a page and its picture are there, or takes the picture anew; returns the fault."""
+    if not page.is_file():
+        return f"`{page.name}` was not made"
+    if update:
+        browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+        if browser is None:
+            return f"{kept.relative_to(ROOT)} needs {BROWSERS[0]}"
+        subprocess.run([browser, "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1280,860",
+                        f"--screenshot={kept}", page.resolve().as_uri()], check=True, capture_output=True)
+    return "" if kept.is_file() else f"{kept.relative_to(ROOT)} is missing"
+
+
 def keep_picture(made: Path, kept: Path, update: bool) -> str:
     """Compares a picture with the one in the repository, or replaces it; returns the fault."""
     if not made.is_file():
@@ -139,7 +156,8 @@ def run_page(page: Path, jobfate: Path, options: Options, tally: Tally) -> str:
             where = f"{page.relative_to(ROOT)} line {text.count(chr(10), 0, match.start()) + 1}"
             if match["made"]:
                 if has_run:
-                    tally.count(where, keep_picture(folder / match["made"], ROOT / match["kept"], options.update))
+                    keep = keep_picture if match["kind"] == "picture" else keep_screen
+                    tally.count(where, keep(folder / match["made"], ROOT / match["kept"], options.update))
                 return match[0]
             is_skipped = "needs: data" in match["notes"] and not options.data
             has_run = not is_skipped and (options.measured or "measured:" not in match["notes"])
