@@ -270,6 +270,11 @@ impl SourceErrorKind {
         }
     }
 
+    /// Whether a file that is gzip, or is called so, cannot be unpacked.
+    pub(crate) const fn is_damaged_gzip(&self) -> bool {
+        matches!(self, Self::EmptyGzip | Self::NotGzip | Self::TruncatedGzip | Self::CorruptGzip(_))
+    }
+
     /// Whether the data are at fault, and not the machine.
     pub fn is_bad_data(&self) -> bool {
         !matches!(self, Self::Open(_) | Self::Read(_) | Self::NoFolder)

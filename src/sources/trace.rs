@@ -90,8 +90,12 @@ fn sorted_files(path: &Path, source: Option<Source>) -> Result<Sorted, SourceErr
             }
             continue;
         }
-        // What cannot be read as text is no log; a log that is damaged says so when it is read.
-        match file.is_file().then(|| kind_of(&file).ok()).flatten() {
+        // What cannot be read as text is no log. Of damaged gzip nobody can tell: it is not left out.
+        let kind = match file.is_file().then(|| kind_of(&file)).transpose() {
+            Err(error) if error.kind.is_damaged_gzip() && !is_note(&name) => return Err(error),
+            kind => kind.ok().flatten(),
+        };
+        match kind {
             Some(Ok(FileKind::Log(kind))) if source.is_none_or(|source| source == kind) => {
                 logs.push((name, kind));
             }

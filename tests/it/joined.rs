@@ -24,7 +24,7 @@ const NAMES: [&str; 9] =
     ["ENABLE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "SCHEDULE", "SUBMIT", "QUEUE"];
 
 /// A row: cell, collection, instance, time (s), type, window, and whether it is of an alloc set.
-type Row = (u8, u8, u8, u16, u8, u8, bool);
+pub(crate) type Row = (u8, u8, u8, u16, u8, u8, bool);
 
 /// Events of a task: time, place in the file, type.
 type Events = Vec<(u16, usize, u8)>;
@@ -55,7 +55,7 @@ fn line(number: usize, (cell, collection, instance, time, kind, window, is_set):
     )
 }
 
-fn file(rows: &[Row]) -> String {
+pub(crate) fn file(rows: &[Row]) -> String {
     let mut text = format!("{HEADER}\n");
     for (number, row) in rows.iter().enumerate() {
         writeln!(text, "{}", line(number, *row)).unwrap();

@@ -15,6 +15,7 @@
 //!  whole      mutated input of 2019 and of grids through whole commands
 //!  resume     steps, shards and threads leave the same lake
 //!  concurrent two programs at one lake: one of them leaves, or both add up to one
+//!  ways_in    every source: threads, steps, packing, damage and kills
 //!  faults     kills, signals, failing calls, full disks: what is there is whole, and the rest comes later
 //!  publish    what --out promises, also to two at once and to those who are killed
 //!  regression faults that were found once
@@ -189,6 +190,8 @@ mod told;
 mod trust;
 #[cfg(test)]
 mod truth;
+#[cfg(test)]
+mod ways_in;
 #[cfg(test)]
 mod whole;
 #[cfg(test)]
