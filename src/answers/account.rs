@@ -95,17 +95,21 @@ pub(crate) fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
     json
 }
 
-/// Why nothing can be added up: the trace does not record it.
 fn unknown(ledger: &Ledger) -> String {
-    let (noun, what) = match ledger.meter.resource() {
+    unknown_of(ledger.meter, ledger.attempts)
+}
+
+/// Why nothing can be added up: the trace does not record it.
+pub(crate) fn unknown_of(meter: Meter, attempts: u64) -> String {
+    let (noun, what) = match meter.resource() {
         Resource::Cpu => ("CPU time", "CPUs or processors"),
         Resource::Memory => ("memory time", "memory"),
         Resource::Gpu => ("GPU time", "GPUs"),
     };
     format!(
         "The {noun} ({}) of all jobs is unknown: the log does not record the {what} of any of {}.",
-        ledger.meter,
-        digits::counted(ledger.attempts, "attempt")
+        meter,
+        digits::counted(attempts, "attempt")
     )
 }
 

@@ -226,16 +226,8 @@ impl Study {
 
     /// Whether any attempt says what is added up: a request, or what it used.
     pub fn knows_amounts(&self) -> bool {
-        let is_of_requests = match self.asked.meter {
-            Meter::Cpu(CpuDefinition::Requested | CpuDefinition::GpuSlots) => true,
-            Meter::Memory(memory) => memory.usage_column().is_none(),
-            Meter::Cpu(CpuDefinition::Measured) => self.source.is_log(),
-            Meter::Cpu(_) => false,
-        };
-        let is_silent = 0 < self.attempts
-            && self.attempts_without_request == self.attempts
-            && self.attempts_with_cpu_time == 0;
-        !(is_of_requests && is_silent)
+        let attempts = [self.attempts, self.attempts_without_request, self.attempts_with_cpu_time];
+        !self.asked.meter.is_silent(self.source, attempts)
     }
 
     /// What reaches over the edges of the window: attempts, or the jobs whose durations the

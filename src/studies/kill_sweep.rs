@@ -122,6 +122,7 @@ pub fn sweep(study: &Study, rule_idx: usize) -> Sweep {
         totals: study.totals(),
         finished: study.ledger.jobs_with_tasks(0),
         is_known: study.knows_outcomes,
+        knows_amounts: study.knows_amounts(),
     };
     let rule = &study.asked.rules[rule_idx];
     let rows = sums.steps.iter().zip(&sums.largest).enumerate().map(|(idx, (step, largest))| {
@@ -151,6 +152,7 @@ pub fn sweep_groups(study: &Study, rule_idx: usize) -> Vec<Sweep> {
             totals: sums.all.totals.clone(),
             finished: sums.all.finished_jobs,
             is_known: study.knows_outcomes,
+            knows_amounts: study.knows_amounts(),
         };
         let steps = sums.all.rules[rule_idx].iter().zip(&sums.largest[rule_idx]);
         let steps = rule.grid.iter().zip(steps);
@@ -173,6 +175,8 @@ struct Whole {
     finished: u64,
     /// Whether any outcome is known.
     is_known: bool,
+    /// Whether anything says what is saved.
+    knows_amounts: bool,
 }
 
 impl Whole {
@@ -187,7 +191,8 @@ impl Whole {
     /// The row of a parameter, without its interval and the names of jobs.
     fn row(&self, threshold: i64, sums: &StepSums, largest: &Largest) -> SweepRow {
         let lost: CpuTime = self.totals[1..].iter().copied().sum();
-        let cpu = |sum: CpuTime| self.is_known.then(|| sum.seconds());
+        let cpu = |sum: CpuTime| (self.is_known && self.knows_amounts).then(|| sum.seconds());
+        let saved = |outcome: usize| self.knows_amounts.then(|| sums.saved[outcome].seconds());
         let of_finished = |sum: CpuTime| sum.share_of(self.totals[0]);
         let largest_saved = |outcome: usize| largest.saved[outcome].share_of(sums.saved[outcome]);
         let most_saved = largest.saved[1..].iter().copied().max().unwrap_or(CpuTime::ZERO);
@@ -197,7 +202,7 @@ impl Whole {
             threshold,
             condemned_tasks: self.by_outcome(|outcome| Some(sums.tasks[outcome])),
             condemned_at_end: self.by_outcome(|outcome| Some(sums.at_end[outcome])),
-            saved_cpu: self.by_outcome(|outcome| Some(sums.saved[outcome].seconds())),
+            saved_cpu: self.by_outcome(saved),
             saved_share: self
                 .by_outcome(|outcome| sums.saved[outcome].share_of(self.totals[outcome])),
             largest_saved_share: self.by_outcome(largest_saved),
@@ -230,7 +235,7 @@ pub fn harmed_jobs(study: &Study, rule_idx: usize, step_idx: usize) -> Vec<Harme
 /// Total CPU by outcome; none for outcomes that are not known.
 pub fn total_cpu(study: &Study) -> ByOutcome<f64> {
     let names = study.outcomes().iter().copied().chain([UNMATCHED]);
-    let known = |name: &str| study.knows_outcomes || name == UNMATCHED;
+    let known = |name: &str| study.knows_amounts() && (study.knows_outcomes || name == UNMATCHED);
     let cell = |name, cpu: CpuTime| known(name).then(|| cpu.seconds());
     ByOutcome(names.zip(study.totals()).map(|(name, cpu)| (name, cell(name, cpu))).collect())
 }
@@ -261,7 +266,7 @@ pub struct PlanePoint {
 /// All rules in one plane, with the front of those that no other beats and the two bounds; nothing
 /// where no outcome is known.
 pub fn plane(study: &Study, sweeps: &[Sweep]) -> Vec<PlanePoint> {
-    if !study.knows_outcomes {
+    if !study.knows_outcomes || !study.knows_amounts() {
         return Vec::new();
     }
     let lost: CpuTime = study.totals()[1..].iter().copied().sum();

@@ -216,6 +216,19 @@ impl Meter {
         }
     }
 
+    /// Whether attempts of a kind of trace say nothing of it: so many, so many of them without a
+    /// request, and so many with the CPU time that they used.
+    pub const fn is_silent(self, source: Source, attempts: [u64; 3]) -> bool {
+        let [attempts, without_request, with_cpu_time] = attempts;
+        let is_of_requests = match self {
+            Self::Cpu(CpuDefinition::Requested | CpuDefinition::GpuSlots) => true,
+            Self::Memory(memory) => memory.usage_column().is_none(),
+            Self::Cpu(CpuDefinition::Measured) => source.is_log(),
+            Self::Cpu(_) => false,
+        };
+        is_of_requests && 0 < attempts && without_request == attempts && with_cpu_time == 0
+    }
+
     /// What an attempt asks for of it, where that is known.
     pub const fn request_of(self, attempt: &Attempt) -> Option<f32> {
         match self.resource() {

@@ -202,6 +202,57 @@ fn gpu_time_is_said_in_gpu_seconds() {
     assert_eq!(json["load"][0], 0.3125);
 }
 
+/// Promise: where no attempt records its GPUs (or CPUs, or memory), `account`, `sweep` and `fairness`
+/// say alike that what was used is unknown; none of them says 0.
+#[test]
+fn what_no_attempt_records_is_unknown_everywhere() {
+    let place = Place::new();
+    let lines =
+        "JobID|User|State|Submit|Start|End\n1|ada|COMPLETED|10|20|90\n2|bob|FAILED|15|20|99\n";
+    place.raw("log.sacct", lines);
+    place.run(&["ingest", "trace/log.sacct", "--lake", "lake"]).ok();
+    for (definition, sentence) in [
+        (
+            "gpu-slots",
+            "The GPU time (gpu-slots) of all jobs is unknown: the log does not record the \
+            GPUs of any of 2 attempts.",
+        ),
+        (
+            "requested",
+            "The CPU time (requested) of all jobs is unknown: the log does not record the \
+            CPUs or processors of any of 2 attempts.",
+        ),
+    ] {
+        for command in ["account", "sweep", "fairness"] {
+            let run = place.run(&[command, "--cpu", definition]).ok();
+            assert!(run.text().contains(sentence), "{command}: {}", run.text());
+            let json = place.run(&[command, "--cpu", definition, "--format", "json"]).ok().json();
+            for key in ["total", "total_cpu_s"] {
+                assert!(json[key].is_null(), "{command}: {json}");
+            }
+        }
+        let asked = |more: &[&str]| {
+            place
+                .run(&[&["sweep", "--cpu", definition, "--format", "json"], more].concat())
+                .ok()
+                .json()
+        };
+        let sweep = asked(&["--thresholds", "1"]);
+        let row = &sweep["rows"][0];
+        assert_eq!(
+            (&row["harmed_jobs"], row["condemned_tasks"]["failed"].as_u64()),
+            (&1.into(), Some(1))
+        );
+        for key in ["net_cpu", "net_share", "destroyed_cpu", "harmed_jobs_cpu"] {
+            assert!(row[key].is_null(), "{key}: {row}");
+        }
+        assert!(row["saved_cpu"]["failed"].is_null() && sweep["total_cpu"]["failed"].is_null());
+        assert_eq!(sweep["plane"], serde_json::json!([]));
+        let csv = place.run(&["fairness", "--cpu", definition, "--format", "csv"]).ok();
+        assert_eq!(csv.stdout_text().lines().count(), 1, "no user with 0: {}", csv.text());
+    }
+}
+
 /// Promise: lakes of a kind of trace that records no GPUs are refused with one sentence.
 #[test]
 fn traces_without_gpus_are_refused() {

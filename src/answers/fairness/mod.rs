@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::answers::account::cpu_time_line;
+use crate::answers::account::{cpu_time_line, unknown_of};
 use crate::answers::fairness::plan::FairnessPlan;
 use crate::answers::{edges, sentences, study};
 use crate::digits;
@@ -288,8 +288,20 @@ fn rest_note(users: &[UserUsage], wanted: &Wanted) -> Option<String> {
     ))
 }
 
+/// Why what users used is unknown: no attempt says it.
+pub(crate) fn unknown(found: &Found) -> Option<String> {
+    let Counts { attempts, without_request, with_cpu_time, .. } = found.counts;
+    let (meter, clusters) = (found.span.plan.meter, &found.span.clusters);
+    let said = [attempts, without_request, with_cpu_time];
+    let is_silent = clusters.iter().all(|one| meter.is_silent(one.lake.source(), said));
+    is_silent.then(|| unknown_of(meter, attempts))
+}
+
 /// Why there is nothing to compare.
 pub fn warning(found: &Found) -> Option<String> {
+    if let Some(unknown) = unknown(found) {
+        return Some(unknown);
+    }
     let is_unused = usage::total(&found.history) == CpuTime::ZERO;
     let noun = found.span.plan.meter.resource().noun();
     is_unused.then(|| format!("no {noun} was used in the span: there is nothing to compare"))
@@ -338,6 +350,14 @@ fn json_of(found: &Found, wanted: &Wanted) -> Value {
     shares::put(&mut answer, &SHARES);
     if users.len() < 2 && wanted.show == Show::Heaviest && found.span.plan.by == By::User {
         answer[store::NOTHING] = alone(found, &users).into();
+    }
+    if let Some(unknown) = unknown(found) {
+        for (key, none) in
+            [("total_cpu_s", Value::Null), ("users", json!([])), ("heaviest", json!([]))]
+        {
+            answer[key] = none;
+        }
+        answer[store::NOTHING] = unknown.into();
     }
     if wanted.what_if {
         answer["what_if"] = json!(what_if::compare(history, &found.series));

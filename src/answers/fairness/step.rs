@@ -3,7 +3,9 @@
 use crate::answers::Said;
 use crate::answers::fairness::gathered::{Ends, gather_all};
 use crate::answers::fairness::plan::{FairnessPlan, Until};
-use crate::answers::fairness::{KIND, answer, kind_of, notes, origin, put_series, table, warning};
+use crate::answers::fairness::{
+    KIND, answer, kind_of, notes, origin, put_series, table, unknown, warning,
+};
 use crate::answers::study::{Open, Screen, Step, Verdict, Work};
 use crate::defaults;
 use crate::faults::{Result, Usage};
@@ -63,6 +65,7 @@ pub fn give(
     drop(bar);
     let wanted = plan.wanted();
     let table = table(&found, &wanted);
+    let table = if unknown(&found).is_some() { table.slice(0, 0) } else { table };
     let notes = notes(&found, &wanted).into_iter().map(Said::Note);
     let said: Vec<Said> = notes.chain(warning(&found).map(Said::warning)).collect();
     screen.say_all(&said);

@@ -6,7 +6,7 @@
 use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};
 
-use crate::answers::account::keyed;
+use crate::answers::account::{keyed, unknown_of};
 use crate::answers::sentences;
 use crate::answers::study::settings;
 use crate::digits;
@@ -97,7 +97,8 @@ pub fn sweep_all(study: &Study, price: f64) -> Swept {
     let is_split = study.asked.sweep_by.is_some();
     let rules = 0..if is_split { study.asked.rules.len() } else { 0 };
     let groups = rules.flat_map(|rule_idx| sweep_groups(study, rule_idx)).collect();
-    Swept { sweeps, groups, selection: select(study, price) }
+    let selection = select(study, price).filter(|_| study.knows_amounts());
+    Swept { sweeps, groups, selection }
 }
 
 /// Refuses a choice without jobs to choose on, or without later jobs to test it on.
@@ -188,9 +189,12 @@ pub(crate) fn json_of(study: &Study, swept: &Swept) -> Value {
     json
 }
 
-/// Why there is nothing to see: no job has a known outcome, or no rule kills a task at its lowest
+/// Why there is nothing to see: nothing says what would be saved, no job has a known outcome, or no rule kills a task at its lowest
 /// threshold.
 pub(crate) fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
+    if !study.knows_amounts() {
+        return Some(unknown_of(study.asked.meter, study.attempts));
+    }
     let totals = total_cpu(study);
     let mut used = totals.iter().filter(|of| of.1.is_some_and(|cpu| cpu != 0.0)).peekable();
     if used.peek().is_some() && used.all(|(outcome, _)| outcome == UNMATCHED) {
