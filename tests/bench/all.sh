@@ -19,6 +19,8 @@ trap 'rm -rf "$work"' EXIT
 
 printf '## Ingest and outcome study\n\n'
 "$python" "$here/run.py" --runs "$runs"
+printf '\n## Logs of one file, against inflating them\n\n'
+"$python" "$here/logs.py" --runs "$runs" || true
 printf '\n## Replay\n\n'
 "$python" "$here/replay.py" --runs "$runs" --python "$python"
 
