@@ -17,6 +17,7 @@ mod areas;
 mod axes;
 mod bars;
 mod canvas;
+mod forest;
 mod gantt;
 mod heat;
 mod lines;
@@ -30,6 +31,7 @@ mod theme;
 pub use areas::{Area, AreaChart};
 pub use axes::{DAYS_OF_SPAN, DAYS_OF_TRACE, HOURS_OF_REPLAY, HOURS_OF_TRACE, Scale};
 pub use bars::{Bar, BarChart};
+pub use forest::{ForestChart, ForestColumn, Interval};
 pub use gantt::{GanttChart, GanttSpan};
 pub use heat::{HeatChart, HeatRow};
 pub use lines::{Line, LineChart, PanelChart, Stroke};
@@ -56,6 +58,8 @@ pub enum Chart {
     Areas(AreaChart),
     /// A field per row and column.
     Heat(HeatChart),
+    /// Values with intervals, in rows and columns.
+    Forest(ForestChart),
 }
 
 impl Chart {
@@ -69,6 +73,7 @@ impl Chart {
             Self::Maps(chart) => &chart.title,
             Self::Areas(chart) => &chart.title,
             Self::Heat(chart) => &chart.title,
+            Self::Forest(chart) => &chart.title,
         }
     }
 
@@ -82,6 +87,7 @@ impl Chart {
             Self::Maps(chart) => &chart.caption,
             Self::Areas(chart) => &chart.caption,
             Self::Heat(chart) => &chart.caption,
+            Self::Forest(chart) => &chart.caption,
         }
     }
 
@@ -97,6 +103,7 @@ impl Chart {
             Self::Maps(chart) => &mut chart.caption,
             Self::Areas(chart) => &mut chart.caption,
             Self::Heat(chart) => &mut chart.caption,
+            Self::Forest(chart) => &mut chart.caption,
         };
         if !scope.is_empty() && !caption.contains(scope) {
             let space = if caption.is_empty() { "" } else { " " };
@@ -184,6 +191,7 @@ fn drawn(chart: &Chart, look: Look) -> Canvas {
         Chart::Maps(maps) => maps::draw(maps, &mut canvas),
         Chart::Areas(areas) => areas::draw(areas, &mut canvas),
         Chart::Heat(heat) => heat::draw(heat, &mut canvas),
+        Chart::Forest(forest) => forest::draw(forest, &mut canvas),
     }
     canvas
 }

@@ -3,7 +3,7 @@
 //! In: a chart. Out: the same without what is zero, and with curves that are one and the same drawn
 //! once under all their names; nothing where no picture would tell more than a sentence.
 
-use super::{AreaChart, BarChart, Chart, LineChart, PanelChart, Stroke};
+use super::{AreaChart, BarChart, Chart, ForestChart, ForestColumn, LineChart, PanelChart, Stroke};
 
 /// The chart without what says nothing; `None` where nothing is left that could be compared.
 pub fn telling(chart: &Chart) -> Option<Chart> {
@@ -12,6 +12,7 @@ pub fn telling(chart: &Chart) -> Option<Chart> {
         Chart::Lines(lines) => self::lines(lines).map(Chart::Lines),
         Chart::Panels(panels) => self::panels(panels).map(Chart::Panels),
         Chart::Areas(areas) => self::areas(areas).map(Chart::Areas),
+        Chart::Forest(forest) => self::forest(forest).map(Chart::Forest),
         other => Some(other.clone()),
     }
 }
@@ -20,6 +21,21 @@ pub fn telling(chart: &Chart) -> Option<Chart> {
 fn bars(chart: &BarChart) -> Option<BarChart> {
     let bars: Vec<_> = chart.bars.iter().filter(|bar| bar.value != 0.0).cloned().collect();
     (1 < bars.len()).then(|| BarChart { bars, ..chart.clone() })
+}
+
+/// Rows with a value, at least two: one alone is a number.
+fn forest(chart: &ForestChart) -> Option<ForestChart> {
+    let is_told = |row: usize| {
+        chart.columns.iter().any(|column| column.values.get(row).is_some_and(Option::is_some))
+    };
+    let told: Vec<usize> = (0..chart.rows.len()).filter(|&row| is_told(row)).collect();
+    let columns = chart.columns.iter().map(|column| ForestColumn {
+        values: told.iter().map(|&row| column.values.get(row).copied().flatten()).collect(),
+        ..column.clone()
+    });
+    let rows = told.iter().map(|&row| chart.rows[row].clone()).collect();
+    let forest = ForestChart { rows, columns: columns.collect(), ..chart.clone() };
+    (1 < told.len()).then_some(forest)
 }
 
 /// Curves, each once; nothing where all of them are zero throughout.

@@ -169,6 +169,27 @@ fn heat() -> impl Strategy<Value = Chart> {
     )
 }
 
+fn forest() -> impl Strategy<Value = Chart> {
+    let interval = (amount(), amount(), amount()).prop_map(|(one, two, three)| {
+        let mut all = [one, two, three];
+        all.sort_by(f64::total_cmp);
+        let [low, value, high] = all;
+        Interval { low, value, high }
+    });
+    let values = prop::collection::vec(prop::option::of(interval), 9);
+    let column = (words(), values, tone()).prop_map(|(axis, values, tone)| ForestColumn {
+        axis,
+        values,
+        tone,
+    });
+    let columns = prop::collection::vec(column, 0..4);
+    (words(), words(), prop::collection::vec(words(), 0..9), columns).prop_map(
+        |(title, caption, rows, columns)| {
+            Chart::Forest(ForestChart { title, caption, rows, columns })
+        },
+    )
+}
+
 fn panels() -> impl Strategy<Value = Chart> {
     (words(), words(), prop::collection::vec(lines(), 0..5), 1..4_usize).prop_map(
         |(title, caption, panels, columns)| {
@@ -182,7 +203,7 @@ proptest! {
 
     #[test]
     fn no_text_of_a_picture_lies_on_another_or_is_cut(
-        chart in prop_oneof![lines().prop_map(Chart::Lines), bars(), gantt(), maps(), panels(), areas(), heat()],
+        chart in prop_oneof![lines().prop_map(Chart::Lines), bars(), gantt(), maps(), panels(), areas(), heat(), forest()],
         width_in in prop_oneof![Just(3.3), Just(7.0), 2.5..20.0_f64],
         is_titled in any::<bool>(),
     ) {
@@ -251,6 +272,18 @@ fn one_of_each() -> Vec<Chart> {
     });
     let mut all = vec![bars, lines(Scale::Linear), lines(Scale::Log), panels, gantt, maps];
     all.extend(areas_and_fields());
+    let interval = |value| Some(Interval { low: value / 2.0, value, high: value * 1.5 });
+    let column = |axis: &str| ForestColumn {
+        axis: axis.into(),
+        values: vec![interval(20.0), None, interval(60.0)],
+        tone: Tone::Blue,
+    };
+    all.push(Chart::Forest(ForestChart {
+        title: "Title".into(),
+        caption: "Caption".into(),
+        rows: ["late", "yarn", "spark"].map(str::to_owned).into(),
+        columns: vec![column("precision (%)"), column("recall (%)")],
+    }));
     all
 }
 
@@ -363,6 +396,8 @@ fn empty_charts_are_drawn_and_not_a_crash() {
         value: text(),
     };
     draw(Chart::Heat(heat));
+    let (rows, columns) = (Vec::new(), Vec::new());
+    draw(Chart::Forest(ForestChart { title: text(), caption: text(), rows, columns }));
     let (panels, columns) = (Vec::new(), 3);
     draw(Chart::Panels(PanelChart { title: text(), caption: text(), panels, columns }));
     for x_scale in [Scale::Linear, Scale::Log] {

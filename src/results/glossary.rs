@@ -238,6 +238,8 @@ const MEANINGS: &[(&str, &str)] = &[
     ("recall", "`hits` over the stragglers"),
     ("f1", "Harmonic mean of precision and recall"),
     ("false_alarms_per_task_hour", "False alarms per hour that a task ran"),
+    ("lead_p25_s", "Time from a hit to the end of its attempt: a quarter of the hits have less"),
+    ("lead_p75_s", "Time from a hit to the end of its attempt: a quarter of the hits have more"),
     ("lead_median_s", "Median time from a hit to the end of its attempt"),
     ("lead_median_share", "Median share of a hit's attempt that was left at the flag"),
     (

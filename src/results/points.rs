@@ -7,7 +7,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::frame::Frame;
 use crate::charts::{
-    Area, AreaChart, BarChart, Chart, GanttChart, HeatChart, Line, LineChart, MapChart,
+    Area, AreaChart, BarChart, Chart, ForestChart, GanttChart, HeatChart, Line, LineChart, MapChart,
 };
 
 /// The numbers of a chart.
@@ -20,6 +20,7 @@ pub(super) fn points(chart: &Chart) -> RecordBatch {
         Chart::Maps(chart) => maps(chart),
         Chart::Areas(chart) => areas(chart),
         Chart::Heat(chart) => heat(chart),
+        Chart::Forest(chart) => intervals(chart),
     }
 }
 
@@ -105,6 +106,27 @@ fn spans(chart: &GanttChart) -> RecordBatch {
         .about(&chart.time_axis)
         .text("label", chart.spans.iter().map(|span| &span.label))
         .about("what is written on the span")
+        .batch()
+}
+
+fn intervals(chart: &ForestChart) -> RecordBatch {
+    let cells = chart.columns.iter().flat_map(|column| {
+        let rows = chart.rows.iter().zip(&column.values);
+        rows.map(|(name, value)| (&column.axis, name, *value))
+    });
+    let cells: Vec<_> = cells.collect();
+    let each = || cells.iter();
+    Frame::default()
+        .text("measure", each().map(|cell| cell.0))
+        .about("the column, with its unit")
+        .text("name", each().map(|cell| cell.1))
+        .about("the name of the row")
+        .float("value", each().map(|cell| cell.2.map(|own| own.value)))
+        .about("the value; null where it is not known")
+        .float("low", each().map(|cell| cell.2.map(|own| own.low)))
+        .about("lower bound of the interval")
+        .float("high", each().map(|cell| cell.2.map(|own| own.high)))
+        .about("upper bound of the interval")
         .batch()
 }
 

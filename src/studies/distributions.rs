@@ -280,7 +280,7 @@ pub fn chances(group: &str, finished: &Counted, others: &Counted) -> Vec<Chance>
 
 /// A share with Wilson's 95 % interval (1927).
 #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
-fn wilson(hits: u64, count: u64) -> (f64, f64, f64) {
+pub fn wilson(hits: u64, count: u64) -> (f64, f64, f64) {
     let (n, p) = (count as f64, hits as f64 / count as f64);
     let z2 = Z_95 * Z_95;
     let middle = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);

@@ -7,9 +7,13 @@
 use crate::digits::grouped;
 
 use super::Lineup;
-use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{
+    Bar, BarChart, Chart, ForestChart, ForestColumn, Interval, Line, LineChart, Scale, Stroke, Tone,
+};
+use crate::replay::detect::score::Score;
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
 use crate::replay::detectors::Family;
+use crate::studies::distributions::wilson;
 
 /// Draws everything that the outcome has.
 pub(crate) fn charts(
@@ -55,33 +59,42 @@ fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
 }
 
 fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
-    let share = |value: Option<f64>| {
-        value.map_or_else(|| "-".to_owned(), |value| format!("{:.0} %", value * 100.0))
-    };
     // The bounds would squeeze all others: the caption has them.
-    let bars = rows
-        .iter()
-        .filter(|row| !is_bound(&row.detector))
-        .map(|row| {
-            let score = &row.scores[0];
-            Bar {
-                label: row.detector.clone(),
-                value: score.f1.unwrap_or(0.0),
-                note: format!(
-                    "{:.2} ({} / {})",
-                    score.f1.unwrap_or(0.0),
-                    share(score.precision),
-                    share(score.recall)
-                ),
-                tone: Tone::Blue,
-            }
-        })
-        .collect();
-    Chart::Bars(BarChart {
-        title: "How right straggler detectors would have been".to_owned(),
-        caption: format!("{caption} An oracle has 1, no detector 0: they are not drawn."),
-        value_axis: "F1 (precision / recall)".to_owned(),
-        bars,
+    let rows: Vec<&DetectorRow> = rows.iter().filter(|row| !is_bound(&row.detector)).collect();
+    let share = |hits: u64, of: u64| {
+        let [value, low, high] = <[f64; 3]>::from(wilson(hits, of)).map(|share| share * 100.0);
+        (0 < of).then_some(Interval { low, value, high })
+    };
+    let column = |axis: &str, of: &dyn Fn(&Score) -> Option<Interval>, tone| ForestColumn {
+        axis: axis.to_owned(),
+        values: rows.iter().map(|row| of(&row.scores[0])).collect(),
+        tone,
+    };
+    let precision = |score: &Score| share(score.hits, score.hits + score.false_alarms);
+    let recall = |score: &Score| share(score.hits, score.hits + score.missed);
+    let lead = |score: &Score| {
+        let (low, high) = (score.lead_p25_s?, score.lead_p75_s?);
+        Some(Interval { low, value: score.lead_median_s?, high })
+    };
+    let best = rows.iter().filter_map(|row| Some((row.scores[0].f1?, &row.detector)));
+    let best = best.max_by(|one, other| one.0.total_cmp(&other.0)).map_or_else(
+        String::new,
+        |(f1, name)| {
+            format!("Best by F1, the harmonic mean of precision and recall: {name}, {f1:.2}. ")
+        },
+    );
+    Chart::Forest(ForestChart {
+        title: "How right straggler detectors would have been, and how early".to_owned(),
+        caption: format!(
+            "{best}Lines: 95 % intervals (Wilson) of precision and recall, as if tasks were independent; \
+            of lead time, from the flag to the end of the attempt, the quartiles. {caption}"
+        ),
+        rows: rows.iter().map(|row| row.detector.clone()).collect(),
+        columns: vec![
+            column("precision (%)", &precision, Tone::Blue),
+            column("recall (%)", &recall, Tone::Vermilion),
+            column("lead time (s)", &lead, Tone::Green),
+        ],
     })
 }
 

@@ -118,12 +118,14 @@ impl Tally {
         let own = || self.hits.iter().filter(|hit| hit.truths >> truth & 1 == 1);
         let hits = own().count() as u64;
         let ratio = |part: u64, whole: u64| (0 < whole).then(|| part as f64 / whole as f64);
-        let median = |value: &dyn Fn(&Hit) -> f64| {
+        let sorted = |value: &dyn Fn(&Hit) -> f64| {
             let mut values: Vec<f64> = own().map(value).collect();
             values.sort_unstable_by(f64::total_cmp);
-            quantile(&values, 0.5)
+            values
         };
+        let median = |value: &dyn Fn(&Hit) -> f64| quantile(&sorted(value), 0.5);
         let lead_s = |hit: &Hit| micros_to_seconds(hit.lead_us);
+        let ahead = sorted(&lead_s);
         Score {
             hits,
             false_alarms,
@@ -133,7 +135,9 @@ impl Tally {
             f1: ratio(2 * hits, hits + false_alarms + stragglers),
             false_alarms_per_task_hour: (0.0 < task_hours)
                 .then(|| false_alarms as f64 / task_hours),
-            lead_median_s: median(&lead_s),
+            lead_p25_s: quantile(&ahead, 0.25),
+            lead_median_s: quantile(&ahead, 0.5),
+            lead_p75_s: quantile(&ahead, 0.75),
             lead_median_share: median(&|hit| lead_s(hit) / micros_to_seconds(hit.length_us)),
             delay_median_s: median(&|hit| {
                 ((hit.length_us - hit.lead_us) as f64 - line_us(hit.group)) / 1e6
@@ -160,8 +164,12 @@ pub struct Score {
     pub f1: Option<f64>,
     /// False alarms per hour that a task ran.
     pub false_alarms_per_task_hour: Option<f64>,
+    /// Time from a hit to the end of its attempt, s, that a quarter of the hits stay below.
+    pub lead_p25_s: Option<f64>,
     /// Median time from a hit to the end of its attempt, s.
     pub lead_median_s: Option<f64>,
+    /// Time from a hit to the end of its attempt, s, that three quarters of the hits stay below.
+    pub lead_p75_s: Option<f64>,
     /// Median share of a hit's attempt that was still to come.
     pub lead_median_share: Option<f64>,
     /// Median time from crossing the line to the flag, s; below 0 where known before.
