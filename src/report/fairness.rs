@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::html::{self, Cell, Page};
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
-use super::text::{escape, figure_text, gpu_time};
+use super::text::{escape, figure_text, gpu_time, user_name};
 use crate::answers::sentences::short;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone, svg_of};
 use crate::results::Stored;
@@ -71,11 +71,6 @@ fn is_only_cluster(result: &Stored) -> bool {
     result.value["settings"]["clusters"].as_array().is_none_or(|all| all.len() < 2)
 }
 
-/// A user as it is written; what has no name is in brackets.
-fn user_name(name: &str) -> &str {
-    if name == "-" { "(unknown)" } else { name }
-}
-
 /// The tables of users and machines on the page of the study.
 pub(super) fn index(result: &Stored) -> String {
     let is_only = is_only_cluster(result);
@@ -94,7 +89,8 @@ pub(super) fn index(result: &Stored) -> String {
         .collect();
     let unit = text(result.answer(), "unit");
     let caption = format!("By {} ({} in {unit})", kind(result), noun(result));
-    let mut html = html::table(&caption, &header, &rows);
+    let mut html = super::fading::element(result).unwrap_or_default();
+    html.push_str(&html::table(&caption, &header, &rows));
     let rows: Vec<Vec<Cell>> = entries(result, "machines")
         .iter()
         .enumerate()

@@ -33,6 +33,7 @@ use crate::results::{ResultError, Stored};
 
 mod compared;
 mod drawing;
+mod fading;
 mod fairness;
 mod findings;
 mod gantt;
@@ -62,6 +63,8 @@ pub(crate) const SCRIPT: &str = concat!(
     include_str!("script/values.js"),
     "\n",
     include_str!("script/what_if.js"),
+    "\n",
+    include_str!("script/fading.js"),
 );
 
 /// The files of a report with their sizes, as its manifest lists them; none of another folder.

@@ -71,6 +71,11 @@ fn heading(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// A user as it is written; what has no name is in brackets.
+pub(super) fn user_name(name: &str) -> &str {
+    if name == "-" { "(unknown)" } else { name }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -101,6 +101,12 @@ fn a_browser_shows_the_pages_without_a_fault() {
     place.run(&["synth", "trace", "--jobs", "200", "--days", "1", "--parts", "2"]).ok();
     place.run(&["analyze", "trace", "--out", "all"]).ok();
     place.run(&["report", "all", "--out", "pages"]).ok();
+    // Another half-life and ceiling, by the command; the sliders of the page are compared with it.
+    let faded =
+        ["--lake", "all/lake", "--cpu", "measured", "--accrual", "running", "--interval", "3600"];
+    let other =
+        ["--index", "condor:half_life_s=7200", "--ceiling", "6%", "--top", "99", "--out", "faded"];
+    place.run(&[&["fairness"][..], &faded, &other].concat()).ok();
     let said = script(&python, "report_pages.py", &[place.path("pages").to_str().unwrap()]);
     if said.contains("SKIPPED:") {
         skipped(&said);

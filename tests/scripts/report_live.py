@@ -4,7 +4,9 @@
 1. A window of time, typed or drawn by the mouse: every chart over time shows it, its ticks lie
    within it, values outside it are not found, and all of it is shown again.
 2. Of a sweep: the best setting at a price, and a setting of a rule, are those of the stored result.
-3. Another page with the same address shows the same; rows are downloaded as they are shown.
+3. Of fairness: usage at any half-life and who passes any ceiling are those of the stored result, and
+   of a second run with others in the folder `faded` beside the report, where there is one.
+4. Another page with the same address shows the same; rows are downloaded as they are shown.
 """
 
 import csv
@@ -38,6 +40,8 @@ def faults(page, path, report):
     yield from windows(page, path)
     if path.stem == "sweep":
         yield from prices(page, path, report)
+    if path.stem == "fairness":
+        yield from fades(page, report)
     yield from rows(page, path)
 
 
@@ -156,6 +160,52 @@ def prices(page, path, report):
     other.goto(page.url)
     if other.locator(".what-if .said").all_text_contents() != box.locator(".said").all_text_contents():
         yield "the same address says something else"
+    other.close()
+
+
+def fades(page, report):
+    box = page.locator(".fading")
+    if box.count() != 1:
+        yield f"{box.count()} choices of a half-life"
+        return
+    runs = [(report / "data" / "fairness.csv", report / "data" / "fairness.json"),
+            (report.parent / "faded" / "fairness.csv", report.parent / "faded" / "result.json")]
+    for table, result in runs:
+        if not table.exists():
+            continue
+        answer = json.loads(result.read_text())["answer"]
+        settings = next(one["settings"] for one in answer["indices"] if one["index"].startswith("condor"))
+        half_life = float(settings.split("half_life_s=")[1].split(",")[0])
+        users = list(csv.DictReader(table.open()))
+        column = next(name for name in users[0] if name.endswith("_eup"))
+        users.sort(key=lambda user: -float(user[column]))
+        box.get_by_label("Half-life of usage, s").first.fill(repr(half_life))
+        found = box.locator("tbody tr").evaluate_all("""(rows) => rows.map((row) =>
+          [row.cells[0].textContent, Number(row.cells[1].dataset.value)])""")
+        if len(found) != min(10, len(answer["users"])):
+            yield f"{len(found)} users at a half-life of {half_life}"
+        # The table may hold the heaviest alone.
+        is_whole = len(users) == len(answer["users"])
+        near = lambda one, other: abs(one - other) <= 0.5 + 1e-9 * abs(other)
+        for place, (name, value) in enumerate(found):
+            # The start value, at most 0.5, fades from the first usage on, not from the submission.
+            own = [float(user[column]) for user in users if user["user"].startswith(name.rstrip("…"))]
+            if own and not any(near(value, expected) for expected in own):
+                yield f"at a half-life of {half_life}: {name} has {value}, not {own}"
+            if is_whole and (not own or not near(value, float(users[place][column]))):
+                yield f"at a half-life of {half_life}: {name} is number {place + 1} with {value}"
+        suggestions = answer["suggestions"]
+        percent = suggestions["limits"]["ceiling_cpu_s"] / answer["total_cpu_s"] * 100
+        box.get_by_label("Ceiling, % of all usage").first.fill(repr(round(percent, 9)))
+        said = box.locator(".said").last.text_content()
+        held = suggestions["hold_back"]
+        places = [said.find(f"at {one['passed_at_s']:,.0f} s") for one in held]
+        if not said.startswith(f"{len(held)} of the ") or -1 in places or places != sorted(places):
+            yield f"at a ceiling of {percent} %: `{said}`, not {held}"
+    other = page.context.new_page()
+    other.goto(page.url)
+    if other.locator(".fading .said").all_text_contents() != box.locator(".said").all_text_contents():
+        yield "the same address fades otherwise"
     other.close()
 
 

@@ -67,7 +67,7 @@ STRUCTURE = """() => {
 # What a page says, in no order: scripting may sort it, but not add to it.
 SAID = """() => [...document.querySelectorAll(
     "main :is(h1, h2, h3, p, li, dt, dd, pre, caption, th, td, figcaption, svg text)"
-  )].map((part) => part.textContent.trim()).sort()"""
+  )].filter((part) => !part.closest(".what-if")).map((part) => part.textContent.trim()).sort()"""
 TITLES = """() => [...document.querySelectorAll("g.values title")].map((title) => title.textContent).sort()"""
 TEXTS = """() => [...document.querySelectorAll("g.values [data-text]")].map((shape) => shape.dataset.text).sort()"""
 

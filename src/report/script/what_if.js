@@ -1,5 +1,5 @@
 // What is to be had at a price: every row of a sweep is on the page, with all digits.
-for (const box of document.querySelectorAll(".what-if")) {
+for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   const follows = (table) => box.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING;
   const table = Array.from(document.querySelectorAll("table.data")).find(follows);
   const names = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent);
