@@ -207,7 +207,8 @@ impl<'a> KillWatch<'a> {
         let workload = state.workload;
         let user = workload.user_names.get(workload.user.get(task) as usize);
         let class = workload.class.get(task).map(i32::from);
-        let owner = Owner { scheduling_class: class, user: user.map(String::as_str), chance: None };
+        let user = user.map(String::as_str);
+        let owner = Owner { scheduling_class: class, user, ..Owner::default() };
         self.plan.spares(workload.priority.get(task), owner)
     }
 

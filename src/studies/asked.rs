@@ -1,5 +1,6 @@
 //! The settings of a study, and what it knows of each job while the job's bucket is in memory.
 
+use super::predict::hazards::Moment;
 use serde::{Deserialize, Serialize};
 
 use super::meter::Meter;
@@ -117,6 +118,8 @@ pub(super) struct JobRow<'a> {
     pub cpu: CpuTime,
     /// The chance that it does not finish, where a rule asks for it.
     pub chance: Option<f64>,
+    /// The same while it runs.
+    pub moment: Option<Moment<'a>>,
     /// By rule: what the first parameters of its grid would have done to the job (no later one
     /// condemns any task of it). Empty where no rule condemns any.
     pub kills: Vec<Vec<KillStep>>,

@@ -14,11 +14,9 @@ use rustc_hash::FxHashMap;
 pub use super::asked::Asked;
 use super::asked::{JobRow, KillStep};
 use super::censoring::Censoring;
+use super::foreseen::Foreseen;
 use super::meter::{CpuDefinition, MemoryDefinition, Meter};
 use super::outcomes::Classes;
-use super::predict::past::Past;
-use super::predict::rules::Predictor;
-use super::predict::{self};
 use super::rules::{JobEnds, Owner, RuleError, RuleGrid};
 use super::sums::{GroupSums, LedgerSums, Resampled, RuleSums, SplitSums};
 use crate::facts::FactError;
@@ -246,9 +244,6 @@ impl Study {
     }
 }
 
-/// By job, the chance that it does not finish.
-type Chances = FxHashMap<i64, f64>;
-
 /// Folds a lake. Without `task_events` only jobs are known.
 ///
 /// # Errors
@@ -265,17 +260,13 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactE
         Meter::PUBLISHED => Some(Published::of(lake)?),
         _ => None,
     };
-    let chances = if asked.rules.iter().any(RuleGrid::asks_history) {
-        predict::chances(&Past::read(lake, windows, 0)?, Predictor::USUAL)
-    } else {
-        Chances::default()
-    };
+    let foreseen = Foreseen::read(lake, windows, &asked.rules)?;
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
     let study = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .map(|bucket| {
-            let folded = fold_bucket(lake, bucket, windows, asked, published.as_ref(), &chances)?;
+            let folded = fold_bucket(lake, bucket, windows, asked, published.as_ref(), &foreseen)?;
             lake.step(rows)?;
             Ok(folded)
         })
@@ -289,7 +280,7 @@ fn fold_bucket(
     windows: Windows,
     asked: &Asked,
     published: Option<&Published>,
-    chances: &Chances,
+    foreseen: &Foreseen,
 ) -> Result<Study, FactError> {
     let known =
         if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
@@ -303,9 +294,10 @@ fn fold_bucket(
     let mut scratch = Scratch::default();
     let unmatched = asked.classes.outcomes().len();
     for row in &mut rows {
-        row.chance = chances.get(&row.job_id).copied();
+        row.chance = foreseen.chance(row.job_id);
+        row.moment = foreseen.moment(row.job_id);
     }
-    let ends = job_ends(&tasks, &known, asked, chances);
+    let ends = job_ends(&tasks, &known, asked, foreseen);
     let mut refused = None;
     tasks.for_each(|task| {
         if refused.is_some() {
@@ -343,7 +335,7 @@ fn fold_bucket(
 }
 
 /// When each rule that ends whole jobs ends those of a bucket, by rule.
-fn job_ends(tasks: &Tasks, known: &Jobs, asked: &Asked, chances: &Chances) -> Vec<JobEnds> {
+fn job_ends(tasks: &Tasks, known: &Jobs, asked: &Asked, foreseen: &Foreseen) -> Vec<JobEnds> {
     let mut ends: Vec<JobEnds> = asked.rules.iter().map(|_| JobEnds::default()).collect();
     if !asked.rules.iter().any(RuleGrid::ends_jobs) {
         return ends;
@@ -352,7 +344,8 @@ fn job_ends(tasks: &Tasks, known: &Jobs, asked: &Asked, chances: &Chances) -> Ve
         let job = known.find(task.job_id).map(|position| &known.jobs[position]);
         let user = job.and_then(|job| job.user).map(|user| known.names.get(user));
         let scheduling_class = job.and_then(|job| job.scheduling_class);
-        let owner = Owner { scheduling_class, user, chance: chances.get(&task.job_id).copied() };
+        let (chance, moment) = (foreseen.chance(task.job_id), foreseen.moment(task.job_id));
+        let owner = Owner { scheduling_class, user, chance, moment };
         for (rule, ends) in asked.rules.iter().zip(&mut ends) {
             if rule.ends_jobs() && !rule.spares(Some(task.priority), owner) {
                 ends.add(rule, task, owner);
@@ -438,7 +431,8 @@ impl Scratch {
         row.cpu += total;
         for (rule_idx, rule) in asked.rules.iter().enumerate() {
             let scheduling_class = row.job.and_then(|job| job.scheduling_class);
-            let owner = Owner { scheduling_class, user: row.user, chance: row.chance };
+            let (chance, moment) = (row.chance, row.moment);
+            let owner = Owner { scheduling_class, user: row.user, chance, moment };
             if rule.ends_jobs() {
                 self.times.clear();
                 if !rule.spares(Some(task.priority), owner) {

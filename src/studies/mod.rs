@@ -10,6 +10,7 @@ pub mod counted;
 pub mod course;
 pub mod distributions;
 pub mod fold;
+mod foreseen;
 pub mod kill_sweep;
 pub mod ledger;
 pub mod load;

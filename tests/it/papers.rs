@@ -291,3 +291,19 @@ fn predictions_are_those_of_a_script_over_the_raw_files() {
     assert!((accuracy(0) - 0.921_995).abs() < 1e-6, "{answer}");
     assert!(0.944 < accuracy(1), "{answer}");
 }
+
+/// The kill rules that use the chance of the moment, run again by a script over the raw files.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
+fn kills_by_the_chance_of_the_moment_are_those_of_a_script_over_the_raw_files() {
+    let Some(trace) = real_trace() else {
+        return skipped("the real trace is not beside this repository");
+    };
+    let Some(python) = python("csv") else { return };
+    let place = Place::new();
+    let raw = trace.to_str().unwrap();
+    place.run(&["ingest", raw, "--lake", "lake"]).ok();
+    let lake = place.path("lake");
+    let program = env!("CARGO_BIN_EXE_jobfate");
+    script(&python, "history_crosscheck.py", &[program, lake.to_str().unwrap(), raw]);
+}

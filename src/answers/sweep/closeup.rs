@@ -283,7 +283,8 @@ fn add(
     let scheduling_class = facts.and_then(|job| job.scheduling_class);
     let mut times = Vec::new();
     for rule in rules.iter().filter(|rule| !rule.ends_jobs() && !rule.asks_history()) {
-        let owner = Owner { scheduling_class, user: job.user.as_deref(), chance: None };
+        let user = job.user.as_deref();
+        let owner = Owner { scheduling_class, user, ..Owner::default() };
         rule.kill_times(task, owner, &mut times)?;
         let name = rule.to_string();
         for (&threshold, &at_us) in rule.grid.iter().zip(&times) {

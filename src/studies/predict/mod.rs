@@ -15,6 +15,7 @@
 //! A job is counted where it was submitted within the window and its last event is FINISH, FAIL or
 //! KILL; "does not finish" is the positive class. EVICT and LOST end no job: it may come back.
 
+pub mod hazards;
 mod logistic;
 pub mod past;
 pub mod rules;
@@ -32,7 +33,7 @@ pub fn predict(past: &Past, rules: &[Predictor]) -> Vec<Score> {
     let mut tallies: Vec<Tally> = rules.iter().map(|rule| Tally::new(rule.to_string())).collect();
     for step in &past.steps {
         match step.what {
-            Happens::Ends(end) => {
+            Happens::Ends { end, .. } => {
                 for mind in &mut minds {
                     mind.learn(step, end);
                 }
@@ -56,7 +57,7 @@ pub fn chances(past: &Past, rule: Predictor) -> FxHashMap<i64, f64> {
     let mut chances = FxHashMap::default();
     for step in &past.steps {
         match step.what {
-            Happens::Ends(end) => mind.learn(step, end),
+            Happens::Ends { end, .. } => mind.learn(step, end),
             Happens::Submits { job_id, .. } => {
                 chances.insert(job_id, mind.chance(step.who));
             }
@@ -85,7 +86,7 @@ mod tests {
             who: Who { user, name, class: Some(i32::from(name == 1)) },
             age_us: at_us % 4,
             what: match end {
-                Some(end) => Happens::Ends(ENDS[end]),
+                Some(end) => Happens::Ends { job_id: at_us, end: ENDS[end] },
                 None => Happens::Submits {
                     job_id: at_us,
                     truth: Some(ENDS[(user + name) as usize % 3]),
@@ -102,7 +103,7 @@ mod tests {
         let mut said = Vec::new();
         for step in &past.steps {
             match step.what {
-                Happens::Ends(end) => mind.learn(step, end),
+                Happens::Ends { end, .. } => mind.learn(step, end),
                 Happens::Submits { .. } => said.push(mind.chance(step.who)),
             }
         }
@@ -133,7 +134,7 @@ mod tests {
             let past = past(&steps);
             let last = |user, name: Option<u32>, until: usize| {
                 past.steps[..until].iter().rev().find_map(|step| match step.what {
-                    Happens::Ends(end) if step.who.user == user
+                    Happens::Ends { end, .. } if step.who.user == user
                         && name.is_none_or(|name| step.who.name == name) => Some(end != End::Finished),
                     _ => None,
                 })
@@ -145,7 +146,7 @@ mod tests {
                     let of_pair = last(user, Some(name), idx);
                     let of_user = last(user, None, idx);
                     let ends: Vec<f64> = past.steps[..idx].iter().filter_map(|step| match step.what {
-                        Happens::Ends(end) => Some(f64::from(u8::from(end != End::Finished))),
+                        Happens::Ends { end, .. } => Some(f64::from(u8::from(end != End::Finished))),
                         Happens::Submits { .. } => None,
                     }).collect();
                     let count = f64::from(u32::try_from(ends.len()).unwrap());
@@ -172,7 +173,7 @@ mod tests {
             row_id: at_us,
             who: Who { user, name: user, class: None },
             age_us,
-            what: Happens::Ends(end),
+            what: Happens::Ends { job_id: at_us, end },
         };
         let mut steps = Vec::new();
         for round in 0..100 {
@@ -184,7 +185,7 @@ mod tests {
         let chance = |rule: Predictor, user: u32| {
             let mut mind = rule.mind(&past);
             for step in &past.steps {
-                let Happens::Ends(end) = step.what else { continue };
+                let Happens::Ends { end, .. } = step.what else { continue };
                 mind.learn(step, end);
             }
             mind.chance(Who { user, name: user, class: None })

@@ -71,7 +71,12 @@ pub enum Happens {
         truth: Option<End>,
     },
     /// A job ends (as far as is known then).
-    Ends(End),
+    Ends {
+        /// The job.
+        job_id: i64,
+        /// How.
+        end: End,
+    },
 }
 
 /// A submission or an end.
@@ -211,7 +216,9 @@ impl Part {
                 past.steps.push(step(submit, asked_us, asked));
             }
             let ends = rows.iter().filter_map(|row| Some((row, End::of(row.event)?)));
-            past.steps.extend(ends.map(|(row, end)| step(row, row.at_us, Happens::Ends(end))));
+            let ends = ends
+                .map(|(row, end)| step(row, row.at_us, Happens::Ends { job_id: row.job_id, end }));
+            past.steps.extend(ends);
         }
         past
     }
@@ -307,7 +314,7 @@ mod tests {
             let past = own.past(windows, age_us);
             let asked = past.steps.iter().filter_map(|step| match step.what {
                 Happens::Submits { job_id, .. } => Some((job_id, step.at_us)),
-                Happens::Ends(_) => None,
+                Happens::Ends { .. } => None,
             });
             (asked.collect::<Vec<_>>(), past.jobs_too_short)
         };

@@ -14,7 +14,7 @@ use super::past::{End, Past, Step, Who};
 use crate::notation::{Notation, NotationError, write_notation};
 
 /// Ends after which half of what was learnt before is forgotten, where nothing else is said.
-const HALF_LIFE: f64 = 5.0;
+pub(super) const HALF_LIFE: f64 = 5.0;
 
 /// A rule with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,23 +140,28 @@ impl FromStr for Predictor {
 
 /// How many ended, and how many of them without finishing; older ones may weigh less.
 #[derive(Clone, Copy, Debug, Default)]
-struct Rate {
+pub(super) struct Rate {
     jobs: f64,
     lost: f64,
 }
 
 impl Rate {
     fn add(&mut self, is_lost: bool, keep: f64) {
-        self.jobs = self.jobs * keep + 1.0;
-        self.lost = self.lost * keep + f64::from(u8::from(is_lost));
+        self.add_share(is_lost, 1.0, keep);
+    }
+
+    /// Adds a part of a job.
+    pub(super) fn add_share(&mut self, is_lost: bool, share: f64, keep: f64) {
+        self.jobs = self.jobs * keep + share;
+        self.lost = self.lost * keep + if is_lost { share } else { 0.0 };
     }
 
     /// The rate, as if one more job had been seen that was lost with the chance `before`.
-    fn drawn_to(self, before: f64) -> f64 {
+    pub(super) fn drawn_to(self, before: f64) -> f64 {
         (self.lost + before) / (self.jobs + 1.0)
     }
 
-    fn plain(self) -> f64 {
+    pub(super) fn plain(self) -> f64 {
         if self.jobs == 0.0 { 0.0 } else { self.lost / self.jobs }
     }
 }
@@ -181,7 +186,7 @@ pub(super) struct Mind {
 }
 
 /// What is left of a job's weight when the next one ends.
-fn keep(half_life: f64) -> f64 {
+pub(super) fn keep(half_life: f64) -> f64 {
     (-1.0 / half_life).exp2()
 }
 

@@ -1,21 +1,25 @@
 //! Kill what the past of its user says will not finish.
 //!
-//! In: the chance that a task's job does not finish, as [`predict`](crate::studies::predict) says at
-//! the job's submission from what had ended by then (`rate`), and the task's events. Out: the kill.
+//! In: the chance that a task's job does not finish, as [`predict`](crate::studies::predict) says
+//! from what had ended by then, and the task's events. Out: the kill. The chance is that at the
+//! job's submission (`rate`), or with `by=age` and `by=events` that of the moment, by the task's age
+//! and by its events as well.
 //!
 //! ```text
 //!  history:p=0.95,after=60    chance 0.97   |-- 60 s --x      from the first SCHEDULE of the task
 //!                             chance 0.90   |-------------- left alone
+//!  ..,by=events                        0.90 |-- 60 s ----fail-0.93---fail-0.96 x
 //! ```
 //! A task that is over by then is left alone until it is submitted or scheduled again. With
 //! `per=job` the whole job is ended once `tasks` of its tasks are condemned. Nothing that happens
 //! after the kill is looked at.
 
-use super::Scope;
 use super::retries::SCOPES;
+use super::{Owner, Scope};
 use crate::facts::tasks::TaskView;
 use crate::notation::{Notation, NotationError};
 use crate::schema::EventType;
+use crate::studies::predict::hazards::ages_us;
 use crate::units::MICROS_PER_SECOND;
 
 /// The rule, without the chance from which it kills.
@@ -27,6 +31,33 @@ pub struct HistoryRule {
     pub scope: Scope,
     /// How many tasks of a job must be condemned before it is ended.
     pub tasks: usize,
+    /// What the chance is of.
+    pub by: By,
+}
+
+/// What is known of a job when its chance is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// What had ended when it was submitted.
+    Submission,
+    /// What has ended by now, and the task's age.
+    Age,
+    /// The same, and the task's events so far.
+    Events,
+}
+
+impl By {
+    /// All, as they are written.
+    const WORDS: [(&'static str, Self); 3] =
+        [("submission", Self::Submission), ("age", Self::Age), ("events", Self::Events)];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Submission => "submission",
+            Self::Age => "age",
+            Self::Events => "events",
+        }
+    }
 }
 
 /// The age from which tasks are killed where nothing else is said, s.
@@ -37,7 +68,7 @@ const AFTER_MAX_S: i64 = 8_640_000;
 
 impl Default for HistoryRule {
     fn default() -> Self {
-        Self { after_s: AFTER_S, scope: Scope::Task, tasks: 1 }
+        Self { after_s: AFTER_S, scope: Scope::Task, tasks: 1, by: By::Submission }
     }
 }
 
@@ -47,6 +78,8 @@ impl HistoryRule {
         let is_age = |age: &i64| (0..=AFTER_MAX_S).contains(age);
         let expected = "a time in whole seconds from 0 to 8640000";
         self.after_s = notation.take_if("after", expected, self.after_s, is_age)?;
+        let expected = "`submission`, `age` or `events`";
+        self.by = notation.choice("by", expected, self.by, &By::WORDS)?;
         self.scope = notation.choice("per", "`job` or `task`", self.scope, &SCOPES)?;
         if self.scope == Scope::Job {
             let expected = "a number of tasks from 1";
@@ -62,6 +95,9 @@ impl HistoryRule {
         if self.after_s != usual.after_s {
             settings.push(("after", self.after_s.to_string()));
         }
+        if self.by != usual.by {
+            settings.push(("by", self.by.word().to_owned()));
+        }
         if self.scope != usual.scope {
             settings.push(("per", "job".to_owned()));
         }
@@ -71,29 +107,77 @@ impl HistoryRule {
         settings
     }
 
-    /// How many chances of the grid, per cent, a job reaches.
-    pub(super) fn reached(chance: Option<f64>, grid: &[i64]) -> usize {
-        #[expect(clippy::cast_precision_loss, reason = "per cent")]
-        let is_reached =
-            |&per_cent: &i64| chance.is_some_and(|chance| per_cent as f64 <= chance * 100.0);
-        grid.iter().take_while(|per_cent| is_reached(per_cent)).count()
-    }
-
-    /// When a task is condemned whose job's chance is large enough, µs.
-    pub(super) fn condemned_us(self, task: &TaskView<'_>) -> Option<i64> {
-        let first = task.events.iter().find(|event| event.event_type == EventType::Schedule)?;
-        let from_us = first.time_us.checked_add(self.after_s.saturating_mul(MICROS_PER_SECOND))?;
-        let past = task.events.partition_point(|event| event.time_us <= from_us);
-        let deciding =
-            task.events[..past].iter().rev().find(|event| event.event_type.is_deciding());
-        let is_over = deciding.is_some_and(|event| event.event_type.is_terminal())
-            || task.job_end_us.is_some_and(|end_us| end_us <= from_us);
-        if !is_over {
-            return Some(from_us);
+    /// Fills `times` with the instants at which the first chances of the grid kill a task.
+    pub(super) fn kill_times(
+        self,
+        task: &TaskView<'_>,
+        owner: Owner<'_>,
+        grid: &[i64],
+        times: &mut Vec<i64>,
+    ) {
+        let first = task.events.iter().find(|event| event.event_type == EventType::Schedule);
+        let Some(first_us) = first.map(|first| first.time_us) else { return };
+        let after_us = self.after_s.saturating_mul(MICROS_PER_SECOND);
+        let Some(from_us) = first_us.checked_add(after_us) else { return };
+        let Some(moment) = owner.moment.filter(|_| self.by != By::Submission) else {
+            let reached = owner.chance.map_or(0, |chance| reached(chance, grid));
+            if self.by == By::Submission && 0 < reached {
+                let condemned_us = condemned_us(task, from_us);
+                times.extend(condemned_us.into_iter().flat_map(|at_us| vec![at_us; reached]));
+            }
+            return;
+        };
+        for at_us in looks_us(task, first_us, from_us) {
+            let past = task.events.partition_point(|event| event.time_us <= at_us);
+            if is_over(task, past, at_us) {
+                continue;
+            }
+            let events = if self.by == By::Events { past } else { 0 };
+            let reached = reached(moment.chance(at_us, at_us - first_us, events), grid);
+            times.resize(times.len().max(reached), at_us);
+            if times.len() == grid.len() {
+                return;
+            }
         }
-        let back = |kind: EventType| matches!(kind, EventType::Submit | EventType::Schedule);
-        task.events[past..].iter().find(|event| back(event.event_type)).map(|event| event.time_us)
     }
+}
+
+/// How many chances of the grid, per cent, a chance reaches.
+fn reached(chance: f64, grid: &[i64]) -> usize {
+    #[expect(clippy::cast_precision_loss, reason = "per cent")]
+    let is_reached = |per_cent: &&i64| **per_cent as f64 <= chance * 100.0;
+    grid.iter().take_while(is_reached).count()
+}
+
+/// When a task is condemned that is to be from a time on, µs.
+fn condemned_us(task: &TaskView<'_>, from_us: i64) -> Option<i64> {
+    let past = task.events.partition_point(|event| event.time_us <= from_us);
+    if !is_over(task, past, from_us) {
+        return Some(from_us);
+    }
+    let back = |kind: EventType| matches!(kind, EventType::Submit | EventType::Schedule);
+    task.events[past..].iter().find(|event| back(event.event_type)).map(|event| event.time_us)
+}
+
+/// Whether a task with so many events so far is over, as far as is known.
+fn is_over(task: &TaskView<'_>, past: usize, at_us: i64) -> bool {
+    let deciding = task.events[..past].iter().rev().find(|event| event.event_type.is_deciding());
+    deciding.is_some_and(|event| event.event_type.is_terminal())
+        || task.job_end_us.is_some_and(|end_us| end_us <= at_us)
+}
+
+/// When a task is looked at: once it may be killed, at ages after that, and at its events; as long
+/// as anything is left to save.
+fn looks_us(task: &TaskView<'_>, first_us: i64, from_us: i64) -> Vec<i64> {
+    let until_us = task.attempts.last().map_or(i64::MAX, |attempt| attempt.end_us);
+    let ages = ages_us().filter_map(|age_us| first_us.checked_add(age_us));
+    let ages = ages.filter(|&at_us| from_us < at_us).chain([from_us]);
+    let events = task.events.iter().map(|event| event.time_us);
+    let events = events.filter(|&at_us| from_us < at_us && at_us < i64::MAX);
+    let mut looks: Vec<i64> = ages.filter(|&at_us| at_us <= until_us).chain(events).collect();
+    looks.sort_unstable();
+    looks.dedup();
+    looks
 }
 
 /// Reads a chance in steps of 0.01, as per cent.
@@ -121,6 +205,7 @@ mod tests {
 
     use super::*;
     use crate::facts::events::Event;
+    use crate::studies::predict::hazards::tests::{Job, before, hazards, job, with_task};
     use crate::studies::rules::{Owner, RuleGrid};
 
     fn times(rule: &str, chance: f64, events: &[(i64, u8)]) -> Vec<i64> {
@@ -164,6 +249,17 @@ mod tests {
         assert_eq!(times("history:p=0.5", 1.0, &short[..3]), [0_i64; 0]);
     }
 
+    /// When a task of job 1000 is killed by what is known of others.
+    fn looked_at(rule: &str, jobs: &[Job], events: &[(i64, u8)]) -> Vec<i64> {
+        let (rule, mut times): (RuleGrid, _) = (rule.parse().unwrap(), Vec::new());
+        let hazards = hazards(jobs);
+        with_task(events, |task| {
+            let owner = Owner { moment: hazards.of_job(1000), ..Owner::default() };
+            rule.kill_times(task, owner, &mut times).unwrap();
+        });
+        times
+    }
+
     proptest! {
         /// What comes after the kill could have been anything.
         #[test]
@@ -182,6 +278,36 @@ mod tests {
                     other.push((at, kind));
                 }
                 prop_assert_eq!(times("history:p=0.5", 1.0, &other), [kill]);
+            }
+        }
+
+        /// The same with jobs that end after the kill, and the events of the task itself.
+        #[test]
+        fn the_future_moves_no_kill_by_events(
+            jobs in prop::collection::vec(job(), 0..12),
+            other in prop::collection::vec(job(), 0..6),
+            own in prop::collection::vec((0_i64..2000, 0_u8..7), 1..9),
+            after in prop::collection::vec((1_i64..2000, 0_u8..7), 0..9),
+            by in prop::sample::select(vec!["age", "events"]),
+        ) {
+            let mut own = own;
+            own.sort_unstable_by_key(|event| event.0);
+            let rule = format!("history:p={{0.3,0.5,0.6,0.7,0.8,0.9}},after=10,by={by}");
+            let found = looked_at(&rule, &jobs, &own);
+            prop_assert!(found.is_sorted());
+            for (idx, &kill_us) in found.iter().enumerate() {
+                let mut others = before(&jobs, kill_us);
+                let later = |job: &Job| before(std::slice::from_ref(job), kill_us).is_empty();
+                others.extend(other.iter().filter(|job| later(job)).cloned());
+                let mut events: Vec<(i64, u8)> =
+                    own.iter().copied().filter(|event| event.0 * MICROS_PER_SECOND <= kill_us).collect();
+                let mut at_s = kill_us / MICROS_PER_SECOND;
+                for &(wait_s, kind) in &after {
+                    at_s += wait_s;
+                    events.push((at_s, kind));
+                }
+                let again = looked_at(&rule, &others, &events);
+                prop_assert_eq!(again.get(idx), Some(&kill_us));
             }
         }
     }

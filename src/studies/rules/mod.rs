@@ -24,7 +24,7 @@ mod retries;
 mod spare;
 mod written;
 
-pub use self::history::HistoryRule;
+pub use self::history::{By, HistoryRule};
 pub use self::limit::LimitOf;
 pub use self::of_job::JobEnds;
 pub use self::own::{Condemn, OwnRule};
@@ -225,9 +225,7 @@ impl Rule {
             }
             Self::Limit(limit) => limit.kill_times(task, grid, times),
             Self::History(history) => {
-                let reached = HistoryRule::reached(owner.chance, grid);
-                let condemned = history.condemned_us(task).filter(|_| 0 < reached);
-                times.extend(condemned.into_iter().flat_map(|at_us| vec![at_us; reached]));
+                history.kill_times(task, owner, grid, times);
             }
             Self::Own(own) => own.kill_times(task, grid, times)?,
         }
@@ -304,6 +302,12 @@ impl RuleGrid {
     pub fn asks_history(&self) -> bool {
         let mut rules = std::iter::once(&self.rule).chain(self.and.iter().map(|(rule, _)| rule));
         rules.any(|rule| matches!(rule, Rule::History(_)))
+    }
+
+    /// Whether it asks for that chance while the job runs.
+    pub fn asks_hazards(&self) -> bool {
+        let mut rules = std::iter::once(&self.rule).chain(self.and.iter().map(|(rule, _)| rule));
+        rules.any(|rule| matches!(rule, Rule::History(history) if history.by != By::Submission))
     }
 
     /// The rule and those that must have fired too, each with its parameter; `None` unless the
@@ -459,7 +463,7 @@ mod tests {
         let mut rule: RuleGrid = rule.parse().unwrap();
         rule.grid = grid.to_vec();
         let mut times = Vec::new();
-        let owner = Owner { scheduling_class: Some(3), user: Some("u=1"), chance: None };
+        let owner = Owner { scheduling_class: Some(3), user: Some("u=1"), ..Owner::default() };
         rule.kill_times(&task, owner, &mut times).unwrap();
         let minutes: Vec<i64> = times.iter().map(|time| time / 60_000_000).collect();
         assert_eq!(minutes, expected_minutes, "{rule} on {sequence}");

@@ -12,7 +12,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{HistoryRule, Owner, Rule, RuleGrid, Scope};
+use super::{Owner, Rule, RuleGrid, Scope};
 use crate::facts::tasks::TaskView;
 
 /// The ends that a rule brings to the jobs of a bucket.
@@ -22,8 +22,8 @@ pub struct JobEnds {
     /// first instant at which one of its tasks is given up.
     by_job: FxHashMap<i64, Vec<i64>>,
     times: Vec<i64>,
-    /// By job, how many parameters of the grid its past reaches.
-    reached: FxHashMap<i64, usize>,
+    /// By job and parameter, when its first tasks are condemned, as many as end it.
+    condemned: FxHashMap<i64, Vec<Vec<i64>>>,
 }
 
 impl RuleGrid {
@@ -48,10 +48,16 @@ impl JobEnds {
     /// Takes a task that is not spared.
     pub fn add(&mut self, rule: &RuleGrid, task: &TaskView<'_>, owner: Owner<'_>) {
         if let Rule::History(history) = rule.rule {
-            let reached = HistoryRule::reached(owner.chance, &rule.grid);
-            if let Some(at_us) = history.condemned_us(task).filter(|_| 0 < reached) {
-                self.by_job.entry(task.job_id).or_default().push(at_us);
-                self.reached.insert(task.job_id, reached);
+            self.times.clear();
+            history.kill_times(task, owner, &rule.grid, &mut self.times);
+            if self.times.is_empty() {
+                return;
+            }
+            let condemned = self.condemned.entry(task.job_id).or_default();
+            condemned.resize_with(condemned.len().max(self.times.len()), Vec::new);
+            for (times, &at_us) in condemned.iter_mut().zip(&self.times) {
+                times.insert(times.partition_point(|&time| time <= at_us), at_us);
+                times.truncate(history.tasks);
             }
             return;
         }
@@ -80,11 +86,9 @@ impl JobEnds {
     pub fn close(&mut self, rule: &RuleGrid) {
         if let Rule::History(history) = rule.rule {
             #[expect(clippy::iter_over_hash_type, reason = "each job by itself")]
-            for (job_id, condemned) in &mut self.by_job {
-                condemned.sort_unstable();
-                let end = condemned.get(history.tasks - 1).copied();
-                let reached = self.reached.get(job_id).copied().unwrap_or_default();
-                *condemned = end.map_or_else(Vec::new, |end_us| vec![end_us; reached]);
+            for (&job_id, condemned) in &self.condemned {
+                let ends = condemned.iter().map_while(|times| times.get(history.tasks - 1));
+                self.by_job.insert(job_id, ends.copied().collect());
             }
             return;
         }

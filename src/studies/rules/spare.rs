@@ -3,6 +3,8 @@
 //! In: a task's priority and whom it belongs to. Out: whether it is one of those that are never
 //! killed. Numbers are compared as numbers; what is not known spares no task.
 
+use crate::studies::predict::hazards::Moment;
+
 /// What tasks can be spared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpareKey {
@@ -49,4 +51,6 @@ pub struct Owner<'a> {
     pub user: Option<&'a str>,
     /// The chance that the job does not finish, where a rule asks for it.
     pub chance: Option<f64>,
+    /// The same while it runs, where a rule asks for that.
+    pub moment: Option<Moment<'a>>,
 }

@@ -249,6 +249,8 @@ mod tests {
             "history",
             "history:p={0.01,0.5,0.9,0.95,1},after=30",
             "history:p=0.95,after=0,per=job,tasks=3",
+            "history:p=0.95,by=events,per=job",
+            "history:p=0.5,after=600,by=age",
             "events+history:p=0.9",
         ] {
             assert_eq!(text.parse::<RuleGrid>().unwrap().to_string(), text);

@@ -1,0 +1,383 @@
+//! The chance that a job does not finish while its tasks run: by their age and events so far,
+//! together with the past of its user.
+//!
+//! In: the tasks of jobs that have ended, and a [`Past`]. Out: for a user and name, an instant, an
+//! age and a number of events, the chance. Only jobs that ended before the instant count.
+//!
+//! ```text
+//!  ended jobs     of tasks that lasted 10 min and had 5 events: P = not finished / all
+//!                 of all tasks with a start:                    Q = not finished / all
+//!  this job       rate R of its user and name by now
+//!  chance         odds(R) * odds(P) / odds(Q)
+//! ```
+//! Each job has the weight 1, spread over its tasks that began. P is drawn to that of the step
+//! before by one job: first by age, then by events, so that few jobs say little. A task counts with
+//! what had happened to it by the end of its job.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::past::{End, Happens, Past, Who};
+use super::rules::{HALF_LIFE, Rate, keep};
+use crate::facts::FactError;
+use crate::facts::tasks::{TaskView, Tasks, Usage};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::{EventType, Table};
+use crate::units::MICROS_PER_SECOND;
+
+/// The ages from which a longer life says something of its own, s.
+const AGES_S: [i64; 5] = [60, 600, 3600, 21_600, 86_400];
+
+/// The numbers of events from which more say something of their own; SUBMIT and SCHEDULE are two.
+const EVENTS: [usize; 11] = [3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
+
+/// Cells of (age, events), both from "none" on.
+const CELLS: usize = (AGES_S.len() + 1) * (EVENTS.len() + 1);
+
+/// How many ages a task has passed.
+fn age_step(age_us: i64) -> usize {
+    AGES_S.partition_point(|age_s| age_s * MICROS_PER_SECOND < age_us)
+}
+
+/// How many steps of events a task has come to.
+fn event_step(events: usize) -> usize {
+    EVENTS.partition_point(|&step| step <= events)
+}
+
+const fn cell(age: usize, events: usize) -> usize {
+    age * (EVENTS.len() + 1) + events
+}
+
+/// What is known, by instant.
+#[derive(Clone, Debug, Default)]
+struct Timeline {
+    at_us: Vec<i64>,
+    rates: Vec<Rate>,
+}
+
+impl Timeline {
+    /// Adds a job that ended; instants ascend.
+    fn add(&mut self, at_us: i64, (lost, weight): (bool, f64), keep: f64) {
+        let mut rate = self.rates.last().copied().unwrap_or_default();
+        rate.add_share(lost, weight, keep);
+        self.at_us.push(at_us);
+        self.rates.push(rate);
+    }
+
+    /// What was known before an instant.
+    fn before(&self, at_us: i64) -> Rate {
+        let count = self.at_us.partition_point(|&known_us| known_us < at_us);
+        count.checked_sub(1).map_or_else(Rate::default, |last| self.rates[last])
+    }
+}
+
+/// All that is known, at any instant.
+#[derive(Clone, Debug, Default)]
+pub struct Hazards {
+    who: FxHashMap<i64, Who>,
+    pairs: FxHashMap<(u32, u32), Timeline>,
+    users: Vec<Timeline>,
+    overall: Timeline,
+    cells: Vec<Timeline>,
+}
+
+/// The end of a job, and how its tasks had come to it.
+#[derive(Clone, Debug)]
+pub(in crate::studies) struct Ended {
+    at_us: i64,
+    row_id: i64,
+    end: End,
+    /// Tasks that had begun.
+    tasks: u32,
+    /// Of them, those that came to each cell.
+    reached: Vec<u32>,
+}
+
+impl Ended {
+    pub(in crate::studies) fn new(at_us: i64, row_id: i64, end: End) -> Self {
+        Self { at_us, row_id, end, tasks: 0, reached: vec![0; CELLS] }
+    }
+
+    /// Takes a task of the job, as it was then.
+    pub(in crate::studies) fn add(&mut self, task: &TaskView<'_>) {
+        let past = task.events.partition_point(|event| event.time_us <= self.at_us);
+        let known = &task.events[..past];
+        let Some(first) = known.iter().find(|event| event.event_type == EventType::Schedule) else {
+            return;
+        };
+        let deciding = known.iter().rev().find(|event| event.event_type.is_deciding());
+        let over = deciding.filter(|event| event.event_type.is_terminal());
+        let last_us = over.map_or(self.at_us, |event| event.time_us);
+        let (ages, events) = (age_step(last_us - first.time_us), event_step(known.len()));
+        self.tasks += 1;
+        for age in 0..=ages {
+            for events in 0..=events {
+                self.reached[cell(age, events)] += 1;
+            }
+        }
+    }
+}
+
+impl Hazards {
+    /// Reads the tasks of a lake.
+    ///
+    /// # Errors
+    /// The tasks do not read.
+    pub fn read(lake: &Lake, windows: Windows, past: &Past) -> Result<Self, FactError> {
+        let mut ends: FxHashMap<i64, Vec<Ended>> = FxHashMap::default();
+        for step in &past.steps {
+            if let Happens::Ends { job_id, end } = step.what {
+                let ended =
+                    Ended { reached: Vec::new(), ..Ended::new(step.at_us, step.row_id, end) };
+                ends.entry(job_id).or_default().push(ended);
+            }
+        }
+        let rows = lake.expect_rows(&[Table::TaskEvents]);
+        let parts: Vec<Vec<Ended>> = (0..lake.bucket_count())
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|bucket| {
+                let tasks = Tasks::read(lake, bucket, windows, Usage::Skip)?;
+                lake.step(rows)?;
+                Ok(ended_of(&tasks, &ends))
+            })
+            .collect::<Result<_, FactError>>()?;
+        Ok(Self::new(past, parts.concat()))
+    }
+
+    /// Follows the past once.
+    pub(in crate::studies) fn new(past: &Past, mut ended: Vec<Ended>) -> Self {
+        let mut hazards = Self {
+            users: vec![Timeline::default(); past.user_count as usize],
+            cells: vec![Timeline::default(); CELLS],
+            ..Self::default()
+        };
+        for step in &past.steps {
+            match step.what {
+                Happens::Submits { job_id, .. } => drop(hazards.who.insert(job_id, step.who)),
+                Happens::Ends { end, .. } => {
+                    let (who, one) = (step.who, (end != End::Finished, 1.0));
+                    let pair = hazards.pairs.entry((who.user, who.name)).or_default();
+                    pair.add(step.at_us, one, keep(HALF_LIFE));
+                    hazards.users[who.user as usize].add(step.at_us, one, keep(HALF_LIFE));
+                    hazards.overall.add(step.at_us, one, 1.0);
+                }
+            }
+        }
+        ended.sort_unstable_by_key(|ended| (ended.at_us, ended.row_id));
+        for ended in ended {
+            let is_lost = ended.end != End::Finished;
+            for (timeline, &reached) in hazards.cells.iter_mut().zip(&ended.reached) {
+                if 0 < reached {
+                    let share = f64::from(reached) / f64::from(ended.tasks);
+                    timeline.add(ended.at_us, (is_lost, share), 1.0);
+                }
+            }
+        }
+        hazards
+    }
+
+    /// What is known of a job.
+    pub fn of_job(&self, job_id: i64) -> Option<Moment<'_>> {
+        self.who.get(&job_id).map(|&who| Moment { hazards: self, who })
+    }
+
+    /// The rate of the user and name, drawn to that of the user, and that to the overall one.
+    fn rate(&self, who: Who, at_us: i64) -> f64 {
+        let of_pair = self.pairs.get(&(who.user, who.name));
+        let of_pair = of_pair.map_or_else(Rate::default, |pair| pair.before(at_us));
+        let of_user = self.users[who.user as usize].before(at_us);
+        of_pair.drawn_to(of_user.drawn_to(self.overall.before(at_us).plain()))
+    }
+}
+
+/// The ends of the jobs of a bucket that have tasks which began.
+fn ended_of(tasks: &Tasks, ends: &FxHashMap<i64, Vec<Ended>>) -> Vec<Ended> {
+    let mut found: FxHashMap<i64, Vec<Ended>> = FxHashMap::default();
+    tasks.for_each(|task| {
+        let Some(of_job) = ends.get(&task.job_id) else { return };
+        let new = || of_job.iter().map(|one| Ended::new(one.at_us, one.row_id, one.end)).collect();
+        let of_job = found.entry(task.job_id).or_insert_with(new);
+        for ended in of_job {
+            ended.add(task);
+        }
+    });
+    let mut found: Vec<Ended> = found.into_values().flatten().collect();
+    found.retain(|ended| 0 < ended.tasks);
+    found
+}
+
+/// A job whose chance is asked about while it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    hazards: &'a Hazards,
+    who: Who,
+}
+
+impl Moment<'_> {
+    /// The chance that the job does not finish, at an instant at which one of its tasks has an age
+    /// and so many events. Nothing of the instant itself or later is looked at.
+    pub fn chance(&self, at_us: i64, age_us: i64, events: usize) -> f64 {
+        let known = |age: usize, events: usize| self.hazards.cells[cell(age, events)].before(at_us);
+        let all = known(0, 0).drawn_to(0.5);
+        let (ages, events) = (age_step(age_us), event_step(events));
+        let of_age = (1..=ages).fold(all, |before, age| known(age, 0).drawn_to(before));
+        let here = (1..=events).fold(of_age, |before, step| known(ages, step).drawn_to(before));
+        let rate = self.hazards.rate(self.who, at_us);
+        let (lost, finished) = (rate * here * (1.0 - all), (1.0 - rate) * (1.0 - here) * all);
+        lost / (lost + finished)
+    }
+}
+
+/// The ages at which a task is looked at although nothing happens to it, µs.
+pub fn ages_us() -> impl Iterator<Item = i64> {
+    AGES_S.into_iter().map(|age_s| age_s * MICROS_PER_SECOND)
+}
+
+#[cfg(test)]
+pub(in crate::studies) mod tests {
+    use proptest::prelude::*;
+
+    use super::super::past::Step;
+    use super::*;
+    use crate::facts::events::Event;
+
+    const S: i64 = MICROS_PER_SECOND;
+
+    /// A job that ended: when (s), user and name, how, and the events of its tasks (s, type).
+    #[derive(Clone, Debug)]
+    pub(in crate::studies) struct Job {
+        end_s: i64,
+        user: u32,
+        name: u32,
+        end: End,
+        tasks: Vec<Vec<(i64, u8)>>,
+    }
+
+    pub(in crate::studies) fn job() -> impl Strategy<Value = Job> {
+        let events = prop::collection::vec((0_i64..2000, 0_u8..7), 0..9);
+        let ends = prop::sample::select(End::ALL.to_vec());
+        let job = (0_i64..4000, 0_u32..2, 0_u32..2, ends, prop::collection::vec(events, 1..4));
+        job.prop_map(|(end_s, user, name, end, mut tasks)| {
+            for events in &mut tasks {
+                events.sort_unstable_by_key(|event| event.0);
+            }
+            Job { end_s, user, name, end, tasks }
+        })
+    }
+
+    /// What is known of these jobs; job 1000 is asked about, of user 0 and name 0.
+    pub(in crate::studies) fn hazards(jobs: &[Job]) -> Hazards {
+        let who = |user, name| Who { user, name, class: None };
+        let asked = Step {
+            at_us: 0,
+            row_id: -1,
+            who: who(0, 0),
+            age_us: 0,
+            what: Happens::Submits { job_id: 1000, truth: None },
+        };
+        let (mut steps, mut ended) = (vec![asked], Vec::new());
+        for (job_id, job) in (0..).zip(jobs) {
+            let at_us = job.end_s * S;
+            let what = Happens::Ends { job_id, end: job.end };
+            let who = who(job.user, job.name);
+            steps.push(Step { at_us, row_id: job_id, who, age_us: 0, what });
+            let mut one = Ended::new(at_us, job_id, job.end);
+            for events in &job.tasks {
+                with_task(events, |task| one.add(task));
+            }
+            if 0 < one.tasks {
+                ended.push(one);
+            }
+        }
+        steps.sort_by_key(|step| (step.at_us, step.row_id));
+        let past = Past { steps, user_count: 2, name_count: 2, ..Past::default() };
+        Hazards::new(&past, ended)
+    }
+
+    pub(in crate::studies) fn with_task(events: &[(i64, u8)], visit: impl FnOnce(&TaskView<'_>)) {
+        let event = |(row_id, &(second, kind)): (i64, &(i64, u8))| Event {
+            time_us: second * S,
+            row_id,
+            event_type: EventType::of(kind).expect("types are below 7"),
+            row: 0,
+        };
+        let events: Vec<Event> = (0..).zip(events).map(event).collect();
+        visit(&TaskView {
+            job_id: 1000,
+            task_index: 0,
+            events: &events,
+            attempts: &[],
+            windows: &[],
+            priority: 0,
+            phase: None,
+            requested_us: None,
+            job_end_us: None,
+        });
+    }
+
+    /// The ended jobs before `only_before`.
+    pub(in crate::studies) fn before(jobs: &[Job], only_before_us: i64) -> Vec<Job> {
+        jobs.iter().filter(|job| job.end_s * S < only_before_us).cloned().collect()
+    }
+
+    #[test]
+    fn the_chance_of_a_moment_by_hand() {
+        // Two jobs ended: one finished at 100 s (its task had 3 events in 20 s), one failed at
+        // 200 s: of its two tasks one had 4 events and ran 90 s, the other 2 events and 110 s.
+        let finished = vec![(0, 0), (10, 1), (30, 4)];
+        let failed = vec![vec![(80, 0), (90, 1), (170, 2), (180, 3)], vec![(80, 0), (90, 1)]];
+        let jobs = [
+            Job { end_s: 100, user: 0, name: 0, end: End::Finished, tasks: vec![finished] },
+            Job { end_s: 200, user: 1, name: 0, end: End::Failed, tasks: failed },
+        ];
+        let hazards = hazards(&jobs);
+        let chance = |at_s: i64, age_s: i64, events: usize| {
+            hazards.of_job(1000).expect("it was submitted").chance(at_s * S, age_s * S, events)
+        };
+        let check = |found: f64, rate: f64, here: f64, all: f64| {
+            let odds = rate / (1.0 - rate) * here / (1.0 - here) * (1.0 - all) / all;
+            assert!((found - odds / (1.0 + odds)).abs() < 1e-12, "{found}, {odds}");
+        };
+        // At 150 s one job has ended, and it finished: no rate is above 0.
+        assert_eq!(chance(150, 61, 4), 0.0);
+        // At 200 s the second end is not yet known; after it: of all jobs 1 of 2 is lost, of the
+        // user and the pair 0 of 1, each drawn by one job.
+        assert_eq!(chance(200, 61, 4), 0.0);
+        let (of_user, all) = (0.5 / 2.0, 1.5 / 3.0);
+        let rate = of_user / 2.0;
+        check(chance(201, 30, 2), rate, all, all);
+        // Over 60 s: both tasks of the lost job, none of the other.
+        let of_age = f64::midpoint(1.0, all);
+        check(chance(201, 61, 2), rate, of_age, all);
+        // And with three events, then four: half of its tasks.
+        let of_three = (0.5 + of_age) / 1.5;
+        check(chance(201, 61, 3), rate, of_three, all);
+        check(chance(201, 61, 4), rate, (0.5 + of_three) / 1.5, all);
+        // In the first minute three events are those of the finished job, too.
+        check(chance(201, 30, 3), rate, (0.5 + all) / 2.5, all);
+        // No task has come to ten minutes: what is left is the age that some have come to.
+        assert_eq!(chance(201, 601, 100), chance(201, 61, 2));
+    }
+
+    proptest! {
+        /// Jobs that end at the instant or later could have been any.
+        #[test]
+        fn later_ends_change_no_chance(
+            jobs in prop::collection::vec(job(), 0..12),
+            other in prop::collection::vec(job(), 0..12),
+            (at_s, age_s, events) in (0_i64..4000, 0_i64..2000, 0_usize..12),
+        ) {
+            let at_us = at_s * S;
+            let said = |jobs: &[Job]| {
+                hazards(jobs).of_job(1000).expect("it was submitted").chance(at_us, age_s * S, events)
+            };
+            let mut others = before(&jobs, at_us);
+            others.extend(other.into_iter().filter(|job| at_us <= job.end_s * S));
+            let (one, another) = (said(&jobs), said(&others));
+            prop_assert!((0.0..=1.0).contains(&one));
+            prop_assert_eq!(one, another);
+        }
+    }
+}
