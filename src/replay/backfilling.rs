@@ -426,6 +426,29 @@ fn the_last_two_runs_let_a_careless_user_pass() {
     assert_eq!(replayed_of(&late, &users, "easy:predict=last2")[4], 50);
 }
 
+/// `d` outlives its prediction of 10 s at 30 s. When `e` comes at 40 s, the plan of `d` is longer by a
+/// minute, and `e`, which takes 100 s, would delay `c`; longer by two it would not.
+#[test]
+fn steps_say_how_long_an_outlived_prediction_becomes() {
+    let job = |submit_s, run_s, asked_s, cpu| Job { submit_s, run_s, asked_s, cpu };
+    //  u1  a, b |=| 10   d 20 |=================| 220
+    //  u2, u3                  c 21, wants all     e 40
+    let jobs = [
+        job(0, 10, 100, 1),
+        job(0, 10, 100, 1),
+        job(20, 200, 1000, 4),
+        job(21, 10, 10, 6),
+        job(40, 100, 100, 2),
+    ];
+    let users = [1, 1, 1, 2, 3];
+    let check = |policy: &str, e_s: i64| {
+        assert_eq!(replayed_of(&jobs, &users, policy), [0, 0, 20, 220, e_s], "{policy}");
+    };
+    check("easy:predict=last2", 230);
+    check("easy:predict=last2,steps_min=1/5/15/30/60/120/300/600/1200/3000/6000", 230);
+    check("easy:predict=last2,steps_min=2", 40);
+}
+
 /// What every formula makes of three jobs that wait for the whole machine until 100 s.
 #[test]
 fn published_formulas_order_the_same_jobs_differently() {

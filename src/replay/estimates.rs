@@ -50,8 +50,93 @@ impl fmt::Display for Estimates {
     }
 }
 
+/// The most steps that can be written, and the longest of them, minutes.
+const STEPS_MAX: usize = 16;
+const STEP_MAX_MIN: u32 = 100_000;
+
+/// By how much a prediction that proves too short is prolonged, time after time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Steps {
+    /// Minutes; 0 behind the last one.
+    minutes: [u32; STEPS_MAX],
+}
+
+/// What is written of [`Steps`].
+pub const STEPS: &str = "1 to 16 whole numbers of minutes from 1 to 100000, such as `1/5/15/30`";
+
+impl Default for Steps {
+    /// 1, 5, 15, 30 minutes, then 1, 2, 5, 10, 20, 50, 100 hours.
+    fn default() -> Self {
+        let minutes = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000, 0, 0, 0, 0, 0];
+        Self { minutes }
+    }
+}
+
+impl Steps {
+    fn minutes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.minutes.iter().copied().take_while(|&minutes| 0 < minutes)
+    }
+
+    /// The step after so many, µs; the last one is taken again and again.
+    pub fn step_us(&self, before: usize) -> i64 {
+        let minutes = self.minutes().nth(before).or_else(|| self.minutes().last());
+        i64::from(minutes.unwrap_or(1)) * 60_000_000
+    }
+}
+
+/// A text that is not a list of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSteps;
+
+impl FromStr for Steps {
+    type Err = NoSteps;
+
+    fn from_str(text: &str) -> Result<Self, NoSteps> {
+        let mut steps = Self { minutes: [0; STEPS_MAX] };
+        for (idx, word) in text.split('/').enumerate() {
+            let minutes = word.parse().ok().filter(|minutes| (1..=STEP_MAX_MIN).contains(minutes));
+            *steps.minutes.get_mut(idx).ok_or(NoSteps)? = minutes.ok_or(NoSteps)?;
+        }
+        Ok(steps)
+    }
+}
+
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (idx, minutes) in self.minutes().enumerate() {
+            write!(f, "{}{minutes}", if idx == 0 { "" } else { "/" })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Steps({self})")
+    }
+}
+
 impl Serialize for Estimates {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_print_back_and_the_last_one_is_repeated() {
+        for text in ["1/5/15/30/60/120/300/600/1200/3000/6000", "7", "2/1"] {
+            assert_eq!(text.parse::<Steps>().unwrap().to_string(), text);
+        }
+        assert_eq!(Steps::default().to_string().parse(), Ok(Steps::default()));
+        for text in ["", "0", "1/", "1/-2", "100001", "1.5", "1/2/3/4/5/6/7/8/9/1/2/3/4/5/6/7/8"] {
+            assert_eq!(text.parse::<Steps>(), Err(NoSteps), "{text}");
+        }
+        let steps: Steps = "2/3".parse().unwrap();
+        let minutes = [0, 1, 2, 9].map(|before| steps.step_us(before) / 60_000_000);
+        assert_eq!(minutes, [2, 3, 3, 3]);
     }
 }

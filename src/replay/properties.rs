@@ -19,9 +19,10 @@ use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
 /// Random workloads on random clusters for each property.
 const CASES: u32 = drawn(10_000);
 
-const ORDERS: [&str; 18] = [
+const ORDERS: [&str; 19] = [
     "fifo",
     "easy:predict=last2",
+    "easy:predict=last2,steps_min=1/2",
     "fifo:depth=3",
     "random",
     "shortest",

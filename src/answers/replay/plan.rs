@@ -49,6 +49,7 @@ pub struct ReplayPlan {
     /// task was submitted, at most its requested time. What outlives its plan gets 1, 5, 15, 30
     /// minutes, then 1, 2, 5, 10, 20, 50, 100 hours more: the steps are those that later
     /// descriptions of the paper (Tsafrir, Etsion and Feitelson 2007) give, not checked in it.
+    /// `easy:predict=last2,steps_min=1/5/15` takes other ones, in minutes; the last is repeated.
     ///
     /// Placements: first-free, first-fit, best-fit, worst-fit, random-fit.
     ///

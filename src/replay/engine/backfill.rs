@@ -15,6 +15,7 @@
 use std::collections::BTreeSet;
 
 use super::{Engine, Role};
+use crate::replay::estimates::Steps;
 use crate::replay::gpus::{FreeGpus, GpuAsk};
 use crate::replay::line::{Ask, Line};
 use crate::replay::policies::Predict;
@@ -65,9 +66,6 @@ pub(super) fn planned_end_us(state: &State<'_>, machine: u32, estimate_us: i64) 
         if speed == 1.0 { estimate_us } else { (estimate_us as f64 / speed).ceil() as i64 };
     state.now_us.saturating_add(takes_us)
 }
-
-/// By how much a plan is prolonged each time that an attempt outlives it, minutes.
-const PROLONGED_MIN: [i64; 11] = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000];
 
 /// When a machine has room by the plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -171,7 +169,7 @@ impl Plans {
 
     /// Prolongs the plans of attempts that have outlived them, as long as what was requested is not
     /// over.
-    fn prolong(&mut self, state: &State<'_>) {
+    fn prolong(&mut self, state: &State<'_>, steps: Steps) {
         for machine in (0..).take(self.answer_of.len()) {
             let overdue = self.on(machine).take_while(|&(end_us, _)| end_us <= state.now_us);
             for (end_us, slot) in overdue.collect::<Vec<_>>() {
@@ -183,8 +181,8 @@ impl Plans {
                 });
                 let mut later_us = end_us;
                 while later_us <= state.now_us && later_us < latest_us {
-                    let step = usize::from(self.prolonged[idx]).min(PROLONGED_MIN.len() - 1);
-                    later_us = (later_us + PROLONGED_MIN[step] * 60_000_000).min(latest_us);
+                    let step_us = steps.step_us(usize::from(self.prolonged[idx]));
+                    later_us = (later_us + step_us).min(latest_us);
                     self.prolonged[idx] = self.prolonged[idx].saturating_add(1);
                 }
                 if later_us != end_us {
@@ -233,10 +231,10 @@ impl Engine<'_> {
         if self.order.line().is_none_or(Line::is_empty) {
             return;
         }
-        if self.passing.predict == Predict::LastTwo
+        if let Predict::LastTwo(steps) = self.passing.predict
             && let Some(plans) = &mut self.plans
         {
-            plans.prolong(&self.state);
+            plans.prolong(&self.state, steps);
         }
         let largest = self.largest();
         while let Some(task) = self.next_to_start(passed, reservation.as_ref(), largest, &in_vain) {

@@ -131,7 +131,8 @@ impl<'a> Engine<'a> {
         let speculation = plan.policy.build_speculation(&state);
         let passing = passing(plan, order.as_ref(), speculation.is_some());
         let Passing { preempts, backfill, predict, .. } = passing;
-        state.last_two = (predict == Predict::LastTwo).then(|| LastTwo::new(plan.workload));
+        state.last_two =
+            matches!(predict, Predict::LastTwo(_)).then(|| LastTwo::new(plan.workload));
         let machines = plan.cluster.machine_count();
         let checks_gpus = plan.workload.has_gpus() && !plan.cluster.gpus.is_empty();
         assert!(

@@ -13,9 +13,10 @@
 //!
 //! With `predict=last2` the plans are not the estimates but the mean of the user's last two runs
 //! that had ended when the task was submitted, at most its request, after Tsafrir, Etsion and
-//! Feitelson (2007). An attempt that outlives its plan gets a longer one: by 1 minute, then 5, 15
-//! and 30 more, 1, 2, 5, 10, 20, 50 and 100 hours, at most its request. The paper was not at hand:
-//! the steps are as later descriptions have them.
+//! Feitelson (2007). An attempt that outlives its plan gets a longer one, by the next of `steps_min`
+//! each time and by the last of them again, at most its request: 1 minute, then 5, 15 and 30 more,
+//! 1, 2, 5, 10, 20, 50 and 100 hours. The paper was not at hand: these steps are as later
+//! descriptions have them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 use super::{Backfill, Depth, Kind, Order, OrderPlan, Passing, Predict, Read};
 use crate::notation::{Notation, NotationError};
+use crate::replay::estimates::{STEPS, Steps};
 use crate::replay::line::Line;
 use crate::replay::state::State;
 
@@ -34,6 +36,9 @@ pub(super) const KIND: Kind = Kind {
 
 /// The key of what is planned by.
 const PREDICT: &str = "predict";
+
+/// The key of how predictions are prolonged.
+const STEPS_MIN: &str = "steps_min";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Plan {
@@ -64,12 +69,12 @@ impl fmt::Display for Written {
 
 pub(super) fn read(notation: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
     let depth = notation.take("depth", "a number of tasks or `all`", Written(Depth::All))?;
-    let predict = notation.choice(
-        PREDICT,
-        "`estimate` or `last2`",
-        Predict::Estimate,
-        &[("estimate", Predict::Estimate), ("last2", Predict::LastTwo)],
-    )?;
+    let choices = [("estimate", false), ("last2", true)];
+    let predict = if notation.choice(PREDICT, "`estimate` or `last2`", false, &choices)? {
+        Predict::LastTwo(notation.take(STEPS_MIN, STEPS, Steps::default())?)
+    } else {
+        Predict::Estimate
+    };
     Ok(Arc::new(Plan { depth: depth.0, predict }))
 }
 
@@ -85,8 +90,11 @@ impl OrderPlan for Plan {
             Depth::All => Vec::new(),
             depth => vec![("depth", Written(depth).to_string())],
         };
-        if self.predict == Predict::LastTwo {
+        if let Predict::LastTwo(steps) = self.predict {
             parameters.push((PREDICT, "last2".to_owned()));
+            if steps != Steps::default() {
+                parameters.push((STEPS_MIN, steps.to_string()));
+            }
         }
         parameters
     }
@@ -96,7 +104,7 @@ impl OrderPlan for Plan {
     }
 
     fn assumes(&self) -> Option<&'static str> {
-        (self.predict == Predict::LastTwo).then_some(
+        matches!(self.predict, Predict::LastTwo(_)).then_some(
             "`predict=last2` plans with the mean of the user's last two runs that had ended, at \
             most the requested time; without such runs with the requested time.",
         )

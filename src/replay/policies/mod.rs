@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::estimates::Steps;
 use super::journal::Kind as Happening;
 use super::kill;
 use super::line::Line;
@@ -81,8 +82,9 @@ pub enum Predict {
     /// The estimate of the workload.
     #[default]
     Estimate,
-    /// The mean of the user's last two runs that had ended when the task was submitted.
-    LastTwo,
+    /// The mean of the user's last two runs that had ended when the task was submitted, prolonged
+    /// by steps where it proves too short.
+    LastTwo(Steps),
 }
 
 /// How far an order looks when its first task fits nowhere.
