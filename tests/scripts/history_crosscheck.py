@@ -68,7 +68,7 @@ def over_at(history, at):
 
 
 def steps_of(age, count):
-    return sum(limit < age for limit in AGES), sum(limit <= count for limit in EVENTS)
+    return sum(limit <= age for limit in AGES), sum(limit <= count for limit in EVENTS)
 
 
 class Weights:
@@ -148,12 +148,9 @@ def looks_of(jobs, tasks, window_end):
                 job_end = time if kind in OVER else None
         if job_end is not None and job_end >= window_end:
             job_end = None
-        schedule = max(e for e in history if e[2] == SCHEDULE and e[0] < NEVER)
-        ends = [e[0] for e in history if e[2] in OVER and e > schedule and e[0] < NEVER]
-        until = ends[0] if ends else max(job_end if job_end is not None else window_end, schedule[0])
         begin = first + AFTER
         at = {first + age for age in AGES if first + age > begin} | {begin}
-        at = {time for time in at if time <= until}
+        at = {time for time in at if time <= window_end}
         at |= {event[0] for event in history if begin < event[0] < NEVER}
         for time in at:
             if over_at(history, time) or (job_end is not None and job_end <= time):

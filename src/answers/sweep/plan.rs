@@ -50,8 +50,8 @@ pub struct SweepPlan {
     /// of the moment again at 60 s, 10 min, 1 h, 6 h and 1 d and at events, by the age of the task,
     /// and `by=events` by its events so far as well, from jobs that had ended by then (500 bytes
     /// more for each of them); with `per=job,tasks=3` a job ends once three of its tasks are
-    /// condemned. A rule that ends a job condemns all of its
-    /// tasks, finished ones too. A policy of `jobfate replay` takes the same rule behind `kill:`.
+    /// condemned. A rule that ends a job condemns all of its tasks, finished ones too. A policy of
+    /// `jobfate replay` takes any of these but `history` behind `kill:`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events"))]
     #[serde(serialize_with = "write_rules", deserialize_with = "read_rules")]
     pub rules: Vec<RuleList>,

@@ -3,7 +3,7 @@
 //! In: items with the names of their tasks and the numbers of those that end first. Out:
 //! [`Dependencies`] and what was left out of them. Several items may be of one stage: the instances
 //! of a task. A stage is free once all items of those before it are over, finished or not: in the
-//! record, too, the next began whatever became of the last, for otherwise it would not be replayed.
+//! record, too, the next began whatever became of the last.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -22,7 +22,7 @@ pub(super) struct Counts {
     pub(super) overlapping: u64,
     /// Dependencies between stages that are left out: the other is not replayed.
     pub(super) without_other: u64,
-    /// Dependencies that are left out since they form circles.
+    /// Dependencies that are left out since they form circles or come behind one.
     pub(super) circular: u64,
 }
 

@@ -35,9 +35,9 @@ const EVENTS: [usize; 11] = [3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
 /// Cells of (age, events), both from "none" on.
 const CELLS: usize = (AGES_S.len() + 1) * (EVENTS.len() + 1);
 
-/// How many ages a task has passed.
+/// How many ages a task has come to.
 fn age_step(age_us: i64) -> usize {
-    AGES_S.partition_point(|age_s| age_s * MICROS_PER_SECOND < age_us)
+    AGES_S.partition_point(|age_s| age_s * MICROS_PER_SECOND <= age_us)
 }
 
 /// How many steps of events a task has come to.
@@ -75,6 +75,8 @@ impl Timeline {
 /// All that is known, at any instant.
 #[derive(Clone, Debug, Default)]
 pub struct Hazards {
+    /// Where the tables end, µs: what comes after it is asked of nobody.
+    end_us: i64,
     who: FxHashMap<i64, Who>,
     pairs: FxHashMap<(u32, u32), Timeline>,
     users: Vec<Timeline>,
@@ -143,12 +145,13 @@ impl Hazards {
                 Ok(ended_of(&tasks, &ends))
             })
             .collect::<Result<_, FactError>>()?;
-        Ok(Self::new(past, parts.concat()))
+        Ok(Self::new(past, parts.concat(), windows.task_end_us))
     }
 
     /// Follows the past once.
-    pub(in crate::studies) fn new(past: &Past, mut ended: Vec<Ended>) -> Self {
+    pub(in crate::studies) fn new(past: &Past, mut ended: Vec<Ended>, end_us: i64) -> Self {
         let mut hazards = Self {
+            end_us,
             users: vec![Timeline::default(); past.user_count as usize],
             cells: vec![Timeline::default(); CELLS],
             ..Self::default()
@@ -216,6 +219,11 @@ pub struct Moment<'a> {
 }
 
 impl Moment<'_> {
+    /// The last instant at which it is asked about, µs.
+    pub fn end_us(&self) -> i64 {
+        self.hazards.end_us
+    }
+
     /// The chance that the job does not finish, at an instant at which one of its tasks has an age
     /// and so many events. Nothing of the instant itself or later is looked at.
     pub fn chance(&self, at_us: i64, age_us: i64, events: usize) -> f64 {
@@ -245,6 +253,9 @@ pub(in crate::studies) mod tests {
 
     const S: i64 = MICROS_PER_SECOND;
 
+    /// What drawn times are multiples of, s, so that ends, events and ages often coincide.
+    pub(in crate::studies) const STEP_S: i64 = 30;
+
     /// A job that ended: when (s), user and name, how, and the events of its tasks (s, type).
     #[derive(Clone, Debug)]
     pub(in crate::studies) struct Job {
@@ -256,14 +267,15 @@ pub(in crate::studies) mod tests {
     }
 
     pub(in crate::studies) fn job() -> impl Strategy<Value = Job> {
-        let events = prop::collection::vec((0_i64..2000, 0_u8..7), 0..9);
+        let events = prop::collection::vec((0_i64..70, 0_u8..7), 0..9);
         let ends = prop::sample::select(End::ALL.to_vec());
-        let job = (0_i64..4000, 0_u32..2, 0_u32..2, ends, prop::collection::vec(events, 1..4));
+        let job = (0_i64..130, 0_u32..2, 0_u32..2, ends, prop::collection::vec(events, 1..4));
         job.prop_map(|(end_s, user, name, end, mut tasks)| {
             for events in &mut tasks {
                 events.sort_unstable_by_key(|event| event.0);
+                events.iter_mut().for_each(|event| event.0 *= STEP_S);
             }
-            Job { end_s, user, name, end, tasks }
+            Job { end_s: end_s * STEP_S, user, name, end, tasks }
         })
     }
 
@@ -293,7 +305,7 @@ pub(in crate::studies) mod tests {
         }
         steps.sort_by_key(|step| (step.at_us, step.row_id));
         let past = Past { steps, user_count: 2, name_count: 2, ..Past::default() };
-        Hazards::new(&past, ended)
+        Hazards::new(&past, ended, i64::MAX)
     }
 
     pub(in crate::studies) fn with_task(events: &[(i64, u8)], visit: impl FnOnce(&TaskView<'_>)) {
@@ -341,24 +353,24 @@ pub(in crate::studies) mod tests {
             assert!((found - odds / (1.0 + odds)).abs() < 1e-12, "{found}, {odds}");
         };
         // At 150 s one job has ended, and it finished: no rate is above 0.
-        assert_eq!(chance(150, 61, 4), 0.0);
+        assert_eq!(chance(150, 60, 4), 0.0);
         // At 200 s the second end is not yet known; after it: of all jobs 1 of 2 is lost, of the
         // user and the pair 0 of 1, each drawn by one job.
-        assert_eq!(chance(200, 61, 4), 0.0);
+        assert_eq!(chance(200, 60, 4), 0.0);
         let (of_user, all) = (0.5 / 2.0, 1.5 / 3.0);
         let rate = of_user / 2.0;
-        check(chance(201, 30, 2), rate, all, all);
-        // Over 60 s: both tasks of the lost job, none of the other.
+        check(chance(201, 59, 2), rate, all, all);
+        // From 60 s on: both tasks of the lost job, none of the other.
         let of_age = f64::midpoint(1.0, all);
-        check(chance(201, 61, 2), rate, of_age, all);
+        check(chance(201, 60, 2), rate, of_age, all);
         // And with three events, then four: half of its tasks.
         let of_three = (0.5 + of_age) / 1.5;
-        check(chance(201, 61, 3), rate, of_three, all);
-        check(chance(201, 61, 4), rate, (0.5 + of_three) / 1.5, all);
+        check(chance(201, 60, 3), rate, of_three, all);
+        check(chance(201, 60, 4), rate, (0.5 + of_three) / 1.5, all);
         // In the first minute three events are those of the finished job, too.
-        check(chance(201, 30, 3), rate, (0.5 + all) / 2.5, all);
+        check(chance(201, 59, 3), rate, (0.5 + all) / 2.5, all);
         // No task has come to ten minutes: what is left is the age that some have come to.
-        assert_eq!(chance(201, 601, 100), chance(201, 61, 2));
+        assert_eq!(chance(201, 600, 100), chance(201, 60, 2));
     }
 
     proptest! {
@@ -367,9 +379,9 @@ pub(in crate::studies) mod tests {
         fn later_ends_change_no_chance(
             jobs in prop::collection::vec(job(), 0..12),
             other in prop::collection::vec(job(), 0..12),
-            (at_s, age_s, events) in (0_i64..4000, 0_i64..2000, 0_usize..12),
+            (at, age, events) in (0_i64..130, 0_i64..70, 0_usize..12),
         ) {
-            let at_us = at_s * S;
+            let (at_us, age_s) = (at * STEP_S * S, age * STEP_S);
             let said = |jobs: &[Job]| {
                 hazards(jobs).of_job(1000).expect("it was submitted").chance(at_us, age_s * S, events)
             };
