@@ -273,7 +273,9 @@ pub(in crate::studies) mod tests {
         job.prop_map(|(end_s, user, name, end, mut tasks)| {
             for events in &mut tasks {
                 events.sort_unstable_by_key(|event| event.0);
-                events.iter_mut().for_each(|event| event.0 *= STEP_S);
+                for event in events {
+                    event.0 *= STEP_S;
+                }
             }
             Job { end_s: end_s * STEP_S, user, name, end, tasks }
         })

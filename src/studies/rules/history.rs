@@ -291,7 +291,9 @@ mod tests {
         ) {
             let mut own = own;
             own.sort_unstable_by_key(|event| event.0);
-            own.iter_mut().for_each(|event| event.0 *= STEP_S);
+            for event in &mut own {
+                event.0 *= STEP_S;
+            }
             let rule = format!("history:p={{0.3,0.5,0.6,0.7,0.8,0.9}},after=30,by={by}");
             let found = looked_at(&rule, &jobs, &own);
             prop_assert!(found.is_sorted());
