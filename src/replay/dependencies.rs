@@ -168,7 +168,32 @@ mod tests {
         assert_eq!(ends[0].response_s, Some(10.0));
     }
 
-    const POLICIES: [&str; 8] = [
+    #[test]
+    fn a_long_chain_is_condemned_with_its_job() {
+        //  t1  |0 ---- fails ---- 1|
+        //  t2, which waits for t1, t3, which waits for t2, and so on are condemned at 1
+        let stage_count = 50_000_u32;
+        let task_count = stage_count as usize;
+        let mut workload = Workload::plain(task_count, Column::Same(S));
+        workload.job = Column::Same(0);
+        let mut fates = vec![Fate::Finishes; task_count];
+        fates[0] = Fate::Fails;
+        workload.fate = Column::Each(fates);
+        let pairs: Vec<_> = (1..stage_count).map(|stage| (stage, stage - 1)).collect();
+        let stages = Column::Each((0..stage_count).collect());
+        workload.dependencies = Dependencies::new(stages, task_count, &pairs);
+        let workload = workload.check().unwrap();
+        let (cluster, _) = Cluster::of_speeds(vec![1.0]).check().unwrap();
+        let policy: PolicyPlan = "fifo+kill:spark=1".parse().unwrap();
+        let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+        let shown: Vec<String> =
+            outcome.journal.unwrap().entries().map(|entry| entry.to_string()).collect();
+        let condemned = (2..=stage_count).map(|task| format!("1 condemn t{task}"));
+        let first = ["0 submit t1", "0 start t1 m1", "1 fail t1 m1"].map(str::to_owned);
+        assert!(first.into_iter().chain(condemned).eq(shown));
+    }
+
+    const POLICIES: [&str; 9] = [
         "fifo",
         "priority",
         "easy",
@@ -177,6 +202,7 @@ mod tests {
         "fair:interval_s=7",
         "fifo+wqr:copies=1",
         "fifo+kill:failures=2",
+        "fifo+kill:spark=1",
     ];
 
     proptest! {

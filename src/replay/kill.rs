@@ -173,12 +173,18 @@ impl<'a> KillWatch<'a> {
         if self.has_own {
             self.ask_own(state, task);
         }
-        let job = state.workload.job.get(task);
-        if self.retries.as_ref().is_some_and(|retries| retries.has_ended(job)) {
-            return !self.spares(state, task);
+        if self.has_ended(state, task) {
+            return true;
         }
         let all = u32::MAX >> (u32::BITS - u32::try_from(self.conditions.len()).unwrap_or(1));
         self.fired[task as usize] == all && !self.spares(state, task)
+    }
+
+    /// Whether the retries of a task's job are used up, and the task is not spared.
+    pub(super) fn has_ended(&self, state: &State<'_>, task: u32) -> bool {
+        let job = state.workload.job.get(task);
+        self.retries.as_ref().is_some_and(|retries| retries.has_ended(job))
+            && !self.spares(state, task)
     }
 
     /// What a task has to wait before it is tried again, µs.

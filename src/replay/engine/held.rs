@@ -1,5 +1,7 @@
 //! Tasks that have arrived and wait for others of their job to end.
 
+use std::collections::VecDeque;
+
 use super::{Engine, NONE, Phase};
 use crate::replay::workload::Workload;
 
@@ -11,6 +13,8 @@ pub(super) struct Held {
     before: Vec<u32>,
     /// Tasks that wait, in the order of their arrival.
     tasks: Vec<Vec<u32>>,
+    /// Tasks that no longer wait, until they are submitted; empty between events.
+    free: VecDeque<u32>,
 }
 
 impl Held {
@@ -33,7 +37,8 @@ impl Held {
             let count = dependencies.before(stage).iter().filter(is_open).count();
             u32::try_from(count).expect("fewer stages than tasks")
         });
-        Some(Self { before: before.collect(), tasks: vec![Vec::new(); stage_count], left })
+        let before = before.collect();
+        Some(Self { before, tasks: vec![Vec::new(); stage_count], free: VecDeque::new(), left })
     }
 }
 
@@ -62,16 +67,34 @@ impl Engine<'_> {
         if 0 < held.left[stage as usize] {
             return;
         }
-        let mut free = Vec::new();
+        // A kill rule can end a released task at once, which releases others: the outermost call
+        // submits them all, so that a long chain does not overflow the stack.
+        let is_outermost = held.free.is_empty();
         for &next in dependencies.after(stage) {
             held.before[next as usize] -= 1;
             if held.before[next as usize] == 0 {
-                free.append(&mut held.tasks[next as usize]);
+                held.free.extend(std::mem::take(&mut held.tasks[next as usize]));
             }
         }
-        for task in free {
+        if is_outermost {
+            self.submit_free();
+        }
+    }
+
+    /// Submits the tasks that no longer wait; those of a job that a kill rule has ended are over.
+    fn submit_free(&mut self) {
+        // A task stays in the queue while it is submitted: calls from within see that it is not
+        // empty.
+        while let Some(&task) = self.held.as_ref().and_then(|held| held.free.front()) {
             if self.state.tasks.phase[task as usize] == Phase::Held {
-                self.submit(task, true);
+                if self.kill.as_ref().is_some_and(|kill| kill.has_ended(&self.state, task)) {
+                    self.condemn(task);
+                } else {
+                    self.submit(task, true);
+                }
+            }
+            if let Some(held) = &mut self.held {
+                held.free.pop_front();
             }
         }
     }
