@@ -76,7 +76,8 @@ fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
         let (low, high) = (score.lead_p25_s?, score.lead_p75_s?);
         Some(Interval { low, value: score.lead_median_s?, high })
     };
-    let best = rows.iter().filter_map(|row| Some((row.scores[0].f1?, &row.detector)));
+    let scored = rows.iter().filter_map(|row| Some((row.scores[0].f1?, &row.detector)));
+    let best = scored.filter(|(f1, _)| 0.0 < *f1);
     let best = best.max_by(|one, other| one.0.total_cmp(&other.0)).map_or_else(
         String::new,
         |(f1, name)| {

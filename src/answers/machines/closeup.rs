@@ -56,17 +56,20 @@ pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
         .float("away_s", rows().map(|(_, left)| Some(micros_to_seconds(left.1))))
         .about("How long it was away in all, to the end of the window")
         .count("attempts", rows().map(|(own, _)| own.attempt_count()))
-        .about("Attempts that ran on it")
+        .about("Attempts that ran on it in the hours for which tasks are loaded")
         .count("jobs", rows().map(|(own, _)| own.job_count as u64))
-        .about("Jobs that ran on it")
+        .about("Jobs that ran on it in the hours for which tasks are loaded")
         .float("cpu_requested_share", rows().map(|(own, _)| share(own)))
-        .about("CPU that running attempts requested x time over its own CPU x time, while tasks are known")
+        .about("CPU that running attempts requested x time over its own CPU x time, while tasks and its CPU are known")
         .batch();
     let machines: Vec<Value> = both.iter().map(|(own, left)| of_machine(own, left)).collect();
+    let machines_start_us = events.events.first().map_or(at.start_us, |event| event.time_us);
     let load = json!({
         "start_s": micros_to_seconds(at.start_us),
         "interval_s": micros_to_seconds(at.length_us),
         "end_s": micros_to_seconds(at.end_us),
+        "machines_start_s": micros_to_seconds(machines_start_us),
+        "machines_end_s": micros_to_seconds(studied.fleet.end_us),
     });
     work.store(&Answer {
         kind: KIND,
@@ -83,10 +86,9 @@ fn last_cpu(own: &Closeup) -> Option<f64> {
     own.up.iter().rev().find_map(|up| up.cpu).map(shortest)
 }
 
-/// Of what it had, what was requested.
+/// Of what it had, what was requested, while that is known.
 fn share(own: &Closeup) -> Option<f64> {
-    let sum = |all: &[CpuTime]| all.iter().copied().sum::<CpuTime>();
-    sum(&own.requested).share_of(sum(&own.capacity))
+    own.requested_of_known.share_of(own.capacity.iter().copied().sum())
 }
 
 /// The means of each interval beside what is known of the whole.

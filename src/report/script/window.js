@@ -59,12 +59,14 @@ const drawPlot = (plot) => {
   group.setAttribute("clip-path", `url(#${plot.id})`);
   const unit = SECONDS.get(plot.unit);
   plot.own = document.createElementNS(SVG, "g");
-  const [grid, tick] = ticks.querySelectorAll("path"), text = ticks.querySelector("text");
+  // Charts stored by older builds are drawn with polylines.
+  const [grid, tick] = ticks.querySelectorAll("path, polyline"), text = ticks.querySelector("text");
   for (const value of roundTicks(span[0] / unit, span[1] / unit)) {
     const x = across(plot, value * unit);
     for (const [shape, from, to] of [[grid, top, bottom], [tick, bottom, bottom + 3.6]]) {
       const line = shape.cloneNode(true);
-      line.setAttribute("d", `M${x} ${from}V${to}`);
+      if (line.localName === "path") line.setAttribute("d", `M${x} ${from}V${to}`);
+      else line.setAttribute("points", `${x},${from} ${x},${to}`);
       plot.own.append(line);
     }
     const label = text.cloneNode(true);

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{Fleet, Outage};
 use crate::facts::FactError;
@@ -81,6 +81,8 @@ pub struct Closeup {
     pub capacity: Vec<CpuTime>,
     /// Per interval the CPU that running attempts requested × time.
     pub requested: Vec<CpuTime>,
+    /// Of that in all what was requested while its CPU was known.
+    pub requested_of_known: CpuTime,
     /// Attempts by how they ended.
     pub ends: BTreeMap<&'static str, u64>,
     /// The longest attempts, in the order in which they began.
@@ -101,6 +103,7 @@ impl Closeup {
 /// What is gathered of a machine.
 struct Sums {
     requested: Amounts,
+    requested_of_known: CpuTime,
     ends: BTreeMap<&'static str, u64>,
     attempts: Vec<Ran>,
     jobs: BTreeMap<i64, Worked>,
@@ -110,13 +113,19 @@ type SumsOf = FxHashMap<i64, Sums>;
 
 impl Sums {
     fn new(count: usize) -> Self {
-        let (ends, attempts, jobs) = Default::default();
-        Self { requested: Amounts::new(count), ends, attempts, jobs }
+        let (requested_of_known, ends, attempts, jobs) = Default::default();
+        Self { requested: Amounts::new(count), requested_of_known, ends, attempts, jobs }
     }
 
-    fn add(&mut self, at: &Intervals, task: &TaskView<'_>, attempt: &Attempt) {
+    fn request(&mut self, at: &Intervals, known_us: i64, [from, to]: [i64; 2], rate: CpuRate) {
+        self.requested.add(at, [from, to], rate);
+        let from = from.max(at.start_us).max(known_us);
+        self.requested_of_known += rate.over(to.min(at.end_us).saturating_sub(from));
+    }
+
+    fn add(&mut self, at: &Intervals, known_us: i64, task: &TaskView<'_>, attempt: &Attempt) {
         let (start_us, end_us) = (attempt.start_us, attempt.end_us);
-        self.requested.add(at, [start_us, end_us], attempt.requested_rate());
+        self.request(at, known_us, [start_us, end_us], attempt.requested_rate());
         *self.ends.entry(attempt.ended_by.name()).or_default() += 1;
         let job = self.jobs.entry(task.job_id).or_default();
         job.attempts += 1;
@@ -137,6 +146,7 @@ impl Sums {
 
     fn merge(&mut self, other: Self) {
         self.requested.merge(&other.requested);
+        self.requested_of_known += other.requested_of_known;
         for (end, count) in other.ends {
             *self.ends.entry(end).or_default() += count;
         }
@@ -168,15 +178,20 @@ pub fn closeups(
         return Ok(Vec::new());
     }
     let at = intervals(lake, windows);
-    let wanted: FxHashSet<i64> = named.iter().copied().collect();
+    let up_times = events.up_times(at.end_us.max(super::end_of(events, windows)));
+    let mut up_of: FxHashMap<i64, Vec<UpTime>> = named.iter().map(|&id| (id, vec![])).collect();
+    for up in up_times {
+        up_of.entry(up.machine_id).and_modify(|own| own.push(up));
+    }
+    let known: FxHashMap<i64, i64> = named.iter().map(|id| (*id, known_from(&up_of[id]))).collect();
     let of_bucket = |bucket: u32| -> Result<SumsOf, FactError> {
         let mut all = SumsOf::default();
         Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
             for attempt in task.attempts {
-                let Some(id) = attempt.machine_id.filter(|id| wanted.contains(id)) else {
-                    continue;
-                };
-                all.entry(id).or_insert_with(|| Sums::new(at.count())).add(&at, task, attempt);
+                let Some(id) = attempt.machine_id else { continue };
+                let Some(&known_us) = known.get(&id) else { continue };
+                let own = all.entry(id).or_insert_with(|| Sums::new(at.count()));
+                own.add(&at, known_us, task, attempt);
             }
         });
         Ok(all)
@@ -197,13 +212,16 @@ pub fn closeups(
         .with_max_len(1)
         .map(of_bucket)
         .try_reduce(SumsOf::default, merge)?;
-    let up_times = events.up_times(at.end_us.max(super::end_of(events, windows)));
     let of = |&id: &i64| {
         let sums = sums.remove(&id).unwrap_or_else(|| Sums::new(at.count()));
-        let up: Vec<UpTime> = up_times.iter().filter(|own| own.machine_id == id).copied().collect();
-        closed(id, up, sums, &at)
+        closed(id, up_of.remove(&id).unwrap_or_default(), sums, &at)
     };
     Ok(named.iter().map(of).collect())
+}
+
+/// From when on the CPU of a machine is known: what was said of it holds until more is said.
+fn known_from(up: &[UpTime]) -> i64 {
+    up.iter().find(|own| own.cpu.is_some()).map_or(i64::MAX, |own| own.from_us)
 }
 
 fn closed(machine_id: i64, up: Vec<UpTime>, mut sums: Sums, at: &Intervals) -> Closeup {
@@ -222,9 +240,41 @@ fn closed(machine_id: i64, up: Vec<UpTime>, mut sums: Sums, at: &Intervals) -> C
         up,
         capacity: capacity.integrals(at),
         requested: sums.requested.integrals(at),
+        requested_of_known: sums.requested_of_known,
         ends: sums.ends,
         attempts: sums.attempts,
         job_count,
         jobs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_count_once_the_cpu_of_the_machine_is_known() {
+        //  CPU       unknown   |---- 1 ----|
+        //  requests      |--- 0.5 ---|            of an attempt from 50 to 150 µs
+        let at = Intervals { start_us: 0, length_us: 40, end_us: 200 };
+        let up = |from_us, to_us, cpu| UpTime {
+            machine_id: 7,
+            from_us,
+            to_us,
+            cpu,
+            memory: None,
+            gpus: None,
+        };
+        let up = vec![up(0, 100, None), up(100, 200, Some(1.0))];
+        let mut sums = Sums::new(at.count());
+        sums.request(&at, known_from(&up), [50, 150], CpuRate::new(0.5));
+        let own = closed(7, up.clone(), sums, &at);
+        assert_eq!(own.requested.iter().copied().sum::<CpuTime>(), CpuTime::of_slot(50));
+        assert_eq!(own.requested_of_known, CpuTime::of_slot(25));
+        assert_eq!(own.capacity.into_iter().sum::<CpuTime>(), CpuTime::of_slot(100));
+        // Where it is never known, nothing counts.
+        let mut sums = Sums::new(at.count());
+        sums.request(&at, known_from(&up[..1]), [50, 150], CpuRate::new(0.5));
+        assert_eq!(sums.requested_of_known, CpuTime::ZERO);
     }
 }
