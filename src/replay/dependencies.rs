@@ -106,6 +106,8 @@ impl Dependencies {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -193,7 +195,50 @@ mod tests {
         assert!(first.into_iter().chain(condemned).eq(shown));
     }
 
-    const POLICIES: [&str; 9] = [
+    #[test]
+    fn a_late_task_of_an_ended_job_is_condemned_when_it_arrives() {
+        //  t1  |0 ---- fails ---- 1|          its job ends at 1
+        //  t2 of the job arrives at 2, and waits for t3, which arrives at 5
+        let mut workload = Workload::plain(3, Column::Same(S));
+        workload.arrival_us = Column::Each([0, 2, 5].map(|s| s * S).into());
+        workload.job = Column::Same(0);
+        workload.fate = Column::Each(vec![Fate::Fails, Fate::Finishes, Fate::Finishes]);
+        workload.dependencies = Dependencies::new(Column::Each(vec![NONE, 1, 0]), 2, &[(1, 0)]);
+        let workload = workload.check().unwrap();
+        let (cluster, _) = Cluster::of_speeds(vec![1.0]).check().unwrap();
+        let policy: PolicyPlan = "fifo+kill:spark=1".parse().unwrap();
+        let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+        let expected = ["0 start t1 m1", "1 fail t1 m1", "2 condemn t2", "5 condemn t3"];
+        assert_eq!(lines(&outcome), expected);
+    }
+
+    /// A job ends with a task that has failed so often: from the journal alone, all of its tasks are
+    /// over then, or when they arrive.
+    fn check_ended_jobs(
+        workload: &Workload,
+        outcome: &Outcome,
+        fatal: u32,
+    ) -> Result<(), TestCaseError> {
+        let (mut failed, mut ended_us) = (BTreeMap::new(), BTreeMap::new());
+        for entry in outcome.journal.as_ref().unwrap().entries() {
+            if entry.kind == Kind::Fail {
+                let count = failed.entry(entry.task).or_insert(0);
+                *count += 1;
+                if *count == fatal {
+                    ended_us.entry(workload.job.get(entry.task)).or_insert(entry.at_us);
+                }
+            }
+        }
+        for (task, end_us) in (0..).zip(&outcome.end_us) {
+            if let Some(&ended_us) = ended_us.get(&workload.job.get(task)) {
+                let latest_us = ended_us.max(workload.arrival_us.get(task));
+                prop_assert!(end_us.is_some_and(|end_us| end_us <= latest_us), "{task}");
+            }
+        }
+        Ok(())
+    }
+
+    const POLICIES: [&str; 10] = [
         "fifo",
         "priority",
         "easy",
@@ -203,6 +248,7 @@ mod tests {
         "fifo+wqr:copies=1",
         "fifo+kill:failures=2",
         "fifo+kill:spark=1",
+        "fifo+kill:spark=2",
     ];
 
     proptest! {
@@ -214,7 +260,7 @@ mod tests {
             pairs in prop::collection::btree_set((0_u32..6, 0_u32..6), 1..8),
             machines in prop::collection::vec(machine(), 1..4),
             notice in notice(),
-            policy in prop::sample::select(POLICIES.to_vec()),
+            policy_text in prop::sample::select(POLICIES.to_vec()),
         ) {
             let (tasks, stages): (Vec<_>, Vec<u32>) = tasks.into_iter().unzip();
             let free = workload(&tasks, 0.0);
@@ -228,7 +274,7 @@ mod tests {
             let pairs: Vec<(u32, u32)> =
                 pairs.into_iter().filter(|(stage, before)| before < stage).collect();
             let cluster = cluster(&machines, None, notice, false);
-            let policy: PolicyPlan = policy.parse().unwrap();
+            let policy: PolicyPlan = policy_text.parse().unwrap();
             let run = |workload: &Workload| {
                 replay(&Plan { seed: 3, ..Plan::new(&cluster, workload, &policy) })
             };
@@ -245,6 +291,9 @@ mod tests {
                         prop_assert!(end_us.is_some_and(|end_us| end_us <= start_us), "{task} {other}");
                     }
                 }
+            }
+            if let Some(of_job) = policy_text.strip_prefix("fifo+kill:spark=") {
+                check_ended_jobs(&bound, &outcome, of_job.parse().unwrap())?;
             }
             // Without any the journal is the same, whatever the stages.
             bound.dependencies = Dependencies::new(stage, 6, &[]);

@@ -43,9 +43,13 @@ impl Held {
 }
 
 impl Engine<'_> {
-    /// Holds a task that has arrived until those before it are over; returns whether it waits.
+    /// Holds a task that has arrived until those before it are over; returns whether it waits. One
+    /// whose job a kill rule has ended does not: nothing of that job starts any more.
     pub(super) fn hold(&mut self, task: u32) -> bool {
         let Some(held) = &mut self.held else { return false };
+        if self.kill.as_ref().is_some_and(|kill| kill.has_ended(&self.state, task)) {
+            return false;
+        }
         let stage = self.state.workload.dependencies.stage.get(task);
         if stage == NONE || held.before[stage as usize] == 0 {
             return false;
