@@ -16,7 +16,7 @@ use jobfate::lake::Lake;
 /// its request. What the format cannot hold is counted on stderr and in `result.json`.
 ///
 /// Memory: 100 MB, 600 bytes for each row of `task_events` in the lake's largest bucket, and for
-/// names, dependencies and --journal 200 bytes for each task. While it runs, it also takes 256
+/// names, dependencies and --journal 200 bytes for each task. While it runs, it also takes 264
 /// bytes of disk for each task.
 #[derive(Args, Debug)]
 #[command(

@@ -22,8 +22,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::gather::{Gathered, Links};
+use super::gather::Gathered;
 use super::items::{Counts, Item, Life, Named, State};
+use super::links::Links;
 use super::scene::{Form, Scene};
 use crate::digits::shortest;
 use crate::faults::{Context, Result};
@@ -39,10 +40,10 @@ pub(super) fn write(
     mut all: Gathered,
     files: &mut Files,
 ) -> Result<(u64, Counts)> {
-    let parents = Links::parents(&all.dependencies(true, |item| has_run(&item.life))?);
+    let links = Links::of(&mut all, true, |item| has_run(&item.life))?;
     let mut counts = std::mem::take(&mut all.counts);
     let hosts = hosts(scene, &all, &mut counts)?;
-    let mut jobs = Jobs { scene, all: &all, parents, written: 0 };
+    let mut jobs = Jobs { scene, all: &all, links, written: 0 };
     let fail = || could_not_write(Path::new(WORKLOAD));
     let mut file = files.create(WORKLOAD.to_owned())?;
     let mut ids = (!all.has_numbers).then(|| files.create("numbers.csv".to_owned())).transpose()?;
@@ -79,7 +80,7 @@ pub(super) fn write(
 struct Jobs<'a> {
     scene: &'a Scene<'a>,
     all: &'a Gathered,
-    parents: Links,
+    links: Links,
     written: u64,
 }
 
@@ -144,8 +145,8 @@ impl Jobs<'_> {
         }
         add("memory_mib", json!(self.scene.memory_mib(item)));
         add("gpu_request", json!(item.gpu.map(shortest)));
-        let own = self.all.id((item.number, item.job_id), true);
-        let before: Vec<String> = self.parents.of(own).map(|other| other.to_string()).collect();
+        let before: Vec<String> =
+            self.links.parents(item).into_iter().map(|other| other.to_string()).collect();
         if !before.is_empty() {
             add("dependencies", json!(before));
         }

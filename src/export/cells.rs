@@ -9,7 +9,7 @@ use crate::lake::Lake;
 use crate::schema::Table;
 
 /// The columns that are read besides those of every study.
-pub(super) const COLUMNS: [&str; 23] = [
+pub(super) const COLUMNS: [&str; 24] = [
     "user",
     "user_group",
     "executable",
@@ -32,6 +32,7 @@ pub(super) const COLUMNS: [&str; 23] = [
     "cpu_request",
     "memory_request",
     "gpu_request",
+    "task_name",
     "depends_on",
 ];
 

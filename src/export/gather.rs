@@ -4,12 +4,14 @@
 //! of (submit, row of the raw files); the names that occur; counts of what no form holds. At most
 //! one bucket is in memory.
 
+use std::collections::BTreeSet;
+
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::cells::Cells;
-use super::items::{Counts, Item, Key, Life, Named, State};
+use super::items::{Counts, Item, Life, Named, Stage, State};
 use super::names::Names;
 use super::replayed::Replayed;
 use super::spill::Spill;
@@ -18,14 +20,15 @@ use crate::facts::window::Windows;
 use crate::faults::{Context, Result};
 use crate::lake::Lake;
 use crate::schema::{EventType, Source, Table};
+use crate::sources::alibaba_2018::number_of_task;
 
 /// What was read.
 pub(super) struct Gathered {
     pub items: Spill,
     pub names: [Names; Named::ALL.len()],
     pub counts: Counts,
-    /// Which task waits for which: number and job of the one, job and task of the other.
-    pub waits_for: Vec<(i64, i64, Key)>,
+    /// Which stage waits for which: the one, and the other before it.
+    pub waits_for: BTreeSet<(Stage, Stage)>,
     /// Whether every task has a number of its own already: that of its job.
     pub has_numbers: bool,
     /// The first submit.
@@ -48,7 +51,7 @@ pub(super) fn gather(
         items,
         names: Default::default(),
         counts: Counts::default(),
-        waits_for: Vec::new(),
+        waits_for: BTreeSet::new(),
         has_numbers: true,
         first_us: None,
     };
@@ -138,6 +141,10 @@ impl Gathered {
             job_id: task.job_id,
             task_index: i64::from(task.task_index),
             number,
+            stage: match text("task_name") {
+                Some(name) => number_of_task(name).map(i64::from),
+                None => Some(i64::from(task.task_index)),
+            },
             log,
             cpu: real("cpu_request"),
             memory: real("memory_request"),
@@ -153,11 +160,11 @@ impl Gathered {
         self.has_numbers &= item.task_index == 0 && 0 <= item.job_id;
         self.first_us = self.first_us.into_iter().chain([item.life.submit_us]).min();
         let siblings = depends_on.into_iter().flat_map(|text| text.split(' '));
-        let siblings = siblings.filter_map(|task| task.parse::<i64>().ok());
-        let siblings = siblings.map(|index| (item.job_id, index));
+        let siblings = siblings.filter_map(|number| number.parse::<i64>().ok());
+        let siblings = siblings.map(|number| (item.job_id, number));
         let before = item.log.preceding_job.map(|job| (job, 0));
-        for other in before.into_iter().chain(siblings) {
-            self.waits_for.push((item.number, item.job_id, other));
+        if let Some(stage) = item.stage() {
+            self.waits_for.extend(before.into_iter().chain(siblings).map(|other| (stage, other)));
         }
         let life = &item.life;
         let earlier = u64::try_from(life.attempts - 1).unwrap_or(0);
@@ -170,67 +177,6 @@ impl Gathered {
     /// The number of a task: that of its job where all have one and it `may_be_own`.
     pub(super) fn id(&self, (number, job_id): (i64, i64), may_be_own: bool) -> i64 {
         if may_be_own && self.has_numbers { job_id } else { number }
-    }
-
-    /// Which task waits for which, by their numbers: (before, after), of those for which
-    /// `is_written` holds.
-    pub(super) fn dependencies(
-        &mut self,
-        may_be_own: bool,
-        is_written: impl Fn(&Item) -> bool,
-    ) -> Result<Vec<(i64, i64)>> {
-        let mut wanted: FxHashSet<Key> = self.waits_for.iter().map(|waits| waits.2).collect();
-        let mut numbers: FxHashMap<Key, i64> = FxHashMap::default();
-        let mut left_out: FxHashSet<i64> = FxHashSet::default();
-        if !wanted.is_empty() {
-            self.items
-                .for_each(|item| {
-                    let key = (item.job_id, item.task_index);
-                    if !is_written(item) {
-                        left_out.insert(item.number);
-                    } else if wanted.remove(&key) {
-                        numbers.insert(key, self.id((item.number, item.job_id), may_be_own));
-                    }
-                    Ok::<(), std::io::Error>(())
-                })
-                .context("could not read a temporary file")?;
-        }
-        let mut pairs = Vec::with_capacity(self.waits_for.len());
-        for &(number, job_id, key) in &self.waits_for {
-            let after = self.id((number, job_id), may_be_own);
-            let before = numbers.get(&key).filter(|_| !left_out.contains(&number));
-            match before.filter(|&&before| before != after) {
-                Some(&before) => pairs.push((before, after)),
-                None => self.counts.add("dependencies on tasks that are not there: left out", 1),
-            }
-        }
-        pairs.sort_unstable();
-        pairs.dedup();
-        Ok(pairs)
-    }
-}
-
-/// Which task waits for which: for each the others, in order.
-#[derive(Default)]
-pub(super) struct Links(Vec<(i64, i64)>);
-
-impl Links {
-    /// Of each task (the second) those that it waits for (the first).
-    pub(super) fn parents(pairs: &[(i64, i64)]) -> Self {
-        let mut links: Vec<(i64, i64)> = pairs.iter().map(|&(one, other)| (other, one)).collect();
-        links.sort_unstable();
-        Self(links)
-    }
-
-    /// Of each task (the first) those that wait for it (the second).
-    pub(super) fn children(pairs: &[(i64, i64)]) -> Self {
-        Self(pairs.to_vec())
-    }
-
-    /// Those of a task.
-    pub(super) fn of(&self, number: i64) -> impl Iterator<Item = i64> + '_ {
-        let from = self.0.partition_point(|link| link.0 < number);
-        self.0[from..].iter().take_while(move |link| link.0 == number).map(|link| link.1)
     }
 }
 

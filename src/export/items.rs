@@ -27,8 +27,11 @@ impl Counts {
     }
 }
 
-/// A task that another waits for.
+/// A task: its job and its index.
 pub(super) type Key = (i64, i64);
+
+/// Tasks that others wait for together: their job, and their number in its graph.
+pub(super) type Stage = (i64, i64);
 
 /// What became of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,6 +224,8 @@ pub(super) struct Item {
     pub task_index: i64,
     /// In the order in which tasks are read, from 1.
     pub number: i64,
+    /// Its number in the graph of its job: that in its name, or its index where it has no name.
+    pub stage: Option<i64>,
     pub log: Logged,
     /// In the units of the lake.
     pub cpu: Option<f32>,
@@ -231,12 +236,17 @@ pub(super) struct Item {
 }
 
 /// How many numbers an item is on disk.
-pub(super) const WORDS: usize = 32;
+pub(super) const WORDS: usize = 33;
 
 /// What stands for a missing number on disk; times and ids are far from it.
 const NONE: i64 = i64::MIN;
 
 impl Item {
+    /// The tasks with which others wait for it.
+    pub(super) fn stage(&self) -> Option<Stage> {
+        Some((self.job_id, self.stage?))
+    }
+
     /// What items are ordered by.
     pub(super) fn key(&self) -> (i64, i64, i64, i64) {
         (self.life.submit_us, self.row_id, self.job_id, self.task_index)
@@ -275,6 +285,7 @@ impl Item {
             real(self.cpu),
             real(self.memory),
             real(self.gpu),
+            may(self.stage),
         ];
         words[..fixed.len()].copy_from_slice(&fixed);
         for (word, name) in words[fixed.len()..].iter_mut().zip(self.names) {
@@ -319,6 +330,7 @@ impl Item {
             cpu: real(22),
             memory: real(23),
             gpu: real(24),
+            stage: may(25),
             names: std::array::from_fn(|at| may(WORDS - 7 + at)),
         }
     }
@@ -348,6 +360,7 @@ pub(super) mod tests {
             job_id,
             task_index: 8,
             number: 9,
+            stage: Some(12),
             log: Logged {
                 wait_us: Some(-1),
                 run_us: None,

@@ -30,6 +30,7 @@ mod cells;
 mod fleet;
 mod gather;
 mod items;
+mod links;
 mod names;
 mod opendc;
 mod replayed;

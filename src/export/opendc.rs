@@ -29,8 +29,9 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::fleet::Kind;
-use super::gather::{Gathered, Links};
+use super::gather::Gathered;
 use super::items::{Counts, Item, Life, State};
+use super::links::Links;
 use super::scene::Scene;
 use super::sheet::{Column, Sheet, Type, Value};
 use crate::digits::shortest;
@@ -163,8 +164,7 @@ pub(super) fn write(
     fragments: Fragments<'_>,
     files: &mut Files,
 ) -> Result<(u64, Counts)> {
-    let pairs = all.dependencies(false, |item| ran(item).is_some())?;
-    let (parents, children) = (Links::parents(&pairs), Links::children(&pairs));
+    let links = Links::of(&mut all, false, |item| ran(item).is_some())?;
     let mut counts = std::mem::take(&mut all.counts);
     counts.add("milliseconds between usage windows: taken as the use before", fragments.filled_ms);
     fragments.sheet.finish(files)?;
@@ -203,8 +203,8 @@ pub(super) fn write(
             Value::Long(memory),
             gpus,
             gpu.map_or(Value::Null, |gpus| Value::Double(gpus * MHZ)),
-            Value::Ids(parents.of(item.number).collect()),
-            Value::Ids(children.of(item.number).collect()),
+            Value::Ids(links.parents(item)),
+            Value::Ids(links.children(item)),
             Value::Null,
             Value::Null,
         ])

@@ -16,8 +16,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::fleet::Machine;
-use super::gather::{Gathered, Links};
+use super::gather::Gathered;
 use super::items::{Counts, Item, Named, State};
+use super::links::Links;
 use super::names::Numbers;
 use super::scene::Scene;
 use super::sheet::{Column, Sheet, Type, Value};
@@ -92,16 +93,15 @@ pub(super) fn write(
     files: &mut Files,
 ) -> Result<(u64, Counts)> {
     let before = all.waits_for.len();
-    all.waits_for.retain(|&(_, job_id, key)| key.0 == job_id);
+    all.waits_for.retain(|(one, other)| one.0 == other.0);
     let between = before - all.waits_for.len();
-    let pairs = all.dependencies(true, |_| true)?;
+    let links = Links::of(&mut all, true, |_| true)?;
     let mut counts = std::mem::take(&mut all.counts);
     counts.add("dependencies between jobs: left out", between as u64);
     let mut tasks = Tasks {
         scene,
         numbers: all.names.each_ref().map(super::names::Names::numbers),
-        parents: Links::parents(&pairs),
-        children: Links::children(&pairs),
+        links,
         amounts: stats::Amounts::default(),
         memory: stats::Amounts::default(),
         resource_ms: 0.0,
@@ -122,8 +122,7 @@ pub(super) fn write(
 struct Tasks<'a> {
     scene: &'a Scene<'a>,
     numbers: [Numbers; Named::ALL.len()],
-    parents: Links,
-    children: Links,
+    links: Links,
     amounts: stats::Amounts,
     memory: stats::Amounts,
     /// Requested amounts times running times.
@@ -152,7 +151,7 @@ impl Tasks<'_> {
         let unknown = || Value::Long(-1);
         let text = |text: &str| Value::Text(text.to_owned());
         vec![
-            Value::Ids(self.children.of(id).collect()),
+            Value::Ids(self.links.children(item)),
             unknown(),
             Value::Double(-1.0),
             unknown(),
@@ -162,7 +161,7 @@ impl Tasks<'_> {
             unknown(),
             text("{}"),
             Value::Text(params(all, item).to_string()),
-            Value::Ids(self.parents.of(id).collect()),
+            Value::Ids(self.links.parents(item)),
             Value::Double(amount.unwrap_or(-1.0)),
             text("cpu"),
             Value::Long(item.life.machine_id.unwrap_or(-1)),

@@ -104,6 +104,59 @@ impl Dependencies {
     }
 }
 
+/// A stage, and one before it.
+type Pair = (u32, u32);
+
+/// What is left of the dependencies that a log names: those that can be kept to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Each pair once.
+    pub pairs: Vec<(u32, u32)>,
+    /// Those left out since there is no such other stage.
+    pub without_other: u64,
+    /// Those left out since they form circles or come behind one.
+    pub circular: u64,
+}
+
+impl Kept {
+    /// Of pairs of (stage, the stage before it, if there is one), as often as they are named.
+    pub fn of(stage_count: usize, mut pairs: Vec<(u32, Option<u32>)>) -> Self {
+        pairs.sort_unstable();
+        pairs.dedup();
+        let all = pairs.len();
+        let pairs: Vec<Pair> =
+            pairs.into_iter().filter_map(|(stage, other)| Some((stage, other?))).collect();
+        let kept = without_circles(stage_count, &pairs);
+        Self {
+            without_other: (all - pairs.len()) as u64,
+            circular: (pairs.len() - kept.len()) as u64,
+            pairs: kept,
+        }
+    }
+}
+
+/// The pairs without those between stages that wait for themselves in the end, or for such.
+fn without_circles(stage_count: usize, pairs: &[Pair]) -> Vec<Pair> {
+    let after = Lists::new(stage_count, pairs.iter().map(|&(stage, before)| (before, stage)));
+    let mut open = vec![0_u32; stage_count];
+    for &(stage, _) in pairs {
+        open[stage as usize] += 1;
+    }
+    let mut free: Vec<u32> =
+        (0..).take(stage_count).filter(|&stage| open[stage as usize] == 0).collect();
+    while let Some(stage) = free.pop() {
+        for &next in after.of(stage) {
+            open[next as usize] -= 1;
+            if open[next as usize] == 0 {
+                free.push(next);
+            }
+        }
+    }
+    let is_stuck = |stage: u32| 0 < open[stage as usize];
+    let kept = pairs.iter().filter(|(stage, before)| !is_stuck(*stage) || !is_stuck(*before));
+    kept.copied().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -298,6 +351,41 @@ mod tests {
             // Without any the journal is the same, whatever the stages.
             bound.dependencies = Dependencies::new(stage, 6, &[]);
             prop_assert_eq!(run(&bound), run(&free));
+        }
+
+        /// What is kept has an order, and what has one is kept.
+        #[test]
+        fn only_circles_are_left_out(
+            pairs in prop::collection::btree_set((0_u32..8, 0_u32..8), 0..16),
+        ) {
+            let pairs: Vec<Pair> = pairs.into_iter().collect();
+            let kept = without_circles(8, &pairs);
+            // Who can be reached from whom, by Warshall.
+            let reach = |pairs: &[Pair]| {
+                let mut reached = [[false; 8]; 8];
+                for &(stage, before) in pairs {
+                    reached[stage as usize][before as usize] = true;
+                }
+                for via in 0..8 {
+                    for from in 0..8 {
+                        for to in 0..8 {
+                            reached[from][to] |= reached[from][via] && reached[via][to];
+                        }
+                    }
+                }
+                reached
+            };
+            let (before, after) = (reach(&pairs), reach(&kept));
+            prop_assert!((0..8).all(|stage| !after[stage][stage]));
+            // A stage that no circle is before keeps all of its dependencies.
+            for &(stage, other) in &pairs {
+                let is_sound = |stage: usize| {
+                    !before[stage][stage] && (0..8).all(|o| !before[stage][o] || !before[o][o])
+                };
+                if is_sound(stage as usize) || is_sound(other as usize) {
+                    prop_assert!(kept.contains(&(stage, other)));
+                }
+            }
         }
     }
 }

@@ -152,6 +152,38 @@ fn drawn_lake(jobs: &[[i64; 10]]) -> Place {
     place
 }
 
+/// Tasks of a job in a graph: the job, number, those before it, and the states of its instances.
+fn graph_task() -> impl Strategy<Value = (u32, u32, Vec<u32>, Vec<usize>)> {
+    let before = prop::collection::vec(1_u32..7, 0..3);
+    (1_u32..8, 1_u32..6, before, prop::collection::vec(0_usize..6, 0..4))
+}
+
+/// The tables of tasks in a graph, in the form of Alibaba's trace of 2018.
+fn drawn_graph(tasks: &[(u32, u32, Vec<u32>, Vec<usize>)]) -> Place {
+    const STATES: [&str; 6] =
+        ["Terminated", "Terminated", "Terminated", "Failed", "Running", "Waiting"];
+    let place = Place::new();
+    // One that is plain: no number, and it waits for none.
+    let (mut rows, mut instances) =
+        (String::new(), "ins_1,task_a,j_1,1,Terminated,5,9,m_1,1,1,50,80,0.1,0.2\n".to_owned());
+    for (at, (job, number, before, states)) in (0_u32..).zip(tasks) {
+        let numbers: Vec<String> = [number].into_iter().chain(before).map(u32::to_string).collect();
+        let name = ["M", "R", "J"][at as usize % 3].to_owned() + &numbers.join("_");
+        writeln!(rows, "{name},1,j_{job},1,Terminated,{at},{},100,0.1", at + 50).unwrap();
+        for (part, state) in (0_u32..).zip(states) {
+            let ins = 10 + 10 * at + part;
+            let (state, end) = (STATES[*state], at + 7 + part);
+            let line = format!("ins_{ins},{name},j_{job},1,{state},{at},{end},m_1,1,1");
+            writeln!(instances, "{line},50,80,0.1,0.2").unwrap();
+        }
+    }
+    writeln!(rows, "task_a,1,j_1,1,Terminated,5,9,100,0.1").unwrap();
+    place.raw("batch_task.csv", rows);
+    place.raw("batch_instance.csv", instances);
+    place.run(&["ingest", "trace", "--lake", "lake"]).ok();
+    place
+}
+
 proptest! {
     #![proptest_config(Config { cases: 4, failure_persistence: None, ..Config::default() })]
 
@@ -172,6 +204,19 @@ proptest! {
         let Some(python) = python("pyarrow.parquet") else { return Ok(()) };
         let place = drawn_lake(&jobs);
         check_forms(&python, &place, &place.path("drawn.swf").to_string_lossy());
+    }
+
+    /// Promise: every instance of a task waits for every instance of those before it, as a count
+    /// from the names says.
+    #[test]
+    fn drawn_graphs_are_read_in_every_form(tasks in prop::collection::vec(graph_task(), 1..60)) {
+        let Some(python) = python("pyarrow.parquet") else { return Ok(()) };
+        let place = drawn_graph(&tasks);
+        for form in ["wta", "opendc", "batsim"] {
+            place.run(&["export", "--lake", "lake", "--as", form, "--out", form]).ok();
+            let paths = [form, "trace"].map(|path| place.path(path).to_string_lossy().into_owned());
+            script(&python, "read_graph.py", &[form, &paths[0], &paths[1]]);
+        }
     }
 
     /// Promise: of any trace a line has the submit, the last attempt and the end of its task, worked
