@@ -29,8 +29,9 @@ use jobfate::studies::checks;
 /// into events, usage windows and jobs, each kept once, and the cell is the last digit of every id.
 ///
 /// Alibaba: the pods of the GPU cluster of 2023 (openb) with the list of nodes in the same folder;
-/// `batch_task.csv` of 2017; the folder of `batch_task.csv`, `batch_instance.csv` and
-/// `machine_meta.csv` of 2018, or one of the first two alone.
+/// the folder of `batch_task.csv`, `batch_instance.csv` and `server_event.csv` of 2017 or
+/// `machine_meta.csv` of 2018, or one of the first two alone. Instances of 2017 have no names: their
+/// later attempts are assigned within their task.
 ///
 /// Kubernetes: the output of `kubectl get pods --all-namespaces -o json` or `kubectl get events
 /// --all-namespaces -o json`, or the lines of an audit log. The server soon deletes what has ended,
@@ -44,8 +45,9 @@ use jobfate::studies::checks;
 /// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), however large the
 /// trace is. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB for runs
 /// that are logged in parts; a Rumen trace takes the size of its largest job (at most 256 MB), the
-/// Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the trace of
-/// Alibaba of 2018 24 bytes for each task and 150 for each job, and Kubernetes 300 bytes for each pod.
+/// Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the traces of
+/// Alibaba 24 bytes for each task and 150 for each job (2017: and 100 for each instance with several
+/// attempts), and Kubernetes 300 bytes for each pod.
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {

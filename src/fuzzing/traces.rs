@@ -250,12 +250,13 @@ pub fn openb(input: &[u8]) {
     check(Source::Openb, Table::MachineEvents, choice(input).1);
 }
 
-/// Batch tasks, whose events are put together for the jobs.
+/// Batch tasks or their instances, as the first line tells, and the same text as machines.
 pub fn alibaba_2017(input: &[u8]) {
     records(Source::Alibaba2017, input);
+    check(Source::Alibaba2017, Table::MachineEvents, choice(input).1);
 }
 
-/// Batch tasks or their instances, as the first line tells, and the same text as machines.
+/// The same of 2018.
 pub fn alibaba_2018(input: &[u8]) {
     records(Source::Alibaba2018, input);
     check(Source::Alibaba2018, Table::MachineEvents, choice(input).1);

@@ -161,13 +161,20 @@ pub(super) const ALIBABA_JOB_EVENTS: &[Column] = &join::<{ JOB_EVENTS.len() + 2 
     JOB_EVENTS,
     &[may("tasks", Int, "", "tasks of the job"), END_REASON],
 ]);
-pub(super) const ALIBABA_2017_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + 5 }>(&[
+pub(super) const ALIBABA_2017_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + 11 }>(&[
     &replace::<{ TASK_EVENTS.len() }>(
         TASK_EVENTS,
         &[
+            must(
+                "task_index",
+                Int,
+                "",
+                "count of instances in the job, or the task without instances",
+            ),
+            may("machine_id", Id, "", "where an instance ran (hash of its number)"),
             may("priority", Int, "", "never present: the trace has none"),
-            may("cpu_request", Float, "cores", "CPU requested by all instances together"),
-            may("memory_request", Float, "share", "memory requested by all instances together"),
+            may("cpu_request", Float, "cores", "CPU of an instance, or of all of a task"),
+            may("memory_request", Float, "share", "memory of an instance, or of all of a task"),
         ],
     ),
     &[
@@ -176,8 +183,31 @@ pub(super) const ALIBABA_2017_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len
         may("instances", Int, "", "instances of the task"),
         may("instance_cpu_request", Float, "cores", "CPU requested by each"),
         may("instance_memory_request", Float, "share", "memory requested by each"),
+        may("task_id", Int, "", "task of an instance"),
+        may("attempt", Int, "", "number of the attempt of an instance, from 1"),
+        may("mean_cpu", Float, "cores", "CPU that the instance used, mean"),
+        may("max_cpu", Float, "cores", "CPU that the instance used, largest"),
+        may("mean_memory", Float, "share", "memory that the instance used, mean"),
+        may("max_memory", Float, "share", "memory that the instance used, largest"),
     ],
 ]);
+pub(super) const ALIBABA_2017_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len() + 3 }>(&[
+    ALIBABA_MACHINES,
+    &[
+        MACHINE_NAME,
+        may("status", Text, "", "what happened: `add`, `softerror` or `harderror`"),
+        may("detail", Text, "", "kind of the error"),
+    ],
+]);
+/// Machines of Alibaba.
+const ALIBABA_MACHINES: &[Column] = &replace::<{ MACHINE_EVENTS.len() }>(
+    MACHINE_EVENTS,
+    &[
+        must("machine_id", Id, "", "the machine (hash of its name)"),
+        may("cpu_capacity", Float, "cores", "CPU"),
+        may("memory_capacity", Float, "share", "memory, share of the largest machine"),
+    ],
+);
 
 pub(super) const ALIBABA_2018_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len() + 12 }>(&[
     &replace::<{ TASK_EVENTS.len() }>(
@@ -206,14 +236,7 @@ pub(super) const ALIBABA_2018_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len
     ],
 ]);
 pub(super) const ALIBABA_2018_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len() + 4 }>(&[
-    &replace::<{ MACHINE_EVENTS.len() }>(
-        MACHINE_EVENTS,
-        &[
-            must("machine_id", Id, "", "the machine (hash of its name)"),
-            may("cpu_capacity", Float, "cores", "CPU"),
-            may("memory_capacity", Float, "share", "memory, share of the largest machine"),
-        ],
-    ),
+    ALIBABA_MACHINES,
     &[
         MACHINE_NAME,
         may("failure_domain_1", Text, "", "failure domain"),

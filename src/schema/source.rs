@@ -43,7 +43,7 @@ pub enum Source {
     /// Pods of Alibaba's Kubernetes cluster with GPUs (2023).
     #[serde(rename = "openb")]
     Openb,
-    /// Batch tasks of Alibaba's cluster trace of 2017.
+    /// Batch jobs of Alibaba's cluster trace of 2017.
     #[serde(rename = "alibaba-2017")]
     Alibaba2017,
     /// Batch jobs of Alibaba's cluster trace of 2018.
@@ -114,12 +114,12 @@ impl Source {
     pub const fn tables(self) -> &'static [Table] {
         match self {
             Self::Google2011 | Self::Google2019 | Self::Google2019AllocSets => &Table::ALL,
-            Self::Alibaba2017 => &[Table::JobEvents, Table::TaskEvents],
             Self::Swf
             | Self::Gwf
             | Self::Rumen
             | Self::Slurm
             | Self::Openb
+            | Self::Alibaba2017
             | Self::Alibaba2018
             | Self::Kubernetes
             | Self::Mapped => &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents],

@@ -17,6 +17,7 @@ use crate::faults::{Code, Fault};
 use crate::notation::Mistake;
 use crate::schema::Source;
 
+mod alibaba;
 pub(crate) mod alibaba_2017;
 pub(crate) mod alibaba_2018;
 pub(crate) mod blocks;
@@ -79,7 +80,7 @@ pub(crate) fn parser_of(
         Source::Rumen => rumen::parser(part)?,
         Source::Slurm => Box::new(slurm::parser(part, begin)?),
         Source::Openb => openb::parser(part, begin)?,
-        Source::Alibaba2017 => Box::new(alibaba_2017::parser(part)),
+        Source::Alibaba2017 => alibaba_2017::parser(part, begin)?,
         Source::Alibaba2018 => alibaba_2018::parser(part, begin)?,
         Source::Kubernetes => Box::new(kubernetes::parser(part, begin)),
         Source::Mapped => Box::new(mapped::parser(part, begin)?),
@@ -129,8 +130,9 @@ pub(crate) fn expected_line(part: &RawPart) -> String {
         Source::Rumen => "the shape of a Rumen job".to_owned(),
         Source::Slurm => "the columns of the header, or the 26 fields of Open XDMoD".to_owned(),
         Source::Openb => "the columns of a table of pods".to_owned(),
-        Source::Alibaba2017 => format!("the {} fields of a batch task", alibaba_2017::FIELD_COUNT),
-        Source::Alibaba2018 => "the fields of a task, an instance or a machine".to_owned(),
+        Source::Alibaba2017 | Source::Alibaba2018 => {
+            "the fields of a task, an instance or a machine".to_owned()
+        }
         Source::Kubernetes => "the shape of a pod, an event or a request".to_owned(),
         Source::Mapped => "the columns that the map names".to_owned(),
     }

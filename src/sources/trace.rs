@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::alibaba::files::Kind;
 use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
 use super::google_2019::{files, joined};
 use super::reading::{Files, Reading};
 use super::{
-    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba_2017, alibaba_2018, begin_of,
-    kubernetes, openb, slurm, swf,
+    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba, begin_of, kubernetes, openb,
+    slurm, swf,
 };
 use crate::schema::{Source, Table};
 
@@ -118,10 +119,13 @@ fn sorted_files(path: &Path, source: Option<Source>) -> Result<Sorted, SourceErr
 fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, SourceError> {
     let fail = |kind| SourceError::new(path, kind);
     let Sorted { logs, topologies, nodes, ignored, mut seen } = sorted_files(path, source)?;
-    if !logs.is_empty() && logs.iter().all(|(_, kind)| *kind == Source::Alibaba2018) {
+    if let Some(&(_, source)) = logs.first()
+        && matches!(source, Source::Alibaba2017 | Source::Alibaba2018)
+        && logs.iter().all(|(_, kind)| *kind == source)
+    {
         let mut tables: Vec<PathBuf> = logs.iter().map(|(name, _)| path.join(name)).collect();
         tables.extend(nodes);
-        let folder = alibaba_2018::files::tables(path, &tables)?;
+        let folder = alibaba::files::tables(source, path, &tables)?;
         return Ok(TraceFolder { ignored, ..folder });
     }
     match (&logs[..], source) {
@@ -180,7 +184,9 @@ fn open_file(path: &Path, source: Option<Source>) -> Result<TraceFolder, SourceE
     let beside = match kind {
         Source::Rumen => topology_beside(path)?,
         Source::Openb => nodes_beside(path)?,
-        Source::Alibaba2018 => return alibaba_2018::files::tables(path, &[path.to_owned()]),
+        Source::Alibaba2017 | Source::Alibaba2018 => {
+            return alibaba::files::tables(kind, path, &[path.to_owned()]);
+        }
         _ => None,
     };
     log_parts(path, kind, beside.as_deref())
@@ -295,13 +301,12 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     if openb::are_nodes(text) {
         return Ok(FileKind::Nodes);
     }
-    if alibaba_2017::is_seen(text) {
-        return Ok(FileKind::Log(Source::Alibaba2017));
-    }
-    match alibaba_2018::files::Kind::of(text) {
-        Some(alibaba_2018::files::Kind::Machines) => return Ok(FileKind::Nodes),
-        Some(_) => return Ok(FileKind::Log(Source::Alibaba2018)),
-        None => {}
+    for source in [Source::Alibaba2017, Source::Alibaba2018] {
+        match Kind::of(source, text) {
+            Some(Kind::Machines) => return Ok(FileKind::Nodes),
+            Some(_) => return Ok(FileKind::Log(source)),
+            None => {}
+        }
     }
     let is_comment = |line: &&[u8]| matches!(line.first(), Some(b';' | b'#'));
     let lines = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);

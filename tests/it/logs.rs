@@ -1,6 +1,7 @@
 //! Logs other than the Google trace: small ones drawn by hand, the real ones beside this
 //! repository, and whatever bytes there may be.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -16,6 +17,9 @@ use jobfate::schema::{ROW_ID, Source, Table};
 use jobfate::sources::open_trace;
 use jobfate::sources::part::Progress;
 use proptest::prelude::*;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::support::{Place, assert_same_files, check_golden, golden, gzip, repository, skipped};
 
@@ -360,7 +364,7 @@ fn the_19_hadoop_jobs_of_2009() {
     let lake = place.lake();
     assert!(lake.has_column(Table::TaskEvents, "phase"));
     assert!(!lake.has_column(Table::TaskEvents, "site"));
-    let mut phases = std::collections::BTreeMap::new();
+    let mut phases = BTreeMap::new();
     lake.scan(Table::TaskEvents, None, &["phase", "event_type"], |batch| {
         assert_eq!(batch.column(0).data_type(), &DataType::Utf8);
         let kinds = batch.column(1).as_primitive::<Int32Type>().values();
@@ -397,8 +401,8 @@ fn the_slurm_cluster_pozidriv() {
     assert!(!place.path("lake/rejects").exists(), "a real log has no bad line");
     let Some(naive) = naive_accounting("slurm", &[&log]) else { return };
     let lake = place.lake();
-    let mut ends = std::collections::BTreeMap::new();
-    let mut used_s = std::collections::BTreeMap::new();
+    let mut ends = BTreeMap::new();
+    let mut used_s = BTreeMap::new();
     let columns = ["end_reason", "event_type", "run_us", "processors"];
     lake.scan(Table::TaskEvents, None, &columns, |batch| {
         let kinds = batch.column(1).as_primitive::<Int32Type>();
@@ -422,7 +426,7 @@ fn the_slurm_cluster_pozidriv() {
     // Promise: an outcome split by reason is what the log says, in numbers and in CPU time.
     let of = |args: &[&str], name_at: usize, count_at: usize| {
         let csv = place.run(args).ok();
-        let mut sums = std::collections::BTreeMap::new();
+        let mut sums = BTreeMap::new();
         for line in csv.stdout_text().lines().skip(1) {
             let row: Vec<&str> = line.split(',').collect();
             let sum = row[count_at].split('.').next().unwrap().parse::<u64>().unwrap_or(0);
@@ -445,7 +449,7 @@ fn the_slurm_cluster_pozidriv() {
 
 /// Task events of some kinds by the log's word for the state.
 fn states_of(lake: &Lake, wanted: &[i32]) -> serde_json::Value {
-    let mut states = std::collections::BTreeMap::new();
+    let mut states = BTreeMap::new();
     lake.scan(Table::TaskEvents, None, &["state", "event_type"], |batch| {
         let kinds = batch.column(1).as_primitive::<Int32Type>();
         for (row, state) in batch.column(0).as_string::<i32>().iter().enumerate() {
@@ -526,6 +530,132 @@ fn the_batch_tasks_of_alibaba_2017() {
     assert!((used - expected).abs() <= 1e-6 * expected, "{used}, not {expected}");
     let jobs = place.run(&["classify", "--format", "json"]).ok().json();
     assert_eq!(jobs["total"], naive["jobs"]);
+}
+
+/// Tables of the trace of 2017 in their exact form, drawn: tasks, instances with several tries in any
+/// order, and machines, some with errors.
+fn draw_alibaba_2017(place: &Place) -> [PathBuf; 3] {
+    let mut draws = ChaCha8Rng::seed_from_u64(2017);
+    let (mut tasks, mut instances, mut machines) = (String::new(), Vec::new(), String::new());
+    for job in 1..=150 {
+        for task in 1..=draws.random_range(1..4) {
+            let (count, cpu) = (draws.random_range(1..4), 50 + 10 * draws.random_range(0..20));
+            let start = draws.random_range(-50..80_000);
+            let end = start + draws.random_range(0..5_000);
+            let state = ["Terminated", "Failed", "Running"][draws.random_range(0..3)];
+            writeln!(tasks, "{start},{end},{job},{task},{count},{state},{cpu},0.0039").unwrap();
+            for _ in 0..count {
+                let tries = 1 + draws.random_range(0..4) / 2;
+                for attempt in 1..=tries {
+                    let states = ["Terminated", "Failed", "Interrupted", "Running"];
+                    let state =
+                        if attempt < tries { "Failed" } else { states[draws.random_range(0..4)] };
+                    let start = start + 1_000 * attempt;
+                    let end =
+                        if state == "Running" { 0 } else { start + draws.random_range(1..900) };
+                    let machine = draws.random_range(1..40);
+                    let task = if draws.random_range(0..50) == 0 {
+                        String::new()
+                    } else {
+                        task.to_string()
+                    };
+                    instances.push(format!(
+                        "{start},{end},{job},{task},{machine},{state},{attempt},{tries},1.5,0.5,0.02,0.01\n"
+                    ));
+                }
+            }
+        }
+    }
+    instances.shuffle(&mut draws);
+    for machine in 1..40 {
+        writeln!(machines, "0,{machine},add,,64,0.69,0.37").unwrap();
+        if machine % 9 == 0 {
+            writeln!(machines, "{},{machine},softerror,disk_full,64,0.69,0.37", 600 * machine)
+                .unwrap();
+        }
+    }
+    [
+        place.raw("batch_task.csv", tasks),
+        place.raw("batch_instance.csv.gz", gzip(instances.concat().as_bytes())),
+        place.raw("server_event.csv", machines),
+    ]
+}
+
+/// Promise: of made-up tables in the form of the trace of 2017, tries by status and number,
+/// core-seconds, jobs, instances and machines are what plain Python counts.
+#[test]
+fn the_instances_of_alibaba_2017() {
+    let place = Place::new();
+    let tables = draw_alibaba_2017(&place);
+    place.run(&["ingest", "trace", "--lake", "lake"]).ok();
+    assert!(!place.path("lake/rejects").exists());
+    let Some(naive) = naive_accounting("alibaba-2017", &tables.each_ref()) else {
+        return;
+    };
+    let lake = place.lake();
+    // Every try has a start.
+    assert_eq!(states_of(&lake, &[1]), naive["tries"]);
+    let used = amount_seconds(&lake, "cpu_request", "Running");
+    let expected = naive["try_cpu_s"].as_f64().unwrap();
+    assert!((used - expected).abs() <= 1e-6 * expected, "{used}, not {expected}");
+    let jobs = place.run(&["classify", "--format", "json"]).ok().json();
+    assert_eq!(jobs["total"], naive["jobs"]);
+    // Each instance is submitted with its first try; an instance has one task_index in its job.
+    let (mut submits, mut numbers) = (0, BTreeMap::<i32, u64>::new());
+    let mut of_instance = BTreeMap::<(i64, i32), Vec<i32>>::new();
+    let columns = ["job_id", "task_index", "event_type", "attempt"];
+    lake.scan(Table::TaskEvents, None, &columns, |batch| {
+        let jobs = batch.column(0).as_primitive::<Int64Type>().values();
+        let [indexes, kinds, attempts] =
+            [1, 2, 3].map(|idx| batch.column(idx).as_primitive::<Int32Type>().values());
+        for row in 0..batch.num_rows() {
+            submits += u64::from(kinds[row] == 0);
+            if kinds[row] == 1 {
+                *numbers.entry(attempts[row]).or_default() += 1;
+                of_instance.entry((jobs[row], indexes[row])).or_default().push(attempts[row]);
+            }
+        }
+    })
+    .unwrap();
+    assert_eq!(naive["instances"], submits);
+    let numbers: serde_json::Value = numbers
+        .iter()
+        .map(|(number, count)| (number.to_string(), (*count).into()))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    assert_eq!(numbers, naive["numbers"]);
+    assert_eq!(naive["histories"], of_instance.len());
+    for (instance, mut attempts) in of_instance {
+        attempts.sort_unstable();
+        let count = attempts.len();
+        attempts.dedup();
+        assert_eq!(attempts.len(), count, "{instance:?} has an attempt twice");
+    }
+    let (mut rows, mut cores) = (0, 0.0);
+    lake.scan(Table::MachineEvents, None, &["event_type", "cpu_capacity"], |batch| {
+        rows += batch.num_rows();
+        let kinds = batch.column(0).as_primitive::<Int32Type>().values();
+        let capacities = batch.column(1).as_primitive::<Float32Type>().values();
+        cores += kinds
+            .iter()
+            .zip(capacities)
+            .filter(|(kind, _)| **kind == 0)
+            .map(|(_, cores)| f64::from(*cores))
+            .sum::<f64>();
+    })
+    .unwrap();
+    assert_eq!(
+        (naive["machine_rows"].as_u64(), naive["cores"].as_f64()),
+        (Some(rows as u64), Some(cores))
+    );
+    // Its tasks alone: the CPU of all their instances.
+    place.run(&["ingest", "trace/batch_task.csv", "--lake", "tasks"]).ok();
+    let lake = Lake::open(place.path("tasks")).unwrap();
+    assert_eq!(states_of(&lake, &[0]), naive["states"]);
+    let (used, expected) =
+        (amount_seconds(&lake, "cpu_request", "Running"), naive["cpu_s"].as_f64().unwrap());
+    assert!((used - expected).abs() <= 1e-6 * expected, "{used}, not {expected}");
+    place.run(&["verify", "--lake", "lake"]).ok();
 }
 
 /// Tables of the trace of 2018 in their exact form, drawn: tasks, instances with several tries, and

@@ -167,6 +167,17 @@ fn alibaba_2017(place: &Place, count: u32) {
         format!("{submit},{end},{},{id},{},{state},50,0.01", id / 3, 1 + drawn(id, 4, 5))
     };
     place.raw("batch_task.csv", lines("", 1..=count, line));
+    let instances = lines("", 1..=count, |id| {
+        let [_, start, end] = times(id);
+        let (machine, tries) = (1 + drawn(id, 5, 40), 1 + id % 2);
+        format!(
+            "{start},{end},{},{id},{machine},Terminated,{},{tries},1.5,0.5,0.1,0.05",
+            id / 3,
+            1 + drawn(id, 6, tries)
+        )
+    });
+    place.raw("batch_instance.csv", instances);
+    place.raw("server_event.csv", lines("", 1..=40, |id| format!("0,{id},add,,64,0.7,0.4")));
 }
 
 fn alibaba_2018(place: &Place, count: u32) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts an accounting log straight from its text, with nothing of ours.
 
-usage: naive_accounting.py slurm SACCT.gz | openb PODS NODES | alibaba-2017 TASKS.gz
+usage: naive_accounting.py slurm SACCT.gz | openb PODS NODES | alibaba-2017 TASKS [INSTANCES MACHINES]
        | alibaba-2018 TASKS INSTANCES MACHINES | kubernetes PODS
 
 Prints one JSON object: jobs by the log's own word for their end, rows that ran, the processor-seconds
@@ -83,18 +83,49 @@ def count_openb(pods, nodes):
     }
 
 
-def count_alibaba_2017(path):
-    states, hundredths_s, jobs = Counter(), 0, set()
-    with opened(path) as lines:
-        for row in list(csv.reader(lines))[1:]:
-            create, modify, job, _, instances, state, cpu, _ = row
+def count_alibaba_2017(tasks, instances=None, machines=None):
+    states, hundredths_s, jobs, plans = Counter(), 0, set(), {}
+    with opened(tasks) as lines:
+        for row in csv.reader(lines):
+            create, modify, job, task, instance_count, state, cpu, _ = row
+            if not job.isdigit():
+                continue
             states[state] += 1
             jobs.add(job)
+            plans[job, task] = int(float(cpu or 0))
             if state in ("Terminated", "Failed") and cpu:
                 # What happened before the trace is at its start.
                 length = max(max(int(modify), 0) - max(int(create), 0), 0)
-                hundredths_s += length * int(float(cpu)) * int(instances)
-    return {"states": dict(states), "cpu_s": hundredths_s / 100, "jobs": len(jobs)}
+                hundredths_s += length * int(float(cpu)) * int(instance_count)
+    found = {"states": dict(states), "cpu_s": hundredths_s / 100, "jobs": len(jobs)}
+    if instances is None:
+        return found
+    tries, first_tries, try_hundredths_s, unknown, numbers = Counter(), 0, 0, 0, Counter()
+    rows_of = Counter()
+    with opened(instances) as lines:
+        for row in csv.reader(lines):
+            start, end, job, task, _, state, number = row[:7]
+            if not job or not task:
+                unknown += 1
+                continue
+            tries[state] += 1
+            numbers[number] += 1
+            rows_of[job, task, row[7], number] += 1
+            first_tries += number == "1"
+            if int(end) > 0 and state not in ("Running", "Waiting", "Ready"):
+                try_hundredths_s += (int(end) - max(int(start), 0)) * plans[job, task]
+    with opened(machines) as lines:
+        rows = list(csv.reader(lines))
+    # A task has as many instances of so many tries as the try that most rows have.
+    most = Counter()
+    for (job, task, count, _), amount in rows_of.items():
+        most[job, task, count] = max(most[job, task, count], amount)
+    cores = sum(int(row[4]) for row in rows if row[2] == "add")
+    return found | {
+        "tries": dict(tries), "instances": first_tries, "try_cpu_s": try_hundredths_s / 100, "unknown": unknown,
+        "numbers": dict(numbers), "machines": len({row[1] for row in rows}), "machine_rows": len(rows),
+        "cores": cores, "histories": sum(most.values()),
+    }
 
 
 def count_alibaba_2018(tasks, instances, machines):

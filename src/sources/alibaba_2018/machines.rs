@@ -5,8 +5,10 @@ use rustc_hash::FxHashSet;
 use super::super::blocks::TextBlock;
 use super::super::part::{HandOut, Notes, PartParser};
 use super::super::rows::RowBlock;
-use super::{Cell, Fault, Fields, Kind, Line, RejectReason, Remarks, Row, fields};
-use super::{machine_id, whole};
+use super::{
+    Cell, Fault, Fields, Kind, Line, RejectReason, Remarks, Row, SOURCE, machine_id, share, time,
+    whole,
+};
 use crate::schema::row_id;
 
 /// Makes rows of `machine_events` of the lines.
@@ -24,26 +26,21 @@ impl Machines {
     }
 
     fn machine(&mut self, line: Line<'_>, rows: &mut RowBlock) -> Result<(), Fault> {
-        let fields = self.fields.split_into(Kind::Machines.field_count(), line.raw)?;
+        let fields = self.fields.split_into(Kind::Machines.field_count(SOURCE), line.raw)?;
         let row = Row { fields, line: line.raw };
         if line.number == 1 && row.raw(1) == b"time_stamp" {
             return Ok(());
         }
-        let optional = |idx: usize, column| {
-            let text =
-                fields::careful_text(row.raw(idx)).ok_or((column, RejectReason::BadValue))?;
-            Ok::<_, Fault>(Some(text).filter(|text| !text.is_empty()))
-        };
         let name = row.text(0, "machine_name")?;
-        let time_us = row.time(1, "time_us")?.unwrap_or(0);
+        let time_us = time(&row, 1, "time_us")?.unwrap_or(0);
         let cores = match row.raw(4) {
             b"" => None,
             text => Some(whole(text).ok_or(("cpu_capacity", RejectReason::BadValue))?),
         };
         #[expect(clippy::cast_precision_loss, reason = "a count of cores")]
         let cores = cores.map(|cores| cores as f32);
-        let memory = row.share(5, "memory_capacity", &mut self.remarks)?;
-        let status = optional(6, "status")?;
+        let memory = share(&row, 5, "memory_capacity", &mut self.remarks)?;
+        let status = row.optional(6, "status")?;
         if status != Some("USING") {
             self.remarks.add("machines in another state than USING: counted with their capacity");
         }
@@ -58,8 +55,8 @@ impl Machines {
             cores.into(),
             memory.into(),
             Cell::Text(name),
-            optional(2, "failure_domain_1")?.into(),
-            optional(3, "failure_domain_2")?.into(),
+            row.optional(2, "failure_domain_1")?.into(),
+            row.optional(3, "failure_domain_2")?.into(),
             status.into(),
         ];
         rows.push_row(row_id(self.part, line.number), &cells);

@@ -1,0 +1,150 @@
+//! What Alibaba's cluster traces of 2017 and 2018 share: batch tasks, their instances and machines,
+//! each a table of its own (CSV without a header).
+//!
+//! In: lines whose fields are between commas. Out: what a state and two times make of an attempt,
+//! which try of an instance it is, which file is which table, and what tasks request.
+//!
+//! | Status | Events |
+//! |---|---|
+//! | Terminated | SUBMIT, SCHEDULE, FINISH |
+//! | Failed | SUBMIT, SCHEDULE, FAIL |
+//! | Cancelled, Interrupted | SUBMIT, SCHEDULE, KILL |
+//! | Running | SUBMIT, SCHEDULE |
+//! | Ready, Waiting | SUBMIT |
+//!
+//! Times are seconds since the start of the trace. Instances are the tasks of the lake, and their
+//! tries (`seq_no`) its attempts. A later try has no SUBMIT of its own; tries that overlap (a backup)
+//! are both there. Rows are not compared with each other, so that memory does not grow with them.
+
+use super::fields;
+use super::records::fields::{Fields, whole};
+use super::records::{FAIL, FINISH, Fault, KILL, Life, Remarks, Turn};
+use super::rows::{Cell, RejectReason};
+
+pub(super) mod files;
+pub(super) mod requests;
+
+/// What a task or an instance may be.
+pub(super) const STATES: [&str; 7] =
+    ["Ready", "Waiting", "Running", "Terminated", "Failed", "Cancelled", "Interrupted"];
+
+/// Adds what only a job of several tasks has.
+pub(super) fn own_of_job(tasks: u32, end_reason: Option<&'static str>, cells: &mut Vec<Cell<'_>>) {
+    cells.push(i32::try_from(tasks).ok().into());
+    cells.push(end_reason.into());
+}
+
+/// A line whose fields are told apart.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    pub fields: &'a Fields,
+    pub line: &'a [u8],
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn raw(&self, idx: usize) -> &'a [u8] {
+        self.fields.get(self.line, idx)
+    }
+
+    pub(super) fn text(&self, idx: usize, column: &'static str) -> Result<&'a str, Fault> {
+        self.optional(idx, column)?.ok_or((column, RejectReason::EmptyMandatory))
+    }
+
+    pub(super) fn optional(
+        &self,
+        idx: usize,
+        column: &'static str,
+    ) -> Result<Option<&'a str>, Fault> {
+        let text = fields::careful_text(self.raw(idx)).ok_or((column, RejectReason::BadValue))?;
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    /// A whole number that must be there.
+    pub(super) fn whole(&self, idx: usize, column: &'static str) -> Result<i64, Fault> {
+        match self.raw(idx) {
+            b"" => Err((column, RejectReason::EmptyMandatory)),
+            text => whole(text).ok_or((column, RejectReason::BadValue)),
+        }
+    }
+
+    pub(super) fn count(&self, idx: usize, column: &'static str) -> Result<i32, Fault> {
+        let number = self.whole(idx, column)?;
+        i32::try_from(number).map_err(|_| (column, RejectReason::OutOfRange))
+    }
+
+    /// The state.
+    pub(super) fn state(&self, idx: usize) -> Result<&'static str, Fault> {
+        match self.raw(idx) {
+            b"" => Err(("status", RejectReason::EmptyMandatory)),
+            word => STATES
+                .into_iter()
+                .find(|state| state.as_bytes() == word)
+                .ok_or(("status", RejectReason::UnknownEventType)),
+        }
+    }
+}
+
+/// The event that a state ends with.
+pub(super) fn end_of(state: &str) -> Option<i32> {
+    match state {
+        "Terminated" => Some(FINISH),
+        "Failed" => Some(FAIL),
+        "Cancelled" | "Interrupted" => Some(KILL),
+        _ => None,
+    }
+}
+
+/// What a state and its times make of an attempt whose table has no time of submission; a time that
+/// is not known lies outside of the trace.
+pub(super) fn life(
+    state: &str,
+    (start_us, end_us): (Option<i64>, Option<i64>),
+    remarks: &mut Remarks,
+) -> Life {
+    let end = end_of(state);
+    let has_begun = end.is_some() || state == "Running";
+    remarks.add("no submit time: submitted at the start");
+    if start_us.is_none() {
+        remarks.add(if has_begun {
+            "start time of 0, outside of the trace: at its start"
+        } else {
+            "not started, and no time: submitted at the start of the trace"
+        });
+    }
+    if end.is_some() && end_us.is_none() {
+        remarks.add("ended, but no end time: left open");
+    }
+    let start_us = start_us.unwrap_or(0);
+    Life {
+        submit_us: Some(start_us),
+        start_us: has_begun.then_some(start_us),
+        end: end_us.zip(end),
+    }
+}
+
+/// The place of a try: its number, and how many there are.
+pub(super) fn turn(
+    (number, count): (i32, i32),
+    end_reason: Option<&str>,
+    remarks: &mut Remarks,
+) -> Turn {
+    if 1 < number {
+        remarks.add("later tries of an instance: attempts without a SUBMIT of their own");
+    }
+    // A backup that lost says nothing of what became of the job, nor does a try before the last.
+    let is_backup = 1 < count && end_reason == Some("Interrupted");
+    Turn { is_first: number <= 1, is_deciding: count <= number && !is_backup }
+}
+
+/// Counts an attempt of which the CPU cannot be charged.
+pub(super) fn check_cpu(cpu: Option<f32>, life: &Life, remarks: &mut Remarks) {
+    if cpu.is_none() && life.start_us.is_some() {
+        remarks.add("CPU request unknown: no CPU time is charged");
+    }
+}
+
+/// An amount of each of several instances, for all of them.
+#[expect(clippy::cast_precision_loss, reason = "no task has 2^24 instances")]
+pub(super) fn of_all(each: Option<f32>, instances: i32) -> Option<f32> {
+    each.map(|each| each * instances as f32)
+}

@@ -1,0 +1,115 @@
+//! Instances: `batch_instance.csv`, a row for each try of one.
+//!
+//! The trace does not name instances: a row says its task, the number of the try (`seq_no`) and how
+//! many tries there were. Of each task, the first row with a second try of two is taken to follow the
+//! first row with a first try of two, and so on. That gives every task its number of instances and
+//! of tries, however rows are sorted; which of several retried instances a try belongs to is not
+//! known, and counted.
+
+use rustc_hash::FxHashMap;
+
+use super::super::alibaba::requests::Requests;
+use super::super::alibaba::{self, Row, check_cpu};
+use super::super::records::{Fault, Record, Remarks, machine_id};
+use super::super::rows::Cell;
+use super::{amount, signed_time_us};
+
+/// The numbers of the instances of each job.
+#[derive(Default)]
+pub(super) struct Instances {
+    /// How many a job has so far.
+    counts: FxHashMap<i64, i32>,
+    /// Rows so far with a number of the try, of a task, of those with so many tries.
+    rows: FxHashMap<(TaskTries, i32), usize>,
+    /// The instances that were tried so often.
+    tried: FxHashMap<TaskTries, Vec<i32>>,
+}
+
+/// Job, task, and how many tries its instances have.
+type TaskTries = (i64, i32, i32);
+
+impl Instances {
+    /// The number of the instance that a try is one of.
+    fn number(&mut self, (job, task): (i64, i32), (number, count): (i32, i32)) -> i32 {
+        let mut next = || {
+            let count = self.counts.entry(job).or_default();
+            *count += 1;
+            *count
+        };
+        if count <= 1 {
+            return next();
+        }
+        let key = (job, task, count);
+        let rows = self.rows.entry((key, number)).or_default();
+        let known = self.tried.entry(key).or_default();
+        // As many as the number of the try that has most rows.
+        if known.len() == *rows {
+            known.push(next());
+        }
+        *rows += 1;
+        known[*rows - 1]
+    }
+}
+
+/// A try of an instance; `None` where nothing says of which job or task.
+pub(super) fn instance<'a>(
+    row: Row<'a>,
+    instances: &mut Instances,
+    requests: &Requests,
+    remarks: &mut Remarks,
+) -> Result<Option<Record<'a>>, Fault> {
+    if row.raw(2).is_empty() || row.raw(3).is_empty() {
+        remarks.add("instances without a job or a task, a known gap of the trace: left out");
+        return Ok(None);
+    }
+    let (job, task) = (row.whole(2, "job_id")?, row.count(3, "task_id")?);
+    let tries = (row.count(6, "seq_no")?, row.count(7, "total_seq_no")?);
+    let machine = row.optional(4, "machine_id")?;
+    let state = row.state(5)?;
+    let time = |idx, column, remarks: &mut Remarks| match row.raw(idx) {
+        b"" | b"0" => Ok(None),
+        text => signed_time_us(text, column, remarks).map(Some),
+    };
+    let times = (time(0, "start_timestamp", remarks)?, time(1, "end_timestamp", remarks)?);
+    let used = [
+        amount(&row, 9, "real_cpu_avg")?,
+        amount(&row, 8, "real_cpu_max")?,
+        amount(&row, 11, "real_mem_avg")?,
+        amount(&row, 10, "real_mem_max")?,
+    ];
+    let life = alibaba::life(state, times, remarks);
+    if 1 < tries.0 {
+        remarks.add("tries of instances that the trace does not name: in the order of the rows");
+    }
+    let end_reason = life.end.map(|_| state);
+    let (cpu, memory) = requests.of(row.raw(2), row.raw(3));
+    check_cpu(cpu, &life, remarks);
+    let mut own = vec![
+        Cell::Text(state),
+        end_reason.into(),
+        Cell::Missing,
+        cpu.into(),
+        memory.into(),
+        Cell::I32(task),
+        Cell::I32(tries.0),
+    ];
+    own.extend(used.map(Cell::from));
+    Ok(Some(Record {
+        job_id: job,
+        task_index: instances.number((job, task), tries),
+        turn: Some(alibaba::turn(tries, end_reason, remarks)),
+        life,
+        user: None,
+        job_name: None,
+        logical_name: None,
+        scheduling_class: None,
+        priority: None,
+        machine_id: machine.map(machine_id),
+        cpu,
+        memory,
+        end_reason,
+        nodes: None,
+        cluster: None,
+        own,
+    }))
+}
