@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::answers::account::check_reasons;
 use crate::answers::study::{Verdict, Work, settings};
 use crate::answers::words::text;
-use crate::answers::{edges, sentences};
+use crate::answers::{edges, flow, sentences};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
 use crate::digits::grouped;
@@ -361,8 +361,16 @@ pub fn answer<'a>(
         table,
         json: json_of(outcome, plural),
         settings: settings(&choice.plan, json!({"windows": choice.windows})),
-        charts: vec![(kind.name.to_owned(), chart(entry, outcome, choice))],
+        charts: vec![
+            (kind.name.to_owned(), chart(entry, outcome, choice)),
+            (format!("{}-flow", kind.name), flow(outcome, choice)),
+        ],
     })
+}
+
+fn flow(outcome: &Classification, choice: Choice) -> Chart {
+    let edges = edges::ending(&choice.edges(outcome));
+    Chart::Flow(flow::chart(&outcome.sequences, choice.plan.by.plural(), &edges))
 }
 
 pub(crate) fn json_of(outcome: &Classification, of: &'static str) -> Value {

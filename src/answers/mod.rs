@@ -10,6 +10,7 @@ pub mod describe;
 pub mod detect;
 pub mod edges;
 pub mod fairness;
+pub(crate) mod flow;
 pub mod ingest;
 pub mod list;
 pub mod load;

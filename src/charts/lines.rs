@@ -80,6 +80,11 @@ pub enum Stroke {
 }
 
 pub(super) fn draw(chart: &LineChart, canvas: &mut Canvas) {
+    plot(chart, 0.0, canvas);
+}
+
+/// Draws a plot that has at least so many pixels at its left.
+pub(super) fn plot(chart: &LineChart, left: f64, canvas: &mut Canvas) -> Frame {
     canvas.set_head(&chart.title, &chart.caption);
     let look = canvas.look;
     let (size, margin) = (look.text, look.margin());
@@ -88,7 +93,7 @@ pub(super) fn draw(chart: &LineChart, canvas: &mut Canvas) {
     let room = look.width - 2.0 * margin;
     let beside = beside(chart, &ranges, height, room, size);
     let right = beside.as_ref().map_or(size, |labels| labels.width);
-    let axis = Frame::left_of(&upright(chart, &ranges, height, size), height, size);
+    let axis = Frame::left_of(&upright(chart, &ranges, height, size), height, size).max(left);
     let frame = frame(chart, &ranges, (margin, margin), (room, height), (axis, right), size);
     let below = frame.draw(canvas);
     curves(chart, &frame, canvas);
@@ -98,6 +103,7 @@ pub(super) fn draw(chart: &LineChart, canvas: &mut Canvas) {
         None => below_plot(&[chart], canvas),
     }
     canvas.height += 0.5 * margin;
+    frame
 }
 
 pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
@@ -383,7 +389,7 @@ impl Beside {
 }
 
 /// The colour of a tone as text: as dark as text must be on white.
-fn dark(tone: Tone) -> Ink {
+pub(super) fn dark(tone: Tone) -> Ink {
     let ink = tone.ink();
     let (red, green, blue) = ink.color;
     let darker = |one: u8| u8::try_from(u16::from(one) * 3 / 5).unwrap_or(one);

@@ -17,12 +17,14 @@ mod areas;
 mod axes;
 mod bars;
 mod canvas;
+mod flow;
 mod forest;
 mod gantt;
 mod heat;
 mod lines;
 mod maps;
 mod painters;
+mod survival;
 mod telling;
 #[cfg(test)]
 mod tests;
@@ -31,13 +33,17 @@ mod theme;
 pub use areas::{Area, AreaChart};
 pub use axes::{DAYS_OF_SPAN, DAYS_OF_TRACE, HOURS_OF_REPLAY, HOURS_OF_TRACE, Scale};
 pub use bars::{Bar, BarChart};
+pub use flow::{FlowChart, FlowNode, FlowWay};
 pub use forest::{ForestChart, ForestColumn, Interval};
 pub use gantt::{GanttChart, GanttSpan};
 pub use heat::{HeatChart, HeatRow};
 pub use lines::{Line, LineChart, PanelChart, Stroke};
 pub use maps::{MapChart, MapField, MapPanel};
+pub use survival::{AtRisk, SurvivalChart};
 pub use telling::telling;
 pub use theme::{Look, LookError, Tone, outcome_tone};
+
+pub(crate) use survival::round_times;
 
 use canvas::Canvas;
 
@@ -60,6 +66,10 @@ pub enum Chart {
     Heat(HeatChart),
     /// Values with intervals, in rows and columns.
     Forest(ForestChart),
+    /// Survival curves and numbers at risk.
+    Survival(SurvivalChart),
+    /// Bands from stage to stage.
+    Flow(FlowChart),
 }
 
 impl Chart {
@@ -74,6 +84,8 @@ impl Chart {
             Self::Areas(chart) => &chart.title,
             Self::Heat(chart) => &chart.title,
             Self::Forest(chart) => &chart.title,
+            Self::Survival(chart) => &chart.plot.title,
+            Self::Flow(chart) => &chart.title,
         }
     }
 
@@ -88,6 +100,8 @@ impl Chart {
             Self::Areas(chart) => &chart.caption,
             Self::Heat(chart) => &chart.caption,
             Self::Forest(chart) => &chart.caption,
+            Self::Survival(chart) => &chart.plot.caption,
+            Self::Flow(chart) => &chart.caption,
         }
     }
 
@@ -104,6 +118,8 @@ impl Chart {
             Self::Areas(chart) => &mut chart.caption,
             Self::Heat(chart) => &mut chart.caption,
             Self::Forest(chart) => &mut chart.caption,
+            Self::Survival(chart) => &mut chart.plot.caption,
+            Self::Flow(chart) => &mut chart.caption,
         };
         if !scope.is_empty() && !caption.contains(scope) {
             let space = if caption.is_empty() { "" } else { " " };
@@ -192,6 +208,8 @@ fn drawn(chart: &Chart, look: Look) -> Canvas {
         Chart::Areas(areas) => areas::draw(areas, &mut canvas),
         Chart::Heat(heat) => heat::draw(heat, &mut canvas),
         Chart::Forest(forest) => forest::draw(forest, &mut canvas),
+        Chart::Survival(own) => survival::draw(own, &mut canvas),
+        Chart::Flow(flow) => flow::draw(flow, &mut canvas),
     }
     canvas
 }

@@ -3,7 +3,10 @@
 //! In: a chart. Out: the same without what is zero, and with curves that are one and the same drawn
 //! once under all their names; nothing where no picture would tell more than a sentence.
 
-use super::{AreaChart, BarChart, Chart, ForestChart, ForestColumn, LineChart, PanelChart, Stroke};
+use super::{
+    AreaChart, BarChart, Chart, FlowChart, ForestChart, ForestColumn, LineChart, PanelChart,
+    Stroke, SurvivalChart,
+};
 
 /// The chart without what says nothing; `None` where nothing is left that could be compared.
 pub fn telling(chart: &Chart) -> Option<Chart> {
@@ -13,6 +16,8 @@ pub fn telling(chart: &Chart) -> Option<Chart> {
         Chart::Panels(panels) => self::panels(panels).map(Chart::Panels),
         Chart::Areas(areas) => self::areas(areas).map(Chart::Areas),
         Chart::Forest(forest) => self::forest(forest).map(Chart::Forest),
+        Chart::Survival(survival) => self::survival(survival).map(Chart::Survival),
+        Chart::Flow(flow) => self::flow(flow).map(Chart::Flow),
         other => Some(other.clone()),
     }
 }
@@ -62,6 +67,17 @@ fn lines(chart: &LineChart) -> Option<LineChart> {
         }
     }
     Some(LineChart { lines: kept, ..chart.clone() })
+}
+
+/// The curves, with all numbers at risk.
+fn survival(chart: &SurvivalChart) -> Option<SurvivalChart> {
+    Some(SurvivalChart { plot: lines(&chart.plot)?, ..chart.clone() })
+}
+
+/// Ways that somebody takes, at least two: one alone is a number.
+fn flow(chart: &FlowChart) -> Option<FlowChart> {
+    let ways: Vec<_> = chart.ways.iter().filter(|way| 0 < way.count).cloned().collect();
+    (1 < ways.len()).then(|| FlowChart { ways, ..chart.clone() })
 }
 
 /// All plots, since they stand in columns; nothing where none of them tells anything.

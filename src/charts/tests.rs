@@ -198,12 +198,38 @@ fn panels() -> impl Strategy<Value = Chart> {
     )
 }
 
+fn survival() -> impl Strategy<Value = Chart> {
+    let row = (words(), tone(), any::<u64>()).prop_map(|(name, tone, most)| {
+        let times = round_times(0.01, 1e12).into_iter();
+        let counts = times.zip(0..).map(|(time, at)| (time, most >> (at / 3))).collect();
+        AtRisk { name, tone, counts }
+    });
+    (lines(), prop::collection::vec(row, 0..6)).prop_map(|(plot, at_risk)| {
+        let plot = LineChart { x_scale: Scale::Log, ..plot };
+        Chart::Survival(SurvivalChart { plot, at_risk })
+    })
+}
+
+fn flow() -> impl Strategy<Value = Chart> {
+    let node = (words(), tone()).prop_map(|(name, tone)| FlowNode { name, tone });
+    let stages = prop::collection::vec(prop::collection::vec(node, 4), 3);
+    let way = (prop::collection::vec(0..4_usize, 3), 0..10_000_000_u64)
+        .prop_map(|(nodes, count)| FlowWay { nodes, count });
+    (words(), words(), stages, prop::collection::vec(way, 0..9)).prop_map(
+        |(title, caption, stages, ways)| {
+            let unit = "jobs".to_owned();
+            Chart::Flow(FlowChart { title, caption, unit, stages, ways })
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
     fn no_text_of_a_picture_lies_on_another_or_is_cut(
-        chart in prop_oneof![lines().prop_map(Chart::Lines), bars(), gantt(), maps(), panels(), areas(), heat(), forest()],
+        chart in prop_oneof![lines().prop_map(Chart::Lines), bars(), gantt(), maps(), panels(), areas(), heat(), forest(),
+            survival(), flow()],
         width_in in prop_oneof![Just(3.3), Just(7.0), 2.5..20.0_f64],
         is_titled in any::<bool>(),
     ) {
@@ -283,6 +309,22 @@ fn one_of_each() -> Vec<Chart> {
         caption: "Caption".into(),
         rows: ["late", "yarn", "spark"].map(str::to_owned).into(),
         columns: vec![column("precision (%)"), column("recall (%)")],
+    }));
+    let counts = round_times(1.0, 10.0).into_iter().map(|time| (time, 7)).collect();
+    all.push(Chart::Survival(SurvivalChart {
+        plot: plain_lines(Scale::Log),
+        at_risk: vec![AtRisk { name: "all".into(), tone: Tone::Ink, counts }],
+    }));
+    let node = |name: &str| FlowNode { name: name.into(), tone: outcome_tone(name) };
+    all.push(Chart::Flow(FlowChart {
+        title: "Title".into(),
+        caption: "Caption".into(),
+        unit: "jobs".into(),
+        stages: vec![vec![node("submitted")], vec![node("finished"), node("failed")]],
+        ways: vec![
+            FlowWay { nodes: vec![0, 0], count: 3 },
+            FlowWay { nodes: vec![0, 1], count: 1 },
+        ],
     }));
     all
 }
@@ -398,6 +440,8 @@ fn empty_charts_are_drawn_and_not_a_crash() {
     draw(Chart::Heat(heat));
     let (rows, columns) = (Vec::new(), Vec::new());
     draw(Chart::Forest(ForestChart { title: text(), caption: text(), rows, columns }));
+    let (unit, stages, ways) = (text(), Vec::new(), Vec::new());
+    draw(Chart::Flow(FlowChart { title: text(), caption: text(), unit, stages, ways }));
     let (panels, columns) = (Vec::new(), 3);
     draw(Chart::Panels(PanelChart { title: text(), caption: text(), panels, columns }));
     for x_scale in [Scale::Linear, Scale::Log] {
@@ -409,6 +453,7 @@ fn empty_charts_are_drawn_and_not_a_crash() {
             x_scale,
             lines: Vec::new(),
         };
+        draw(Chart::Survival(SurvivalChart { plot: lines.clone(), at_risk: Vec::new() }));
         draw(Chart::Lines(lines));
     }
 }

@@ -7,15 +7,18 @@ use arrow::record_batch::RecordBatch;
 
 use super::frame::Frame;
 use crate::charts::{
-    Area, AreaChart, BarChart, Chart, ForestChart, GanttChart, HeatChart, Line, LineChart, MapChart,
+    Area, AreaChart, AtRisk, BarChart, Chart, FlowChart, ForestChart, GanttChart, HeatChart, Line,
+    LineChart, MapChart,
 };
 
 /// The numbers of a chart.
 pub(super) fn points(chart: &Chart) -> RecordBatch {
     match chart {
         Chart::Bars(chart) => bars(chart),
-        Chart::Lines(chart) => curves(&[chart], false),
-        Chart::Panels(chart) => curves(&chart.panels.iter().collect::<Vec<_>>(), true),
+        Chart::Lines(chart) => curves(&[chart], false, &[]),
+        Chart::Panels(chart) => curves(&chart.panels.iter().collect::<Vec<_>>(), true, &[]),
+        Chart::Survival(chart) => curves(&[&chart.plot], false, &chart.at_risk),
+        Chart::Flow(chart) => ways(chart),
         Chart::Gantt(chart) => spans(chart),
         Chart::Maps(chart) => maps(chart),
         Chart::Areas(chart) => areas(chart),
@@ -42,14 +45,26 @@ struct Point<'a> {
     x: f64,
     y: Option<f64>,
     band: Option<(f64, f64)>,
+    at_risk: Option<u64>,
 }
 
-fn curves(panels: &[&LineChart], has_panels: bool) -> RecordBatch {
+fn curves(panels: &[&LineChart], has_panels: bool, at_risk: &[AtRisk]) -> RecordBatch {
     let mut points: Vec<Point<'_>> = Vec::new();
     for panel in panels {
         for line in &panel.lines {
             points.extend(points_of(&panel.title, line));
         }
+    }
+    for row in at_risk {
+        let own = row.counts.iter().map(|&(x, count)| Point {
+            panel: "",
+            curve: &row.name,
+            x,
+            y: None,
+            band: None,
+            at_risk: Some(count),
+        });
+        points.extend(own);
     }
     let frame = if has_panels {
         let panels = points.iter().map(|point| point.panel);
@@ -58,7 +73,7 @@ fn curves(panels: &[&LineChart], has_panels: bool) -> RecordBatch {
         Frame::default()
     };
     let axis = |of: fn(&LineChart) -> &String| panels.first().map_or("", |panel| of(panel));
-    frame
+    let frame = frame
         .text("curve", points.iter().map(|point| point.curve))
         .about("the name of the curve")
         .float("x", points.iter().map(|point| Some(point.x)))
@@ -68,8 +83,29 @@ fn curves(panels: &[&LineChart], has_panels: bool) -> RecordBatch {
         .float("low", points.iter().map(|point| point.band.map(|band| band.0)))
         .about("lower bound of the band")
         .float("high", points.iter().map(|point| point.band.map(|band| band.1)))
-        .about("upper bound of the band")
+        .about("upper bound of the band");
+    if at_risk.is_empty() {
+        return frame.batch();
+    }
+    frame
+        .maybe_count("at_risk", points.iter().map(|point| point.at_risk))
+        .about("how many are still followed just before x; in rows of their own")
         .batch()
+}
+
+/// The ways of a flow, with the node in each stage.
+fn ways(chart: &FlowChart) -> RecordBatch {
+    let name_of = |stage: usize, node: usize| {
+        chart.stages.get(stage).and_then(|nodes| nodes.get(node)).map_or("", |node| &node.name)
+    };
+    let frame = (0..chart.stages.len()).fold(Frame::default(), |frame, stage| {
+        let names = chart
+            .ways
+            .iter()
+            .map(|way| way.nodes.get(stage).map_or("", |&node| name_of(stage, node)));
+        frame.text(&format!("stage_{}", stage + 1), names).about("the node in this stage")
+    });
+    frame.count("count", chart.ways.iter().map(|way| way.count)).about(&chart.unit).batch()
 }
 
 /// The points of a curve, then the places of its band at which it has no point.
@@ -80,13 +116,14 @@ fn points_of<'a>(panel: &'a str, line: &'a Line) -> Vec<Point<'a>> {
         place.map(|bound| (bound.1, bound.2))
     };
     let own = line.points.iter();
-    let mut points: Vec<Point<'_>> =
-        own.map(|&(x, y)| Point { panel, curve, x, y: Some(y), band: band_at(x) }).collect();
+    let mut points: Vec<Point<'_>> = own
+        .map(|&(x, y)| Point { panel, curve, x, y: Some(y), band: band_at(x), at_risk: None })
+        .collect();
     let has_point = |x: f64| line.points.iter().any(|point| point.0.to_bits() == x.to_bits());
     let alone = line.band.iter().filter(|bound| !has_point(bound.0));
     points.extend(alone.map(|&(x, low, high)| {
         let band = Some((low, high));
-        Point { panel, curve, x, y: None, band }
+        Point { panel, curve, x, y: None, band, at_risk: None }
     }));
     points
 }
@@ -206,7 +243,7 @@ fn heat(chart: &HeatChart) -> RecordBatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::charts::{Scale, Tone};
+    use crate::charts::{FlowNode, FlowWay, Scale, SurvivalChart, Tone};
     use crate::results::forms;
 
     fn text(chart: &Chart) -> String {
@@ -234,6 +271,31 @@ mod tests {
         let about =
             |name: &str| schema.field_with_name(name).unwrap().metadata()["meaning"].clone();
         assert_eq!([about("x"), about("y")], ["threshold", "share"]);
+    }
+
+    #[test]
+    fn a_survival_has_its_numbers_at_risk_and_a_flow_its_ways() {
+        let word = |word: &str| word.to_owned();
+        let plot = LineChart {
+            title: word("title"),
+            caption: word(""),
+            x_axis: word("s"),
+            y_axis: word("share"),
+            x_scale: Scale::Log,
+            lines: vec![Line::steps(word("a"), vec![(1.0, 0.5)], Tone::Blue)],
+        };
+        let at_risk = vec![AtRisk { name: word("a"), tone: Tone::Blue, counts: vec![(1.0, 7)] }];
+        let chart = Chart::Survival(SurvivalChart { plot, at_risk });
+        assert_eq!(text(&chart), "curve,x,y,low,high,at_risk\na,1.0,0.5,,,\na,1.0,,,,7\n");
+        let node = |name: &str| FlowNode { name: word(name), tone: Tone::Blue };
+        let chart = Chart::Flow(FlowChart {
+            title: word("title"),
+            caption: word(""),
+            unit: word("jobs"),
+            stages: vec![vec![node("here")], vec![node("x"), node("y")]],
+            ways: vec![FlowWay { nodes: vec![0, 1], count: 3 }],
+        });
+        assert_eq!(text(&chart), "stage_1,stage_2,count\nhere,y,3\n");
     }
 
     #[test]

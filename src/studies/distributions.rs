@@ -215,6 +215,17 @@ pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
     }))
 }
 
+/// How many are still followed just before each of some times, s: those that last at least so long.
+pub fn at_risk(values: &Counted, times_s: &[f64]) -> Vec<u64> {
+    let micros = |time_s: f64| {
+        #[expect(clippy::cast_possible_truncation, reason = "times of a trace fit")]
+        let micros = (time_s * 1e6).round() as i64;
+        micros
+    };
+    let last = |time_s: &f64| values.count(|value| micros(*time_s) <= value.amount());
+    times_s.iter().map(last).collect()
+}
+
 /// The chance that a task's job finishes, given that the task has so many events already.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chance {
@@ -358,6 +369,9 @@ mod tests {
             curve.iter().map(|point| (point.share * 1e6).round() / 1e6).collect();
         assert_eq!(shares, [0.833_333, 0.416_667, 0.208_333]);
         assert_eq!(curve.iter().map(|point| point.at_risk).collect::<Vec<u64>>(), [6, 4, 2]);
+        let ends: Vec<f64> = curve.iter().map(|point| point.time_s).collect();
+        assert_eq!(at_risk(&times, &ends), [6, 4, 2]);
+        assert_eq!(at_risk(&times, &[0.1, 1.5, 2.0, 2.5, 5.0, 6.0]), [6, 5, 5, 4, 2, 0]);
         assert!(
             curve
                 .iter()

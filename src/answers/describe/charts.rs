@@ -3,13 +3,14 @@
 use crate::answers::describe::plan::Question;
 use crate::answers::describe::{Part, edges_of};
 use crate::answers::edges;
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone};
+use crate::charts::{AtRisk, Line, LineChart, Scale, Stroke, Tone, outcome_tone, round_times};
 use crate::digits;
 use crate::studies::censoring::Censoring;
-use crate::studies::counted::Counted;
-use crate::studies::distributions::{cumulative, kaplan_meier};
+use crate::studies::counted::{Counted, Value};
+use crate::studies::distributions::{at_risk, cumulative, kaplan_meier};
 use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::samples::{OutcomeOf, What};
+use crate::units::micros_to_seconds;
 
 /// The title of a picture of it.
 pub(crate) const fn title(what: What) -> &'static str {
@@ -25,8 +26,8 @@ pub(crate) const fn title(what: What) -> &'static str {
     }
 }
 
-/// A curve per outcome, or per group where values are split: those with most values.
-pub(crate) fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> {
+/// What has a curve of its own: each outcome, or where values are split the groups with most values.
+fn shown(parts: &[(Part, Counted)], question: Question) -> Vec<(&str, &Counted, Tone)> {
     let what = question.what;
     if question.group_by.is_none() {
         let is_shown = |outcome: &str| {
@@ -36,7 +37,7 @@ pub(crate) fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> 
         let shown =
             parts.iter().filter(|(part, values)| !values.is_empty() && is_shown(part.outcome));
         return shown
-            .map(|(part, values)| line(part.outcome, values, what, outcome_tone(part.outcome)))
+            .map(|(part, values)| (part.outcome, values, outcome_tone(part.outcome)))
             .collect();
     }
     let mut groups: Vec<&(Part, Counted)> = parts[1..]
@@ -45,10 +46,30 @@ pub(crate) fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> 
         .collect();
     groups.sort_by_key(|(_, values)| std::cmp::Reverse(values.count(|_| true)));
     groups.truncate(Tone::SERIES.len());
-    let named = groups.iter().zip(Tone::SERIES).map(|((part, values), tone)| {
-        line(part.group.as_deref().unwrap_or_default(), values, what, tone)
-    });
+    let named = groups
+        .into_iter()
+        .zip(Tone::SERIES)
+        .map(|((part, values), tone)| (part.group.as_deref().unwrap_or_default(), values, tone));
     named.collect()
+}
+
+/// A curve for each of them.
+pub(crate) fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> {
+    let shown = shown(parts, question).into_iter();
+    shown.map(|(name, values, tone)| line(name, values, question.what, tone)).collect()
+}
+
+/// How many of each are still followed at round times.
+pub(crate) fn numbers_at_risk(parts: &[(Part, Counted)], question: Question) -> Vec<AtRisk> {
+    const FIRST_S: f64 = 1e-3;
+    let longest = parts.iter().filter_map(|(_, values)| values.largest()).map(Value::amount).max();
+    let times = round_times(FIRST_S, micros_to_seconds(longest.unwrap_or(0)));
+    let row = |(name, values, tone): (&str, &Counted, Tone)| AtRisk {
+        name: shortened(name),
+        tone,
+        counts: times.iter().copied().zip(at_risk(values, &times)).collect(),
+    };
+    shown(parts, question).into_iter().map(row).collect()
 }
 
 pub(crate) fn line(name: &str, values: &Counted, what: What, tone: Tone) -> Line {
@@ -85,10 +106,11 @@ pub(crate) fn chart(
     censoring: &Censoring,
     all: &Counted,
     lines: Vec<Line>,
-) -> Chart {
+) -> LineChart {
     let Question { what, classes, outcome_of, group_by, .. } = question;
     let how = if what == What::JobSurvival {
-        " Kaplan-Meier with Greenwood's 95 % band, unended jobs censored."
+        " Kaplan-Meier with Greenwood's 95 % band, unended jobs censored; below, the \
+         jobs that are still followed just before each time."
     } else {
         ""
     };
@@ -97,7 +119,7 @@ pub(crate) fn chart(
         (None, OutcomeOf::Task) => " by the last event of the task itself".to_owned(),
         (Some(_), _) => by_group(group_by),
     };
-    Chart::Lines(LineChart {
+    LineChart {
         title: title(what).to_owned(),
         caption: format!(
             "{} {}{spread}.{how}{}",
@@ -106,6 +128,7 @@ pub(crate) fn chart(
             edges::ending(&edges_of(what, censoring))
         ),
         x_axis: match what.name().replace('-', " ") {
+            _ if what == What::JobSurvival => "time since the first SCHEDULE (s)".to_owned(),
             name if name.split(' ').next() == Some(what.unit()) => name,
             name => format!("{name} ({})", what.unit()),
         },
@@ -117,5 +140,5 @@ pub(crate) fn chart(
         .to_owned(),
         x_scale: Scale::Log,
         lines,
-    })
+    }
 }

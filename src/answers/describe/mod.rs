@@ -8,11 +8,11 @@ use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
 use crate::answers::account::{check_reasons, keyed};
-use crate::answers::describe::charts::{by_group, chart, lines, shortened, title};
+use crate::answers::describe::charts::{by_group, chart, lines, numbers_at_risk, shortened, title};
 use crate::answers::describe::tables::{chances_table, curves_table, summary_table, survival};
 use crate::answers::study::settings;
 use crate::answers::{edges, sentences};
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{Chart, Line, LineChart, Scale, Stroke, SurvivalChart, Tone};
 use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::tables::SqlEngine;
@@ -223,7 +223,14 @@ pub fn described(
     censoring.censored_out = censored_out;
     let parts = parts_of(&samples, question);
     let lines = lines(&parts, question);
-    let chart = chart(question, &censoring, &parts[0].1, lines);
+    let plot = chart(question, &censoring, &parts[0].1, lines);
+    let chart = match what {
+        What::JobSurvival => {
+            let at_risk = numbers_at_risk(&parts, question);
+            Chart::Survival(SurvivalChart { plot, at_risk })
+        }
+        _ => Chart::Lines(plot),
+    };
     let (table, curves) = if what == What::JobSurvival {
         (survival(&parts, question.group_by), None)
     } else {

@@ -1,0 +1,125 @@
+//! From submission through events to the outcome, as a picture.
+//!
+//! In: event sequences with their counts. Out: bands from how a job came to how many attempts it had
+//! and to how it ended; every job is in one of them.
+
+use std::collections::BTreeMap;
+
+use crate::charts::{FlowChart, FlowNode, FlowWay, Tone, outcome_tone};
+use crate::digits::grouped;
+use crate::studies::outcomes::{Classes, OutcomeRow};
+
+/// How a job came, and how often it was scheduled.
+const CAME: [&str; 2] = ["submitted", "no SUBMIT"];
+const ATTEMPTS: [&str; 3] = ["1 attempt", "2+ attempts", "no attempt"];
+
+/// The way of a sequence: the places of how it came, how often it was scheduled, and how it ended by
+/// its last event that decides (among the outcomes of [`Classes::Terminal`]).
+fn way(sequence: &str) -> [usize; 3] {
+    let came = usize::from(!sequence.starts_with('0'));
+    let attempts = match sequence.matches('1').count() {
+        0 => 2,
+        1 => 0,
+        _ => 1,
+    };
+    let outcome = match sequence.chars().rev().find(|event| ('0'..='6').contains(event)) {
+        Some('4') => "finished",
+        Some('3') => "failed",
+        Some('5') => "killed",
+        Some('2') => "evicted",
+        Some('6') => "lost",
+        Some('0') => "pending",
+        Some('1') => "running",
+        _ => "unknown",
+    };
+    let ended = Classes::Terminal.outcomes().iter().position(|known| *known == outcome);
+    [came, attempts, ended.unwrap_or_default()]
+}
+
+/// The picture of `sequences`, of jobs or tasks.
+pub(crate) fn chart(sequences: &[OutcomeRow], plural: &str, edges: &str) -> FlowChart {
+    let mut ways: BTreeMap<[usize; 3], u64> = BTreeMap::new();
+    for row in sequences {
+        *ways.entry(way(row.sequence.as_deref().unwrap_or_default())).or_default() += row.count;
+    }
+    let total: u64 = ways.values().sum();
+    let outcomes = Classes::Terminal.outcomes();
+    let most = ways.iter().max_by_key(|(nodes, count)| (**count, std::cmp::Reverse(**nodes)));
+    let found = most.map_or_else(String::new, |(&[came, attempts, ended], &count)| {
+        let [came, attempts] = [CAME[came], ATTEMPTS[attempts]];
+        format!(
+            "Most {plural}, {} of {}: {came}, {attempts}, {}. ",
+            grouped(count),
+            grouped(total),
+            outcomes[ended]
+        )
+    });
+    let node = |name: &&str, tone| FlowNode { name: (*name).to_owned(), tone };
+    let grey = |names: &[&str]| names.iter().map(|name| node(name, Tone::Grey)).collect();
+    let ends = outcomes.iter().map(|name| node(name, outcome_tone(name)));
+    FlowChart {
+        title: format!("From submission to outcome: {} {plural}", grouped(total)),
+        caption: format!(
+            "{found}The height of a band is a number of {plural}; an attempt \
+             begins with a SCHEDULE. What decides the outcome is the \
+             last terminal event, or a SUBMIT or SCHEDULE after it.{edges}"
+        ),
+        unit: plural.to_owned(),
+        stages: vec![grey(&CAME), grey(&ATTEMPTS), ends.collect()],
+        ways: ways
+            .into_iter()
+            .map(|(nodes, count)| FlowWay { nodes: nodes.into(), count })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::facts::events::Event;
+    use crate::facts::jobs;
+    use crate::schema::EventType;
+
+    #[test]
+    fn ways_are_those_of_the_sequences() {
+        let said = |sequence: &str| {
+            let [came, attempts, ended] = way(sequence);
+            [CAME[came], ATTEMPTS[attempts], Classes::Terminal.outcomes()[ended]]
+        };
+        assert_eq!(said("014"), ["submitted", "1 attempt", "finished"]);
+        assert_eq!(said("05"), ["submitted", "no attempt", "killed"]);
+        assert_eq!(said("01201"), ["submitted", "2+ attempts", "running"]);
+        assert_eq!(said("0120"), ["submitted", "1 attempt", "pending"]);
+        assert_eq!(said("18"), ["no SUBMIT", "1 attempt", "running"]);
+        assert_eq!(said("7"), ["no SUBMIT", "no attempt", "unknown"]);
+    }
+
+    proptest! {
+        /// Promise: the outcome at the end of a way is the one of `--classes terminal`, and every job
+        /// is in one way.
+        #[test]
+        fn ends_are_those_of_the_terminal_classes(
+            all in prop::collection::vec(prop::collection::vec(0..11_i32, 1..9), 1..20),
+        ) {
+            let rows = all.iter().map(|kinds| {
+                let events: Vec<Event> = kinds
+                    .iter()
+                    .filter_map(|&kind| EventType::of(kind))
+                    .map(|event_type| Event { time_us: 0, row_id: 0, event_type, row: 0 })
+                    .collect();
+                let mut sequence = String::new();
+                jobs::write_sequence(&events, &mut sequence);
+                let ended = way(&sequence)[2];
+                prop_assert_eq!(ended, usize::from(jobs::by_terminal(&events)));
+                Ok(OutcomeRow {
+                    sequence: Some(sequence), outcome: String::new(), count: 1, share: 0.0,
+                })
+            });
+            let rows: Result<Vec<OutcomeRow>, TestCaseError> = rows.collect();
+            let chart = chart(&rows?, "jobs", "");
+            prop_assert_eq!(chart.ways.iter().map(|way| way.count).sum::<u64>(), all.len() as u64);
+        }
+    }
+}

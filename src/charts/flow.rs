@@ -1,0 +1,267 @@
+//! What flows from stage to stage, as bands whose width is the amount (Sankey, 1898).
+//!
+//! ```text
+//!  █ submitted ▒▒▒▒▒▒▒▒ █ scheduled ▒▒▒▒▒▒▒▒ █ finished      a bar per node of a stage; its height,
+//!  █  1,000    ▒▒▒▒▒▒▒▒ █    900    ▒▒▒▒     █   800         and that of a band, is the amount
+//!              ░░░░     █ never       ░░░░░░ █ killed
+//! ```
+
+use super::canvas::{Align, At, Canvas, Mark, Place, Shape, count, shortened, width_of};
+use super::says;
+use super::theme::{Ink, Tone};
+use crate::digits::grouped;
+
+/// Amounts that flow from stage to stage.
+#[derive(Clone, Debug)]
+pub struct FlowChart {
+    /// What is seen.
+    pub title: String,
+    /// Definition, source and censoring, below the title.
+    pub caption: String,
+    /// What is counted: jobs.
+    pub unit: String,
+    /// The nodes of each stage, from left to right and from top to bottom.
+    pub stages: Vec<Vec<FlowNode>>,
+    /// What takes the same way, each with its node in every stage.
+    pub ways: Vec<FlowWay>,
+}
+
+/// A node of a stage.
+#[derive(Clone, Debug)]
+pub struct FlowNode {
+    /// Its name.
+    pub name: String,
+    /// Its colour.
+    pub tone: Tone,
+}
+
+/// A way through all stages.
+#[derive(Clone, Debug)]
+pub struct FlowWay {
+    /// The place of its node in each stage.
+    pub nodes: Vec<usize>,
+    /// How many take it.
+    pub count: u64,
+}
+
+/// A node as it is drawn: upper edge and height of its bar.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bar {
+    top: f64,
+    high: f64,
+    count: u64,
+}
+
+/// Steps of the edge of a band.
+const STEPS: u32 = 12;
+
+/// Height of a name with its number below, in heights of the text.
+const LABEL: f64 = 2.7;
+
+/// The share of the picture that names at the right may take.
+const NAMES: f64 = 0.34;
+
+impl FlowChart {
+    /// How many pass each node of a stage.
+    fn counts(&self, stage: usize) -> Vec<u64> {
+        let mut counts = vec![0; self.stages[stage].len()];
+        for way in &self.ways {
+            if let Some(count) = way.nodes.get(stage).and_then(|&node| counts.get_mut(node)) {
+                *count += way.count;
+            }
+        }
+        counts
+    }
+
+    fn total(&self) -> u64 {
+        self.ways.iter().map(|way| way.count).sum()
+    }
+
+    /// How many go from one node to one of the next stage.
+    fn between(&self, stage: usize, from: usize, to: usize) -> u64 {
+        let is_it = |way: &&FlowWay| way.nodes.get(stage..stage + 2) == Some(&[from, to][..]);
+        self.ways.iter().filter(is_it).map(|way| way.count).sum()
+    }
+
+    /// A number with its share of all.
+    fn said(&self, amount: u64) -> String {
+        #[expect(clippy::cast_precision_loss, reason = "a share on paper")]
+        let share = amount as f64 / self.total().max(1) as f64 * 100.0;
+        let share = match share {
+            share if 0.0 < share && share < 0.1 => "<0.1".to_owned(),
+            share if 99.9 < share && share < 100.0 => ">99.9".to_owned(),
+            share => format!("{share:.1}"),
+        };
+        format!("{} ({share} %)", grouped(amount))
+    }
+}
+
+pub(super) fn draw(chart: &FlowChart, canvas: &mut Canvas) {
+    canvas.set_head(&chart.title, &chart.caption);
+    let look = canvas.look;
+    let (size, margin) = (look.text, look.margin());
+    if chart.total() == 0 || chart.stages.is_empty() {
+        canvas.height = margin;
+        return;
+    }
+    let bars: Vec<Vec<Bar>> =
+        (0..chart.stages.len()).map(|at| bars_of(chart, at, canvas)).collect();
+    let last = chart.stages.len() - 1;
+    let texts = chart.stages[last].iter().zip(&bars[last]).filter(|(_, bar)| 0 < bar.count);
+    let texts = texts.flat_map(|(node, bar)| [node.name.clone(), chart.said(bar.count)]);
+    let names = texts.map(|text| width_of(&text, size)).fold(0.0, f64::max).min(NAMES * look.width);
+    let thick = 0.8 * size;
+    let right = look.width - margin - names - 0.5 * size - thick;
+    let step = if last == 0 { 0.0 } else { (right - margin) / count(last) };
+    let left = |stage: usize| margin + count(stage) * step;
+    for stage in 0..last {
+        bands(chart, stage, [left(stage) + thick, left(stage + 1)], &bars, canvas);
+    }
+    for (stage, nodes) in chart.stages.iter().enumerate() {
+        let room = if stage == last { names } else { step - thick - size };
+        for (node, bar) in nodes.iter().zip(&bars[stage]).filter(|(_, bar)| 0 < bar.count) {
+            let at = (left(stage), bar.top);
+            canvas.fill(at, (thick, bar.high), node.tone.ink());
+            let (x, middle) = (at.0 + thick + 0.5 * size, bar.top + bar.high / 2.0);
+            let said = chart.said(bar.count);
+            let said = if width_of(&said, size) <= room { said } else { grouped(bar.count) };
+            for (text, down, ink) in
+                [(node.name.as_str(), -0.6, Ink::TEXT), (&said, 0.6, Ink::TEXT)]
+            {
+                let text = shortened(text, room, size);
+                canvas.text(&text, (x, middle + down * size), Align::Left, size, ink);
+            }
+            #[expect(clippy::cast_precision_loss, reason = "told with six digits")]
+            let amounts = [(chart.unit.as_str(), bar.count as f64)];
+            let shape = Shape::Area(at, (thick, bar.high));
+            canvas.places.push(Place { shape, says: says(&node.name, &amounts) });
+        }
+    }
+    let lowest = bars.iter().flatten().filter(|bar| 0 < bar.count);
+    let lowest = lowest.map(|bar| bar.top + bar.high.max(LABEL * size)).fold(0.0, f64::max);
+    canvas.height = lowest + margin;
+}
+
+/// The bars of a stage: as high as their amounts, and so far apart that names keep apart.
+fn bars_of(chart: &FlowChart, stage: usize, canvas: &Canvas) -> Vec<Bar> {
+    let look = canvas.look;
+    let counts = chart.counts(stage);
+    let mut y = look.margin();
+    let slots = counts.into_iter().map(|count| {
+        if count == 0 {
+            return Bar::default();
+        }
+        let high = height(chart, count, canvas).max(1.0);
+        let slot = high.max(LABEL * look.text);
+        let top = y + (slot - high) / 2.0;
+        y += slot + 0.5 * look.text;
+        Bar { top, high, count }
+    });
+    slots.collect()
+}
+
+/// The height of an amount.
+#[expect(clippy::cast_precision_loss, reason = "a length on paper")]
+fn height(chart: &FlowChart, count: u64, canvas: &Canvas) -> f64 {
+    let whole = 0.7 * canvas.look.plot_height(canvas.look.width);
+    whole * count as f64 / chart.total().max(1) as f64
+}
+
+/// Draws what goes from a stage to the next, in the colour of where it goes.
+fn bands(
+    chart: &FlowChart,
+    stage: usize,
+    [left, right]: [f64; 2],
+    bars: &[Vec<Bar>],
+    canvas: &mut Canvas,
+) {
+    let mut tops: [Vec<f64>; 2] =
+        [stage, stage + 1].map(|stage| bars[stage].iter().map(|bar| bar.top).collect());
+    for (from, source) in chart.stages[stage].iter().enumerate() {
+        for (to, target) in chart.stages[stage + 1].iter().enumerate() {
+            let amount = chart.between(stage, from, to);
+            if amount == 0 {
+                continue;
+            }
+            let high = height(chart, amount, canvas);
+            let [start, end] = [tops[0][from], tops[1][to]];
+            (tops[0][from], tops[1][to]) = (start + high, end + high);
+            let shown = high.max(0.8);
+            let points = band([(left, start), (right, end)], shown);
+            canvas.marks.push(Mark::Area { points, ink: target.tone.ink().with_opacity(0.32) });
+            let middle = (f64::midpoint(left, right), f64::midpoint(start, end) + shown / 2.0);
+            let name = format!("{} to {}", source.name, target.name);
+            #[expect(clippy::cast_precision_loss, reason = "told with six digits")]
+            let says = says(&name, &[(chart.unit.as_str(), amount as f64)]);
+            canvas.places.push(Place { shape: Shape::Point(middle), says });
+        }
+    }
+}
+
+/// The outline of a band: along its upper edge, and back along the lower one.
+fn band([(left, start), (right, end)]: [At; 2], high: f64) -> Vec<At> {
+    let upper = (0..=STEPS).map(|at| {
+        let share = f64::from(at) / f64::from(STEPS);
+        // Level where it leaves and where it comes in.
+        let bent = share * share * (3.0 - 2.0 * share);
+        (left + (right - left) * share, start + (end - start) * bent)
+    });
+    let upper: Vec<At> = upper.collect();
+    let lower: Vec<At> = upper.iter().rev().map(|&(x, y)| (x, y + high)).collect();
+    upper.into_iter().chain(lower).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::charts::Look;
+
+    fn chart(ways: &[([usize; 3], u64)]) -> FlowChart {
+        let node = |name: usize| FlowNode { name: name.to_string(), tone: Tone::Blue };
+        FlowChart {
+            title: String::new(),
+            caption: String::new(),
+            unit: "jobs".to_owned(),
+            stages: (0..3).map(|_| (0..4).map(node).collect()).collect(),
+            ways: ways
+                .iter()
+                .map(|&(nodes, count)| FlowWay { nodes: nodes.into(), count })
+                .collect(),
+        }
+    }
+
+    proptest! {
+        /// Promise: every stage shows all, what leaves a node is what came in, and heights are in
+        /// proportion to amounts.
+        #[test]
+        fn nothing_is_lost_between_stages(
+            ways in prop::collection::vec(((0..4_usize, 0..4_usize, 0..4_usize), 0..1_000_u64), 0..20),
+        ) {
+            let ways: Vec<([usize; 3], u64)> =
+                ways.into_iter().map(|((one, two, three), count)| ([one, two, three], count)).collect();
+            let chart = chart(&ways);
+            let canvas = Canvas::new(Look::SCREEN);
+            for stage in 0..3 {
+                prop_assert_eq!(chart.counts(stage).iter().sum::<u64>(), chart.total());
+                let of_node = |node: usize| ways.iter().filter(move |way| way.0[stage] == node);
+                for (node, bar) in bars_of(&chart, stage, &canvas).iter().enumerate() {
+                    let own: u64 = of_node(node).map(|way| way.1).sum();
+                    prop_assert_eq!(bar.count, own);
+                    if 1.0 < bar.high {
+                        let ratio = bar.high / height(&chart, chart.total(), &canvas);
+                        #[expect(clippy::cast_precision_loss, reason = "small")]
+                        let share = own as f64 / chart.total() as f64;
+                        prop_assert!((ratio - share).abs() < 1e-9);
+                    }
+                }
+            }
+            for node in 0..4 {
+                let came: u64 = (0..4).map(|from| chart.between(0, from, node)).sum();
+                let left: u64 = (0..4).map(|to| chart.between(1, node, to)).sum();
+                prop_assert_eq!(came, left);
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Survival curves with a table below them: how many are still followed at round times.
+//!
+//! ```text
+//!  1 │‾‾\___              the curves as in any plot
+//!    │    \____
+//!    └──┬─────┬────
+//!       10    100  duration (s)
+//!  number at risk         each number stands below the tick of its time
+//!  all  980   120
+//! ```
+
+use super::canvas::{Align, Canvas, shortened, width_of};
+use super::lines::{LineChart, dark, plot};
+use super::theme::{Ink, Tone};
+use crate::digits::grouped;
+
+/// Survival curves and the numbers at risk.
+#[derive(Clone, Debug)]
+pub struct SurvivalChart {
+    /// The curves.
+    pub plot: LineChart,
+    /// A row of numbers for each group.
+    pub at_risk: Vec<AtRisk>,
+}
+
+/// How many of a group are still followed.
+#[derive(Clone, Debug)]
+pub struct AtRisk {
+    /// The group, as its curve is called.
+    pub name: String,
+    /// The colour of its curve.
+    pub tone: Tone,
+    /// Times and how many are followed just before, at every digit times a power of ten.
+    pub counts: Vec<(f64, u64)>,
+}
+
+impl AtRisk {
+    /// The number at a tick of the axis; none where the tick is not one of the times.
+    fn at(&self, time: f64) -> Option<u64> {
+        let is_it = |one: &&(f64, u64)| (one.0 - time).abs() <= time * 1e-9;
+        self.counts.iter().find(is_it).map(|one| one.1)
+    }
+}
+
+/// The times at which an axis from `low` to `high` can have a tick: digits times powers of ten.
+#[expect(clippy::cast_possible_truncation, reason = "powers of ten of a number")]
+pub(crate) fn round_times(low: f64, high: f64) -> Vec<f64> {
+    let low = if 0.0 < low { low } else { 1.0 };
+    let (first, last) = (low.log10().floor() as i32, high.max(low).log10().ceil() as i32);
+    let powers = first..=last;
+    powers.flat_map(|power| (1..10).map(move |one| f64::from(one) * 10_f64.powi(power))).collect()
+}
+
+/// Pixels from one row to the next, in heights of the text.
+const ROW: f64 = 1.3;
+
+/// The share of the picture that names of groups may take.
+const NAMES: f64 = 0.25;
+
+pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
+    let (size, margin) = (canvas.look.text, canvas.look.margin());
+    let rows = || chart.at_risk.iter().filter(|row| !row.counts.is_empty());
+    let names = rows().map(|row| width_of(&row.name, size)).fold(0.0, f64::max);
+    let names = names.min(NAMES * canvas.look.width);
+    let largest = rows().flat_map(|row| &row.counts).map(|one| one.1).max().unwrap_or(0);
+    // The first number may stand at the left edge of the plot.
+    let wide = width_of(&grouped(largest), size);
+    let left = if names == 0.0 { 0.0 } else { names + 0.5 * wide + 0.7 * size };
+    let frame = plot(&chart.plot, left, canvas);
+    if names == 0.0 {
+        return;
+    }
+    let ticks = frame.x.ticks.iter().map(|tick| tick.0);
+    let times: Vec<f64> = ticks.filter(|&time| rows().all(|row| row.at(time).is_some())).collect();
+    let place = |time: f64| frame.at(time, 0.0).0;
+    let inside = ..=canvas.look.width - 0.5 * wide;
+    let fits = |times: &[f64]| {
+        let apart = times.windows(2).map(|pair| place(pair[1]) - place(pair[0]));
+        apart.fold(f64::MAX, f64::min) >= wide + 0.8 * size
+    };
+    let is_power = |time: f64| (time.log10() - time.log10().round()).abs() < 1e-6;
+    let powers: Vec<f64> = times.iter().copied().filter(|&time| is_power(time)).collect();
+    let every = |step: usize| powers.iter().copied().step_by(step).collect::<Vec<f64>>();
+    let choices = std::iter::once(times).chain((1..=4).map(every));
+    let Some(times) = choices.into_iter().find(|times| fits(times)) else { return };
+    let mut y = canvas.height + 0.7 * size;
+    canvas.text("number at risk", (margin, y), Align::Left, size, Ink::FAINT);
+    for row in rows() {
+        y += ROW * size;
+        let name = shortened(&row.name, names, size);
+        canvas.text(&name, (margin, y), Align::Left, size, dark(row.tone));
+        for &time in times.iter().filter(|&&time| inside.contains(&place(time))) {
+            let text = row.at(time).map_or_else(String::new, grouped);
+            canvas.text(&text, (place(time), y), Align::Middle, size, Ink::TEXT);
+        }
+    }
+    canvas.height = y + ROW * size;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_times_hold_every_tick_of_an_axis() {
+        let times = round_times(0.3, 40.0);
+        for tick in [0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0] {
+            assert!(times.iter().any(|time| (time - tick).abs() < 1e-12), "{tick} in {times:?}");
+        }
+        assert_eq!(round_times(0.0, 0.0).first(), Some(&1.0));
+    }
+}
