@@ -30,7 +30,7 @@ pub mod indices;
 pub mod program;
 pub mod rank;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 pub mod series;
 pub mod site;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Charts as in figures 3 and 4 of the paper: one step line per user, the rest summed.
 
-use super::Found;
+use super::{Found, entitled};
 use crate::answers::edges;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
@@ -8,7 +8,7 @@ use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
 use crate::fairness::usage::{self, UserUsage};
 
-const DAY_S: f64 = 86_400.0;
+pub(super) const DAY_S: f64 = 86_400.0;
 
 /// One chart per index, by the stem of its file, with the heaviest users named.
 pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
@@ -36,6 +36,7 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
         }
     }
     all.extend(lorenz(found, &users).map(|chart| ("fairness-lorenz".to_owned(), chart)));
+    all.extend(entitled::chart(found, &users).map(|it| ("fairness-entitled".to_owned(), it)));
     all
 }
 
@@ -118,7 +119,7 @@ fn stem(index: &str) -> String {
     kept.take(LETTERS_MAX).collect::<String>().trim_matches('-').to_owned()
 }
 
-fn caption(found: &Found) -> String {
+pub(super) fn caption(found: &Found) -> String {
     let plan = &found.span.plan;
     let when = match plan.accrual {
         Accrual::End => "when an attempt ends",

@@ -26,6 +26,7 @@ use crate::studies::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use crate::units::{CpuTime, micros_to_seconds};
 
 pub(crate) mod charts;
+mod entitled;
 pub mod gathered;
 pub mod plan;
 mod resource;

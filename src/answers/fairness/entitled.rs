@@ -1,0 +1,174 @@
+//! What users had beside what they are entitled to, over time.
+//!
+//! In: a history of usage. Out: for the heaviest users their share of all usage so far and their
+//! entitlement: by the accounts that were given, or one equal share for each user seen so far. What
+//! is known at an instant decides what is drawn there.
+
+use super::Found;
+use super::charts::{DAY_S, caption, shown};
+use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone};
+use crate::digits::grouped;
+use crate::fairness::accounts::Standing;
+use crate::fairness::history::History;
+use crate::fairness::usage::UserUsage;
+
+/// Users that are drawn, each in a plot.
+const USERS_MAX: usize = 6;
+
+/// Points of a curve.
+const POINTS_MAX: usize = 120;
+
+/// The begin of the span, where few have come and shares are far from what follows, is not drawn.
+const LEFT_OUT: f64 = 0.02;
+
+/// Shares of everybody at the end of an interval.
+struct Instant {
+    /// Days since the start of the span.
+    days: f64,
+    /// By user, the share of all that was charged so far.
+    had: Vec<f64>,
+    /// By user, the share that they are entitled to.
+    entitled: Vec<f64>,
+}
+
+/// The shares at the ends of intervals, from the first with usage, at most some of them and always
+/// the last.
+fn over_time(history: &History) -> Vec<Instant> {
+    let first = history.shown_from;
+    let ends = first..history.grid.count;
+    let every = ends.len().div_ceil(POINTS_MAX).max(1);
+    let mut standing = Standing::default();
+    let mut sums = vec![0.0; history.people.len()];
+    let mut cells = history.shown().iter().peekable();
+    let mut found = Vec::new();
+    for interval in ends {
+        standing.follow(&history.tree, interval);
+        while let Some(cell) = cells.next_if(|cell| cell.interval <= interval) {
+            sums[cell.who as usize] += cell.cpu.seconds();
+        }
+        let total: f64 = sums.iter().sum();
+        let is_last = interval + 1 == history.grid.count;
+        if 0.0 < total && (is_last || ((interval - first) as usize).is_multiple_of(every)) {
+            found.push(Instant {
+                days: history.seconds_at(interval + 1) / DAY_S,
+                had: sums.iter().map(|sum| sum / total).collect(),
+                entitled: standing.entitlements(&history.tree),
+            });
+        }
+    }
+    found
+}
+
+/// A plot for each of the heaviest users; none of one user alone.
+pub(super) fn chart(found: &Found, users: &[UserUsage]) -> Option<Chart> {
+    let history = &found.history;
+    let instants = over_time(history);
+    let last = instants.last().filter(|_| 1 < users.len())?;
+    let has_more = |who: usize| last.entitled[who] < last.had[who];
+    let more = users.iter().filter(|user| has_more(user.who)).count();
+    let heaviest = users.first()?;
+    let by = found.span.plan.by.name();
+    let line = |name: &str, points: Vec<(f64, f64)>, tone| Line {
+        name: name.to_owned(),
+        points,
+        band: Vec::new(),
+        tone,
+        stroke: Stroke::Straight,
+    };
+    let from = last.days * LEFT_OUT;
+    let panel = |user: &UserUsage| {
+        let of = |share: fn(&Instant) -> &Vec<f64>| -> Vec<(f64, f64)> {
+            let drawn = instants.iter().filter(|at| from <= at.days);
+            drawn.map(|at| (at.days, share(at)[user.who] * 100.0)).collect()
+        };
+        LineChart {
+            title: shown(found, &user.user),
+            caption: String::new(),
+            x_axis: DAYS_OF_SPAN.to_owned(),
+            y_axis: "share (%)".to_owned(),
+            x_scale: Scale::Linear,
+            lines: vec![
+                line("used so far", of(|at| &at.had), Tone::Blue),
+                line("entitled", of(|at| &at.entitled), Tone::Vermilion),
+            ],
+        }
+    };
+    let how = if history.tree.is_given {
+        "by the accounts given".to_owned()
+    } else {
+        format!("one equal share for each {by} seen so far")
+    };
+    Some(Chart::Panels(PanelChart {
+        title: "Share of the usage against entitlement".to_owned(),
+        caption: format!(
+            "At the end {} of {} have more than they are entitled to; {} has {:.1} % and is entitled \
+             to {:.2} %. Used: charged since the start of the span, of all that was; entitled: {how}. The first 2 % of \
+             the span are not drawn. {}",
+            grouped(more as u64),
+            grouped(users.len() as u64),
+            shown(found, &heaviest.user),
+            last.had[heaviest.who] * 100.0,
+            last.entitled[heaviest.who] * 100.0,
+            caption(found)
+        ),
+        panels: users.iter().take(USERS_MAX).map(panel).collect(),
+        columns: 3,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fairness::samples::{history, tree};
+
+    /// Three users over some hours, each use with its hour, user and CPU-seconds.
+    fn drawn(hours: usize, used: &[(u32, usize, u32)]) -> History {
+        let mut rows = vec![vec![0.0; hours]; 3];
+        for &(hour, who, cpu_s) in used {
+            rows[who][hour as usize] += f64::from(cpu_s);
+        }
+        history(&[("a", &rows[0]), ("b", &rows[1]), ("c", &rows[2])])
+    }
+
+    #[test]
+    fn a_file_of_accounts_says_who_is_entitled_to_what() {
+        let tree = tree("A 30\nA/a 1\nA/b 2\nc 10", &["a", "b", "c"]);
+        let history = History { tree, ..drawn(1, &[(0, 0, 5), (0, 2, 15)]) };
+        let at = &over_time(&history)[0];
+        assert_eq!(
+            (at.had.as_slice(), at.entitled.as_slice()),
+            (&[0.25, 0.0, 0.75][..], &[0.25, 0.5, 0.25][..])
+        );
+    }
+
+    proptest! {
+        /// Promise: shares and entitlements add up to 1 at every instant, the last share is that of
+        /// the table of users, and an instant depends on nothing later.
+        #[test]
+        fn shares_are_of_what_was_used_so_far(
+            used in prop::collection::vec((0..9_u32, 0..3_usize, 1..50_u32), 1..20),
+            cut in 1..9_u32,
+        ) {
+            let of = |used: &[(u32, usize, u32)]| drawn(9, used);
+            let whole = over_time(&of(&used));
+            for at in &whole {
+                prop_assert!((at.had.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+                prop_assert!(at.entitled.iter().sum::<f64>() < 1.0 + 1e-9);
+            }
+            let total: u32 = used.iter().map(|one| one.2).sum();
+            for who in 0..3 {
+                let own: u32 = used.iter().filter(|one| one.1 == who).map(|one| one.2).sum();
+                let share = f64::from(own) / f64::from(total);
+                prop_assert!((whole.last().unwrap().had[who] - share).abs() < 1e-9);
+            }
+            let before: Vec<(u32, usize, u32)> =
+                used.iter().copied().filter(|one| one.0 < cut).collect();
+            let early = over_time(&of(&before));
+            for (one, other) in whole.iter().zip(&early).filter(|(one, _)| one.days < f64::from(cut) / 24.0 + 1e-9) {
+                prop_assert_eq!(&one.had, &other.had);
+            }
+        }
+    }
+}
