@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Run, Setting};
+use super::{Run, Setting, densities};
 use crate::charts::{
     Bar, BarChart, Chart, GanttChart, GanttSpan, HOURS_OF_REPLAY, Line, LineChart, Scale, Stroke,
     Tone,
@@ -68,6 +68,8 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     if runs.iter().any(waits) {
         charts.push(("replay-response".to_owned(), Chart::Bars(response)));
         charts.push(("replay-queue".to_owned(), queue));
+        let both = densities::chart(runs, workload.task_count, &caption);
+        charts.extend(both.map(|chart| ("replay-densities".to_owned(), chart)));
     }
     charts.push(("replay-utilisation".to_owned(), in_use));
     if setting.has_fragmentation {

@@ -12,6 +12,7 @@ use crate::results::kind::Kind;
 use crate::schema::Table;
 
 pub mod charts;
+mod densities;
 pub mod journal;
 pub mod plan;
 pub mod run;

@@ -257,7 +257,7 @@ impl Metrics {
 
 impl Fates {
     /// First submit to first start, s.
-    fn waiting_s(&self, task: usize) -> Option<f64> {
+    pub fn waiting_s(&self, task: usize) -> Option<f64> {
         Some(micros_to_seconds(self.start_us[task]? - self.submit_us[task]?))
     }
 
@@ -280,7 +280,7 @@ impl Fates {
     }
 
     /// Response over a run time of at least [`BOUND_S`] of a finished task; at least 1.
-    fn bounded_slowdown(&self, task: usize) -> Option<f64> {
+    pub fn bounded_slowdown(&self, task: usize) -> Option<f64> {
         let run_s = self.run_s(task)?;
         Some(bounded_slowdown(self.response_s(task)? - run_s, run_s, BOUND_S))
     }
