@@ -298,25 +298,31 @@ fn one_of_each() -> Vec<Chart> {
     });
     let mut all = vec![bars, lines(Scale::Linear), lines(Scale::Log), panels, gantt, maps];
     all.extend(areas_and_fields());
+    all.extend(forest_survival_and_flow(plain_lines(Scale::Log)));
+    all
+}
+
+/// One chart of intervals, one of survival and one of flow.
+fn forest_survival_and_flow(plot: LineChart) -> [Chart; 3] {
     let interval = |value| Some(Interval { low: value / 2.0, value, high: value * 1.5 });
     let column = |axis: &str| ForestColumn {
         axis: axis.into(),
         values: vec![interval(20.0), None, interval(60.0)],
         tone: Tone::Blue,
     };
-    all.push(Chart::Forest(ForestChart {
+    let forest = Chart::Forest(ForestChart {
         title: "Title".into(),
         caption: "Caption".into(),
         rows: ["late", "yarn", "spark"].map(str::to_owned).into(),
         columns: vec![column("precision (%)"), column("recall (%)")],
-    }));
+    });
     let counts = round_times(1.0, 10.0).into_iter().map(|time| (time, 7)).collect();
-    all.push(Chart::Survival(SurvivalChart {
-        plot: plain_lines(Scale::Log),
+    let survival = Chart::Survival(SurvivalChart {
+        plot,
         at_risk: vec![AtRisk { name: "all".into(), tone: Tone::Ink, counts }],
-    }));
+    });
     let node = |name: &str| FlowNode { name: name.into(), tone: outcome_tone(name) };
-    all.push(Chart::Flow(FlowChart {
+    let flow = Chart::Flow(FlowChart {
         title: "Title".into(),
         caption: "Caption".into(),
         unit: "jobs".into(),
@@ -325,8 +331,8 @@ fn one_of_each() -> Vec<Chart> {
             FlowWay { nodes: vec![0, 0], count: 3 },
             FlowWay { nodes: vec![0, 1], count: 1 },
         ],
-    }));
-    all
+    });
+    [forest, survival, flow]
 }
 
 /// One chart of areas and one of fields.
