@@ -24,6 +24,8 @@ mod heat;
 mod lines;
 mod maps;
 mod painters;
+#[cfg(test)]
+mod seen;
 mod survival;
 mod telling;
 #[cfg(test)]

@@ -69,5 +69,5 @@ fn outcome(ended_by: &str) -> &'static str {
 }
 
 fn tone(outcome: &str) -> Tone {
-    if outcome == "ended with the job" { Tone::Grey } else { outcome_tone(outcome) }
+    if outcome == "ended with the job" { Tone::Ink } else { outcome_tone(outcome) }
 }

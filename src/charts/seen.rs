@@ -1,0 +1,221 @@
+//! What every chart promises to readers who see no colours, or fewer: grey print and deuteranopia.
+//!
+//! Curves differ by their dash, marked points by their form, whatever their colour. Bars, intervals and
+//! bands have their names beside them. Areas and bars over time differ by colour alone, in the order of
+//! their legend; fields become darker the more they hold.
+
+use proptest::prelude::*;
+
+use super::canvas::Mark;
+use super::theme::Ink;
+use super::*;
+
+/// The amounts of light of a colour: red, green, blue, each from 0 to 1 (IEC 61966-2-1).
+fn light(ink: Ink) -> [f64; 3] {
+    let (red, green, blue) = ink.color;
+    [red, green, blue].map(|one| {
+        let one = f64::from(one) / 255.0;
+        if one <= 0.04045 { one / 12.92 } else { ((one + 0.055) / 1.055).powf(2.4) }
+    })
+}
+
+fn times(matrix: [[f64; 3]; 3], light: [f64; 3]) -> [f64; 3] {
+    matrix.map(|row| row.iter().zip(light).map(|(one, other)| one * other).sum())
+}
+
+/// What a reader without green cones sees (Machado, Oliveira and Fernandes, 2009, severity 1).
+fn deuteranopia(ink: Ink) -> [f64; 3] {
+    const SEEN: [[f64; 3]; 3] = [
+        [0.367_322, 0.860_646, -0.227_968],
+        [0.280_085, 0.672_501, 0.047_413],
+        [-0.011_820, 0.042_940, 0.968_881],
+    ];
+    times(SEEN, light(ink)).map(|one| one.clamp(0.0, 1.0))
+}
+
+/// Tristimulus values under D65.
+fn xyz(light: [f64; 3]) -> [f64; 3] {
+    const OF: [[f64; 3]; 3] = [
+        [0.412_456_4, 0.357_576_1, 0.180_437_5],
+        [0.212_672_9, 0.715_152_2, 0.072_175_0],
+        [0.019_333_9, 0.119_192_0, 0.950_304_1],
+    ];
+    times(OF, light)
+}
+
+/// How grey paper shows a colour: its luminance.
+fn grey(ink: Ink) -> f64 {
+    xyz(light(ink))[1]
+}
+
+/// The contrast of two luminances (WCAG 2).
+fn contrast(one: f64, other: f64) -> f64 {
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+/// How far two amounts of light are apart for the eye (CIE 1976 L*a*b*).
+fn apart(one: [f64; 3], other: [f64; 3]) -> f64 {
+    let lab = |light: [f64; 3]| {
+        let [x, y, z] = xyz(light);
+        let [x, y, z] = [x / 0.950_47, y, z / 1.088_83].map(|one| {
+            if one <= 216.0 / 24_389.0 {
+                (24_389.0 / 27.0 * one + 16.0) / 116.0
+            } else {
+                one.cbrt()
+            }
+        });
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    };
+    lab(one).iter().zip(lab(other)).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt()
+}
+
+const TONES: [Tone; 8] = [
+    Tone::Ink,
+    Tone::Green,
+    Tone::Vermilion,
+    Tone::Blue,
+    Tone::Orange,
+    Tone::Purple,
+    Tone::Sky,
+    Tone::Grey,
+];
+
+fn pairs() -> impl Iterator<Item = (Tone, Tone)> {
+    TONES
+        .into_iter()
+        .enumerate()
+        .flat_map(|(idx, one)| TONES[..idx].iter().map(move |&two| (one, two)))
+}
+
+/// A plot with a curve of each tone.
+fn plot(tones: &[Tone], stroke: Stroke) -> LineChart {
+    let line = |(&tone, at): (&Tone, u8)| Line {
+        name: format!("{tone:?}"),
+        points: vec![(1.0, f64::from(at)), (10.0, f64::from(at) + 1.0)],
+        band: Vec::new(),
+        tone,
+        stroke,
+    };
+    LineChart {
+        title: String::new(),
+        caption: String::new(),
+        x_axis: "s".to_owned(),
+        y_axis: "share".to_owned(),
+        x_scale: Scale::Log,
+        lines: tones.iter().zip(0..).map(line).collect(),
+    }
+}
+
+/// The dashes of the curves of a picture: of a solid one none, which two series may share if what
+/// they are drawn in differs enough in grey.
+fn curves(chart: &Chart, look: Look) -> Vec<(Vec<f64>, f64)> {
+    let canvas = drawn(chart, look);
+    let found = canvas.marks.iter().filter_map(|mark| match mark {
+        Mark::Path { width, dash, ink, .. } if *width == look.stroke() => {
+            Some((dash.to_vec(), grey(*ink)))
+        }
+        _ => None,
+    });
+    let mut found: Vec<(Vec<f64>, f64)> = found.collect();
+    found.dedup();
+    found
+}
+
+/// The least contrast of solid lines, and of areas that touch.
+const LINES_MIN: f64 = 2.0;
+const AREAS_MIN: f64 = 1.1;
+
+proptest! {
+    #[test]
+    fn curves_are_told_apart_in_grey(
+        count in 2..8_usize, is_survival in any::<bool>(), is_panel in any::<bool>(),
+        width_in in prop_oneof![Just(3.3), Just(7.0)],
+    ) {
+        let plot = plot(&TONES[..count], Stroke::Straight);
+        let chart = match (is_survival, is_panel) {
+            (true, _) => Chart::Survival(SurvivalChart { plot, at_risk: Vec::new() }),
+            (false, true) => {
+                let (title, caption) = (String::new(), String::new());
+                Chart::Panels(PanelChart { title, caption, panels: vec![plot], columns: 1 })
+            }
+            (false, false) => Chart::Lines(plot),
+        };
+        let found = curves(&chart, Look::paper(width_in).unwrap());
+        prop_assert!(count <= found.len(), "{found:?}");
+        for (idx, one) in found.iter().enumerate() {
+            for two in found[..idx].iter().filter(|two| one.1 != two.1) {
+                prop_assert!(
+                    one.0 != two.0 || LINES_MIN <= contrast(one.1, two.1), "{one:?} {two:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn marked_points_differ_by_their_form() {
+    for (one, two) in pairs() {
+        assert_ne!(one.style().1, two.style().1, "{one:?} {two:?}");
+    }
+}
+
+#[test]
+fn tones_differ_without_green_cones() {
+    // The grey of the rest is near purple then: they differ by dash and marker, and no legend of
+    // areas or bars has both but that of a replay's attempts.
+    let near = [Tone::Purple, Tone::Grey];
+    for (one, two) in pairs().filter(|(one, two)| !(near.contains(one) && near.contains(two))) {
+        let apart = apart(deuteranopia(one.ink()), deuteranopia(two.ink()));
+        assert!(10.0 <= apart, "{one:?} {two:?} {apart}");
+    }
+}
+
+#[test]
+fn areas_that_touch_differ_in_grey() {
+    for pair in Tone::SERIES.windows(2) {
+        let contrast = contrast(grey(pair[0].ink()), grey(pair[1].ink()));
+        assert!(AREAS_MIN <= contrast, "{pair:?} {contrast}");
+    }
+}
+
+#[test]
+fn fields_become_darker_the_more_they_hold() {
+    let row = |name: &str| HeatRow {
+        name: name.to_owned(),
+        values: (1..20).map(|at| Some(f64::from(at))).collect(),
+    };
+    let heat = Chart::Heat(HeatChart {
+        title: String::new(),
+        caption: String::new(),
+        x_axis: "h".to_owned(),
+        x: 0.0..19.0,
+        y_axis: String::new(),
+        rows: vec![row("a")],
+        value: "jobs".to_owned(),
+    });
+    let fields = (0..20).map(|at| MapField { share: f64::from(at) / 19.0, label: String::new() });
+    let names = |count: usize| (0..count).map(|at| at.to_string()).collect();
+    let maps = Chart::Maps(MapChart {
+        title: String::new(),
+        caption: String::new(),
+        x: (String::new(), names(20)),
+        y: (String::new(), names(1)),
+        panels: vec![MapPanel { name: String::new(), fields: fields.collect() }],
+    });
+    for chart in [heat, maps] {
+        let canvas = drawn(&chart, Look::SCREEN);
+        let boxes = canvas.marks.iter().filter_map(|mark| match mark {
+            Mark::Box { at, ink, .. } => Some((at.1, *ink)),
+            _ => None,
+        });
+        let boxes: Vec<(f64, Ink)> = boxes.collect();
+        // The row of fields; the scale stands above it.
+        let lowest = boxes.iter().map(|own| own.0).fold(f64::MIN, f64::max);
+        let row: Vec<Ink> = boxes.iter().filter(|own| own.0 == lowest).map(|own| own.1).collect();
+        assert!(19 <= row.len());
+        for pair in row.windows(2) {
+            assert!(grey(pair[1]) < grey(pair[0]));
+            assert!(xyz(deuteranopia(pair[1]))[1] < xyz(deuteranopia(pair[0]))[1]);
+        }
+    }
+}
