@@ -140,7 +140,7 @@ proptest! {
             }
             (false, false) => Chart::Lines(plot),
         };
-        let found = curves(&chart, Look::paper(width_in).unwrap());
+        let found = curves(&chart, Look::paper(width_in).expect("a width of papers"));
         prop_assert!(count <= found.len(), "{found:?}");
         for (idx, one) in found.iter().enumerate() {
             for two in found[..idx].iter().filter(|two| one.1 != two.1) {

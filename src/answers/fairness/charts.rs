@@ -8,7 +8,7 @@ use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
 use crate::fairness::usage::{self, UserUsage};
 
-pub(super) const DAY_S: f64 = 86_400.0;
+const DAY_S: f64 = 86_400.0;
 
 /// One chart per index, by the stem of its file, with the heaviest users named.
 pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
@@ -36,7 +36,9 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
         }
     }
     all.extend(lorenz(found, &users).map(|chart| ("fairness-lorenz".to_owned(), chart)));
-    all.extend(entitled::chart(found, &users).map(|it| ("fairness-entitled".to_owned(), it)));
+    let name = |user: &UserUsage| shown(found, &user.user);
+    let entitled = entitled::chart(found, &users, name, &caption(found));
+    all.extend(entitled.map(|chart| ("fairness-entitled".to_owned(), chart)));
     all
 }
 
@@ -119,7 +121,7 @@ fn stem(index: &str) -> String {
     kept.take(LETTERS_MAX).collect::<String>().trim_matches('-').to_owned()
 }
 
-pub(super) fn caption(found: &Found) -> String {
+fn caption(found: &Found) -> String {
     let plan = &found.span.plan;
     let when = match plan.accrual {
         Accrual::End => "when an attempt ends",

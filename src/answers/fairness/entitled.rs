@@ -5,12 +5,13 @@
 //! is known at an instant decides what is drawn there.
 
 use super::Found;
-use super::charts::{DAY_S, caption, shown};
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone};
 use crate::digits::grouped;
 use crate::fairness::accounts::Standing;
 use crate::fairness::history::History;
 use crate::fairness::usage::UserUsage;
+
+const DAY_S: f64 = 86_400.0;
 
 /// Users that are drawn, each in a plot.
 const USERS_MAX: usize = 6;
@@ -59,8 +60,13 @@ fn over_time(history: &History) -> Vec<Instant> {
     found
 }
 
-/// A plot for each of the heaviest users; none of one user alone.
-pub(super) fn chart(found: &Found, users: &[UserUsage]) -> Option<Chart> {
+/// A plot for each of the heaviest users under their names; none of one user alone.
+pub(super) fn chart(
+    found: &Found,
+    users: &[UserUsage],
+    name: impl Fn(&UserUsage) -> String,
+    caption: &str,
+) -> Option<Chart> {
     let history = &found.history;
     let instants = over_time(history);
     let last = instants.last().filter(|_| 1 < users.len())?;
@@ -68,8 +74,8 @@ pub(super) fn chart(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     let more = users.iter().filter(|user| has_more(user.who)).count();
     let heaviest = users.first()?;
     let by = found.span.plan.by.name();
-    let line = |name: &str, points: Vec<(f64, f64)>, tone| Line {
-        name: name.to_owned(),
+    let line = |called: &str, points: Vec<(f64, f64)>, tone| Line {
+        name: called.to_owned(),
         points,
         band: Vec::new(),
         tone,
@@ -82,7 +88,7 @@ pub(super) fn chart(found: &Found, users: &[UserUsage]) -> Option<Chart> {
             drawn.map(|at| (at.days, share(at)[user.who] * 100.0)).collect()
         };
         LineChart {
-            title: shown(found, &user.user),
+            title: name(user),
             caption: String::new(),
             x_axis: DAYS_OF_SPAN.to_owned(),
             y_axis: "share (%)".to_owned(),
@@ -106,10 +112,10 @@ pub(super) fn chart(found: &Found, users: &[UserUsage]) -> Option<Chart> {
              the span are not drawn. {}",
             grouped(more as u64),
             grouped(users.len() as u64),
-            shown(found, &heaviest.user),
+            name(heaviest),
             last.had[heaviest.who] * 100.0,
             last.entitled[heaviest.who] * 100.0,
-            caption(found)
+            caption
         ),
         panels: users.iter().take(USERS_MAX).map(panel).collect(),
         columns: 3,
