@@ -31,9 +31,10 @@ impl Ties {
     }
 }
 
-/// The bin of a length: bin k covers [k * width, (k + 1) * width).
+/// The bin of a length of at least 0: bin k covers [k * width, (k + 1) * width).
 pub(super) fn bin(length_s: f64, width_s: f64) -> u64 {
-    whole((length_s / width_s).floor()) as u64
+    // Rounds down.
+    whole(length_s / width_s) as u64
 }
 
 /// How often each bin occurs.

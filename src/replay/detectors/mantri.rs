@@ -70,7 +70,7 @@ impl Config {
     }
 
     /// What to do with an attempt that has `left_s` to go and `copies` running in all.
-    fn decide(&self, outlook: &Outlook<'_>, left_s: f64, copies: u32) -> Decision {
+    fn decide(&self, outlook: &Outlook, left_s: f64, copies: u32) -> Decision {
         let may_copy = copies < self.alpha.max(1);
         if !outlook.is_short_of_slots {
             let saves = self.rho * outlook.period_s < left_s - outlook.mean_s;
@@ -79,13 +79,12 @@ impl Config {
         if outlook.mean_s + outlook.period_s < left_s {
             return Decision::Restart;
         }
-        self.decide_copy(outlook, left_s, copies, may_copy)
+        decide_copy(outlook, left_s, copies, may_copy)
     }
+}
 
-    fn decide_copy(&self, outlook: &Outlook<'_>, left_s: f64, copies: u32, may: bool) -> Decision {
-        let saves = self.delta < outlook.chance_to_save(left_s, copies);
-        if saves && may { Decision::Copy } else { Decision::Leave }
-    }
+fn decide_copy(outlook: &Outlook, left_s: f64, copies: u32, may: bool) -> Decision {
+    if may && outlook.saves(left_s, copies) { Decision::Copy } else { Decision::Leave }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,23 +101,34 @@ fn as_f64(micros: i64) -> f64 {
 }
 
 /// What a new attempt may expect.
-struct Outlook<'a> {
-    /// Lengths of finished attempts, ascending, µs.
-    lengths_us: &'a [i64],
+#[derive(Clone, Copy, Debug)]
+struct Outlook {
+    /// The longest of as many of the shortest finished attempts as make a copy probable to save
+    /// resources if all of them are short enough, µs; infinite where even all are too few.
+    probable_us: f64,
     mean_s: f64,
     period_s: f64,
     is_short_of_slots: bool,
 }
 
-impl Outlook<'_> {
-    /// P(left > new * (c + 1) / c) with c copies running: that total resource use falls.
-    fn chance_to_save(&self, left_s: f64, copies: u32) -> f64 {
+impl Outlook {
+    /// Whether P(left > new * (c + 1) / c) with c copies running, the chance that total resource
+    /// use falls, is above [`Config::delta`].
+    fn saves(&self, left_s: f64, copies: u32) -> bool {
         let copies = f64::from(copies);
-        let limit_us = left_s * 1e6 * copies / (copies + 1.0);
-        #[expect(clippy::cast_precision_loss, reason = "a length is far below 2^53 µs")]
-        let shorter = self.lengths_us.partition_point(|&length_us| (length_us as f64) < limit_us);
-        count_as_f64(shorter) / count_as_f64(self.lengths_us.len())
+        self.probable_us < left_s * 1e6 * copies / (copies + 1.0)
     }
+}
+
+/// The longest of the fewest of `lengths_us`, which ascend, whose share is above `delta`.
+fn probable_us(lengths_us: &[i64], delta: f64) -> f64 {
+    let all = count_as_f64(lengths_us.len());
+    let (mut low, mut high) = (0, lengths_us.len());
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if delta < count_as_f64(middle + 1) / all { high = middle } else { low = middle + 1 }
+    }
+    lengths_us.get(low).copied().map_or(f64::INFINITY, as_f64)
 }
 
 impl Plan for Config {
@@ -199,7 +209,7 @@ impl Detector for Mantri {
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
         let mean_s = scene.finished.mean_s();
         let outlook = mean_s.map(|mean_s| Outlook {
-            lengths_us: scene.finished.lengths_us(),
+            probable_us: probable_us(scene.finished.lengths_us(), self.config.delta),
             mean_s,
             period_s: self.config.report_s.min(mean_s / 10.0),
             is_short_of_slots: 0 < scene.waiting,
@@ -214,7 +224,7 @@ impl Detector for Mantri {
             let restarts = *entry(&mut self.restarts, running.task);
             let decision = match self.config.decide(outlook, left_s, 1) {
                 Decision::Restart if self.config.gamma <= restarts => {
-                    self.config.decide_copy(outlook, left_s, 1, 1 < self.config.alpha)
+                    decide_copy(outlook, left_s, 1, 1 < self.config.alpha)
                 }
                 decision => decision,
             };
@@ -274,9 +284,15 @@ mod tests {
     }
 
     /// A new attempt takes 60, 80, 120 or 150 s.
-    fn outlook(is_short_of_slots: bool) -> Outlook<'static> {
-        const LENGTHS_US: &[i64] = &[60_000_000, 80_000_000, 120_000_000, 150_000_000];
-        Outlook { lengths_us: LENGTHS_US, mean_s: 102.5, period_s: 10.0, is_short_of_slots }
+    const LENGTHS_US: &[i64] = &[60_000_000, 80_000_000, 120_000_000, 150_000_000];
+
+    fn outlook_of(is_short_of_slots: bool, delta: f64) -> Outlook {
+        let probable_us = probable_us(LENGTHS_US, delta);
+        Outlook { probable_us, mean_s: 102.5, period_s: 10.0, is_short_of_slots }
+    }
+
+    fn outlook(is_short_of_slots: bool) -> Outlook {
+        outlook_of(is_short_of_slots, 0.25)
     }
 
     #[test]
@@ -284,10 +300,13 @@ mod tests {
         let mantri = config("mantri:alpha=3");
         assert_eq!(mantri.decide(&outlook(true), 200.0, 1), Decision::Restart, "200 > 112.5");
         assert_eq!(mantri.decide(&outlook(true), 112.5, 1), Decision::Leave, "P(new < 56.25) = 0");
-        assert_eq!(outlook(true).chance_to_save(200.0, 1), 0.5);
-        assert_eq!(outlook(true).chance_to_save(200.0, 2), 0.75);
-        assert_eq!(mantri.decide_copy(&outlook(true), 200.0, 1, true), Decision::Copy);
-        assert_eq!(mantri.decide_copy(&outlook(true), 200.0, 2, true), Decision::Copy);
+        // P(new < 100) = 0.5 and P(new < 133.3) = 0.75, never above itself.
+        for (copies, chance) in [(1, 0.5), (2, 0.75)] {
+            assert!(outlook_of(true, chance - 0.01).saves(200.0, copies));
+            assert!(!outlook_of(true, chance).saves(200.0, copies));
+        }
+        assert_eq!(decide_copy(&outlook(true), 200.0, 1, true), Decision::Copy);
+        assert_eq!(decide_copy(&outlook(true), 200.0, 2, true), Decision::Copy);
         assert_eq!(mantri.decide(&outlook(false), 200.0, 1), Decision::Copy, "97.5 > 30");
         assert_eq!(mantri.decide(&outlook(false), 132.5, 1), Decision::Leave, "30 > 30 is not");
         assert_eq!(config("mantri:alpha=1").decide(&outlook(false), 200.0, 1), Decision::Leave);

@@ -91,6 +91,11 @@ impl Running {
         if 0 < done && age_us == done {
             return Some(i64::try_from(total).unwrap_or(i64::MAX));
         }
+        // Nearly always 64 bits are enough, and quicker to divide.
+        if let Some(whole) = age_us.checked_mul(total).and_then(|whole| whole.checked_add(done / 2))
+        {
+            return Some(i64::try_from(whole.checked_div(done)?).unwrap_or(i64::MAX));
+        }
         let done = u128::from(done);
         let whole = u128::from(age_us) * u128::from(total);
         let length_us = (whole + done / 2).checked_div(done)?;

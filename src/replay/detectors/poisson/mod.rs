@@ -56,19 +56,71 @@ pub(super) const KIND: Kind = Kind {
     read: |notation| Ok(Arc::new(Config::read(notation)?)),
 };
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Attempt {
     reports: u32,
-    reported_us: i64,
     /// Abnormal verdicts in a row.
     verdicts: u32,
-    /// The estimate that all those remembered are, µs; 0 where they are not the same.
-    even_us: i64,
-    /// The bin of the last estimate, and the estimate (µs) and width (s) that it is of.
-    bin: (u64, i64, f64),
-    /// The bin in which it is counted, and the heartbeat at which it was last seen.
-    counted: Option<u64>,
+    reported_us: i64,
+    /// The last estimate, µs, and how often in a row it has been reported.
+    last_us: i64,
+    same: u32,
+    /// The smallest of the last estimates, and of those in its ring's block so far, µs.
+    smallest_us: i64,
+    least_us: i64,
+    /// The bin of an estimate, and the estimate that it is of, µs.
+    bin: u64,
+    binned_us: i64,
+    /// The bin in which it is counted, or [`NO_BIN`], and the heartbeat at which it was last seen.
+    counted: u64,
     beat: u64,
+}
+
+impl Default for Attempt {
+    fn default() -> Self {
+        Self {
+            reports: 0,
+            verdicts: 0,
+            reported_us: 0,
+            last_us: NO_ESTIMATE,
+            same: 0,
+            smallest_us: NO_ESTIMATE,
+            least_us: NO_ESTIMATE,
+            bin: NO_BIN,
+            binned_us: NO_ESTIMATE,
+            counted: NO_BIN,
+            beat: 0,
+        }
+    }
+}
+
+impl Attempt {
+    /// Takes in an estimate. Of the last `ring.len()` the smallest is known without a search: a
+    /// block of the ring that is full is turned into what is smallest from each place to its end,
+    /// and the next block overwrites it from the front.
+    fn estimate(&mut self, ring: &mut [i64], length_us: i64) {
+        self.same = if length_us == self.last_us { self.same.saturating_add(1) } else { 1 };
+        self.last_us = length_us;
+        let count = ring.len();
+        // One more of what they all are changes nothing, wherever the ring stands.
+        if count < self.same as usize {
+            return;
+        }
+        let place = self.reports as usize % count;
+        if place == 0 {
+            let mut smallest_us = NO_ESTIMATE;
+            for slot in ring.iter_mut().rev() {
+                smallest_us = smallest_us.min(*slot);
+                *slot = smallest_us;
+            }
+            self.least_us = NO_ESTIMATE;
+        }
+        ring[place] = length_us;
+        self.least_us = self.least_us.min(length_us);
+        let before_us = ring.get(place + 1).copied().unwrap_or(NO_ESTIMATE);
+        self.smallest_us = self.least_us.min(before_us);
+        self.reports = self.reports.wrapping_add(1);
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "saturates")]
@@ -85,13 +137,16 @@ fn limit_as_f64(limit: u64) -> f64 {
 /// No report has been made.
 const NO_ESTIMATE: i64 = i64::MAX;
 
+/// The bin of what has no estimate: the highest.
+const NO_BIN: u64 = u64::MAX;
+
 struct Poisson {
     config: Config,
     /// The smallest abnormal k', where lambda is fixed.
     limit: u64,
     attempts: Vec<Attempt>,
-    /// The last estimates, a ring of [`Config::estimates`] for each attempt, µs; [`NO_ESTIMATE`]
-    /// where there is none yet.
+    /// The last estimates, a ring of [`Config::estimates`] for each attempt, µs, as
+    /// [`Attempt::estimate`] keeps it; [`NO_ESTIMATE`] where there is none yet.
     estimates: Vec<i64>,
     histogram: Histogram,
     /// Width of the bins in the histogram, s.
@@ -100,7 +155,7 @@ struct Poisson {
     ended: (usize, usize),
     /// Length of the window at the last heartbeat, µs.
     window_us: i64,
-    /// By position, the bin of the estimate; `u64::MAX` while there is none.
+    /// By position, the bin of the estimate; [`NO_BIN`] while there is none.
     bins: Vec<u64>,
     /// Attempts that are counted in the histogram, heartbeats so far, and whether any attempt has a
     /// verdict against it.
@@ -173,39 +228,26 @@ impl Poisson {
         }
     }
 
-    /// Takes in a report; the smallest of the last estimates, µs.
-    fn estimate_us(&mut self, running: &Running) -> Option<i64> {
+    /// Takes in a report; the bin of the smallest of the last estimates.
+    fn bin_of(&mut self, running: &Running, width_s: f64) -> u64 {
         let stride = self.config.estimates as usize;
         let from = running.attempt as usize * stride;
         if self.estimates.len() < from + stride {
             self.estimates.resize(from + stride, NO_ESTIMATE);
         }
-        let ring = &mut self.estimates[from..from + stride];
         let attempt = entry(&mut self.attempts, running.attempt);
         let is_new = attempt.reports == 0 || attempt.reported_us < running.reported_us;
         if is_new && let Some(length_us) = running.estimated_length_us() {
-            let length_us = length_us.min(NO_ESTIMATE - 1);
             attempt.reported_us = running.reported_us;
-            // One more of the same leaves the ring as it is, wherever it begins.
-            if length_us == attempt.even_us && 0 < length_us {
-                return Some(length_us);
-            }
-            ring[attempt.reports as usize % stride] = length_us;
-            attempt.reports = attempt.reports.wrapping_add(1);
-            let is_even = ring.iter().all(|&other| other == length_us);
-            attempt.even_us = if is_even { length_us } else { 0 };
+            let ring = &mut self.estimates[from..from + stride];
+            attempt.estimate(ring, length_us.min(NO_ESTIMATE - 1));
         }
-        ring.iter().copied().min().filter(|&smallest| smallest < NO_ESTIMATE)
-    }
-
-    /// The bin of an estimate, which is mostly that of the attempt's last one.
-    fn bin(&mut self, attempt: u32, length_us: i64, width_s: f64) -> u64 {
-        let known = &mut entry(&mut self.attempts, attempt).bin;
-        if (known.1, known.2) != (length_us, width_s) {
-            let bin = bin(micros_to_seconds(length_us), width_s).min(u64::MAX - 1);
-            *known = (bin, length_us, width_s);
+        if attempt.binned_us != attempt.smallest_us {
+            let length_s = micros_to_seconds(attempt.smallest_us);
+            attempt.bin = bin(length_s, width_s).min(NO_BIN - 1);
+            attempt.binned_us = attempt.smallest_us;
         }
-        known.0
+        attempt.bin
     }
 
     /// Brings the histogram of what ended up to date.
@@ -256,43 +298,46 @@ impl Poisson {
         self.ended = (0, 0);
         self.counted = 0;
         for attempt in &mut self.attempts {
-            attempt.counted = None;
+            attempt.counted = NO_BIN;
+            (attempt.bin, attempt.binned_us) = (NO_BIN, NO_ESTIMATE);
         }
     }
 
     /// Takes in the reports and counts the running attempts where they are now; returns whether
-    /// they are those of the last heartbeat and where they were.
-    fn look(&mut self, scene: &Scene<'_>, width_s: f64) -> bool {
+    /// they are those of the last heartbeat and where they were, and the highest bin.
+    fn look(&mut self, scene: &Scene<'_>, width_s: f64) -> (bool, u64) {
         self.beats += 1;
         self.bins.clear();
-        let (mut known, mut is_same) = (0, self.calm.seen.len() == scene.running.len());
+        let (mut known, mut highest) = (0, 0);
+        let mut is_same = self.calm.seen.len() == scene.running.len();
         for (position, running) in scene.running.iter().enumerate() {
-            let estimate = running.has_progress.then(|| self.estimate_us(running)).flatten();
-            let bin = estimate.map(|length_us| self.bin(running.attempt, length_us, width_s));
-            self.bins.push(bin.unwrap_or(u64::MAX));
-            known += usize::from(bin.is_some());
+            let bin = if running.has_progress { self.bin_of(running, width_s) } else { NO_BIN };
+            self.bins.push(bin);
+            highest = highest.max(bin);
+            known += usize::from(bin != NO_BIN);
             let attempt = entry(&mut self.attempts, running.attempt);
             attempt.beat = self.beats;
             if attempt.counted != bin {
-                self.counted += usize::from(bin.is_some());
-                self.counted -= usize::from(attempt.counted.is_some());
-                if let Some(before) = std::mem::replace(&mut attempt.counted, bin) {
+                let before = std::mem::replace(&mut attempt.counted, bin);
+                if before == NO_BIN {
+                    self.counted += 1;
+                } else {
                     self.histogram.remove(before);
                 }
-                if let Some(bin) = bin {
+                if bin == NO_BIN {
+                    self.counted -= 1;
+                } else {
                     self.histogram.add(bin);
                 }
             }
-            is_same = is_same && self.calm.seen[position] == (running.attempt, self.bins[position]);
+            is_same = is_same && self.calm.seen[position] == (running.attempt, bin);
         }
         // Some no longer run.
         if known < self.counted {
             for &(attempt, _) in &self.calm.seen {
                 let attempt = &mut self.attempts[attempt as usize];
-                if attempt.beat < self.beats
-                    && let Some(bin) = attempt.counted.take()
-                {
-                    self.histogram.remove(bin);
+                if attempt.beat < self.beats && attempt.counted != NO_BIN {
+                    self.histogram.remove(std::mem::replace(&mut attempt.counted, NO_BIN));
                     self.counted -= 1;
                 }
             }
@@ -303,7 +348,7 @@ impl Poisson {
             self.calm.seen.clear();
             self.calm.seen.extend(seen.zip(self.bins.iter().copied()));
         }
-        is_same
+        (is_same, highest)
     }
 
     /// Counts heartbeats in a row at which the sample is the same.
@@ -315,10 +360,8 @@ impl Poisson {
 
     /// Whether all estimates that are remembered of an attempt are the same.
     fn is_even(&self, attempt: u32) -> bool {
-        let stride = self.config.estimates as usize;
-        let from = attempt as usize * stride;
-        let ring = self.estimates.get(from..from + stride).unwrap_or_default();
-        ring.windows(2).all(|pair| pair[0] == pair[1])
+        let attempt = self.attempts.get(attempt as usize);
+        attempt.is_none_or(|known| known.reports == 0 || self.config.estimates <= known.same)
     }
 
     /// Whether nothing that is not flagged can get as far above the mode as is abnormal where only
@@ -354,7 +397,7 @@ impl Poisson {
         let ended = ended.filter(|end| self.is_recent(end));
         let ended = ended.map(|end| bin(micros_to_seconds(end.length_us()), self.width_s));
         let (mut count, mut sum) = (0, 0_u128);
-        let running = self.bins.iter().copied().filter(|&bin| bin != u64::MAX);
+        let running = self.bins.iter().copied().filter(|&bin| bin != NO_BIN);
         for bin in ended.chain(running) {
             count += 1;
             sum += u128::from(bin.saturating_sub(mode));
@@ -381,14 +424,13 @@ impl Detector for Poisson {
         };
         let width_s = bin_s * scale;
         self.slide(scene, window_s * scale, width_s);
-        let is_same = self.look(scene, width_s);
+        let (is_same, highest) = self.look(scene, width_s);
         let mode = self.histogram.mode();
         let limit = mode.map_or(u64::MAX, |mode| self.limit(scene, mode));
         self.count_calm(is_same, mode);
         let mode = mode.unwrap_or(u64::MAX);
-        let highest = self.bins.iter().copied().max().unwrap_or(0);
         // What has no estimate has the highest bin.
-        if highest != u64::MAX && highest.saturating_sub(mode) < limit && !self.has_verdicts {
+        if highest != NO_BIN && highest.saturating_sub(mode) < limit && !self.has_verdicts {
             return;
         }
 
@@ -396,7 +438,7 @@ impl Detector for Poisson {
         self.has_verdicts = false;
         for (position, running) in scene.running.iter().enumerate() {
             let k = self.bins[position];
-            let is_abnormal = if k == u64::MAX {
+            let is_abnormal = if k == NO_BIN {
                 running.has_progress
                     && running.progress.done() == 0
                     && stall_s <= running.age_s(scene.now_us)
@@ -449,6 +491,9 @@ impl Detector for Poisson {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::super::testing::Group;
     use super::probability::ln_probability;
     use super::*;
@@ -467,6 +512,27 @@ mod tests {
         }
         let slow = (7..100).find(|&k| ln_probability(7.0, k).exp() < 1e-6);
         assert_eq!(Some(first_rare(7.0, 1e-6)), slow);
+    }
+
+    proptest! {
+        #[test]
+        fn the_smallest_of_the_last_estimates_is_known(
+            lengths in vec(1_i64..6, 0..60),
+            growing in any::<bool>(),
+            count in 1_usize..8,
+        ) {
+            let (mut attempt, mut ring) = (Attempt::default(), vec![NO_ESTIMATE; count]);
+            let mut so_far = Vec::new();
+            for (step, length_us) in (0..).zip(lengths) {
+                let length_us = if growing { step * 2 + length_us } else { length_us };
+                attempt.estimate(&mut ring, length_us);
+                so_far.push(length_us);
+                let last = &so_far[so_far.len().saturating_sub(count)..];
+                prop_assert_eq!(Some(&attempt.smallest_us), last.iter().min());
+                let is_even = last.len() == count && last.iter().all(|&one| one == length_us);
+                prop_assert_eq!(count <= attempt.same as usize, is_even);
+            }
+        }
     }
 
     #[test]
