@@ -42,6 +42,11 @@ pub enum Event {
         /// The place of the rule among those that have to fire.
         condition: u8,
     },
+    /// A kill rule looks at a task that has come to an age.
+    Looked {
+        /// The task.
+        task: u32,
+    },
     /// A task's user kills it.
     TaskKilled {
         /// The task.
@@ -65,7 +70,7 @@ impl Event {
             Self::MachineChanged { .. } => 1,
             Self::LossNoticed { .. } => 2,
             Self::WaitOver { .. } => ARRIVAL_RANK,
-            Self::TaskKilled { .. } | Self::LimitReached { .. } => 4,
+            Self::TaskKilled { .. } | Self::LimitReached { .. } | Self::Looked { .. } => 4,
             Self::Reorder => 5,
             Self::Heartbeat => 6,
         }

@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::ended_jobs::EndedJobs;
+use super::foreseen::HistoryWatch;
 use super::journal::Kind;
 use super::retries::RetryWatch;
 use super::state::State;
@@ -53,16 +55,6 @@ pub(super) fn split(text: &str) -> Result<(Option<&str>, Option<RuleGrid>), Nota
 
 /// Refuses a rule that a policy cannot follow: one with no parameter, or with several.
 pub(super) fn with_one_parameter(rule: RuleGrid) -> Result<RuleGrid, NotationError> {
-    let mut rules = std::iter::once(&rule.rule).chain(rule.and.iter().map(|(rule, _)| rule));
-    if let Some(only) = rules.find(|rule| matches!(rule, Rule::History(_))) {
-        return Err(NotationError::BadValue {
-            kind: "policy",
-            name: NAME.to_owned(),
-            key: "rule",
-            value: only.name().to_owned(),
-            expected: "a kill rule that `replay` has; `sweep --rules` has it",
-        });
-    }
     let is_own = matches!(rule.rule, Rule::Own(_));
     if CONDITIONS_MAX <= rule.and.len() {
         let (kind, name) = ("policy", NAME.to_owned());
@@ -106,15 +98,23 @@ pub(super) struct KillWatch<'a> {
     has_own: bool,
     /// Only where a rule is about retries or limits.
     retries: Option<RetryWatch>,
+    /// Only where a rule is about the past of users.
+    history: Option<HistoryWatch<'a>>,
+    /// Whether a task has just been submitted or started: it is looked at.
+    is_back: bool,
+    jobs: EndedJobs,
 }
 
 impl<'a> KillWatch<'a> {
-    pub(super) fn new(plan: &'a RuleGrid, workload: &Workload) -> Self {
+    pub(super) fn new(plan: &'a RuleGrid, workload: &'a Workload) -> Self {
         let conditions = plan.conditions().expect("a policy's kill rule has one parameter");
         let task_count = workload.task_count;
         Self {
             plan,
-            retries: RetryWatch::new(&conditions, workload),
+            retries: RetryWatch::new(&conditions),
+            history: HistoryWatch::new(&conditions, workload),
+            is_back: false,
+            jobs: EndedJobs::new(workload, conditions.iter().any(|(rule, _)| rule.ends_jobs())),
             has_own: conditions.iter().any(|(rule, _)| matches!(rule, Rule::Own(_))),
             conditions,
             fired: vec![0; task_count],
@@ -126,13 +126,18 @@ impl<'a> KillWatch<'a> {
     }
 
     /// A task begins to wait.
-    pub(super) fn submitted(&mut self, task: u32, now_us: i64) {
-        self.see(task, now_us, EventType::Submit);
+    pub(super) fn submitted(&mut self, state: &State<'_>, task: u32) {
+        self.see(task, state.now_us, EventType::Submit);
+        if let Some(history) = &mut self.history {
+            history.submitted(state.workload.job.get(task), state.now_us);
+            self.is_back = true;
+        }
     }
 
     /// An attempt of a task begins, its own and not a copy.
     pub(super) fn started(&mut self, task: u32, now_us: i64, is_first: bool) {
         self.see(task, now_us, EventType::Schedule);
+        self.is_back = self.history.is_some();
         if !is_first && self.conditions.iter().any(|(rule, _)| **rule == Rule::Restarts) {
             let restarts_us = self.restarts_us.entry(task).or_default();
             restarts_us.push_back(now_us);
@@ -150,7 +155,12 @@ impl<'a> KillWatch<'a> {
         if self.retries.is_some() && !self.spares(state, task) {
             let (retries, fired) = (self.retries.as_mut(), &mut self.fired[idx]);
             let owner = (task, state.workload.job.get(task));
-            retries.expect("there are").ended(owner, how, |bit| *fired |= 1 << bit);
+            retries.expect("there are").ended(owner, how, |bit, ends_job| {
+                *fired |= 1 << bit;
+                if ends_job {
+                    self.jobs.end(owner.1);
+                }
+            });
         }
         let event = match how {
             Kind::Fail => EventType::Fail,
@@ -173,6 +183,9 @@ impl<'a> KillWatch<'a> {
         if self.has_own {
             self.ask_own(state, task);
         }
+        if std::mem::take(&mut self.is_back) {
+            self.look(state, task);
+        }
         if self.has_ended(state, task) {
             return true;
         }
@@ -180,11 +193,36 @@ impl<'a> KillWatch<'a> {
         self.fired[task as usize] == all && !self.spares(state, task)
     }
 
-    /// Whether the retries of a task's job are used up, and the task is not spared.
+    /// Whether a task's job is over, and the task is not spared.
     pub(super) fn has_ended(&self, state: &State<'_>, task: u32) -> bool {
-        let job = state.workload.job.get(task);
-        self.retries.as_ref().is_some_and(|retries| retries.has_ended(job))
-            && !self.spares(state, task)
+        self.jobs.has(state.workload.job.get(task)) && !self.spares(state, task)
+    }
+
+    /// Looks at a task by the past of its user.
+    pub(super) fn look(&mut self, state: &State<'_>, task: u32) {
+        if self.history.is_none() || self.spares(state, task) {
+            return;
+        }
+        let owner = (task, state.workload.job.get(task));
+        let (history, fired) = (self.history.as_mut(), &mut self.fired[task as usize]);
+        history.expect("there is one").look(state, owner, |bit, ends_job| {
+            *fired |= 1 << bit;
+            if ends_job {
+                self.jobs.end(owner.1);
+            }
+        });
+    }
+
+    /// When a task that begins now is looked at, µs.
+    pub(super) fn looks_us(&self, now_us: i64) -> Vec<i64> {
+        self.history.as_ref().map(|history| history.looks_us(now_us)).unwrap_or_default()
+    }
+
+    /// A task is over.
+    pub(super) fn concluded(&mut self, state: &State<'_>, task: u32) {
+        if let Some(history) = &mut self.history {
+            history.concluded(state, task);
+        }
     }
 
     /// What a task has to wait before it is tried again, µs.
@@ -192,9 +230,9 @@ impl<'a> KillWatch<'a> {
         self.retries.as_mut().map_or(0, |retries| retries.take_wait_us(task))
     }
 
-    /// The tasks of a job whose retries have just been used up, once.
+    /// The tasks of a job that has just been ended, once.
     pub(super) fn take_ended(&mut self) -> Option<Vec<u32>> {
-        self.retries.as_mut()?.take_ended()
+        self.jobs.take()
     }
 
     /// How long an attempt of a task may run, µs, by the place of the condition.
@@ -393,7 +431,7 @@ mod tests {
         let mut state = State::new(&workload, &cluster, 0);
         let mut watch = KillWatch::new(plan, &workload);
         let (mut now_us, mut events) = (0, 1);
-        watch.submitted(0, 0);
+        watch.submitted(&state, 0);
         for (number, (waits, runs, how)) in life.iter().enumerate() {
             state.now_us = now_us;
             if watch.condemns(&state, 0, events) {
@@ -419,7 +457,7 @@ mod tests {
                 return Some(now_us);
             }
             events += 1;
-            watch.submitted(0, now_us);
+            watch.submitted(&state, 0);
         }
         watch.condemns(&state, 0, events).then_some(now_us)
     }

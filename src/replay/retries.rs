@@ -12,10 +12,9 @@
 //! The wait doubles with each failure of the job (with `per=task` of the task) since the last
 //! success there. It is that of the failed task: those that wait for a machine already go on.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::journal::Kind;
-use super::workload::Workload;
 use crate::schema::EventType;
 use crate::studies::rules::{LimitOf, Retries, Rule, Scope};
 
@@ -33,16 +32,11 @@ pub(super) struct RetryWatch {
     in_row: FxHashMap<Owner, u32>,
     /// What the task that failed last has to wait, µs.
     wait: Option<(u32, i64)>,
-    /// Jobs that are over, and those of them whose tasks have still to be ended.
-    ended: FxHashSet<u32>,
-    ended_now: Vec<u32>,
-    /// The tasks of every job; only where a rule ends jobs.
-    tasks: Vec<Vec<u32>>,
 }
 
 impl RetryWatch {
     /// Nothing has failed; `None` where no rule is about retries or limits.
-    pub(super) fn new(conditions: &[(&Rule, i64)], workload: &Workload) -> Option<Self> {
+    pub(super) fn new(conditions: &[(&Rule, i64)]) -> Option<Self> {
         let (mut rules, mut limits) = (Vec::new(), Vec::new());
         for (bit, (rule, parameter)) in conditions.iter().enumerate() {
             match rule {
@@ -54,31 +48,22 @@ impl RetryWatch {
         if rules.is_empty() && limits.is_empty() {
             return None;
         }
-        let mut tasks = Vec::new();
-        if rules.iter().any(|(_, retries, _)| retries.scope == Scope::Job) {
-            tasks = vec![Vec::new(); workload.job_count()];
-            for task in (0..).take(workload.task_count) {
-                tasks[workload.job.get(task) as usize].push(task);
-            }
-        }
         Some(Self {
             rules,
             limits,
             failed: FxHashMap::default(),
             in_row: FxHashMap::default(),
             wait: None,
-            ended: FxHashSet::default(),
-            ended_now: Vec::new(),
-            tasks,
         })
     }
 
-    /// An attempt of a task has ended; `fire` hears of the conditions that are reached.
+    /// An attempt of a task has ended; `fire` hears of the conditions that are reached, and whether
+    /// they end the whole job.
     pub(super) fn ended(
         &mut self,
         (task, job): (u32, u32),
         how: Kind,
-        mut fire: impl FnMut(usize),
+        mut fire: impl FnMut(usize, bool),
     ) {
         let event = match how {
             Kind::Fail => EventType::Fail,
@@ -105,10 +90,7 @@ impl RetryWatch {
             if *failed < fatal {
                 continue;
             }
-            fire(bit);
-            if retries.scope == Scope::Job && self.ended.insert(job) {
-                self.ended_now.push(job);
-            }
+            fire(bit, retries.scope == Scope::Job);
         }
         self.wait = (0 < wait_us).then_some((task, wait_us));
     }
@@ -116,17 +98,6 @@ impl RetryWatch {
     /// What a task has to wait before it is tried again, µs.
     pub(super) fn take_wait_us(&mut self, task: u32) -> i64 {
         self.wait.take().filter(|wait| wait.0 == task).map_or(0, |wait| wait.1)
-    }
-
-    /// Whether the job of a task is over.
-    pub(super) fn has_ended(&self, job: u32) -> bool {
-        self.ended.contains(&job)
-    }
-
-    /// The tasks of a job that has just been ended, once.
-    pub(super) fn take_ended(&mut self) -> Option<Vec<u32>> {
-        let job = self.ended_now.pop()?;
-        Some(std::mem::take(&mut self.tasks[job as usize]))
     }
 
     /// How long an attempt of a task may run, µs, by the place of its condition.

@@ -19,6 +19,7 @@ use super::dependencies::Dependencies;
 pub use super::estimates::{ESTIMATES, Estimates, EstimatesError};
 use super::gpus::GpuAsk;
 use super::inputs::Inputs;
+use super::pasts::JobPasts;
 
 /// CPU and memory are counted in millionths, so that sums are exact.
 pub const UNITS: u64 = 1_000_000;
@@ -203,6 +204,8 @@ pub struct Workload {
     pub failures: Failures,
     /// Which tasks wait for which.
     pub dependencies: Dependencies,
+    /// What the record says of its jobs, where a rule asks.
+    pub pasts: JobPasts,
     /// How much work a copy or a restart has.
     pub reruns: Reruns,
     /// Where its input lies.
@@ -282,6 +285,7 @@ impl Workload {
             extra_chance: None,
             failures: Failures::default(),
             dependencies: Dependencies::default(),
+            pasts: JobPasts::default(),
             reruns: Reruns::default(),
             inputs: Inputs::default(),
             noise: 0.0,

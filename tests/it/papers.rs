@@ -305,5 +305,7 @@ fn kills_by_the_chance_of_the_moment_are_those_of_a_script_over_the_raw_files() 
     place.run(&["ingest", raw, "--lake", "lake"]).ok();
     let lake = place.path("lake");
     let program = env!("CARGO_BIN_EXE_jobfate");
-    script(&python, "history_crosscheck.py", &[program, lake.to_str().unwrap(), raw]);
+    for name in ["history_crosscheck.py", "replay_history_crosscheck.py"] {
+        script(&python, name, &[program, lake.to_str().unwrap(), raw]);
+    }
 }

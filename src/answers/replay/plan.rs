@@ -25,6 +25,7 @@ use crate::replay::spec::ClusterSpec;
 use crate::replay::workload::{Estimates, Workload};
 use crate::schema::Table;
 use crate::studies::machines;
+use crate::studies::rules::RuleGrid;
 
 /// What is replayed, and under which policies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,6 +69,11 @@ pub struct ReplayPlan {
     /// without a wait (`per=task`: the task alone; `on=fail+evict`: evictions and losses count).
     /// `kill:slurm:limit=3600` cuts off an attempt after an hour, `limit=150,of=requested` at 150
     /// % of its requested time.
+    ///
+    /// The past of users: `kill:history:p=0.95` kills tasks, from the age of 60 s (`after=60`) on,
+    /// whose chance not to finish is at least p, at submission or by `by=age` and `by=events` at the
+    /// moment. It knows what had ended in the replay by then: a job's recorded outcome counts once its
+    /// last task is over there, if none of its tasks was condemned.
     ///
     /// Braces give a grid: `fifo+late:cap={0.05,0.1,0.2}`, `fifo+kill:{events=10,events=20}`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies))]
@@ -410,6 +416,11 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         let text =
             "--fragmentation is of GPUs, and here no machine has GPUs or no task asks for any";
         return Err(Usage(text.to_owned()).into());
+    }
+    let asks_history =
+        |policy: &PolicyPlan| policy.kill.as_ref().is_some_and(RuleGrid::asks_history);
+    if policies(asked, lake)?.iter().any(|(_, policy)| asks_history(policy)) {
+        history.read_pasts(lake, windows)?;
     }
     let of = |&arrivals: &Arrivals| (arrivals, history.feedback(arrivals, plan.load));
     let arrivals: Vec<_> = asked.arrivals.iter().map(of).collect();

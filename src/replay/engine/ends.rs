@@ -169,6 +169,9 @@ impl Engine<'_> {
         if let Some(speculation) = &mut self.speculation {
             speculation.concluded(&self.state, task);
         }
+        if let Some(kill) = &mut self.kill {
+            kill.concluded(&self.state, task);
+        }
         if let Some(closed) = &mut self.closed {
             closed.over(&mut self.state, task);
         }

@@ -247,6 +247,7 @@ impl<'a> Engine<'a> {
                 Event::LimitReached { task, attempt, condition } => {
                     self.limit_reached(task, attempt, condition);
                 }
+                Event::Looked { task } => self.look(task),
                 Event::Reorder => self.reorder(),
                 Event::Heartbeat => self.heartbeat(),
             }
@@ -284,7 +285,7 @@ impl<'a> Engine<'a> {
     fn submit(&mut self, task: u32, behind: bool) {
         self.note(Kind::Submit, task, NONE, 0);
         if let Some(kill) = &mut self.kill {
-            kill.submitted(task, self.state.now_us);
+            kill.submitted(&self.state, task);
         }
         if self.count_event(task) {
             return;
@@ -387,6 +388,11 @@ impl<'a> Engine<'a> {
             }
             if let Some(kill) = &mut self.kill {
                 kill.started(task, self.state.now_us, is_first);
+                if is_first {
+                    for at_us in kill.looks_us(self.state.now_us) {
+                        self.queue.push(at_us, Event::Looked { task });
+                    }
+                }
             }
             self.state.tasks.phase[task as usize] = Phase::Running;
             self.state.waiting -= 1;

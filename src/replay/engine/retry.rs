@@ -51,6 +51,21 @@ impl Engine<'_> {
         }
     }
 
+    /// A task has come to an age at which a kill rule looks at it, unless it is over or has failed
+    /// and not come back.
+    pub(super) fn look(&mut self, task: u32) {
+        let idx = task as usize;
+        if !matches!(self.state.tasks.phase[idx], Phase::Waiting | Phase::Running) {
+            return;
+        }
+        let events = self.state.tasks.events[idx];
+        let Some(kill) = &mut self.kill else { return };
+        kill.look(&self.state, task);
+        if kill.condemns(&self.state, task, events) {
+            self.condemn(task);
+        }
+    }
+
     /// A kill rule ends a task.
     pub(super) fn condemn(&mut self, task: u32) {
         self.end_all(task, Kind::Condemn);
@@ -58,7 +73,7 @@ impl Engine<'_> {
         self.conclude(task, Phase::Condemned);
     }
 
-    /// Ends all tasks of the jobs whose retries are used up. Those that have not arrived are ended
+    /// Ends all tasks of the jobs that a kill rule has ended. Those that have not arrived are ended
     /// when they do.
     pub(super) fn end_jobs(&mut self) {
         while let Some(tasks) = self.kill.as_mut().and_then(KillWatch::take_ended) {

@@ -25,6 +25,7 @@ mod assumptions;
 mod gpus;
 mod items;
 mod machines;
+mod pasts;
 mod stages;
 
 use self::gpus::Models;

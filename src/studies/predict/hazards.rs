@@ -17,6 +17,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::known::{CELLS, Reached, chance_of, rate_of};
 use super::past::{End, Happens, Past, Who};
 use super::rules::{HALF_LIFE, Rate, keep};
 use crate::facts::FactError;
@@ -24,30 +25,6 @@ use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{EventType, Table};
-use crate::units::MICROS_PER_SECOND;
-
-/// The ages from which a longer life says something of its own, s.
-const AGES_S: [i64; 5] = [60, 600, 3600, 21_600, 86_400];
-
-/// The numbers of events from which more say something of their own; SUBMIT and SCHEDULE are two.
-const EVENTS: [usize; 11] = [3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
-
-/// Cells of (age, events), both from "none" on.
-const CELLS: usize = (AGES_S.len() + 1) * (EVENTS.len() + 1);
-
-/// How many ages a task has come to.
-fn age_step(age_us: i64) -> usize {
-    AGES_S.partition_point(|age_s| age_s * MICROS_PER_SECOND <= age_us)
-}
-
-/// How many steps of events a task has come to.
-fn event_step(events: usize) -> usize {
-    EVENTS.partition_point(|&step| step <= events)
-}
-
-const fn cell(age: usize, events: usize) -> usize {
-    age * (EVENTS.len() + 1) + events
-}
 
 /// What is known, by instant.
 #[derive(Clone, Debug, Default)]
@@ -90,15 +67,12 @@ pub(in crate::studies) struct Ended {
     at_us: i64,
     row_id: i64,
     end: End,
-    /// Tasks that had begun.
-    tasks: u32,
-    /// Of them, those that came to each cell.
-    reached: Vec<u32>,
+    reached: Reached,
 }
 
 impl Ended {
     pub(in crate::studies) fn new(at_us: i64, row_id: i64, end: End) -> Self {
-        Self { at_us, row_id, end, tasks: 0, reached: vec![0; CELLS] }
+        Self { at_us, row_id, end, reached: Reached::default() }
     }
 
     /// Takes a task of the job, as it was then.
@@ -111,13 +85,7 @@ impl Ended {
         let deciding = known.iter().rev().find(|event| event.event_type.is_deciding());
         let over = deciding.filter(|event| event.event_type.is_terminal());
         let last_us = over.map_or(self.at_us, |event| event.time_us);
-        let (ages, events) = (age_step(last_us - first.time_us), event_step(known.len()));
-        self.tasks += 1;
-        for age in 0..=ages {
-            for events in 0..=events {
-                self.reached[cell(age, events)] += 1;
-            }
-        }
+        self.reached.add(last_us - first.time_us, known.len());
     }
 }
 
@@ -130,8 +98,7 @@ impl Hazards {
         let mut ends: FxHashMap<i64, Vec<Ended>> = FxHashMap::default();
         for step in &past.steps {
             if let Happens::Ends { job_id, end } = step.what {
-                let ended =
-                    Ended { reached: Vec::new(), ..Ended::new(step.at_us, step.row_id, end) };
+                let ended = Ended::new(step.at_us, step.row_id, end);
                 ends.entry(job_id).or_default().push(ended);
             }
         }
@@ -171,11 +138,8 @@ impl Hazards {
         ended.sort_unstable_by_key(|ended| (ended.at_us, ended.row_id));
         for ended in ended {
             let is_lost = ended.end != End::Finished;
-            for (timeline, &reached) in hazards.cells.iter_mut().zip(&ended.reached) {
-                if 0 < reached {
-                    let share = f64::from(reached) / f64::from(ended.tasks);
-                    timeline.add(ended.at_us, (is_lost, share), 1.0);
-                }
+            for (cell, share) in ended.reached.shares() {
+                hazards.cells[cell].add(ended.at_us, (is_lost, share), 1.0);
             }
         }
         hazards
@@ -190,8 +154,7 @@ impl Hazards {
     fn rate(&self, who: Who, at_us: i64) -> f64 {
         let of_pair = self.pairs.get(&(who.user, who.name));
         let of_pair = of_pair.map_or_else(Rate::default, |pair| pair.before(at_us));
-        let of_user = self.users[who.user as usize].before(at_us);
-        of_pair.drawn_to(of_user.drawn_to(self.overall.before(at_us).plain()))
+        rate_of(of_pair, self.users[who.user as usize].before(at_us), self.overall.before(at_us))
     }
 }
 
@@ -200,14 +163,13 @@ fn ended_of(tasks: &Tasks, ends: &FxHashMap<i64, Vec<Ended>>) -> Vec<Ended> {
     let mut found: FxHashMap<i64, Vec<Ended>> = FxHashMap::default();
     tasks.for_each(|task| {
         let Some(of_job) = ends.get(&task.job_id) else { return };
-        let new = || of_job.iter().map(|one| Ended::new(one.at_us, one.row_id, one.end)).collect();
-        let of_job = found.entry(task.job_id).or_insert_with(new);
+        let of_job = found.entry(task.job_id).or_insert_with(|| of_job.clone());
         for ended in of_job {
             ended.add(task);
         }
     });
     let mut found: Vec<Ended> = found.into_values().flatten().collect();
-    found.retain(|ended| 0 < ended.tasks);
+    found.retain(|ended| !ended.reached.is_empty());
     found
 }
 
@@ -227,20 +189,9 @@ impl Moment<'_> {
     /// The chance that the job does not finish, at an instant at which one of its tasks has an age
     /// and so many events. Nothing of the instant itself or later is looked at.
     pub fn chance(&self, at_us: i64, age_us: i64, events: usize) -> f64 {
-        let known = |age: usize, events: usize| self.hazards.cells[cell(age, events)].before(at_us);
-        let all = known(0, 0).drawn_to(0.5);
-        let (ages, events) = (age_step(age_us), event_step(events));
-        let of_age = (1..=ages).fold(all, |before, age| known(age, 0).drawn_to(before));
-        let here = (1..=events).fold(of_age, |before, step| known(ages, step).drawn_to(before));
-        let rate = self.hazards.rate(self.who, at_us);
-        let (lost, finished) = (rate * here * (1.0 - all), (1.0 - rate) * (1.0 - here) * all);
-        lost / (lost + finished)
+        let known = |cell: usize| self.hazards.cells[cell].before(at_us);
+        chance_of(self.hazards.rate(self.who, at_us), known, age_us, events)
     }
-}
-
-/// The ages at which a task is looked at although nothing happens to it, µs.
-pub fn ages_us() -> impl Iterator<Item = i64> {
-    AGES_S.into_iter().map(|age_s| age_s * MICROS_PER_SECOND)
 }
 
 #[cfg(test)]
@@ -250,6 +201,7 @@ pub(in crate::studies) mod tests {
     use super::super::past::Step;
     use super::*;
     use crate::facts::events::Event;
+    use crate::units::MICROS_PER_SECOND;
 
     const S: i64 = MICROS_PER_SECOND;
 
@@ -301,7 +253,7 @@ pub(in crate::studies) mod tests {
             for events in &job.tasks {
                 with_task(events, |task| one.add(task));
             }
-            if 0 < one.tasks {
+            if !one.reached.is_empty() {
                 ended.push(one);
             }
         }

@@ -16,6 +16,7 @@
 //! KILL; "does not finish" is the positive class. EVICT and LOST end no job: it may come back.
 
 pub mod hazards;
+pub mod known;
 mod logistic;
 pub mod past;
 pub mod rules;

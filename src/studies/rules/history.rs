@@ -19,7 +19,7 @@ use super::{Owner, Scope};
 use crate::facts::tasks::TaskView;
 use crate::notation::{Notation, NotationError};
 use crate::schema::EventType;
-use crate::studies::predict::hazards::ages_us;
+use crate::studies::predict::known::ages_us;
 use crate::units::MICROS_PER_SECOND;
 
 /// The rule, without the chance from which it kills.

@@ -1,0 +1,138 @@
+//! What jobs that have ended say of one that runs: cells of age and events, and the chance from them.
+//!
+//! In: jobs that ended, with how far their tasks had come. Out: the chance that another does not
+//! finish. Nothing here knows a time: whoever asks adds only what had ended by then.
+
+use rustc_hash::FxHashMap;
+
+use super::rules::{HALF_LIFE, Rate, keep};
+use crate::units::MICROS_PER_SECOND;
+
+/// The ages from which a longer life says something of its own, s.
+const AGES_S: [i64; 5] = [60, 600, 3600, 21_600, 86_400];
+
+/// The numbers of events from which more say something of their own; SUBMIT and SCHEDULE are two.
+const EVENTS: [usize; 11] = [3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
+
+/// Cells of (age, events), both from "none" on.
+pub(super) const CELLS: usize = (AGES_S.len() + 1) * (EVENTS.len() + 1);
+
+/// How many ages a task has come to.
+fn age_step(age_us: i64) -> usize {
+    AGES_S.partition_point(|age_s| age_s * MICROS_PER_SECOND <= age_us)
+}
+
+/// How many steps of events a task has come to.
+fn event_step(events: usize) -> usize {
+    EVENTS.partition_point(|&step| step <= events)
+}
+
+const fn cell(age: usize, events: usize) -> usize {
+    age * (EVENTS.len() + 1) + events
+}
+
+/// How far the tasks of a job had come when it ended.
+#[derive(Clone, Debug, Default)]
+pub struct Reached {
+    /// Tasks that had begun.
+    tasks: u32,
+    /// Of them, those that came to each cell; empty without any.
+    cells: Vec<u32>,
+}
+
+impl Reached {
+    /// Adds a task of an age and so many events.
+    pub fn add(&mut self, age_us: i64, events: usize) {
+        self.cells.resize(CELLS, 0);
+        self.tasks += 1;
+        for age in 0..=age_step(age_us) {
+            for events in 0..=event_step(events) {
+                self.cells[cell(age, events)] += 1;
+            }
+        }
+    }
+
+    /// Whether no task had begun.
+    pub const fn is_empty(&self) -> bool {
+        self.tasks == 0
+    }
+
+    /// The cells that some came to, each with their share.
+    pub(super) fn shares(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let all = f64::from(self.tasks);
+        let reached = self.cells.iter().enumerate().filter(|(_, count)| 0 < **count);
+        reached.map(move |(cell, &count)| (cell, f64::from(count) / all))
+    }
+}
+
+/// The rate of a user and name, drawn to that of the user, and that to the overall one.
+pub(super) fn rate_of(of_pair: Rate, of_user: Rate, overall: Rate) -> f64 {
+    of_pair.drawn_to(of_user.drawn_to(overall.plain()))
+}
+
+/// The chance that a job does not finish, by the rate of its user and name, and by an age and so
+/// many events of one of its tasks.
+pub(super) fn chance_of(
+    rate: f64,
+    known: impl Fn(usize) -> Rate,
+    age_us: i64,
+    events: usize,
+) -> f64 {
+    let known = |age: usize, events: usize| known(cell(age, events));
+    let all = known(0, 0).drawn_to(0.5);
+    let (ages, events) = (age_step(age_us), event_step(events));
+    let of_age = (1..=ages).fold(all, |before, age| known(age, 0).drawn_to(before));
+    let here = (1..=events).fold(of_age, |before, step| known(ages, step).drawn_to(before));
+    let (lost, finished) = (rate * here * (1.0 - all), (1.0 - rate) * (1.0 - here) * all);
+    lost / (lost + finished)
+}
+
+/// What has ended so far.
+#[derive(Clone, Debug)]
+pub struct Known {
+    pairs: FxHashMap<(u32, u32), Rate>,
+    users: FxHashMap<u32, Rate>,
+    overall: Rate,
+    cells: Vec<Rate>,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            pairs: FxHashMap::default(),
+            users: FxHashMap::default(),
+            overall: Rate::default(),
+            cells: vec![Rate::default(); CELLS],
+        }
+    }
+}
+
+impl Known {
+    /// A job of a user and name has ended, and not finished if it is lost.
+    pub fn end(&mut self, pair: (u32, u32), is_lost: bool, reached: &Reached) {
+        let kept = keep(HALF_LIFE);
+        self.pairs.entry(pair).or_default().add_share(is_lost, 1.0, kept);
+        self.users.entry(pair.0).or_default().add_share(is_lost, 1.0, kept);
+        self.overall.add_share(is_lost, 1.0, 1.0);
+        for (cell, share) in reached.shares() {
+            self.cells[cell].add_share(is_lost, share, 1.0);
+        }
+    }
+
+    /// The chance that a job which is submitted now does not finish.
+    pub fn rate(&self, pair: (u32, u32)) -> f64 {
+        let of_pair = self.pairs.get(&pair).copied().unwrap_or_default();
+        let of_user = self.users.get(&pair.0).copied().unwrap_or_default();
+        rate_of(of_pair, of_user, self.overall)
+    }
+
+    /// The same of a job one of whose tasks has an age and so many events.
+    pub fn chance(&self, pair: (u32, u32), age_us: i64, events: usize) -> f64 {
+        chance_of(self.rate(pair), |cell| self.cells[cell], age_us, events)
+    }
+}
+
+/// The ages at which a task is looked at although nothing happens to it, µs.
+pub fn ages_us() -> impl Iterator<Item = i64> {
+    AGES_S.into_iter().map(|age_s| age_s * MICROS_PER_SECOND)
+}
