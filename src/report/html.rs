@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::{escape, figure_text, sentence};
+use super::text::{escape, figure_text, lasting, sentence};
 use super::{ReportError, drawing};
 use crate::charts::ChartFormat;
 use crate::digits::grouped;
@@ -74,6 +74,11 @@ impl Cell {
             (None, _) => escape(text),
         };
         Self { html, number }
+    }
+
+    /// A length of time in words, sorted by its seconds; empty where it is not known.
+    pub(crate) fn lasting(seconds: Option<f64>) -> Self {
+        Self { html: seconds.map_or_else(String::new, lasting), number: seconds }
     }
 
     /// The name of something, which is never a number.

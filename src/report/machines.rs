@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::gantt::Bars;
 use super::html::{self, Cell, Page};
 use super::links::{Links, closeups, file_of_machine};
-use super::text::{escape, figure_text};
+use super::text::{escape, figure_text, lasting};
 use crate::charts::{Area, AreaChart, Chart, HOURS_OF_TRACE, Tone, svg_of};
 use crate::digits::{counted, grouped};
 use crate::results::Stored;
@@ -34,6 +34,11 @@ fn items<'a>(of: &'a Value, name: &str) -> &'a [Value] {
 
 fn known(of: &Value, name: &str) -> String {
     of[name].as_f64().map_or_else(|| "-".to_owned(), figure_text)
+}
+
+/// A length of time in words.
+fn time(of: &Value, name: &str) -> String {
+    of[name].as_f64().map_or_else(|| "-".to_owned(), lasting)
 }
 
 fn number(value: &Value) -> Cell {
@@ -58,9 +63,9 @@ fn page(
     });
     let _ = writeln!(
         body,
-        "<p class=\"answer\">It left {} and was away for {} s in all. {}{} of {} ran on it{share}.</p>",
+        "<p class=\"answer\">It left {} and was away for {} in all. {}{} of {} ran on it{share}.</p>",
         counted(own["outage_count"].as_u64().unwrap_or(0), "time"),
-        known(own, "away_s"),
+        time(own, "away_s"),
         loaded_hours(load),
         count("attempt_count", "attempt"),
         count("job_count", "job"),
@@ -70,7 +75,7 @@ fn page(
         .map(|at| format!("{} CPU, {} memory", known(at, "cpu"), known(at, "memory")));
     let mut facts = vec![
         ("capacity", capacities.collect::<Vec<String>>().join("; then ")),
-        ("first seen, s", known(own, "first_s")),
+        ("first seen, since the start of the trace", time(own, "first_s")),
     ];
     let ended: Vec<String> = own["ended"]
         .as_object()
@@ -82,22 +87,28 @@ fn page(
         facts.push(("ends of attempts", ended.join(", ")));
     }
     body.push_str(&html::facts(facts));
-    body.push_str("<h2>Its load over time</h2>\n");
-    let (chart, said) = over_time(own, load, &title);
+    body.push_str(&drawings(own, load, &title));
+    body.push_str(&tables(own, links));
+    let _ =
+        writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
+    Some(Page { file: file_of_machine(id), title, within, body })
+}
+
+/// Its load over time, and the longest attempts on it.
+pub(crate) fn drawings(own: &Value, load: &Value, title: &str) -> String {
+    let mut body = String::from("<h2>Its load over time</h2>\n");
+    let (chart, said) = over_time(own, load, title);
     body.push_str(&html::drawn(&svg_of(&chart), &said));
     let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
     body.push_str("<h2>Attempts on it</h2>\n");
-    match attempts(own, &title) {
+    match attempts(own, title) {
         Some((chart, said)) => {
             body.push_str(&html::drawn(&svg_of(&chart), &said));
             let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
         }
         None => body.push_str("<p>Nothing ran on it in the loaded parts.</p>\n"),
     }
-    body.push_str(&tables(own, links));
-    let _ =
-        writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
-    Some(Page { file: file_of_machine(id), title, within, body })
+    body
 }
 
 /// `In the 25.1 hours for which tasks are loaded, `, where machines are known for longer.
@@ -132,24 +143,24 @@ fn tables(own: &Value, links: &Links) -> String {
             Some(page) => Cell::link(&id, &format!("../{page}")),
             None => Cell::name(&id),
         };
-        vec![name, number(&job["attempts"]), number(&job["running_s"])]
+        vec![name, number(&job["attempts"]), Cell::lasting(job["running_s"].as_f64())]
     };
     let mut html = String::new();
     if !jobs.is_empty() {
         let rows: Vec<Vec<Cell>> = jobs.iter().map(row).collect();
         let caption = of_all("Jobs that ran there longest", jobs.len(), &own["job_count"]);
-        let header = ["job_id", "attempts", "running_s"].map(str::to_owned);
+        let header = ["job_id", "attempts", "running"].map(str::to_owned);
         html.push_str(&html::table(&caption, &header, &rows));
     }
     let outages = items(own, "outages");
     let row = |outage: &Value| {
         let [from, to] = ["start_s", "end_s"].map(|name| outage[name].as_f64());
-        let length = from.zip(to).map_or_else(String::new, |(from, to)| (to - from).to_string());
-        vec![number(&outage["start_s"]), number(&outage["end_s"]), Cell::of(&length)]
+        let length = from.zip(to).map(|(from, to)| to - from);
+        [from, to, length].map(Cell::lasting).into()
     };
     let rows: Vec<Vec<Cell>> = outages.iter().map(row).collect();
     let caption = of_all("Outages", outages.len(), &own["outage_count"]);
-    let header = ["left at_s", "came back at_s", "away_s"].map(str::to_owned);
+    let header = ["left after", "came back after", "away"].map(str::to_owned);
     html + &html::table(&caption, &header, &rows)
 }
 
@@ -162,8 +173,8 @@ fn over_time(own: &Value, load: &Value, title: &str) -> (Chart, String) {
     let requested = values("cpu_requested");
     let said = format!(
         "CPU that running attempts requested, and that the machine had; each value is the mean over \
-         {} s. Where it was away, its CPU is 0. More may be requested than there is.",
-        figure_text(interval_s)
+         {}. Where it was away, its CPU is 0. More may be requested than there is.",
+        lasting(interval_s)
     );
     let edge = |idx: u32| (start_s + f64::from(idx) * interval_s).min(end_s) / HOUR_S;
     let count = u32::try_from(requested.len()).unwrap_or(0);

@@ -40,7 +40,7 @@ mod gantt;
 pub(crate) mod html;
 mod jobs;
 pub(crate) mod links;
-mod machines;
+pub(crate) mod machines;
 mod pages;
 mod place;
 pub(crate) mod tables;
@@ -184,9 +184,10 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
         .map(|topic| (topic, pages::shown(topic, results)))
         .filter(|(_, shown)| !shown.is_empty())
         .collect();
+    let page = |topic: &'static Topic| (topic.file, topic.title);
     let navigation = Navigation {
         pages: std::iter::once(("index.html", "Overview"))
-            .chain(here.iter().map(|(topic, _)| (topic.file, topic.title)))
+            .chain(here.iter().filter(|own| pages::has_answer(&own.1)).map(|own| own.0).map(page))
             .collect(),
     };
     let mut save = |page: Page| folder.put(&page.file, &page.html(&navigation));

@@ -33,6 +33,12 @@ pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Sho
     list::kinds_on(topic).flat_map(of).collect()
 }
 
+/// Whether a page has more to say than why it has nothing. One that has not stands on the first page
+/// among what cannot be answered, and not at the head of every page.
+pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
+    shown.iter().any(|(_, result)| nothing(result.answer()).is_none())
+}
+
 /// What trace it is, from which tables and hours.
 fn lead(results: &[Stored]) -> String {
     let mut sources: Vec<&str> =

@@ -59,6 +59,23 @@ pub(super) fn figure_text(number: f64) -> String {
     }
 }
 
+/// A length of time as people say it, with three digits: `45 s`, `12.5 min`, `3.4 h`, `29 d`.
+pub(super) fn lasting(seconds: f64) -> String {
+    let (unit, per) = match seconds.abs() {
+        short if short < 120.0 => ("s", 1.0),
+        short if short < 7200.0 => ("min", 60.0),
+        long if long < 172_800.0 => ("h", 3600.0),
+        _ => ("d", 86_400.0),
+    };
+    let amount = seconds / per;
+    let decimals = match amount.abs() {
+        large if 99.95 <= large => 0,
+        large if 9.995 <= large => 1,
+        _ => 2,
+    };
+    format!("{} {unit}", figure_text(format!("{amount:.decimals$}").parse().unwrap_or(amount)))
+}
+
 /// A result or table in the words of a reader.
 pub(super) fn caption(name: &str) -> String {
     let known = list::kinds().find_map(|kind| kind.caption_of(name));
@@ -79,6 +96,15 @@ pub(super) fn user_name(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_are_said_with_three_digits() {
+        let said = [0.0, 0.126, 45.0, 119.9, 120.0, 750.0, 12_240.0, 165_600.0, 2_506_198.2];
+        let said = said.map(lasting);
+        let expected =
+            ["0 s", "0.13 s", "45 s", "120 s", "2 min", "12.5 min", "3.4 h", "46 h", "29 d"];
+        assert_eq!(said, expected);
+    }
 
     #[test]
     fn names_in_a_sentence_are_code_and_no_markup() {

@@ -1,10 +1,13 @@
 //! Search: a job, a user or a machine by its id, with its events and attempts.
 //!
-//! In: a lake, what is searched for, and an id. Out: tables of its rows, at most so many. A job's
+//! In: a lake, what is searched for, and an id. Out: tables of its rows, at most so many, and of a
+//! machine the charts of a report. A job's
 //! rows lie in one bucket; a user's and a machine's are looked for in all of them, for at most some
 //! seconds.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow::array::{Array, AsArray};
@@ -18,10 +21,13 @@ use super::form::{Pairs, encoded};
 use super::pages::{self, Reader};
 use super::portal::Portal;
 use super::reply::{self, Reply};
+use crate::answers::machines::closeup;
 use crate::digits::grouped;
+use crate::facts::window::Windows;
 use crate::lake::{Lake, LakeError};
-use crate::progress;
+use crate::progress::{self, Watch};
 use crate::report::html::{Cell, table};
+use crate::report::machines::drawings;
 use crate::schema::{EventType, ROW_ID, Table, bucket_of};
 use crate::units::micros_to_seconds;
 
@@ -41,6 +47,10 @@ type Row = (i64, i64, Vec<String>);
 #[derive(Default)]
 struct Found {
     tables: Vec<(String, Vec<String>, Vec<Row>, usize)>,
+    /// Charts, as a page of the report has them.
+    drawings: String,
+    /// Why there are none.
+    failed: Option<String>,
     is_cut: bool,
 }
 
@@ -103,6 +113,8 @@ fn shown(found: &Found, lake: &str, what: &str, id: &str) -> Markup {
         h2 { (what) " " (id) }
         @if is_empty { p { "The lake " (lake) " has no " (what) " with this id." } }
         @if found.is_cut { p class="wrong" { "The search was stopped after " (TIME.as_secs()) " s: rows may be missing." } }
+        @if let Some(said) = &found.failed { p class="wrong" { (said) } }
+        (PreEscaped(&found.drawings))
         @for (caption, header, rows, count) in &found.tables {
             @if !rows.is_empty() { (PreEscaped(rows_table(caption, header, rows, *count, lake))) }
         }
@@ -331,6 +343,25 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
     Ok(found)
 }
 
+/// The charts of a machine: its load over time and the longest attempts on it, as in a report.
+fn draw(lake: &Lake, id: i64, end: Instant, found: &mut Found) {
+    if !lake.has(Table::MachineEvents) || !lake.has(Table::TaskEvents) {
+        return;
+    }
+    let is_over = move |_| {
+        if end < progress::now() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let lake = lake.watched(&Arc::new(Watch::new(is_over)));
+    match closeup::one(&lake, Windows::of(&lake, None), id) {
+        Ok(Some([load, machine])) => {
+            found.drawings = drawings(&machine, &load, &format!("Machine {id}"));
+        }
+        Ok(None) => {}
+        Err(_) if end < progress::now() => found.is_cut = true,
+        Err(error) => found.failed = Some(format!("No charts: {error}.")),
+    }
+}
+
 /// A machine: when it came and went, and what ran on it.
 fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
     let mut found = Found::default();
@@ -366,6 +397,7 @@ fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         }
         found.tables.push(("The machine".to_owned(), header, ordered(rows), count));
     }
+    draw(lake, id, end, &mut found);
     if lake.has(Table::TaskEvents) {
         let wanted =
             [ROW_ID, "time_us", "job_id", "task_index", "event_type", "machine_id", "user"];

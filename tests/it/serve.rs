@@ -994,6 +994,12 @@ fn jobs_users_and_machines_are_found() {
     let machine = between(&page, "what=machine&amp;id=", "\"").unwrap();
     let page = portal.get(&format!("/find?what=machine&id={machine}")).text();
     assert!(page.contains("ADD") && page.contains(&job), "the job ran there");
+    for chart in ["Its load over time", "Attempts on it"] {
+        let (_, after) = page.split_once(&format!("<h2>{chart}</h2>")).expect(chart);
+        assert!(after.trim_start().starts_with("<figure class=\"chart drawn\"><svg "), "{chart}");
+    }
+    let page = portal.get("/find?what=machine&id=999999999999").text();
+    assert!(!page.contains("<svg") && page.contains("has no machine"), "{page}");
     for odd in ["", "-1", "99999999999999999999", "<script>", "1e5", "'; --"] {
         let reply = portal.get(&format!("/find?{}", encoded(&[("what", "job"), ("id", odd)])));
         assert!(reply.status == 200 && !reply.text().contains("<script>"), "{odd}");

@@ -9,14 +9,23 @@ use serde_json::{Value, json};
 use super::{KIND as MACHINES, Studied};
 use crate::answers::study::Work;
 use crate::digits::shortest;
+#[cfg(feature = "serve")]
+use crate::facts::FactError;
 use crate::facts::machines::MachineEvents;
+#[cfg(feature = "serve")]
+use crate::facts::window::Windows;
 use crate::faults::Result;
+#[cfg(feature = "serve")]
+use crate::lake::Lake;
 use crate::results::frame::Frame;
 use crate::results::kind::{Kind, Pages};
 use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::load::Intervals;
 use crate::studies::machines::closeup::{Closeup, Left, Ran, closeups, intervals, left_most_often};
+use crate::studies::machines::{Fleet, Outage};
+#[cfg(feature = "serve")]
+use crate::studies::machines::{end_of, fleet};
 use crate::units::{CpuTime, micros_to_seconds};
 
 /// The result.
@@ -63,14 +72,7 @@ pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
         .about("CPU that running attempts requested x time over its own CPU x time, while tasks and its CPU are known")
         .batch();
     let machines: Vec<Value> = both.iter().map(|(own, left)| of_machine(own, left)).collect();
-    let machines_start_us = events.events.first().map_or(at.start_us, |event| event.time_us);
-    let load = json!({
-        "start_s": micros_to_seconds(at.start_us),
-        "interval_s": micros_to_seconds(at.length_us),
-        "end_s": micros_to_seconds(at.end_us),
-        "machines_start_s": micros_to_seconds(machines_start_us),
-        "machines_end_s": micros_to_seconds(studied.fleet.end_us),
-    });
+    let load = hours(&at, &events, &studied.fleet);
     work.store(&Answer {
         kind: KIND,
         table: &table,
@@ -79,6 +81,43 @@ pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
             "machines_max": MACHINES_MAX, "windows": work.windows, "named_by": MACHINES.name,
         }),
         charts: Vec::new(),
+    })
+}
+
+/// A machine from close by, whichever it is: the hours that are loaded, and the machine as in the
+/// result; none that the lake does not know.
+///
+/// # Errors
+/// A table does not read, or the lake is watched and its reader says to stop.
+#[cfg(feature = "serve")]
+pub(crate) fn one(
+    lake: &Lake,
+    windows: Windows,
+    machine_id: i64,
+) -> Result<Option<[Value; 2]>, FactError> {
+    let events = MachineEvents::read(lake)?;
+    let all = closeups(lake, windows, &events, &[machine_id])?;
+    let Some(own) = all.first().filter(|own| !own.up.is_empty() || 0 < own.attempt_count()) else {
+        return Ok(None);
+    };
+    let (at, fleet) = (intervals(lake, windows), fleet(&events, end_of(&events, windows)));
+    let outages: Vec<&Outage> =
+        fleet.outages.iter().filter(|outage| outage.machine_id == machine_id).collect();
+    let away_us = outages.iter().map(|outage| outage.until(fleet.end_us) - outage.from_us).sum();
+    let machine = of_machine(own, &(machine_id, away_us, outages));
+    let machine = with_means(vec![machine], &all, &at).pop();
+    Ok(machine.map(|machine| [hours(&at, &events, &fleet), machine]))
+}
+
+/// The hours for which tasks and machines are loaded.
+fn hours(at: &Intervals, events: &MachineEvents, fleet: &Fleet) -> Value {
+    let machines_start_us = events.events.first().map_or(at.start_us, |event| event.time_us);
+    json!({
+        "start_s": micros_to_seconds(at.start_us),
+        "interval_s": micros_to_seconds(at.length_us),
+        "end_s": micros_to_seconds(at.end_us),
+        "machines_start_s": micros_to_seconds(machines_start_us),
+        "machines_end_s": micros_to_seconds(fleet.end_us),
     })
 }
 
@@ -119,7 +158,8 @@ fn of_machine(own: &Closeup, (_, away_us, outages): &Left<'_>) -> Value {
         .into_iter()
         .map(|(cpu, memory)| json!({ "cpu": cpu.map(shortest), "memory": memory.map(shortest) }))
         .collect();
-    let outage = |own: &&crate::studies::machines::Outage| json!({ "start_s": seconds(own.from_us), "end_s": own.to_us.map(seconds) });
+    let outage =
+        |own: &&Outage| json!({ "start_s": seconds(own.from_us), "end_s": own.to_us.map(seconds) });
     let attempt = |own: &Ran| {
         json!({
             "job_id": own.job_id, "task_index": own.task_index, "start_s": seconds(own.start_us),
