@@ -16,6 +16,7 @@
 //!  resume     steps, shards and threads leave the same lake
 //!  concurrent two programs at one lake: one of them leaves, or both add up to one
 //!  ways_in    every source: threads, steps, packing, damage and kills
+//!  traps      the traps of each kind of log, one a row, and what is said of them
 //!  faults     kills, signals, failing calls, full disks: what is there is whole, and the rest comes later
 //!  publish    what --out promises, also to two at once and to those who are killed
 //!  regression faults that were found once
@@ -186,6 +187,8 @@ mod tidy;
 mod timelines;
 #[cfg(test)]
 mod told;
+#[cfg(test)]
+mod traps;
 #[cfg(test)]
 mod trust;
 #[cfg(test)]

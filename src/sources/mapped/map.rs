@@ -329,6 +329,11 @@ impl Map {
         found.or_else(|| self.states.iter().find(|(known, _)| known == "*")).map(|(_, fate)| *fate)
     }
 
+    /// What is wrong with a table whatever the map says.
+    pub(super) fn wrong(&self, problem: &str) -> Mistake {
+        Mistake::at(&self.text, 0, 0, problem.to_owned())
+    }
+
     /// A mistake at a column that the table does not have.
     pub(super) fn lacks(&self, column: &MappedColumn, found: &[String]) -> Mistake {
         let has = found.join(", ");

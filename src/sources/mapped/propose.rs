@@ -14,7 +14,7 @@ use super::super::records::fields::span_us;
 use super::super::records::{Line as LogLine, Record, RecordFormat, Remarks};
 use super::super::zone::{Stamp, Zone, civil_of_day};
 use super::map::{Fate, Field, Kind, Map};
-use super::table::{first_line, is_json, names_of};
+use super::table::{ONE_ARRAY, first_line, is_array, is_json, names_of};
 use super::times::{Pattern, scaled};
 use super::{Mapped, TableRows};
 use crate::notation::Mistake;
@@ -63,6 +63,9 @@ pub fn propose(begin: &[u8]) -> Result<Proposal, String> {
     if std::str::from_utf8(first_line(begin)).is_err() || begin.contains(&0) {
         let how = "convert it first, for example with `iconv -f latin1 -t utf-8`";
         return Err(format!("it is not text in UTF-8: {how}"));
+    }
+    if is_array(begin) {
+        return Err(ONE_ARRAY.to_owned());
     }
     let (separator, columns) =
         if is_json(begin) { (None, of_json(begin)) } else { of_fields(begin) };

@@ -53,9 +53,22 @@ pub(super) fn is_json(begin: &[u8]) -> bool {
     first_line(begin).trim_ascii_start().starts_with(b"{")
 }
 
+/// What a table that is one array gets.
+pub(super) const ONE_ARRAY: &str = "the table is one JSON array; make each of its objects a line \
+    of its own first: `jq -c '.[]' FILE > FILE.jsonl`";
+
+/// Whether a text begins like one array of JSON objects, of which no line is a row.
+pub(super) fn is_array(begin: &[u8]) -> bool {
+    let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin).trim_ascii_start();
+    begin.strip_prefix(b"[").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"))
+}
+
 impl TableRows {
     /// The rows of a table that begins so; a column of the map that it does not have.
     pub(super) fn of(map: &Map, begin: &[u8]) -> Result<Self, Mistake> {
+        if is_array(begin) {
+            return Err(map.wrong(ONE_ARRAY));
+        }
         let shape =
             if is_json(begin) { Self::json(map, begin)? } else { Self::fields(map, begin)? };
         Ok(Self {

@@ -118,6 +118,9 @@ pub(super) trait RecordFormat: Send {
     /// Adds those of a job of several tasks.
     fn own_of_job(_tasks: u32, _end_reason: Option<&'static str>, _cells: &mut Vec<Cell<'_>>) {}
 
+    /// What is counted of tasks whose last row says that they were evicted.
+    const EVICTED_AT_LAST: Option<&'static str> = None;
+
     /// Whether its rows tell of machines.
     fn has_fleet(&self) -> bool {
         false
@@ -352,6 +355,12 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
     }
 
     fn notes(&mut self) -> Notes {
+        if let Some(wording) = F::EVICTED_AT_LAST {
+            let is_evicted = |seen: &&Seen| seen.end.is_some_and(|(_, kind)| kind == EVICT);
+            for _ in self.seen.values().filter(is_evicted) {
+                self.remarks.add(wording);
+            }
+        }
         // Machines are told from the same rows, of which all is said with the events.
         let is_first = self.table == Table::JobEvents;
         let remarks = match self.table {

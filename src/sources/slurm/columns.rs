@@ -234,11 +234,13 @@ fn header_of(line: &[u8]) -> Option<(u8, Vec<Option<Col>>)> {
 /// Whether a text begins like what `sacct` prints.
 pub(in crate::sources) fn seen_as(text: &[u8]) -> bool {
     let line = first_line(text);
-    if let Some((_, columns)) = header_of(line) {
+    if let Some((separator, columns)) = header_of(line) {
         let is_times = |column: &Col| {
             matches!(column, Col::Start | Col::End | Col::Submit | Col::Elapsed | Col::ElapsedRaw)
         };
-        return columns.iter().flatten().any(is_times) && columns.contains(&Some(Col::State));
+        // An export that lacks the state is told so; with commas it may be any table.
+        let is_told = separator == b'|' || columns.contains(&Some(Col::State));
+        return columns.iter().flatten().any(is_times) && is_told;
     }
     let fields: Vec<&[u8]> = line.split(|&byte| byte == b'|').collect();
     let is_time = |field: &[u8]| field.len() == 19 && field[4] == b'-' && field[10] == b'T';

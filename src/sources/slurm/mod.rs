@@ -174,6 +174,9 @@ impl<'a> Row<'a> {
 
 impl RecordFormat for Slurm {
     const HAS_TASKS: bool = false;
+    const EVICTED_AT_LAST: Option<&'static str> = Some(
+        "preempted or requeued, and no later record of the job in its file (see `--duplicates`)",
+    );
 
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
         if self.layout.is_header(line.raw) {

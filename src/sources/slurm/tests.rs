@@ -38,6 +38,9 @@ fn since_new_year(rows: &Rows) -> String {
     events.collect::<Vec<String>>().join(", ")
 }
 
+const LATER: &str =
+    "preempted or requeued, and no later record of the job in its file (see `--duplicates`)";
+
 const HEADER: &str = "JobID|State|Submit|Start|End|Elapsed|NCPUS|NodeList|JobName";
 
 /// A line of [`HEADER`] for the first minute of 2024.
@@ -64,7 +67,8 @@ fn every_state_ends_an_attempt_as_it_says() {
     ] {
         for state in states {
             let line = line("7", state, ["00", "10", "40"], "n1");
-            check_from(HEADER, &[&line], &format!("0 SUBMIT, 10 SCHEDULE, 40 {end}"), &[]);
+            let remarks = if end == "EVICT" { &[LATER][..] } else { &[] };
+            check_from(HEADER, &[&line], &format!("0 SUBMIT, 10 SCHEDULE, 40 {end}"), remarks);
         }
     }
     for state in ["NODE_FAIL", "BOOT_FAIL"] {
@@ -100,7 +104,7 @@ fn lines_of_one_job_are_attempts_of_one_task() {
     let resubmitted = line("7", "COMPLETED", ["25", "30", "40"], "n2");
     let expected = "0 SUBMIT, 10 SCHEDULE, 20 EVICT, 25 SUBMIT, 30 SCHEDULE, 40 FINISH";
     check_from(HEADER, &[&first, &resubmitted], expected, &[]);
-    let repeated = ["rows that repeat an earlier row of the task: left out"];
+    let repeated = [LATER, "rows that repeat an earlier row of the task: left out"];
     check_from(HEADER, &[&first, &first], "0 SUBMIT, 10 SCHEDULE, 20 EVICT", &repeated);
 }
 
