@@ -91,9 +91,11 @@ fn sorted_files(path: &Path, source: Option<Source>) -> Result<Sorted, SourceErr
             }
             continue;
         }
-        // What cannot be read as text is no log. Of damaged gzip nobody can tell: it is not left out.
+        // What cannot be read as text is no log. Of damaged gzip, and of what the machine cannot read,
+        // nobody can tell: it is not left out.
+        let is_lost = |kind: &SourceErrorKind| kind.is_damaged_gzip() || !kind.is_bad_data();
         let kind = match file.is_file().then(|| kind_of(&file)).transpose() {
-            Err(error) if error.kind.is_damaged_gzip() && !is_note(&name) => return Err(error),
+            Err(error) if is_lost(&error.kind) && !is_note(&name) => return Err(error),
             kind => kind.ok().flatten(),
         };
         match kind {

@@ -26,12 +26,23 @@ use super::resume::WIDE;
 use super::support::{
     Place, Run, assert_same_files, contents, copy_folder, now, repository, skipped, tree,
 };
+use super::ways_in;
 
 /// Instants at which `ingest` is killed, and as many for `analyze`.
 pub(crate) const KILLS: usize = 200;
 
 /// Calls of `ingest` that fail.
 pub(crate) const INGEST_FAULTS: usize = 200;
+
+/// Calls of an `ingest` of each of [`LOGS`] that fail.
+pub(crate) const LOG_FAULTS: usize = if cfg!(debug_assertions) { 18 } else { 60 };
+
+/// Makes a log of so many jobs.
+type Maker = fn(&Place, u32);
+
+/// Logs of other sources than Google's: SWF, months of Slurm, and tables of Alibaba with machines.
+const LOGS: [(Maker, &str); 3] =
+    [(ways_in::swf, "trace/log.swf"), (ways_in::slurm, "trace"), (ways_in::alibaba_2017, "trace")];
 
 /// Calls of `analyze` that fail.
 pub(crate) const ANALYZE_FAULTS: usize = 60;
@@ -136,6 +147,18 @@ impl Trial {
         let args = SECOND_SWEEP.split(' ').collect();
         let before = Some(RESULTS.path("first"));
         Self { place, args, out: "found", before, whole: RESULTS.path("second") }
+    }
+
+    /// An `ingest` of a log, or of a folder of tables, of another source than Google's, and what an
+    /// undisturbed run leaves.
+    fn log(make: Maker, trace: &'static str) -> Self {
+        let place = Place::new();
+        make(&place, 300);
+        let args = vec!["ingest", trace, "--lake", "lake", "--buckets", "3"];
+        place.run(&args).ok();
+        let whole = place.path("whole");
+        fs::rename(place.path("lake"), &whole).unwrap();
+        Self { place, args, out: "lake", before: None, whole }
     }
 
     fn command(&self) -> Command {
@@ -381,7 +404,7 @@ fn fail_often(trial: &Trial, faults: &[Fault], count: usize, seed: u64) {
         } else {
             // Parts that came later lie in files of their own.
             trial.place.run(&trial.args).ok();
-            let lakes = [trial.lake(), UNDISTURBED.path("lake")];
+            let lakes = [trial.lake(), trial.whole.clone()];
             let [found, undisturbed] = lakes.map(|lake| contents(&Lake::open(&lake).unwrap()));
             assert_eq!(found, undisturbed, "{about}");
         }
@@ -404,6 +427,17 @@ fn written(under: &str) -> [Fault<'_>; 6] {
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn an_ingest_survives_every_failing_call() {
     fail_often(&Trial::ingest(), &written("lake"), INGEST_FAULTS, 3);
+}
+
+/// Promise: the same of a log that is one file, a log of several, and a folder of tables.
+#[test]
+fn an_ingest_of_a_log_survives_every_failing_call() {
+    for (seed, (make, trace)) in (21..).zip(LOGS) {
+        let trial = Trial::log(make, trace);
+        fail_often(&trial, &written("lake"), LOG_FAULTS, seed);
+        let fault = |calls, error| Fault { under: "trace", calls, at: 0, error, stays: false };
+        fail_often(&trial, &[fault("read", BROKEN), fault("open", GONE)], LOG_FAULTS / 3, seed);
+    }
 }
 
 #[test]

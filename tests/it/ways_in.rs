@@ -87,7 +87,7 @@ fn lines(head: &str, ids: impl Iterator<Item = u32>, line: impl Fn(u32) -> Strin
     })
 }
 
-fn swf(place: &Place, count: u32) {
+pub(crate) fn swf(place: &Place, count: u32) {
     let line = |id| {
         let [submit, start, end] = times(id);
         let (wait, run) = (start - submit, end - start);
@@ -98,7 +98,7 @@ fn swf(place: &Place, count: u32) {
 }
 
 /// Two months; every tenth job was preempted in the first and ran again in the second.
-fn slurm(place: &Place, count: u32) {
+pub(crate) fn slurm(place: &Place, count: u32) {
     let head = "JobID|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES\n";
     let line = |id: u32, state: &str, late: u32| {
         let [submit, start, end] = times(id);
@@ -160,7 +160,7 @@ fn kubernetes(place: &Place, count: u32) {
     place.raw("pods.json", serde_json::to_string_pretty(&list).unwrap());
 }
 
-fn alibaba_2017(place: &Place, count: u32) {
+pub(crate) fn alibaba_2017(place: &Place, count: u32) {
     let line = |id| {
         let [submit, _, end] = times(id);
         let state = ["Terminated", "Failed", "Running", "Waiting"][id as usize % 4];
