@@ -77,7 +77,7 @@ fn long_parameters_of_an_index_make_no_long_file_names() {
     let charts = fs::read_dir(place.path("out"))
         .unwrap()
         .filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|end| end == "svg"));
-    assert_eq!(charts.count(), 3, "one for each, and the Lorenz curve");
+    assert_eq!(charts.count(), 4, "one for each, the Lorenz curve, and entitlements");
 }
 
 #[test]

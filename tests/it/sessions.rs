@@ -147,6 +147,8 @@ fn classify_keeps_its_answer_and_its_chart() {
     assert_eq!(
         files.keys().collect::<Vec<_>>(),
         [
+            "classify-jobs-flow.png",
+            "classify-jobs-flow.svg",
             "classify-jobs.csv",
             "classify-jobs.parquet",
             "classify-jobs.png",
