@@ -18,17 +18,17 @@
 //! Times are seconds since the start of the log. A GPU may be shared: `gpu_milli` thousandths of each
 //! of `num_gpu`. Pods do not say on which node they ran.
 
-use super::blocks::TextBlock;
 use super::folder::RawPart;
-use super::part::{HandOut, PartParser};
+use super::part::PartParser;
 use super::records::fields::{Fields, whole};
+use super::records::machines::{Listed, Machines};
 use super::records::{
     FAIL, FINISH, Fault, KILL, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks,
-    machine_id, number_of_name,
+    number_of_name,
 };
-use super::rows::{Cell, RejectReason, RowBlock};
+use super::rows::{Cell, RejectReason};
 use super::{SourceError, SourceErrorKind, fields};
-use crate::schema::{Table, row_id};
+use crate::schema::Table;
 use crate::units::MICROS_PER_SECOND;
 
 /// The columns of the table of pods.
@@ -70,7 +70,7 @@ fn is_table(text: &[u8], columns: &[&str]) -> bool {
 pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>, SourceError> {
     let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
     if part.table == Table::MachineEvents {
-        return Ok(Box::new(NodeList { part: part.part, fields: Fields::default() }));
+        return Ok(Box::new(Machines::new(part, NODES.len(), node)));
     }
     if !are_pods(begin) {
         let lack = SourceErrorKind::MissingColumn(PODS.join(","));
@@ -158,54 +158,27 @@ fn pod<'a>(field: &dyn Fn(usize) -> &'a [u8], remarks: &mut Remarks) -> Result<R
     })
 }
 
-/// Makes machines of the list of nodes.
-struct NodeList {
-    part: u32,
-    fields: Fields,
-}
-
-impl NodeList {
-    fn node(&mut self, line: Line<'_>, rows: &mut RowBlock) -> Result<(), Fault> {
-        if line.number == 1 {
-            return Ok(());
-        }
-        let fields = self.fields.split_into(NODES.len(), line.raw)?;
-        let field = |idx: usize| fields.get(line.raw, idx);
-        let number = |idx: usize| whole(field(idx)).ok_or((NODES[idx], RejectReason::BadValue));
-        let text = |idx: usize| {
-            fields::careful_text(field(idx)).ok_or((NODES[idx], RejectReason::BadValue))
-        };
-        let name = Some(text(0)?).filter(|name| !name.is_empty());
-        let name = name.ok_or(("machine_name", RejectReason::EmptyMandatory))?;
-        #[expect(clippy::cast_precision_loss, reason = "counts of cores and MiB")]
-        let (cpu, memory) = (number(1)? as f32 / 1000.0, number(2)? as f32);
-        let gpus = i32::try_from(number(3)?).map_err(|_| (NODES[3], RejectReason::OutOfRange))?;
-        let cells = [
-            Cell::I64(0),
-            Cell::I64(machine_id(name)),
-            Cell::I32(0),
-            Cell::Missing,
-            Cell::F32(cpu),
-            Cell::F32(memory),
-            Cell::Text(name),
-            Cell::I32(gpus),
-            Some(text(4)?).filter(|model| !model.is_empty()).into(),
-        ];
-        rows.push_row(row_id(self.part, line.number), &cells);
-        Ok(())
+/// A machine, given the line of a node.
+fn node<'a>(
+    fields: &'a Fields,
+    line: Line<'a>,
+    _remarks: &mut Remarks,
+) -> Result<Option<Listed<'a>>, Fault> {
+    if line.number == 1 {
+        return Ok(None);
     }
-}
-
-impl PartParser for NodeList {
-    fn parse(
-        &mut self,
-        text: &TextBlock,
-        first_line: u64,
-        rows: &mut RowBlock,
-        _hand_out: &mut HandOut<'_>,
-    ) {
-        Line::each(text, first_line, rows, |line, rows| self.node(line, rows));
-    }
+    let field = |idx: usize| fields.get(line.raw, idx);
+    let number = |idx: usize| whole(field(idx)).ok_or((NODES[idx], RejectReason::BadValue));
+    let text =
+        |idx: usize| fields::careful_text(field(idx)).ok_or((NODES[idx], RejectReason::BadValue));
+    let name = Some(text(0)?).filter(|name| !name.is_empty());
+    let name = name.ok_or(("machine_name", RejectReason::EmptyMandatory))?;
+    #[expect(clippy::cast_precision_loss, reason = "counts of cores and MiB")]
+    let (cores, memory) = (Some(number(1)? as f32 / 1000.0), Some(number(2)? as f32));
+    let gpus = i32::try_from(number(3)?).map_err(|_| (NODES[3], RejectReason::OutOfRange))?;
+    let model = Some(text(4)?).filter(|model| !model.is_empty());
+    let own = vec![Cell::I32(gpus), model.into()];
+    Ok(Some(Listed { time_us: 0, name, cores, memory, own }))
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use super::alibaba::{self, Row, check_cpu, of_all};
 use super::folder::RawPart;
 use super::part::PartParser;
 use super::records::fields::{Fields, whole};
+use super::records::machines::Machines;
 use super::records::{
     Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, Turn, machine_id,
     number_of_name,
@@ -44,7 +45,8 @@ const SOURCE: Source = Source::Alibaba2018;
 /// A parser for one table of the lake.
 pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>, SourceError> {
     if part.table == Table::MachineEvents {
-        return Ok(Box::new(machines::Machines::new(part.part)));
+        let columns = Kind::Machines.field_count(SOURCE);
+        return Ok(Box::new(Machines::new(part, columns, machines::listed)));
     }
     let kind = Kind::of_jobs(SOURCE, begin);
     let requests = match (&part.beside, part.table) {

@@ -35,6 +35,7 @@ use crate::schema::{EventType, Table, row_id};
 pub(super) mod fields;
 mod fleet;
 mod jobs;
+pub(super) mod machines;
 mod repeats;
 
 pub(super) use self::fields::Fault;
