@@ -66,7 +66,9 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     // Where no task ever waits, all policies are one: bars and queues would only look like a result.
     let waits = |run: &Run| run.metrics.waiting_s.is_none_or(|waiting| 0.0 < waiting.max);
     if runs.iter().any(waits) {
-        charts.push(("replay-response".to_owned(), Chart::Bars(response)));
+        if are_apart(response.bars.iter().map(|bar| bar.value)) {
+            charts.push(("replay-response".to_owned(), Chart::Bars(response)));
+        }
         charts.push(("replay-queue".to_owned(), queue));
         let both = densities::chart(runs, workload.task_count, &caption);
         charts.extend(both.map(|chart| ("replay-densities".to_owned(), chart)));
@@ -88,6 +90,14 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         }
     }
     charts
+}
+
+/// Whether values differ so much that bars show it: the largest by 1 % from the smallest.
+fn are_apart(values: impl Iterator<Item = f64> + Clone) -> bool {
+    const APART: f64 = 0.01;
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let most = values.fold(f64::NEG_INFINITY, f64::max);
+    least * (1.0 + APART) <= most
 }
 
 /// A line for each policy over the hours of the replay; with title, caption and what is shown.

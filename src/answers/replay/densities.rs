@@ -2,7 +2,7 @@
 //!
 //! In: the runs of a seed. Out: two plots, each with the share of tasks per bin of a logarithmic axis
 //! under the first policy and under the one with the shortest mean response among the others. Bins
-//! are counted, nothing is smoothed.
+//! are counted, nothing is smoothed. Nothing where hardly any task waits under either.
 
 use std::collections::BTreeMap;
 
@@ -17,21 +17,29 @@ const PER_TEN: i32 = 5;
 /// Shorter waits are told, and not drawn: a logarithmic axis has no 0.
 const SHORTEST_S: f64 = 1.0;
 
+/// The share of tasks that must wait under one of the policies: of fewer a plot shows nothing.
+const WAITING_MIN: f64 = 0.01;
+
 /// The runs that are compared: the first, and of the others the one with the shortest mean response.
 fn compared(runs: &[Run]) -> Option<[&Run; 2]> {
     let (first, others) = runs.split_first()?;
+    let mean_s = |run: &Run| Some(run.metrics.job_response_s?.mean);
+    mean_s(first)?;
     let best = others
         .iter()
-        .filter_map(|run| Some((run.metrics.job_response_s?.mean, run)))
+        .filter_map(|run| Some((mean_s(run)?, run)))
         .min_by(|one, two| one.0.total_cmp(&two.0));
     Some([first, best?.1])
 }
 
-/// The picture; nothing of one policy alone.
+/// The picture; nothing of one policy alone, or where hardly any task waits.
 pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Chart> {
     let both = compared(runs)?;
     let fates = both.map(|run| fates(&run.journal, task_count));
     let waits = fates.each_ref().map(|fates| values(task_count, |task| fates.waiting_s(task)));
+    if !do_wait(&waits) {
+        return None;
+    }
     let slow =
         fates.each_ref().map(|fates| values(task_count, |task| fates.bounded_slowdown(task)));
     let at_once = waits.each_ref().map(|waits| share_below(waits, SHORTEST_S));
@@ -67,6 +75,13 @@ pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Ch
 /// What is known of tasks.
 fn values(task_count: usize, of: impl Fn(usize) -> Option<f64>) -> Vec<f64> {
     (0..task_count).filter_map(of).collect()
+}
+
+/// Whether enough tasks wait under one of two policies.
+fn do_wait(waits: &[Vec<f64>; 2]) -> bool {
+    waits
+        .iter()
+        .any(|waits| !waits.is_empty() && WAITING_MIN <= 1.0 - share_below(waits, SHORTEST_S))
 }
 
 /// The share of values below a bound.
@@ -135,6 +150,16 @@ mod tests {
         }
         assert_eq!(steps(&[1.0, 1.2, 10.0, 0.0], 1.0).first(), Some(&(1.0, 50.0)));
         assert!(steps(&[0.0], 1.0).is_empty());
+    }
+
+    #[test]
+    fn a_handful_of_waits_is_no_picture() {
+        let waits = |some: usize| {
+            (0..1000).map(|at| if at < some { 1.0 } else { 0.9 }).collect::<Vec<f64>>()
+        };
+        assert!(do_wait(&[waits(0), waits(11)]) && do_wait(&[waits(11), waits(0)]));
+        assert!(!do_wait(&[waits(9), waits(9)]));
+        assert!(!do_wait(&[Vec::new(), Vec::new()]));
     }
 
     proptest! {
