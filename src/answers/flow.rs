@@ -33,7 +33,7 @@ fn way(sequence: &str) -> [usize; 3] {
         _ => "unknown",
     };
     let ended = Classes::Terminal.outcomes().iter().position(|known| *known == outcome);
-    [came, attempts, ended.unwrap_or_default()]
+    [came, attempts, ended.expect("all are among the outcomes")]
 }
 
 /// The picture of `sequences`, of jobs or tasks.
