@@ -357,7 +357,10 @@ fn draw(lake: &Lake, id: i64, end: Instant, found: &mut Found) {
             found.drawings = drawings(&machine, &load, &format!("Machine {id}"));
         }
         Ok(None) => {}
-        Err(_) if end < progress::now() => found.is_cut = true,
+        Err(_) if end < progress::now() => {
+            found.failed =
+                Some(format!("No charts: the search was stopped after {} s.", TIME.as_secs()));
+        }
         Err(error) => found.failed = Some(format!("No charts: {error}.")),
     }
 }
@@ -397,7 +400,6 @@ fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         }
         found.tables.push(("The machine".to_owned(), header, ordered(rows), count));
     }
-    draw(lake, id, end, &mut found);
     if lake.has(Table::TaskEvents) {
         let wanted =
             [ROW_ID, "time_us", "job_id", "task_index", "event_type", "machine_id", "user"];
@@ -414,5 +416,7 @@ fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         }
         found.tables.push(("Events on it".to_owned(), header(&columns), ordered(rows), count));
     }
+    // Rows first: they are what was asked for, and the time is the same.
+    draw(lake, id, end, &mut found);
     Ok(found)
 }
