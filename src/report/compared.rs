@@ -8,9 +8,9 @@ use arrow::record_batch::RecordBatch;
 use super::ReportError;
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
-use super::text::{caption, escape};
+use super::text::{caption, escape, figure_text};
 use crate::results::frame::Frame;
-use crate::results::{ResultChange, Side, TableChange};
+use crate::results::{CellChange, Difference, ResultChange, Side, TableChange};
 
 /// Changed values of a table that the page holds; `comparison.json` has all of them.
 const CELLS_SHOWN: usize = 500;
@@ -58,7 +58,7 @@ fn overview(changes: &[ResultChange]) -> String {
         "changed",
         "only first",
         "only second",
-        "largest change",
+        "change that matters most",
     ];
     let mut rows = Vec::new();
     for change in changes {
@@ -101,7 +101,7 @@ fn overview(changes: &[ResultChange]) -> String {
     html::table("Table by table", &header.map(str::to_owned), &rows)
 }
 
-/// The largest relative change of a table, in words; where units differ, these.
+/// The change of a table that matters most, in words; where units differ, these.
 fn largest(table: &TableChange) -> String {
     if let Some((first, second)) = &table.units {
         let columns = table.other_unit.join(", ");
@@ -109,8 +109,36 @@ fn largest(table: &TableChange) -> String {
         return format!("units differ ({first}, {second}) {columns}{rest}").trim_end().to_owned();
     }
     let Some(cell) = table.largest() else { return String::new() };
-    let share = cell.relative.map_or_else(String::new, |share| format!(" {:+.3} %", share * 100.0));
-    format!("{} of {}{share}", cell.column, cell.key.join(" "))
+    let key = cell.key.join(" ");
+    let of = if key.is_empty() { String::new() } else { format!(" of {key}") };
+    let figure = |text: &str| match text.parse::<f64>() {
+        Ok(share) if cell.is_share() => percent(share),
+        Ok(number) => figure_text(number),
+        Err(_) if text.is_empty() => "nothing".to_owned(),
+        Err(_) => text.to_owned(),
+    };
+    let by = how_much(cell).map_or_else(String::new, |by| format!(" ({by})"));
+    format!("{}{of}: {} to {}{by}", cell.column, figure(&cell.first), figure(&cell.second))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", figure_text((share * 1e4).round() / 100.0))
+}
+
+/// By how much a number changed, as people say it: a share by points, what doubled by a factor,
+/// the rest in percent. `None` of what is no number, or was 0.
+fn how_much(cell: &CellChange) -> Option<String> {
+    let (change, relative) = (cell.change?, cell.relative);
+    if cell.is_share() {
+        return Some(format!("{:+.2} points", change * 100.0));
+    }
+    let relative = relative?;
+    let is_positive = cell.first.parse::<f64>().is_ok_and(|first| 0.0 < first);
+    Some(match relative {
+        0.995.. if is_positive && relative < 9.0 => format!("{:.1} times", 1.0 + relative),
+        0.995.. if is_positive => format!("{} times", figure_text((1.0 + relative).round())),
+        _ => format!("{:+.1} %", relative * 100.0),
+    })
 }
 
 /// A row per table, and per result that only one of the two has.
@@ -134,14 +162,14 @@ pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
         for (file, why) in others.chain(no_table.then_some(("no table", ""))) {
             results.push(change.name.as_str());
             files.push(file);
-            counts.push([change.made_from.len() as u64, 0, 0, 0, 0]);
+            counts.push([change.settings.len() as u64, 0, 0, 0, 0]);
             most.push(why.to_owned());
         }
         for table in &change.tables {
             results.push(change.name.as_str());
             files.push(table.file.as_str());
             counts.push([
-                change.made_from.len() as u64,
+                change.settings.len() as u64,
                 table.rows as u64,
                 table.changed_rows as u64,
                 table.only_first.len() as u64,
@@ -164,17 +192,23 @@ pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
 }
 
 fn section(change: &ResultChange) -> String {
-    if change.made_from.is_empty() && change.tables.iter().all(TableChange::is_same) {
+    let made_from = [
+        ("Settings that differ", &change.settings),
+        ("Data that differ: where they lie, their span, rows and remarks", &change.data),
+    ];
+    if made_from.iter().all(|(_, found)| found.is_empty())
+        && change.tables.iter().all(TableChange::is_same)
+    {
         return String::new();
     }
     let mut text = format!("<section>\n<h2>{}</h2>\n", escape(&caption(&change.name)));
-    if !change.made_from.is_empty() {
+    for (title, found) in made_from.into_iter().filter(|(_, found)| !found.is_empty()) {
         let header = ["made from", "first", "second"].map(str::to_owned);
-        let row = |(what, first, second): &(String, String, String)| {
+        let row = |(what, first, second): &Difference| {
             vec![Cell::name(what), Cell::name(first), Cell::name(second)]
         };
-        let rows: Vec<Vec<Cell>> = change.made_from.iter().map(row).collect();
-        text.push_str(&html::table("Settings and inputs that differ", &header, &rows));
+        let rows: Vec<Vec<Cell>> = found.iter().map(row).collect();
+        text.push_str(&html::table(title, &header, &rows));
     }
     for table in change.tables.iter().filter(|table| !table.is_same()) {
         text.push_str(&table_section(table));
@@ -221,17 +255,16 @@ fn table_section(table: &TableChange) -> String {
         return text;
     }
     let mut header = table.key.clone();
-    header.extend(["column", "first", "second", "change", "change in %"].map(str::to_owned));
-    let row = |cell: &crate::results::CellChange| {
-        let number =
-            |number: Option<f64>| Cell::of(&number.map_or_else(String::new, |one| one.to_string()));
+    header.extend(["column", "first", "second", "change", "by"].map(str::to_owned));
+    let row = |cell: &CellChange| {
+        let number = |number: Option<f64>| Cell::of(&number.map_or_else(String::new, figure_text));
         let mut row: Vec<Cell> = cell.key.iter().map(|key| Cell::name(key)).collect();
         row.extend([
             Cell::name(&cell.column),
             Cell::of(&cell.first),
             Cell::of(&cell.second),
             number(cell.change),
-            number(cell.relative.map(|share| share * 100.0)),
+            Cell::name(&how_much(cell).unwrap_or_default()),
         ]);
         row
     };
@@ -245,4 +278,55 @@ fn table_section(table: &TableChange) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(column: &str, first: &str, second: &str) -> String {
+        let (one, other) = (first.parse::<f64>().ok(), second.parse::<f64>().ok());
+        let change = one.zip(other).map(|(one, other)| other - one);
+        let relative = one.zip(change).map(|(one, change)| change / one.abs());
+        let cell = CellChange {
+            key: vec!["physics".to_owned()],
+            column: column.to_owned(),
+            first: first.to_owned(),
+            second: second.to_owned(),
+            change,
+            relative: relative.filter(|share| share.is_finite()),
+            of_column: change,
+        };
+        largest(&TableChange {
+            file: String::new(),
+            key: Vec::new(),
+            rows: 1,
+            changed_rows: 1,
+            only_first: Vec::new(),
+            only_second: Vec::new(),
+            columns: Vec::new(),
+            units: None,
+            other_unit: Vec::new(),
+            cells: vec![cell],
+        })
+    }
+
+    #[test]
+    fn changes_are_said_in_plain_figures() {
+        let cases = [
+            ("jobs", "5363", "4771", "jobs of physics: 5,363 to 4,771 (-11.0 %)"),
+            ("jobs", "5", "1002", "jobs of physics: 5 to 1,002 (200 times)"),
+            ("wait_s", "1.0", "21858.0", "wait_s of physics: 1 to 21,858 (21,858 times)"),
+            ("jobs", "10", "25", "jobs of physics: 10 to 25 (2.5 times)"),
+            ("jobs", "10", "19", "jobs of physics: 10 to 19 (+90.0 %)"),
+            ("jobs", "0", "7", "jobs of physics: 0 to 7"),
+            ("net_cpu", "-2", "6", "net_cpu of physics: -2 to 6 (+400.0 %)"),
+            ("share", "0.0013", "0.0174", "share of physics: 0.13 % to 1.74 % (+1.61 points)"),
+            ("wait_s", "", "7", "wait_s of physics: nothing to 7"),
+            ("cpu", "0.1", "0.3333333333", "cpu of physics: 0.1 to 0.333333 (3.3 times)"),
+        ];
+        for (column, first, second, expected) in cases {
+            assert_eq!(said(column, first, second), expected);
+        }
+    }
 }

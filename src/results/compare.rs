@@ -12,6 +12,9 @@ use serde_json::Value;
 
 use super::stored::{Stored, Table};
 
+/// What differs, before, after.
+pub type Difference = (String, String, String);
+
 /// What changed in one result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResultChange {
@@ -19,8 +22,10 @@ pub struct ResultChange {
     pub name: String,
     /// In which of the two it is.
     pub side: Side,
-    /// Settings, inputs and program that differ: what, before, after.
-    pub made_from: Vec<(String, String, String)>,
+    /// Program, source and settings that differ: what, before, after.
+    pub settings: Vec<Difference>,
+    /// What differs in the data that the two are made of: its files, span, rows and remarks.
+    pub data: Vec<Difference>,
     /// Tables that both have.
     pub tables: Vec<TableChange>,
     /// Tables that are not compared, and why.
@@ -79,13 +84,23 @@ pub struct CellChange {
     pub change: Option<f64>,
     /// The same as a share of the first, where that is not 0.
     pub relative: Option<f64>,
+    /// The same as a share of the largest number of the column; of a column of shares, as it is.
+    pub of_column: Option<f64>,
+}
+
+impl CellChange {
+    /// Whether the numbers are parts of a whole, from 0 to 1.
+    pub fn is_share(&self) -> bool {
+        is_share(&self.column)
+    }
 }
 
 impl TableChange {
-    /// The largest relative change.
+    /// The change that is largest beside the largest number of its column: 5 jobs that became 1,000
+    /// count for little where others are millions.
     pub fn largest(&self) -> Option<&CellChange> {
-        let size = |cell: &&CellChange| cell.relative.map_or(f64::NEG_INFINITY, f64::abs);
-        self.cells.iter().max_by(|one, other| size(one).total_cmp(&size(other)))
+        let size = |cell: &&CellChange| cell.of_column.map_or(f64::NEG_INFINITY, f64::abs);
+        self.cells.iter().rev().max_by(|one, other| size(one).total_cmp(&size(other)))
     }
 
     /// Whether the two tables say the same.
@@ -110,7 +125,8 @@ pub fn compare(first: &[Stored], second: &[Stored]) -> Vec<ResultChange> {
         (one, _) => ResultChange {
             name: (*name).clone(),
             side: if one.is_some() { Side::First } else { Side::Second },
-            made_from: Vec::new(),
+            settings: Vec::new(),
+            data: Vec::new(),
             tables: Vec::new(),
             not_compared: Vec::new(),
         },
@@ -119,10 +135,13 @@ pub fn compare(first: &[Stored], second: &[Stored]) -> Vec<ResultChange> {
 }
 
 fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
-    let mut made_from = Vec::new();
+    let mut differing = Vec::new();
     for key in ["program", "source", "settings", "inputs"] {
-        differences(key, &first.value[key], &second.value[key], &mut made_from);
+        differences(key, &first.value[key], &second.value[key], &mut differing);
     }
+    // A checksum tells nobody anything; a name that differs is a place, not a choice.
+    differing.retain(|(path, ..)| !path.ends_with(".sha256"));
+    let (settings, data) = differing.into_iter().partition(|(path, ..)| is_choice(path));
     let mut not_compared: Vec<(String, String)> = Vec::new();
     let mut tables = Vec::new();
     for table in &first.tables {
@@ -156,7 +175,7 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     let why = "too large, or missing";
     not_compared.extend(large.into_iter().map(|file| (file.clone(), why.to_owned())));
     let name = first.name.clone();
-    ResultChange { name, side: Side::Both, made_from, tables, not_compared }
+    ResultChange { name, side: Side::Both, settings, data, tables, not_compared }
 }
 
 /// The places where two values differ: inside them while both have the same form.
@@ -192,6 +211,22 @@ fn differences(
         _ => found.push((path.to_owned(), word(first), word(second))),
     }
 }
+
+/// Whether a difference is one of choice, and not of the data: the table that was read, its name,
+/// its window, and how many steps fit into it.
+fn is_choice(path: &str) -> bool {
+    let mut parts = path.split('.');
+    match (parts.next(), parts.next(), path.rsplit('.').next().unwrap_or(path)) {
+        (Some("inputs"), ..) => false,
+        (_, Some("windows" | "clusters"), last) => last != "name" && !last.ends_with("_us"),
+        (_, Some("grid"), last) => last != "count" && last != "start_us",
+        (_, Some(file), _) => !FILES.contains(&file),
+        _ => true,
+    }
+}
+
+/// Settings that name a file.
+const FILES: [&str; 3] = ["accounts", "index_file", "slurm_conf"];
 
 /// Settings that say what a row stands for.
 const QUESTIONS: [&str; 3] = ["by", "group_by", "interval_s"];
@@ -243,6 +278,11 @@ fn has_own_unit(column: &str) -> bool {
     let end = name.rsplit('_').next().unwrap_or(name);
     let is_cpu = name.split('_').any(|word| word == "cpu" || word == "usage");
     end == "share" || ENDS.contains(&end) && !is_cpu
+}
+
+/// Whether a column has parts of a whole.
+fn is_share(column: &str) -> bool {
+    column.contains("share")
 }
 
 type Row<'a> = &'a [String];
@@ -353,6 +393,27 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
         change.changed_rows += usize::from(before < change.cells.len());
     }
     change.other_unit = other_unit.into_iter().map(str::to_owned).collect();
+    weigh(first, second, &mut change.cells);
+}
+
+/// Sets each change beside the largest number of its column.
+fn weigh(first: &Table, second: &Table, cells: &mut [CellChange]) {
+    let numbers = |table: &Table, column: &str| -> f64 {
+        let place = place_of(table, column);
+        let numbers = table.rows.iter().filter_map(|row| row[place].parse::<f64>().ok());
+        numbers.map(f64::abs).filter(|number| number.is_finite()).fold(0.0, f64::max)
+    };
+    let mut largest: BTreeMap<String, f64> = BTreeMap::new();
+    for cell in cells {
+        let largest = *largest.entry(cell.column.clone()).or_insert_with(|| {
+            if is_share(&cell.column) {
+                return 1.0;
+            }
+            numbers(first, &cell.column).max(numbers(second, &cell.column))
+        });
+        // Of two numbers that differ, one is not 0.
+        cell.of_column = cell.change.map(|change| change / largest);
+    }
 }
 
 /// Counts the rows that two tables have in common. For tables whose rows repeat, so that no row can
@@ -387,6 +448,7 @@ fn cell_change(key: Vec<String>, column: &str, first: &str, second: &str) -> Cel
         second: second.to_owned(),
         change,
         relative: relative.filter(|share| share.is_finite()),
+        of_column: None,
     }
 }
 
@@ -485,6 +547,11 @@ mod tests {
             let change = compared(&first, &second);
             proptest::prop_assert_eq!(change.rows + change.only_first.len(), ours.len());
             proptest::prop_assert_eq!(change.rows + change.only_second.len(), theirs.len());
+            let scale = |rows: &[(u8, u8, u8)]| rows.iter().map(|row| f64::from(row.2)).fold(0.0, f64::max);
+            for cell in change.cells.iter().filter(|cell| cell.column == "c") {
+                let expected = cell.change.map(|one| one / scale(&ours).max(scale(&theirs)));
+                proptest::prop_assert_eq!(cell.of_column, expected);
+            }
             for cell in &change.cells {
                 let holds = |rows: &[Vec<String>], value: &String| {
                     rows.iter().any(|row| row.starts_with(&cell.key) && row.contains(value))
@@ -501,6 +568,39 @@ mod tests {
         assert_eq!((cell.change, cell.relative), (Some(5.0), None));
         let cell = cell_change(Vec::new(), "x", "", "5");
         assert_eq!((cell.change, cell.relative), (None, None));
+    }
+
+    #[test]
+    fn choices_are_told_from_the_data() {
+        for path in [
+            "settings.cpu",
+            "settings.windows.open_attempts",
+            "settings.grid.interval_us",
+            "program",
+        ] {
+            assert!(is_choice(path), "{path}");
+        }
+        for path in [
+            "inputs.job_events.rows",
+            "settings.windows.job_end_us",
+            "settings.clusters.0.name",
+            "settings.grid.count",
+            "settings.accounts",
+        ] {
+            assert!(!is_choice(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_largest_change_is_that_beside_the_largest_of_its_column() {
+        let first = table("outcome,jobs,cpu_share", &["a,5000000,0.5", "b,5,0.5", "c,0,0"]);
+        let second = table("outcome,jobs,cpu_share", &["a,4000000,0.6", "b,1000,0.4", "c,0,0"]);
+        let change = compared(&first, &second);
+        let largest = change.largest().unwrap();
+        assert_eq!((largest.key[0].as_str(), largest.column.as_str()), ("a", "jobs"));
+        assert_eq!(largest.of_column, Some(-0.2));
+        let share = change.cells.iter().find(|cell| cell.is_share()).unwrap();
+        assert_eq!(share.of_column, share.change, "points, whatever else is in the column");
     }
 
     #[test]

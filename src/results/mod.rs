@@ -33,7 +33,7 @@ mod stored;
 pub mod view;
 
 pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
-pub use compare::{CellChange, ResultChange, Side, TableChange, compare};
+pub use compare::{CellChange, Difference, ResultChange, Side, TableChange, compare};
 pub(crate) use scope::missing;
 pub use scope::scope;
 pub use stored::{

@@ -2,6 +2,7 @@
 //! and no name of a trace is markup.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -177,12 +178,49 @@ fn two_sets_of_results_are_compared() {
     assert_eq!(&of("sweep")[5..7], ["1", "1"]);
     place.run(&["report", "--compare", "one", "other", "--out", "changes"]).ok();
     let page = fs::read_to_string(place.path("changes/comparison.html")).unwrap();
+    assert_eq!(of("account")[2], "1", "the classes are the one setting that differs: {changed:?}");
     for part in ["settings.classes", "sequence", "terminal", "CPU time by outcome"] {
         assert!(page.contains(part), "{part}");
     }
     let json = fs::read(place.path("changes/comparison.json")).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(json["results"][0]["tables"][0]["file"], "account.csv");
+}
+
+/// Checksums, paths and the span of the data were counted as settings, and 5 jobs that became 1,000
+/// were `+19940.000 %`.
+#[test]
+fn months_are_compared_in_plain_figures() {
+    let place = Place::new();
+    for (month, failed) in [("12", 3), ("01", 300)] {
+        let mut log = "JobID|User|Account|State|Submit|Start|End|NCPUS\n".to_owned();
+        for job in 0..1000 {
+            let state = if job < failed { "FAILED" } else { "COMPLETED" };
+            let time = |minute: u32| format!("2017-{month}-01T{:02}:{minute:02}:00", job % 24);
+            let times = [time(0), time(1), time(job % 7 + 2)].join("|");
+            writeln!(log, "{job}|u{}|a{}|{state}|{times}|4", job % 5, job % 2).unwrap();
+        }
+        let raw = place.path(&format!("{month}.sacct"));
+        fs::write(&raw, log).unwrap();
+        let lake = format!("lake-{month}");
+        place.run(&["ingest", raw.to_str().unwrap(), "--source", "slurm", "--lake", &lake]).ok();
+        for command in ["account", "classify", "monthly", "fairness"] {
+            let out = format!("{month}/{command}");
+            place.run(&[command, "--lake", &lake, "--out", &out]).ok();
+        }
+    }
+    let run = place.run(&["report", "--compare", "12", "01", "--out", "changes"]).ok();
+    let text = run.stdout_text();
+    assert!(!text.contains("+1000") && text.contains("0.133333 to 40 (300 times)"), "{text}");
+    for line in text.lines().skip(1) {
+        let differing: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(differing[2], "0", "no setting differs: {line}");
+    }
+    let page = fs::read_to_string(place.path("changes/comparison.html")).unwrap();
+    assert!(!page.contains("Settings that differ") && !page.contains("sha256"), "{page}");
+    for part in [">100 times<", "Data that differ", "inputs.job_events.end_s"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
 }
 
 /// A page shows a thousand rows; a comparison looks at all of them.
