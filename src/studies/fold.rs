@@ -104,7 +104,7 @@ impl Study {
             ledger: LedgerSums::default(),
             rules: (0..asked.rules.len()).map(|rule_idx| RuleSums::new(asked, rule_idx)).collect(),
             split: asked.split_us.map(|split_us| SplitSums::new(asked, split_us)),
-            resampled: (0 < asked.rounds).then(|| Resampled::new(asked)),
+            resampled: Resampled::of(asked),
             outside: CpuTime::ZERO,
             usage: UsageCounts::default(),
             attempts: 0,

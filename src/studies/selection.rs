@@ -27,6 +27,17 @@ pub struct Score {
     pub gain: f64,
 }
 
+/// 95 % intervals of a [`Score`] under resampling of jobs; in JSON as those of an [`Interval`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Of the net CPU saved.
+    pub net_cpu: (f64, f64),
+    /// Of the finished jobs harmed.
+    pub harmed_jobs: (f64, f64),
+    /// Of the gain.
+    pub gain: (f64, f64),
+}
+
 /// A rule and its parameter, chosen on the past and scored on the future.
 #[derive(Clone, Debug, Serialize)]
 pub struct Choice {
@@ -36,6 +47,9 @@ pub struct Choice {
     pub train: Score,
     /// What it did in the future.
     pub test: Score,
+    /// How far that spreads under resampling of the jobs of the future, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_interval: Option<Spread>,
     /// The best choice in hindsight, and what it would have done in the future.
     pub hindsight: Score,
 }
@@ -72,13 +86,19 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
     let split = study.split.as_ref()?;
     let mut choices = Vec::new();
     let (mut all_past, mut all_future) = (Vec::new(), Vec::new());
+    let rounds = split.resampled.as_ref().map_or(&[][..], |resampled| &resampled.rounds);
+    let spread = |place: Option<(usize, usize)>| spread(rounds, place, price);
+    let mut places = Vec::new();
     for (rule_idx, rule) in study.asked.rules.iter().enumerate() {
         let past = scores(&split.past.rules[rule_idx], rule, price);
         let future = scores(&split.future.rules[rule_idx], rule, price);
-        choices.push(choice(&rule.to_string(), &past, &future));
+        choices.push(choice(&rule.to_string(), &past, &future, |step| {
+            spread((step < rule.grid.len()).then_some((rule_idx, step)))
+        }));
         // Never killing is every rule's last choice, and stands once at the end of all of them.
         all_past.extend_from_slice(&past[..rule.grid.len()]);
         all_future.extend_from_slice(&future[..rule.grid.len()]);
+        places.extend((0..rule.grid.len()).map(|step| (rule_idx, step)));
     }
     all_past.push(never());
     all_future.push(never());
@@ -89,18 +109,45 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
         test_jobs: split.future.jobs,
         test_finished_jobs: split.future.finished_jobs,
         rules: choices,
-        chosen: choice("all rules", &all_past, &all_future),
+        chosen: choice("all rules", &all_past, &all_future, |idx| spread(places.get(idx).copied())),
     })
 }
 
-fn choice(among: &str, past: &[Score], future: &[Score]) -> Choice {
+fn choice(
+    among: &str,
+    past: &[Score],
+    future: &[Score],
+    spread: impl Fn(usize) -> Option<Spread>,
+) -> Choice {
     let chosen = best(past);
     Choice {
         among: among.to_owned(),
         train: past[chosen].clone(),
         test: future[chosen].clone(),
+        test_interval: spread(chosen),
         hindsight: future[best(future)].clone(),
     }
+}
+
+/// How far the score of a rule's parameter spreads; of never killing (no place) not at all.
+fn spread(rounds: &[PartSums], place: Option<(usize, usize)>, price: f64) -> Option<Spread> {
+    let score = |round: &PartSums| match place {
+        Some((rule, step)) => figures_of(&round.rules[rule][step], price),
+        None => (0.0, 0.0, 0.0),
+    };
+    let drawn: Vec<_> = rounds.iter().map(score).collect();
+    let of =
+        |pick: fn(&(f64, f64, f64)) -> f64| bounds(&mut drawn.iter().map(pick).collect::<Vec<_>>());
+    let (net_cpu, harmed_jobs, gain) = (of(|one| one.0)?, of(|one| one.1)?, of(|one| one.2)?);
+    Some(Spread { net_cpu, harmed_jobs, gain })
+}
+
+/// Net CPU, harmed jobs and gain.
+fn figures_of(sum: &StepSums, price: f64) -> (f64, f64, f64) {
+    let net_cpu = sum.net().seconds();
+    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+    let harmed_jobs = sum.harmed_jobs as f64;
+    (net_cpu, harmed_jobs, net_cpu - price * harmed_jobs)
 }
 
 fn never() -> Score {
@@ -113,9 +160,7 @@ fn scores(sums: &[StepSums], rule: &RuleGrid, price: f64) -> Vec<Score> {
         .iter()
         .zip(&rule.grid)
         .map(|(sum, &threshold)| {
-            let net_cpu = sum.net().seconds();
-            #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-            let gain = net_cpu - price * sum.harmed_jobs as f64;
+            let (net_cpu, _, gain) = figures_of(sum, price);
             Score {
                 rule: rule.to_string(),
                 threshold: Some(threshold),
@@ -172,11 +217,21 @@ impl Serialize for Interval {
             ("destroyed_cpu_share", self.destroyed_cpu_share),
         ];
         let all = saved.chain(others.map(|(name, bounds)| (name.to_owned(), bounds)));
-        to.collect_map(all.flat_map(|(name, bounds)| {
-            let (low, high) = bounds.unzip();
-            [(format!("{name}_low"), low), (format!("{name}_high"), high)]
-        }))
+        to.collect_map(all.flat_map(|(name, bounds)| low_and_high(&name, bounds)))
     }
+}
+
+impl Serialize for Spread {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let all =
+            [("net_cpu", self.net_cpu), ("harmed_jobs", self.harmed_jobs), ("gain", self.gain)];
+        to.collect_map(all.into_iter().flat_map(|(name, of)| low_and_high(name, Some(of))))
+    }
+}
+
+fn low_and_high(name: &str, bounds: Option<(f64, f64)>) -> [(String, Option<f64>); 2] {
+    let (low, high) = bounds.unzip();
+    [(format!("{name}_low"), low), (format!("{name}_high"), high)]
 }
 
 /// The figures of a resampling, in the order in which [`intervals`] takes them out again.
@@ -237,7 +292,7 @@ mod tests {
         assert_eq!(best(&[score(10, -1.0), never()]), 1);
         let past = [score(10, 5.0), score(20, 7.0), never()];
         let future = [score(10, 9.0), score(20, -3.0), never()];
-        let found = choice("events", &past, &future);
+        let found = choice("events", &past, &future, |_| None);
         assert_eq!((found.train.threshold, found.test.gain), (Some(20), -3.0));
         assert_eq!(found.hindsight.threshold, Some(10));
     }
@@ -269,6 +324,19 @@ mod tests {
         for (found, expected) in figures.iter().zip(strict.iter().chain(&lenient)) {
             assert!(found == expected || (found.is_nan() && expected.is_nan()), "{figures:?}");
         }
+        // At a price of 5 a harmed job, in two rounds of which the second draws it twice.
+        let mut twice = PartSums::new(&asked);
+        twice.add(&finished, 2);
+        twice.add(&failed, 1);
+        let rounds = [once.clone(), twice];
+        let found = spread(&rounds, Some((0, 0)), 5.0).unwrap();
+        let between =
+            |one: f64, other: f64| (one + (other - one) * 0.025, one + (other - one) * 0.975);
+        assert_eq!(found.net_cpu, between(8.0 - 60.0, 8.0 - 30.0));
+        assert_eq!(found.harmed_jobs, between(1.0, 2.0));
+        assert_eq!(found.gain, between(8.0 - 60.0 - 10.0, 8.0 - 30.0 - 5.0));
+        assert_eq!(spread(&rounds, None, 5.0).unwrap().gain, (0.0, 0.0));
+        assert_eq!(spread(&[], Some((0, 0)), 5.0), None);
         // A job drawn twice counts twice, and two halves of the jobs are the whole.
         let (mut whole, mut half) = (PartSums::new(&asked), PartSums::new(&asked));
         whole.add(&finished, 2);

@@ -257,6 +257,8 @@ pub(super) struct SplitSums {
     pub(super) split_us: i64,
     pub(super) past: PartSums,
     pub(super) future: PartSums,
+    /// The future under resampling, where that was asked for.
+    pub(super) resampled: Option<Resampled>,
 }
 
 /// Sums over some of the jobs with tasks loaded, each as often as it counts.
@@ -330,7 +332,8 @@ impl GroupSums {
 impl SplitSums {
     pub(super) fn new(asked: &Asked, split_us: i64) -> Self {
         let blank = PartSums::new(asked);
-        Self { split_us, past: blank.clone(), future: blank }
+        let resampled = Resampled::of(asked);
+        Self { split_us, past: blank.clone(), future: blank, resampled }
     }
 
     pub(super) fn add(&mut self, row: &JobRow<'_>) {
@@ -341,12 +344,18 @@ impl SplitSums {
         }
         if job.first_submit_us.is_some_and(|submit| self.split_us <= submit) {
             self.future.add(row, 1);
+            if let Some(resampled) = &mut self.resampled {
+                resampled.add(row);
+            }
         }
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
         self.past.merge(&other.past);
         self.future.merge(&other.future);
+        if let (Some(own), Some(others)) = (&mut self.resampled, &other.resampled) {
+            own.merge(others);
+        }
     }
 }
 
@@ -360,8 +369,10 @@ pub(super) struct Resampled {
 }
 
 impl Resampled {
-    pub(super) fn new(asked: &Asked) -> Self {
-        Self { seed: asked.seed, rounds: vec![PartSums::new(asked); asked.rounds] }
+    /// None where no rounds were asked for.
+    pub(super) fn of(asked: &Asked) -> Option<Self> {
+        let rounds = || vec![PartSums::new(asked); asked.rounds];
+        (0 < asked.rounds).then(|| Self { seed: asked.seed, rounds: rounds() })
     }
 
     pub(super) fn add(&mut self, row: &JobRow<'_>) {

@@ -106,6 +106,8 @@ fn the_choice_among_all_rules_is_the_best_of_the_past() {
         "0.5",
         "--price",
         "50",
+        "--bootstrap",
+        "60",
         "--out",
         "out",
     ];
@@ -130,10 +132,18 @@ fn the_choice_among_all_rules_is_the_best_of_the_past() {
     for rule in rules.iter().chain([chosen]) {
         let score = &rule["test"];
         let net = score["net_cpu"].as_f64().unwrap();
-        assert_eq!(gain(rule, "test"), net - 50.0 * score["harmed_jobs"].as_f64().unwrap());
+        let harmed = score["harmed_jobs"].as_f64().unwrap();
+        assert_eq!(gain(rule, "test"), net - 50.0 * harmed);
+        // A harmed job counts a Poisson(1) number of times: their sum has the same variance.
+        let bound = |side: &str| rule["test_interval"][format!("harmed_jobs_{side}")].as_f64();
+        let (low, high) = (bound("low").unwrap(), bound("high").unwrap());
+        let room = 4.0 * harmed.sqrt();
+        assert!(harmed - room <= low && high <= harmed + room, "{rule}");
+        assert!(low <= harmed && harmed <= high && (harmed == 0.0 || low < high), "{rule}");
     }
     let csv = fs::read_to_string(place.path("out/sweep-selection.csv")).unwrap();
     assert_eq!(csv.lines().count(), 5, "{csv}");
+    assert!(csv.lines().next().unwrap().contains(",test_gain_low,test_gain_high,"), "{csv}");
 }
 
 /// Sums of many values are the same to the last digit, however the work is spread.

@@ -22,7 +22,7 @@ use crate::studies::kill_sweep::{
     ByOutcome, Sweep, SweepRow, finished_jobs, harmed_jobs, plane, sweep, sweep_groups, total_cpu,
 };
 use crate::studies::ledger::UNMATCHED;
-use crate::studies::selection::{Choice, Score, Selection, intervals, select, sides};
+use crate::studies::selection::{Choice, Score, Selection, Spread, intervals, select, sides};
 
 pub(crate) mod charts;
 pub mod closeup;
@@ -240,8 +240,12 @@ pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
     frame = saved_shares(frame, &rows().collect::<Vec<&SweepRow>>(), is_resampled);
     frame = frame.maybe_count("harmed_jobs", rows().map(|row| row.harmed_jobs));
     if is_resampled {
-        frame =
-            bounds_of(frame, "harmed_jobs", rows().map(|row| row.interval.as_ref()?.harmed_jobs));
+        frame = bounds_of(
+            frame,
+            "harmed_jobs",
+            "",
+            rows().map(|row| row.interval.as_ref()?.harmed_jobs),
+        );
     }
     frame = frame
         .maybe_count("harmed_at_end", rows().map(|row| row.harmed_at_end))
@@ -249,7 +253,7 @@ pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
         .float("destroyed_cpu_share", rows().map(|row| row.destroyed_cpu_share));
     if is_resampled {
         let bounds = rows().map(|row| row.interval.as_ref()?.destroyed_cpu_share);
-        frame = bounds_of(frame, "destroyed_cpu_share", bounds);
+        frame = bounds_of(frame, "destroyed_cpu_share", "", bounds);
     }
     frame = frame
         .float("net_cpu", rows().map(|row| row.net_cpu))
@@ -257,7 +261,8 @@ pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
         .text("unit", rows().map(|_| unit))
         .float("net_share", rows().map(|row| row.net_share));
     if is_resampled {
-        frame = bounds_of(frame, "net_share", rows().map(|row| row.interval.as_ref()?.net_share));
+        frame =
+            bounds_of(frame, "net_share", "", rows().map(|row| row.interval.as_ref()?.net_share));
     }
     frame
         .float("largest_saved_share", rows().map(|row| row.largest_saved_in_all))
@@ -295,7 +300,7 @@ pub(crate) fn saved_shares(mut frame: Frame, all: &[&SweepRow], is_resampled: bo
             frame = frame.float(&name, rows().map(|row| row.saved_share.get(outcome)));
             if is_resampled {
                 let bounds = rows().map(|row| row.interval.as_ref()?.saved_share_of(outcome));
-                frame = bounds_of(frame, &name, bounds);
+                frame = bounds_of(frame, &name, "", bounds);
             }
         }
     }
@@ -335,11 +340,14 @@ pub(crate) fn plane_table(study: &Study, sweeps: &[Sweep]) -> RecordBatch {
 pub(crate) fn bounds_of(
     frame: Frame,
     name: &str,
+    unit: &str,
     bounds: impl Iterator<Item = Option<(f64, f64)>> + Clone,
 ) -> Frame {
     frame
         .float(&format!("{name}_low"), bounds.clone().map(|bounds| Some(bounds?.0)))
+        .unit(unit)
         .float(&format!("{name}_high"), bounds.map(|bounds| Some(bounds?.1)))
+        .unit(unit)
 }
 
 /// What was chosen among each rule, and among all of them, with its score on both parts.
@@ -364,6 +372,14 @@ pub fn selection_table(selection: &Selection, sweeps: &[Sweep], unit: &str) -> R
         );
     frame = score(frame, "train", |row| &row.train);
     frame = score(frame, "test", |row| &row.test);
+    if selection.chosen.test_interval.is_some() {
+        let bounds = |of: fn(&Spread) -> (f64, f64)| {
+            rows().map(move |row| row.test_interval.as_ref().map(of))
+        };
+        frame = bounds_of(frame, "test_net_cpu", unit, bounds(|spread| spread.net_cpu));
+        frame = bounds_of(frame, "test_harmed_jobs", "", bounds(|spread| spread.harmed_jobs));
+        frame = bounds_of(frame, "test_gain", unit, bounds(|spread| spread.gain));
+    }
     frame
         .text("hindsight_rule", rows().map(|row| row.hindsight.rule.as_str()))
         .maybe_int("hindsight_threshold", rows().map(|row| row.hindsight.threshold))
