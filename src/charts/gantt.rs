@@ -31,7 +31,7 @@ pub struct GanttSpan {
     pub from: f64,
     /// Until when.
     pub to: f64,
-    /// Written on it where it is long enough.
+    /// Written on it where it is long enough; the first word alone where all is too long.
     pub label: String,
     /// Colour.
     pub tone: Tone,
@@ -80,9 +80,11 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
         let shape = Shape::Area((start, y), (end - start, high));
         canvas.places.push(Place { shape, says: says(&span.label, &amounts) });
         let small = size * 0.95;
-        if width_of(&span.label, small) + 0.6 * size < end - start {
+        let fits = |text: &&str| width_of(text, small) + 0.6 * size < end - start;
+        let name = span.label.split(' ').next().unwrap_or_default();
+        if let Some(text) = [span.label.as_str(), name].into_iter().find(fits) {
             let middle = (f64::midpoint(start, end), y + high / 2.0);
-            canvas.text(&span.label, middle, Align::Middle, small, Ink::PAPER);
+            canvas.text(text, middle, Align::Middle, small, span.tone.ink().for_text());
         }
     }
     for (idx, name) in chart.rows.iter().enumerate() {

@@ -171,6 +171,14 @@ fn tones_differ_without_green_cones() {
 }
 
 #[test]
+fn words_on_bars_can_be_read() {
+    for tone in TONES {
+        let contrast = contrast(grey(tone.ink()), grey(tone.ink().for_text()));
+        assert!(4.5 <= contrast, "{tone:?} {contrast}");
+    }
+}
+
+#[test]
 fn areas_that_touch_differ_in_grey() {
     for pair in Tone::SERIES.windows(2) {
         let contrast = contrast(grey(pair[0].ink()), grey(pair[1].ink()));

@@ -38,6 +38,18 @@ impl Ink {
         Self::of(mix(red, to_red), mix(green, to_green), mix(blue, to_blue))
     }
 
+    /// Black or white, whichever differs more as text on it (contrast of WCAG 2).
+    pub(super) fn for_text(self) -> Self {
+        let (red, green, blue) = self.color;
+        let light = |one: u8| {
+            let one = f64::from(one) / 255.0;
+            if one <= 0.04045 { one / 12.92 } else { ((one + 0.055) / 1.055).powf(2.4) }
+        };
+        let luminance = 0.2126 * light(red) + 0.7152 * light(green) + 0.0722 * light(blue);
+        let [on_white, on_black] = [1.05 / (luminance + 0.05), (luminance + 0.05) / 0.05];
+        if on_black < on_white { Self::PAPER } else { Self::of(0, 0, 0) }
+    }
+
     /// The same, seen through.
     pub(super) const fn with_opacity(self, opacity: f64) -> Self {
         Self { opacity, ..self }

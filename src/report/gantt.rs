@@ -16,13 +16,14 @@ pub(super) struct Bars {
 
 impl Bars {
     /// Adds an attempt to a row; says whether its times are known.
-    pub(super) fn add(&mut self, row: usize, attempt: &Value, label: String) -> bool {
+    pub(super) fn add(&mut self, row: usize, attempt: &Value, name: &str) -> bool {
         let bounds = attempt["start_s"].as_f64().zip(attempt["end_s"].as_f64());
         let Some((from, to)) = bounds else { return false };
         let outcome = outcome(attempt["ended_by"].as_str().unwrap_or("unknown"));
         if !self.outcomes.contains(&outcome) {
             self.outcomes.push(outcome);
         }
+        let label = format!("{name} {outcome}").trim_start().to_owned();
         self.spans.push(GanttSpan { row, from, to, label, tone: tone(outcome) });
         true
     }

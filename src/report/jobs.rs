@@ -254,7 +254,7 @@ fn gantt(job: &Value, id: &str) -> Option<(Chart, String)> {
         for attempt in task["attempts"].as_array().into_iter().flatten() {
             let machine = attempt["machine_id"].as_i64();
             let label = machine.map_or_else(String::new, |machine| machine.to_string());
-            bars.add(rows.len(), attempt, label);
+            bars.add(rows.len(), attempt, &label);
         }
         if before < bars.len() {
             rows.push(format!("task {}", task["task_index"]));

@@ -204,7 +204,7 @@ fn attempts(own: &Value, title: &str) -> Option<(Chart, String)> {
             free.len() - 1
         });
         free[row] = to;
-        bars.add(row, attempt, format!("{}-{}", attempt["job_id"], attempt["task_index"]));
+        bars.add(row, attempt, &format!("{}-{}", attempt["job_id"], attempt["task_index"]));
     }
     bars.bounds()?;
     let said = format!(
