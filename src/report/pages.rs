@@ -14,7 +14,7 @@ use crate::answers::study::Topic;
 use crate::answers::{list, sweep};
 use crate::results::kind::{Kind, Pages};
 use crate::results::store::NOTHING;
-use crate::results::{Stored, missing, scope};
+use crate::results::{Picture, Stored, missing, scope};
 use crate::schema::Source;
 
 /// Why a study has nothing to say of this trace, where it has not.
@@ -202,8 +202,12 @@ fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, Re
         let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&scope));
     }
     if nothing.is_none() {
-        let figures =
-            result.charts().into_iter().map(|chart| html::figure(chart, result, "", None));
+        // The tables stand above.
+        let end = format!("Tables: {scope}.");
+        let figures = result.charts().into_iter().map(|chart| {
+            let caption = chart.caption.strip_suffix(&end).unwrap_or(chart.caption).trim_end();
+            html::figure(Picture { caption, ..chart }, result, "", None)
+        });
         let figures = figures.collect::<Result<String, ReportError>>()?;
         if !figures.is_empty() {
             let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
