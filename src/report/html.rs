@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::{escape, figure_text, lasting, sentence};
+use super::text::{escape, figure_text, lasting, percent, sentence};
 use super::{ReportError, drawing};
 use crate::charts::ChartFormat;
 use crate::digits::grouped;
@@ -74,6 +74,12 @@ impl Cell {
             (None, _) => escape(text),
         };
         Self { html, number }
+    }
+
+    /// A share in per cent, and its file has it as it is; other text as it is.
+    pub(crate) fn share(text: &str) -> Self {
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.map_or_else(|| Self::of(text), |share| Self { html: percent(share), number })
     }
 
     /// A length of time in words, sorted by its seconds; empty where it is not known.

@@ -24,6 +24,11 @@ fn is_name(column: &str) -> bool {
         || matches!(column, "user" | "job_name" | "machine" | "sequence" | "priority" | "figure")
 }
 
+/// Columns of shares of a whole.
+fn is_share(column: &str) -> bool {
+    column.split('_').any(|word| word == "share")
+}
+
 fn is_unit(column: &str) -> bool {
     column == "unit" || column.ends_with("_unit")
 }
@@ -81,6 +86,7 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         match links.page(&table.header[idx], text) {
             Some(page) => Cell::link(text, &page),
             None if is_name(&table.header[idx]) => Cell::name(text),
+            None if is_share(&table.header[idx]) => Cell::share(text),
             None => Cell::of(text),
         }
     };

@@ -59,6 +59,19 @@ pub(super) fn figure_text(number: f64) -> String {
     }
 }
 
+/// A share in per cent: two decimals, or two digits of what is below 0.1 %.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let decimals = match percent.abs() {
+        usual if 0.1 <= usual || usual == 0.0 => 2,
+        small if 0.01 <= small => 3,
+        small if 0.001 <= small => 4,
+        small if 0.000_1 <= small => 5,
+        _ => return format!("{} %", figure_text(percent)),
+    };
+    if percent == 0.0 { "0 %".to_owned() } else { format!("{percent:.decimals$} %") }
+}
+
 /// A length of time as people say it, with three digits: `45 s`, `12.5 min`, `3.4 h`, `29 d`.
 pub(super) fn lasting(seconds: f64) -> String {
     let (unit, per) = match seconds.abs() {
@@ -104,6 +117,23 @@ mod tests {
         let expected =
             ["0 s", "0.13 s", "45 s", "120 s", "2 min", "12.5 min", "3.4 h", "46 h", "29 d"];
         assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn shares_are_said_in_per_cent() {
+        for (share, said) in [
+            (0.0, "0 %"),
+            (1.0, "100.00 %"),
+            (0.573_718, "57.37 %"),
+            (-0.015_063_8, "-1.51 %"),
+            (1.130_1, "113.01 %"),
+            (0.000_229_281, "0.023 %"),
+            (6.249_31e-5, "0.0062 %"),
+            (1.25e-6, "0.00013 %"),
+        ] {
+            assert_eq!(percent(share), said);
+        }
+        assert!(percent(1.5e-9).starts_with("1.5"), "{}", percent(1.5e-9));
     }
 
     #[test]
