@@ -118,6 +118,8 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
     if all <= FOLDED_ABOVE || links.are_in(&header) {
         return whole + &source;
     }
+    // A report loads the first rows of a long table.
+    let all = if table.rows.len() < table.row_count { table.row_count } else { all };
     let (said, count) = (escape(&caption), counted(all as u64, "row"));
     format!(
         "<details class=\"long\"><summary>{said}: {count}</summary>\n{whole}</details>\n{source}"
@@ -185,6 +187,10 @@ mod tests {
         let rows: Vec<&[&str]> = vec![&["1"]; FOLDED_ABOVE + 1];
         let html = stored_table("Jobs", &table(&["count"], &rows), "", &Links::default());
         assert!(html.starts_with("<details class=\"long\"><summary>Jobs: 41 rows<"), "{html}");
+        let longer = Table { row_count: 99, ..table(&["count"], &rows) };
+        let html = stored_table("Jobs", &longer, "", &Links::default());
+        assert!(html.contains("<summary>Jobs: 99 rows<"), "{html}");
+        assert!(html.contains("the first 41 of 99 rows"), "{html}");
     }
 
     #[test]
