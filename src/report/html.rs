@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::{escape, figure_text, lasting, percent, sentence};
+use super::text::{escape, figure_text, instant, lasting, percent, sentence};
 use super::{ReportError, drawing};
 use crate::charts::ChartFormat;
 use crate::digits::grouped;
@@ -85,6 +85,11 @@ impl Cell {
     /// A length of time in words, sorted by its seconds; empty where it is not known.
     pub(crate) fn lasting(seconds: Option<f64>) -> Self {
         Self { html: seconds.map_or_else(String::new, lasting), number: seconds }
+    }
+
+    /// An instant of the trace, sorted by its seconds; empty where it is not known.
+    pub(crate) fn instant(seconds: Option<f64>) -> Self {
+        Self { html: seconds.map_or_else(String::new, instant), number: seconds }
     }
 
     /// The name of something, which is never a number.

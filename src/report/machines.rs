@@ -156,11 +156,12 @@ fn tables(own: &Value, links: &Links) -> String {
     let row = |outage: &Value| {
         let [from, to] = ["start_s", "end_s"].map(|name| outage[name].as_f64());
         let length = from.zip(to).map(|(from, to)| to - from);
-        [from, to, length].map(Cell::lasting).into()
+        vec![Cell::instant(from), Cell::instant(to), Cell::lasting(length)]
     };
     let rows: Vec<Vec<Cell>> = outages.iter().map(row).collect();
     let caption = of_all("Outages", outages.len(), &own["outage_count"]);
-    let header = ["left after", "came back after", "away"].map(str::to_owned);
+    let caption = format!("{caption} (days and time since the start of the trace)");
+    let header = ["left", "came back", "away"].map(str::to_owned);
     html + &html::table(&caption, &header, &rows)
 }
 
@@ -208,7 +209,7 @@ fn attempts(own: &Value, title: &str) -> Option<(Chart, String)> {
     }
     bars.bounds()?;
     let said = format!(
-        "{} of {}, those that ran longest; on a bar stand its job and task. Rows have no meaning but \
+        "{} of {}, those that ran longest; on a bar stand its job, task and end. Rows have no meaning but \
          that bars in one do not overlap.",
         grouped(bars.len() as u64),
         counted(own["attempt_count"].as_u64()?, "attempt"),

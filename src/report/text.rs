@@ -89,6 +89,15 @@ pub(super) fn lasting(seconds: f64) -> String {
     format!("{} {unit}", figure_text(format!("{amount:.decimals$}").parse().unwrap_or(amount)))
 }
 
+/// An instant since the start of the trace, to the second: `13 d 07:29:05`.
+pub(super) fn instant(seconds: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "times of a trace fit")]
+    let whole = seconds.round() as i64;
+    let (sign, whole) = (if whole < 0 { "-" } else { "" }, whole.abs());
+    let [days, hours, minutes] = [whole / 86_400, whole / 3600 % 24, whole / 60 % 60];
+    format!("{sign}{days} d {hours:02}:{minutes:02}:{:02}", whole % 60)
+}
+
 /// A result or table in the words of a reader.
 pub(super) fn caption(name: &str) -> String {
     let known = list::kinds().find_map(|kind| kind.caption_of(name));
@@ -117,6 +126,19 @@ mod tests {
         let expected =
             ["0 s", "0.13 s", "45 s", "120 s", "2 min", "12.5 min", "3.4 h", "46 h", "29 d"];
         assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn instants_are_said_to_the_second() {
+        for (seconds, said) in [
+            (0.0, "0 d 00:00:00"),
+            (59.6, "0 d 00:01:00"),
+            (86_399.0, "0 d 23:59:59"),
+            (1_150_145.2, "13 d 07:29:05"),
+            (-61.0, "-0 d 00:01:01"),
+        ] {
+            assert_eq!(instant(seconds), said);
+        }
     }
 
     #[test]
