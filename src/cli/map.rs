@@ -135,8 +135,8 @@ fn propose_for(path: &Path, begin: &[u8], zone: Option<&Zone>) -> Result<()> {
         }
     }
     if 0 < proposal.checks {
-        let lines = counted(proposal.checks as u64, "line");
-        console::note(format!("{lines} of the map hold assumptions, marked CHECK"));
+        let lines = counted(proposal.checks as u64, "assumption");
+        console::note(format!("{lines} in the map, marked CHECK"));
     }
     Ok(())
 }

@@ -368,6 +368,18 @@ const ALIBABA: &[Trap] = &[
         ],
     ),
     trap(
+        "2018: only the latest state of a task is there: what waits was submitted, what runs is open",
+        &[(
+            "batch_task.csv",
+            "M1,2,j_3,1,Running,10,0,100,0.5\nM2,1,j_3,1,Waiting,0,0,100,0.5\nM3,1,j_3,1,Failed,10,90,100,0.5\nM4,1,j_3,1,Cancelled,10,90,100,0.5\n",
+        )],
+        "0@10 1@10 0@0 0@10 1@10 3@90 0@10 1@10 5@90",
+        &[
+            "only the latest state of a task is there, none of its earlier tries: 4",
+            "not started, and no time: submitted at the start of the trace: 1",
+        ],
+    ),
+    trap(
         "2018: -1 and 101 are no percentages",
         &[("batch_task.csv", "M1,1,j_3,1,Failed,10,90,-1,101\n")],
         "0@10 1@10 3@90",
@@ -579,6 +591,117 @@ fn mapped() {
             "{\"jobid\":\"a\",\"user\":\"u\",\"vc\":\"v\",\"status\":\"Failed\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[{\"start_time\":\"2017-10-09 00:01:00\",\"end_time\":\"2017-10-09 00:02:00\",\"detail\":[]},{\"start_time\":\"2017-10-09 00:03:00\",\"end_time\":\"2017-10-09 00:04:00\",\"detail\":[]}]}\n{\"jobid\":\"b\",\"user\":\"u\",\"vc\":\"v\",\"status\":\"Pass\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[{\"start_time\":\"2017-10-09 00:01:00\",\"end_time\":\"None\",\"detail\":[]}]}\n{\"jobid\":\"c\",\"user\":\"u\",\"vc\":\"v\",\"status\":\"Killed\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[]}\n",
             Some("0@1507532400 1@1507532460 3@1507532640 0@1507532400 1@1507532460 0@1507532400"),
             &["ended, but no end time: left open"]
+        ),
+    ]);
+}
+
+/// Every state of Slurm, for maps of logs that have its states; what each ends an attempt with.
+const SLURM_STATES: [(&str, &str); 14] = [
+    ("COMPLETED", " 4@30"),
+    ("FAILED", " 3@30"),
+    ("TIMEOUT", " 3@30"),
+    ("OUT_OF_MEMORY", " 3@30"),
+    ("DEADLINE", " 3@30"),
+    ("CANCELLED", " 5@30"),
+    ("CANCELLED by 1000", " 5@30"),
+    ("PREEMPTED", " 2@30"),
+    ("REQUEUED", " 2@30"),
+    ("NODE_FAIL", " 6@30"),
+    ("BOOT_FAIL", " 6@30"),
+    ("RUNNING", ""),
+    ("SUSPENDED", ""),
+    ("RESIZING", ""),
+];
+
+#[test]
+fn ready_maps_know_every_state_of_slurm() {
+    for (name, header, line) in [
+        (
+            "helios",
+            "job_id,user,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,vc",
+            "u1,2,8,1,STATE,1970-01-01 00:00:10,1970-01-01 00:00:20,1970-01-01 00:00:30,vc1",
+        ),
+        (
+            "acme",
+            "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time",
+            "u1,1,2,8,Pretrain,STATE,1970-01-01 00:00:10,1970-01-01 00:00:20,1970-01-01 00:00:30",
+        ),
+        (
+            "pm100",
+            "job_id,user_id,num_gpus_alloc,num_cores_alloc,num_nodes_alloc,time_limit,job_state,submit_time,start_time,end_time",
+            "u1,2,8,1,60,STATE,1970-01-01 00:00:10,1970-01-01 00:00:20,1970-01-01 00:00:30",
+        ),
+    ] {
+        let place = Place::new();
+        let (mut table, mut expected) = (format!("{header}\n"), Vec::new());
+        for (job, (state, end)) in SLURM_STATES.into_iter().enumerate() {
+            writeln!(table, "{job},{}", line.replace("STATE", state)).unwrap();
+            expected.push(format!("0@10 1@20{end}"));
+        }
+        place.raw("log.csv", &table);
+        let run = place.ingest(&["--map", name]).ok();
+        let (events, cells) = rows(&place);
+        assert_eq!(events, expected.join(" "), "{name}: {}", run.stderr);
+        assert!(cells.contains("gpu_request=2"), "{name}: {cells}");
+        assert!(cells.contains("end_reason=OUT_OF_MEMORY"), "{name}: {cells}");
+    }
+}
+
+#[test]
+fn ready_maps() {
+    macro_rules! ready {
+        ($what:literal, $map:literal, $table:literal, $events:expr, $says:expr) => {
+            Trap {
+                what: $what,
+                files: &[("log.csv", $table)],
+                args: &["--map", $map],
+                events: $events,
+                says: $says,
+            }
+        };
+    }
+    check_all(&[
+        ready!(
+            "Helios: local times without a zone; a job that never started",
+            "helios",
+            "job_id,user,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time\na,u,8,64,1,COMPLETED,1970-01-02 00:00:00,1970-01-02 00:00:10,1970-01-02 00:00:20\nb,u,8,64,1,CANCELLED,1970-01-02 00:00:00,None,1970-01-02 00:00:20\n",
+            Some("0@86400 1@86410 4@86420 0@86400 5@86420"),
+            &["times without a zone", "gpu_request=8"]
+        ),
+        ready!(
+            "Helios: a job that ended and never started runs no time; a state that does not exist",
+            "helios",
+            "job_id,user,gpu_num,state,submit_time,start_time,end_time\na,u,8,CANCELLED,1970-01-01 00:00:10,,1970-01-01 00:00:30\nb,u,8,EXPLODED,1970-01-01 00:00:10,1970-01-01 00:00:20,1970-01-01 00:00:30\nc,u,many,FAILED,1970-01-01 00:00:10,1970-01-01 00:00:20,1970-01-01 00:00:30\n",
+            Some("0@10 5@30"),
+            &["unknown_event_type", "3,state", "4,gpus,bad_value"]
+        ),
+        ready!(
+            "Acme: no queue and no user in the second cluster; processors unknown",
+            "acme",
+            "job_id,node_num,gpu_num,type,state,submit_time,start_time,end_time\na,1,2,Pretrain,FAILED,1970-01-01 00:00:10,1970-01-01 00:00:20,1970-01-01 00:00:30\n",
+            Some("0@10 1@20 3@30"),
+            &["CPUs unknown: no CPU time is charged", "logical_job_name=Pretrain"]
+        ),
+        ready!(
+            "F-DATA: nodes are no processors; the limit in seconds; times with a zone",
+            "f-data",
+            "jid,usr,jnam,cnumr,nnumr,adt,sdt,edt,elpl,exit state\na,u,n,48,1,1970-01-01T00:00:10+00:00,1970-01-01T00:00:20+00:00,1970-01-01T09:00:30+09:00,86400,completed\nb,u,n,96,2,1970-01-01T00:00:10+00:00,1970-01-01T00:00:20+00:00,1970-01-01T00:00:30+00:00,60,failed\n",
+            Some("0@10 1@20 4@30 0@10 1@20 3@30"),
+            &["requested_time_us=86400000000", "cpu_request=96"]
+        ),
+        ready!(
+            "PM100: the limit in minutes, memory in GB",
+            "pm100",
+            "job_id,user_id,num_nodes_alloc,num_cores_alloc,mem_alloc,time_limit,job_state,submit_time,start_time,end_time\na,u,1,128,237,1440,TIMEOUT,1970-01-01 00:00:10,1970-01-01 00:00:20,1970-01-01 00:00:30\n",
+            Some("0@10 1@20 3@30"),
+            &["requested_time_us=86400000000", "memory_request=231445310", "cpu_request=128"]
+        ),
+        ready!(
+            "PM100: a column that is needed is not there",
+            "pm100",
+            "job_id,user_id,num_nodes_alloc,time_limit,submit_time,start_time,end_time\na,u,1,1440,10,20,30\n",
+            None,
+            &["job_state"]
         ),
     ]);
 }

@@ -196,6 +196,7 @@ fn task<'a>(named: &Named<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Faul
     let (cpu, memory) =
         (amount(&row, 7, "plan_cpu", remarks)?, share(&row, 8, "plan_mem", remarks)?);
     let mut record = record(named, remarks)?;
+    remarks.add("only the latest state of a task is there, none of its earlier tries");
     check_cpu(cpu, &record.life, remarks);
     record.task_index = match named.name {
         TaskName::Numbered(number) => number,

@@ -150,7 +150,7 @@ impl Pods {
         };
         let user = user.filter(|user| !user.is_empty());
         if user.is_none() {
-            remarks.add("pods without what stands for the user");
+            remarks.add("rows of pods without what stands for the user");
         }
         let (status, node) = (&pod.status, pod.spec.node_name.as_deref());
         let restarts = status.main().map(|container| container.restart_count);
