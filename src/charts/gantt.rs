@@ -110,3 +110,42 @@ fn legend(chart: &GanttChart, canvas: &mut Canvas) -> f64 {
     }
     if chart.legend.is_empty() { margin } else { y + 2.0 * size }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Look;
+    use super::super::canvas::Mark;
+    use super::*;
+
+    #[test]
+    fn a_bar_says_what_fits_on_it() {
+        // 100 hours are some 700 pixels; a letter is some 7.
+        let said = |hours: f64| {
+            let span = |row, to, label: &str| GanttSpan {
+                row,
+                from: 0.0,
+                to,
+                label: label.to_owned(),
+                tone: Tone::Orange,
+            };
+            let chart = GanttChart {
+                title: String::new(),
+                caption: String::new(),
+                time_axis: "h".to_owned(),
+                rows: vec![String::new(); 2],
+                spans: vec![span(0, 100.0, ""), span(1, hours, "4611-7 evicted")],
+                legend: Vec::new(),
+            };
+            let mut canvas = Canvas::new(Look::SCREEN);
+            draw(&chart, &mut canvas);
+            let texts = canvas.marks.into_iter().filter_map(|mark| match mark {
+                Mark::Text { text, .. } if text.starts_with("4611") => Some(text),
+                _ => None,
+            });
+            texts.collect::<Vec<String>>()
+        };
+        assert_eq!(said(60.0), ["4611-7 evicted"]);
+        assert_eq!(said(10.0), ["4611-7"]);
+        assert_eq!(said(1.0), [""; 0]);
+    }
+}

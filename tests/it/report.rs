@@ -453,6 +453,16 @@ fn every_chart_has_a_file_of_its_own() {
     }
     let run = place.run(&["report", "found"]).ok();
     assert!(run.stderr.is_empty(), "{}", run.stderr);
+    // The tables stand above the charts of a study, and in the captions of the first page alone.
+    for (page, has) in [("index", true), ("fairness", false)] {
+        let html = fs::read_to_string(place.path(&format!("found/report/{page}.html"))).unwrap();
+        let captions: Vec<&str> = html.split("<figcaption>").skip(1).collect();
+        assert!(!captions.is_empty() && html.contains("Tables: "), "{page}");
+        for caption in captions {
+            let (caption, _) = caption.split_once("</figcaption>").unwrap();
+            assert_eq!(caption.contains("Tables: "), has, "{page}: {caption}");
+        }
+    }
 }
 
 /// The text of a JSON object with its checksum.

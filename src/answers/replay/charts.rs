@@ -220,3 +220,16 @@ fn meaning(attempt: &Attempt) -> (&'static str, Tone) {
         _ => ("cancelled or cut", Tone::Grey),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::are_apart;
+
+    #[test]
+    fn bars_are_drawn_of_what_differs_by_a_hundredth() {
+        let check = |values: &[f64]| are_apart(values.iter().copied());
+        assert!(check(&[100.0, 101.0]) && check(&[50.0, 49.0, 49.9]));
+        assert!(!check(&[772.892, 768.915, 773.546]));
+        assert!(!check(&[5.0]) && !check(&[]));
+    }
+}
