@@ -130,15 +130,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::fairness::accounts::Tree;
     use crate::fairness::samples::{history, tree};
 
-    /// Three users over some hours, each use with its hour, user and CPU-seconds.
+    /// Three users over some hours, each there from the first use on. A use has its hour, user and
+    /// CPU-seconds.
     fn drawn(hours: usize, used: &[(u32, usize, u32)]) -> History {
         let mut rows = vec![vec![0.0; hours]; 3];
         for &(hour, who, cpu_s) in used {
             rows[who][hour as usize] += f64::from(cpu_s);
         }
-        history(&[("a", &rows[0]), ("b", &rows[1]), ("c", &rows[2])])
+        let mut history = history(&[("a", &rows[0]), ("b", &rows[1]), ("c", &rows[2])]);
+        for (who, person) in history.people.iter_mut().enumerate() {
+            let own = used.iter().filter(|one| one.1 == who);
+            person.since = own.map(|one| one.0).min().unwrap_or(u32::MAX);
+        }
+        History { tree: Tree::flat(&history.people), ..history }
     }
 
     #[test]
