@@ -58,9 +58,22 @@ STRUCTURE = """() => {
   for (const svg of all("svg"))
     if (svg.getAttribute("role") !== "img" || !(svg.getAttribute("aria-label") ?? "").trim())
       faults.push(`svg ${all("svg").indexOf(svg) + 1} is no named img`);
-  for (const { textContent: text, dataset: { value } } of all("td[data-value]"))
-    if (Math.abs(text.replaceAll(",", "") - value) > 1e-5 * Math.abs(value))
-      faults.push(`${text} is sorted as ${value}`);
+  // What a cell says, and how far that may be from its number: shares, lengths of time, instants.
+  const said = (text) => {
+    const [number, unit, clock] = text.replaceAll(",", "").split(" ");
+    const per = { "%": 0.01, s: 1, min: 60, h: 3600, d: 86400 }[unit];
+    if (unit === undefined) return [Number(number), 1e-5 * Math.abs(number)];
+    if (clock === undefined) {
+      const digits = unit === "%" ? 10 ** -(number.split(".")[1] ?? "").length : Math.abs(number) / 100;
+      return [number * per, digits * per];
+    }
+    const [hours, minutes, seconds] = clock.split(":").map(Number);
+    return [number * per + hours * 3600 + minutes * 60 + seconds, 1];
+  };
+  for (const { textContent: text, dataset: { value } } of all("td[data-value]")) {
+    const [number, near] = said(text);
+    if (!(Math.abs(number - value) <= near)) faults.push(`${text} is sorted as ${value}`);
+  }
   return faults;
 }"""
 
