@@ -6,6 +6,7 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Microseconds in a second.
@@ -60,7 +61,9 @@ pub fn micros_to_seconds(micros: i64) -> f64 {
 /// whatever order (or number of threads) they are added in. Rates below 2^-40 lose the bits
 /// under 2^-64. Whole microseconds have 128 bits of their own: rates stay below 2^20 (ingest sees
 /// to that), lengths below 2^63, so that 2^44 products can be added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+///
+/// Its serialised form is exact, for parts that travel between processes; answers give seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CpuTime {
     /// High and low half of the whole CPU-microseconds, rounded down.
     high: i64,

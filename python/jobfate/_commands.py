@@ -31,6 +31,7 @@ __all__ = [
     "query",
     "reproduce",
     "synth",
+    "work",
 ]
 
 
@@ -54,6 +55,12 @@ def analyze(
     shard: Words | None = None,
     force: bool = False,
     threads: Words | None = None,
+    engine: Literal["native", "spark"] | None = None,
+    master: Word | None = None,
+    spark_home: Place | None = None,
+    spark_conf: Words | None = None,
+    spark_lake: Word | None = None,
+    spark_program: Place | None = None,
 ) -> Result:
     """Run the whole analysis of a trace.
 
@@ -75,6 +82,12 @@ def analyze(
     shard: This program's share of the work, `I/N`
     force: Start even if disk or memory seem too small
     threads: Number of threads, one per core by default
+    engine: Who folds the lake: this process or a Spark cluster [default: native]
+    master: Master of the Spark cluster, such as `spark://host:7077`
+    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_conf: A setting of Spark, such as spark.executor.memory=8g
+    spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
+    spark_program: This program on the workers
 
     `jobfate analyze --help` says more.
     """
@@ -99,6 +112,12 @@ def analyze(
             "--shard": shard,
             "--force": force,
             "--threads": threads,
+            "--engine": engine,
+            "--master": master,
+            "--spark-home": spark_home,
+            "--spark-conf": Each(spark_conf),
+            "--spark-lake": spark_lake,
+            "--spark-program": spark_program,
         },
     )
 
@@ -257,6 +276,7 @@ def classify(
     spark_home: Place | None = None,
     spark_conf: Words | None = None,
     spark_lake: Word | None = None,
+    spark_program: Place | None = None,
     columns: Words | None = None,
     sort: Word | None = None,
     top: Number | None = None,
@@ -278,6 +298,7 @@ def classify(
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
+    spark_program: This program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -302,6 +323,7 @@ def classify(
             "--spark-home": spark_home,
             "--spark-conf": Each(spark_conf),
             "--spark-lake": spark_lake,
+            "--spark-program": spark_program,
             "--columns": Each(columns),
             "--sort": sort,
             "--top": top,
@@ -329,6 +351,7 @@ def describe(
     spark_home: Place | None = None,
     spark_conf: Words | None = None,
     spark_lake: Word | None = None,
+    spark_program: Place | None = None,
     columns: Words | None = None,
     sort: Word | None = None,
     top: Number | None = None,
@@ -353,6 +376,7 @@ def describe(
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
+    spark_program: This program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -380,6 +404,7 @@ def describe(
             "--spark-home": spark_home,
             "--spark-conf": Each(spark_conf),
             "--spark-lake": spark_lake,
+            "--spark-program": spark_program,
             "--columns": Each(columns),
             "--sort": sort,
             "--top": top,
@@ -521,6 +546,7 @@ def account(
     spark_home: Place | None = None,
     spark_conf: Words | None = None,
     spark_lake: Word | None = None,
+    spark_program: Place | None = None,
     columns: Words | None = None,
     sort: Word | None = None,
     top: Number | None = None,
@@ -545,6 +571,7 @@ def account(
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
+    spark_program: This program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -572,6 +599,7 @@ def account(
             "--spark-home": spark_home,
             "--spark-conf": Each(spark_conf),
             "--spark-lake": spark_lake,
+            "--spark-program": spark_program,
             "--columns": Each(columns),
             "--sort": sort,
             "--top": top,
@@ -661,6 +689,7 @@ def sweep(
     spark_home: Place | None = None,
     spark_conf: Words | None = None,
     spark_lake: Word | None = None,
+    spark_program: Place | None = None,
     columns: Words | None = None,
     sort: Word | None = None,
     top: Number | None = None,
@@ -690,6 +719,7 @@ def sweep(
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
+    spark_program: This program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -722,6 +752,7 @@ def sweep(
             "--spark-home": spark_home,
             "--spark-conf": Each(spark_conf),
             "--spark-lake": spark_lake,
+            "--spark-program": spark_program,
             "--columns": Each(columns),
             "--sort": sort,
             "--top": top,
@@ -799,6 +830,12 @@ def detect(
     curve: bool = False,
     windows: Words | None = None,
     open_attempts: Literal["job-end", "window-end"] | None = None,
+    engine: Literal["native", "spark"] | None = None,
+    master: Word | None = None,
+    spark_home: Place | None = None,
+    spark_conf: Words | None = None,
+    spark_lake: Word | None = None,
+    spark_program: Place | None = None,
     columns: Words | None = None,
     sort: Word | None = None,
     top: Number | None = None,
@@ -825,6 +862,12 @@ def detect(
     curve: Precision and recall over each main parameter
     windows: Windows of the Poisson detector to compare
     open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    engine: Who folds the lake: this process or a Spark cluster [default: native]
+    master: Master of the Spark cluster, such as `spark://host:7077`
+    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_conf: A setting of Spark, such as spark.executor.memory=8g
+    spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
+    spark_program: This program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -854,6 +897,12 @@ def detect(
             "--curve": curve,
             "--windows": Each(windows),
             "--open-attempts": open_attempts,
+            "--engine": engine,
+            "--master": master,
+            "--spark-home": spark_home,
+            "--spark-conf": Each(spark_conf),
+            "--spark-lake": spark_lake,
+            "--spark-program": spark_program,
             "--columns": Each(columns),
             "--sort": sort,
             "--top": top,
@@ -901,6 +950,12 @@ def fairness(
     no_title: bool = False,
     window_end: Number | None = None,
     open_attempts: Literal["job-end", "window-end"] | None = None,
+    engine: Literal["native", "spark"] | None = None,
+    master: Word | None = None,
+    spark_home: Place | None = None,
+    spark_conf: Words | None = None,
+    spark_lake: Word | None = None,
+    spark_program: Place | None = None,
 ) -> Result:
     """Show who used how much, when, and how fairly.
 
@@ -937,6 +992,12 @@ def fairness(
     no_title: Draw charts without title and caption, for papers
     window_end: End of the window in seconds of the trace clock
     open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    engine: Who folds the lake: this process or a Spark cluster [default: native]
+    master: Master of the Spark cluster, such as `spark://host:7077`
+    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_conf: A setting of Spark, such as spark.executor.memory=8g
+    spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
+    spark_program: This program on the workers
 
     `jobfate fairness --help` says more.
     """
@@ -976,6 +1037,12 @@ def fairness(
             "--no-title": no_title,
             "--window-end": window_end,
             "--open-attempts": open_attempts,
+            "--engine": engine,
+            "--master": master,
+            "--spark-home": spark_home,
+            "--spark-conf": Each(spark_conf),
+            "--spark-lake": spark_lake,
+            "--spark-program": spark_program,
         },
     )
 
@@ -1173,6 +1240,7 @@ def query(
     spark_home: Place | None = None,
     spark_conf: Words | None = None,
     spark_lake: Word | None = None,
+    spark_program: Place | None = None,
     columns: Words | None = None,
     sort: Word | None = None,
     top: Number | None = None,
@@ -1195,6 +1263,7 @@ def query(
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
+    spark_program: This program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -1220,6 +1289,7 @@ def query(
             "--spark-home": spark_home,
             "--spark-conf": Each(spark_conf),
             "--spark-lake": spark_lake,
+            "--spark-program": spark_program,
             "--columns": Each(columns),
             "--sort": sort,
             "--top": top,
@@ -1348,5 +1418,22 @@ def synth(
             "--machines": machines,
             "--no-usage": no_usage,
             "--dirty": dirty,
+        },
+    )
+
+
+def work(
+    question: Place,
+) -> Result:
+    """Fold parts of a lake for another process.
+
+    question: The question
+
+    `jobfate work --help` says more.
+    """
+    return ask(
+        "work",
+        {
+            "question": question,
         },
     )

@@ -6,8 +6,9 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::answers::spread::Errand;
 use crate::answers::study::{Definitions, Plan, Step, Verdict, Work, settings};
-use crate::answers::{edges, sentences, words};
+use crate::answers::{edges, sentences, spread, words};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::defaults::Defaults;
 use crate::digits;
@@ -22,7 +23,7 @@ use crate::results::kind::Kind;
 use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer};
 use crate::schema::Table;
-use crate::studies::fold::{Asked, fold};
+use crate::studies::fold::Asked;
 use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, ledger};
 use crate::studies::meter::{MemoryDefinition, Meter, Resource};
 use crate::studies::outcomes::Classes;
@@ -275,7 +276,8 @@ pub const fn kind_of(meter: Meter) -> &'static Kind<'static> {
 
 /// The step of an analysis.
 pub(crate) const STEP: Step =
-    Step::of::<AccountPlan>(step, &["cpu", "classes", "window-end", "open-attempts"]);
+    Step::of::<AccountPlan>(step, &["cpu", "classes", "window-end", "open-attempts"])
+        .spread(|work| Ok(Errand::Account(work.section.clone())));
 
 fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     if work.is_missing(Table::TaskEvents, KINDS[0])? {
@@ -287,7 +289,7 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
         let noun = asked.meter.resource().title();
         work.note(format!("{noun} is {}: there is no table `task_usage`", asked.meter));
     }
-    let book = ledger(&fold(work.lake, work.windows, &asked)?);
+    let book = ledger(&spread::study(work.lake, work.windows, &asked, work.parts)?);
     let table = table_of(&book, &plan.groups());
     let answer = answer(&plan, &book, work.windows, &table);
     work.store(&answer)?;

@@ -6,6 +6,7 @@
 pub mod account;
 pub mod analysis;
 pub mod classify;
+pub mod definitions;
 pub mod describe;
 pub mod detect;
 pub mod edges;
@@ -20,10 +21,12 @@ pub mod predict;
 pub mod replay;
 pub mod reproduce;
 pub mod sentences;
+pub mod spread;
 pub mod study;
 pub mod sweep;
 pub mod verify;
 pub mod words;
+pub mod work;
 
 /// What is said beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

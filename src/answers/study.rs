@@ -9,14 +9,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::answers::Said;
-use crate::answers::words::{self, Section, Setting, Wrong, maybe, text};
+pub use crate::answers::definitions::Definitions;
+use crate::answers::spread::{Errand, Parts};
+use crate::answers::words::{self, Section, Setting, Wrong};
 use crate::defaults::Defaults;
-use crate::facts::window::{OpenAttempts, Windows};
+use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::files::FolderLock;
 use crate::lake::{Lake, TableEntry};
@@ -24,34 +26,6 @@ use crate::results::frame::Frame;
 use crate::results::kind::Kind;
 use crate::results::store::{self, Answer, Files, Origin};
 use crate::schema::Table;
-use crate::studies::meter::CpuDefinition;
-use crate::studies::outcomes::Classes;
-use crate::units::{micros_to_seconds, parse_micros};
-
-/// What several studies have in common.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Definitions {
-    /// What CPU time means.
-    pub cpu: Option<CpuDefinition>,
-    /// How outcomes are told.
-    #[serde(with = "text")]
-    pub classes: Classes,
-    /// The end of the window on the trace clock, µs; seconds in the file.
-    #[serde(serialize_with = "write_end", deserialize_with = "read_end")]
-    pub window_end: Option<i64>,
-    /// Where an attempt without a recorded end is closed.
-    pub open_attempts: OpenAttempts,
-}
-
-#[expect(clippy::ref_option, reason = "serde passes fields by reference")]
-fn write_end<S: serde::Serializer>(end: &Option<i64>, to: S) -> Result<S::Ok, S::Error> {
-    maybe::serialize(&end.map(micros_to_seconds), to)
-}
-
-fn read_end<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Option<i64>, D::Error> {
-    words::parsed_if(source, parse_micros)
-}
 
 /// What a study asks: the same struct for the flags of its command, for a section of the file of an
 /// analysis, and for its results.
@@ -148,6 +122,8 @@ pub struct Step {
     pub is_check: bool,
     /// Whether its results lie in a folder of their own.
     pub has_folder: bool,
+    /// What the workers of a cluster can do of it, if anything.
+    pub errand: Option<fn(&Work<'_>) -> Result<Errand>>,
 }
 
 impl Step {
@@ -164,6 +140,7 @@ impl Step {
             of_source: &[],
             is_check: false,
             has_folder: false,
+            errand: None,
         }
     }
 
@@ -173,6 +150,12 @@ impl Step {
         shares: &'static [&'static str],
     ) -> Self {
         Self { section: Some(Reader::of::<P>()), ..Self::plain(run, shares) }
+    }
+
+    /// It, with what workers can do of it.
+    #[must_use]
+    pub const fn spread(self, errand: fn(&Work<'_>) -> Result<Errand>) -> Self {
+        Self { errand: Some(errand), ..self }
     }
 
     /// It, with what settles its section.
@@ -276,6 +259,8 @@ pub struct Work<'a> {
     pub section: &'a Section,
     /// On the folder of the results.
     pub lock: &'a Arc<FolderLock>,
+    /// What workers of a cluster have made of its buckets, if they were asked.
+    pub parts: Option<&'a Parts>,
     /// Where it speaks.
     pub screen: &'a dyn Screen,
 }

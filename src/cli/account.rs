@@ -6,10 +6,13 @@ use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
 use jobfate::answers::account::{
-    AccountPlan, SHARES, answer, closing_line, counts_line, kind_of, table_of,
+    AccountPlan, CpuChoice, SHARES, answer, closing_line, counts_line, kind_of, table_of,
 };
-use jobfate::answers::edges;
+use jobfate::answers::spread::{self, Errand};
+use jobfate::answers::study::Definitions;
+use jobfate::answers::{edges, words};
 use jobfate::facts::query::Settings;
+use jobfate::facts::tables::SqlEngine;
 use jobfate::facts::window::Windows;
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
@@ -65,7 +68,9 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     }
     let asked = args.plan.asked(&lake)?;
     let files = shown::files(args.answer.out.as_deref(), kind_of(asked.meter).name)?;
-    let ledger = ledger(&study_of(&lake, windows, &asked, &args.engine)?);
+    let errand = || Errand::Account(words::write(&args.plan));
+    let study = study_of(&lake, windows, (&asked, args.plan.choice, &errand), &args.engine)?;
+    let ledger = ledger(&study);
     let groups = args.plan.groups();
     let table = table_of(&ledger, &groups);
     console::note(closing_line(&ledger));
@@ -81,11 +86,18 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
 pub(crate) fn study_of(
     lake: &Lake,
     windows: Windows,
-    asked: &Asked,
+    (asked, choice, errand): (&Asked, CpuChoice, &dyn Fn() -> Errand),
     engine: &EngineArgs,
 ) -> Result<Study> {
     let _bar = console::Bar::of_work("fold", "rows");
     let Some(engine) = engine.sql()? else { return Ok(fold(lake, windows, asked)?) };
+    if let (SqlEngine::Spark(spark), Err(why)) = (&engine, of_facts::check(lake, asked)) {
+        console::note(format!("{why}: this program folds the buckets on the workers"));
+        let definitions =
+            Definitions { cpu: choice.cpu, classes: choice.classes, ..Definitions::default() };
+        let parts = spread::ask(spark, lake, (windows, definitions), vec![errand()])?;
+        return spread::study(lake, windows, asked, parts.first());
+    }
     of_facts::check(lake, asked)?;
     if lake.source().suspends() {
         let text = "the queries charge each attempt from its start to its end, also the time for \

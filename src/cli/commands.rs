@@ -12,7 +12,7 @@ use super::serve;
 use super::{
     Form, about, account, analyze, classify, console, describe, detect, export, fairness, ingest,
     load, machines, map, monthly, predict, query, replay, report, reproduce, setup, sweep, synth,
-    verify,
+    verify, work,
 };
 use jobfate::faults::Result;
 
@@ -116,6 +116,7 @@ commands! {
     About(about::AboutArgs): reads about::run,
     Reproduce(reproduce::ReproduceArgs): answer reproduce::run,
     Synth(synth::SynthArgs): plain synth::run,
+    Work(work::WorkArgs): plain work::run,
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArgs>): plain serve::run,
     Completions(setup::CompletionsArgs): plain setup::completions,

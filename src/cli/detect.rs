@@ -3,12 +3,15 @@
 
 use clap::Args;
 
+use super::engine::WorkersArgs;
 use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
 use jobfate::answers::detect::plan::{DetectAsked, prepare};
 use jobfate::answers::detect::{
     KIND, SHARES, answer, counts_line, detect_into, put_details, settings, table_of,
 };
+use jobfate::answers::spread::Errand;
+use jobfate::answers::words;
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
 use jobfate::results::shares;
@@ -39,6 +42,9 @@ pub(crate) struct DetectArgs {
     pub attempts: AttemptArgs,
 
     #[command(flatten)]
+    pub workers: WorkersArgs,
+
+    #[command(flatten)]
     pub answer: AnswerArgs,
 }
 
@@ -54,7 +60,9 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
         files.are_made_from(&origin, &settings);
     }
     let bar = console::Bar::of_work(KIND.name, "rows");
-    let outcome = detect_into(&lake, windows, &plan, files.as_mut())?;
+    let errand = || Ok(Errand::Detect(words::write(&args.asked)));
+    let parts = args.workers.parts(&lake, windows, errand)?;
+    let outcome = detect_into(&lake, windows, &plan, files.as_mut(), parts.as_ref())?;
     drop(bar);
     console::note(counts_line(&outcome));
     #[expect(clippy::cast_precision_loss, reason = "a count shown with few digits")]

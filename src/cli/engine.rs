@@ -5,9 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::console;
+use jobfate::answers::spread::{self, Errand, Parts};
+use jobfate::answers::study::Definitions;
 use jobfate::facts::spark::Spark;
 use jobfate::facts::tables::SqlEngine;
+use jobfate::facts::window::Windows;
 use jobfate::faults::{Result, Usage};
+use jobfate::lake::Lake;
 
 /// The engine that computes the facts; all give the same table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -28,6 +32,34 @@ pub(crate) struct EngineArgs {
     #[arg(long, value_enum, default_value_t)]
     pub engine: Engine,
 
+    #[command(flatten)]
+    pub spark: SparkArgs,
+}
+
+/// Who does the work, where no query answers the question.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Workers {
+    /// This process
+    #[default]
+    Native,
+    /// The workers of a Spark cluster, each with a range of buckets; the answer is the same
+    Spark,
+}
+
+/// Who does the work, and where a Spark is.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct WorkersArgs {
+    /// Who folds the lake: this process or a Spark cluster
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: Workers,
+
+    #[command(flatten)]
+    pub spark: SparkArgs,
+}
+
+/// Where a Spark is.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct SparkArgs {
     /// Master of the Spark cluster, such as `spark://host:7077`
     ///
     /// Or `yarn`, `k8s://https://host:443`, `local[4]`. Spark must see the lake under the same
@@ -49,32 +81,72 @@ pub(crate) struct EngineArgs {
 
     /// The lake as Spark sees it, such as `s3a://bucket/lake`
     ///
-    /// If the executors see it under a different path than this program.
+    /// If the executors see it under a different path than this program. What no query answers
+    /// (detectors, usage over time, every kill rule but `events`) needs a folder here.
     #[arg(long, value_name = "URL", requires = "master")]
     pub spark_lake: Option<String>,
+
+    /// This program on the workers
+    ///
+    /// For what no query answers, the workers run this program, each on a range of buckets. It must
+    /// be the same version; by default it is at the same path as here.
+    #[arg(long, value_name = "FILE", requires = "master")]
+    pub spark_program: Option<PathBuf>,
+}
+
+fn usage<T>(text: &str) -> Result<T> {
+    Err(Usage(text.to_owned()).into())
+}
+
+impl SparkArgs {
+    /// The Spark, if it is wanted.
+    fn spark(&self, is_wanted: bool) -> Result<Option<Spark>> {
+        match &self.master {
+            None if is_wanted => {
+                usage("--engine spark needs --master, such as spark://host:7077 or local[4]")
+            }
+            Some(_) if !is_wanted => usage("--master applies to --engine spark"),
+            None => Ok(None),
+            Some(master) => Ok(Some(Spark {
+                master: master.clone(),
+                home: self.spark_home.clone(),
+                conf: self.spark_conf.clone(),
+                lake: self.spark_lake.clone(),
+                program: self.spark_program.clone(),
+                tell: |text| console::note(text),
+            })),
+        }
+    }
 }
 
 impl EngineArgs {
     /// The engine that runs queries; none where the facts are folded.
     pub(crate) fn sql(&self) -> Result<Option<SqlEngine>> {
-        let usage = |text: &str| Err(Usage(text.to_owned()).into());
-        match (self.engine, &self.master) {
-            (Engine::Spark, None) => {
-                usage("--engine spark needs --master, such as spark://host:7077 or local[4]")
-            }
-            (Engine::Native | Engine::Polars, Some(_)) => usage(
-                "--master applies to --engine \
-            spark",
-            ),
-            (Engine::Native, None) => Ok(None),
-            (Engine::Polars, None) => Ok(Some(SqlEngine::Polars)),
-            (Engine::Spark, Some(master)) => Ok(Some(SqlEngine::Spark(Spark {
-                master: master.clone(),
-                home: self.spark_home.clone(),
-                conf: self.spark_conf.clone(),
-                lake: self.spark_lake.clone(),
-                tell: |text| console::note(text),
-            }))),
-        }
+        let spark = self.spark.spark(self.engine == Engine::Spark)?;
+        Ok(match self.engine {
+            Engine::Native => None,
+            Engine::Polars => Some(SqlEngine::Polars),
+            Engine::Spark => spark.map(SqlEngine::Spark),
+        })
+    }
+}
+
+impl WorkersArgs {
+    /// The Spark whose workers do the work, if they do.
+    pub(crate) fn spark(&self) -> Result<Option<Spark>> {
+        self.spark.spark(self.engine == Workers::Spark)
+    }
+
+    /// What the workers make of a study, if they do the work.
+    pub(crate) fn parts(
+        &self,
+        lake: &Lake,
+        windows: Windows,
+        errand: impl FnOnce() -> Result<Errand>,
+    ) -> Result<Option<Parts>> {
+        let Some(spark) = self.spark()? else { return Ok(None) };
+        let common = (windows, Definitions::default());
+        let parts = spread::ask(&spark, lake, common, vec![errand()?])?;
+        Ok(parts.into_iter().next())
     }
 }

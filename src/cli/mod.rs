@@ -59,6 +59,7 @@ mod synth;
 mod tests;
 mod verify;
 mod version;
+mod work;
 #[cfg(feature = "serve")]
 mod worker;
 

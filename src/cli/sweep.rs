@@ -7,12 +7,13 @@ use super::account::study_of;
 use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, Format, console};
 use crate::cli::shown;
-use jobfate::answers::edges;
+use jobfate::answers::spread::Errand;
 use jobfate::answers::sweep::plan::asked;
 use jobfate::answers::sweep::{
     KIND, SHARES, SweepPlan, answer, check_sides, harmed_table, put_details, selection_line,
     selection_table, sweep_all, table_of,
 };
+use jobfate::answers::{edges, words};
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
 use jobfate::results::shares;
@@ -62,7 +63,8 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let asked = asked(&args.plan, &lake)?;
     let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
-    let study = study_of(&lake, windows, &asked, &args.engine)?;
+    let errand = || Errand::Sweep(words::write(&args.plan));
+    let study = study_of(&lake, windows, (&asked, args.plan.choice, &errand), &args.engine)?;
     check_sides(&study)?;
     console::note(edges::of_study(&study));
     let swept = sweep_all(&study, args.plan.price);

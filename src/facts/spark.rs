@@ -25,6 +25,8 @@ use arrow::compute::{SortColumn, cast, concat_batches, lexsort_to_indices, take}
 use arrow::datatypes::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+mod spread;
+pub use self::spread::{COMMAND, line_of};
 use super::FactError;
 use super::query::{Query, Settings};
 use crate::lake::Lake;
@@ -66,6 +68,8 @@ pub struct Spark {
     pub conf: Vec<String>,
     /// The lake as Spark sees it; its path with `None`.
     pub lake: Option<String>,
+    /// This program as the workers see it; the one that runs with `None`.
+    pub program: Option<PathBuf>,
     /// Told what its user should know while it runs.
     pub tell: fn(&str),
 }
@@ -359,6 +363,20 @@ fn no_pattern(path: &str) -> String {
 /// Reads an answer in the shape that Polars gives it.
 fn read(query: &Query, folder: &Path) -> Result<RecordBatch, FactError> {
     let fail = |problem: String| failed(format!("{}: {problem}", folder.display()));
+    let batches = batches(folder)?;
+    let batches: Vec<RecordBatch> = batches
+        .iter()
+        .map(widened)
+        .collect::<Result<_, _>>()
+        .map_err(|error| fail(error.to_string()))?;
+    let Some(first) = batches.first() else { return Err(fail("Spark left no answer".to_owned())) };
+    let all = concat_batches(&first.schema(), &batches).map_err(|error| fail(error.to_string()))?;
+    sorted(&all, &query.key()).map_err(|error| fail(error.to_string()))
+}
+
+/// All that Spark has written into a folder.
+fn batches(folder: &Path) -> Result<Vec<RecordBatch>, FactError> {
+    let fail = |problem: String| failed(format!("{}: {problem}", folder.display()));
     if !folder.join("_SUCCESS").is_file() {
         return Err(fail("Spark left an incomplete answer".to_owned()));
     }
@@ -375,13 +393,10 @@ fn read(query: &Query, folder: &Path) -> Result<RecordBatch, FactError> {
             .and_then(ParquetRecordBatchReaderBuilder::build)
             .map_err(|error| fail(error.to_string()))?;
         for batch in reader {
-            let batch = batch.map_err(|error| fail(error.to_string()))?;
-            batches.push(widened(&batch).map_err(|error| fail(error.to_string()))?);
+            batches.push(batch.map_err(|error| fail(error.to_string()))?);
         }
     }
-    let Some(first) = batches.first() else { return Err(fail("Spark left no answer".to_owned())) };
-    let all = concat_batches(&first.schema(), &batches).map_err(|error| fail(error.to_string()))?;
-    sorted(&all, &query.key()).map_err(|error| fail(error.to_string()))
+    Ok(batches)
 }
 
 /// Whole numbers as i64, quantities as f64 but for those of 32 bits.

@@ -27,9 +27,10 @@ use super::window::{JobEnds, OpenAttempts, Windows};
 use crate::lake::Lake;
 use crate::schema::{EventType, ROW_ID, Table};
 use crate::units::CpuTime;
+use serde::{Deserialize, Serialize};
 
 /// Counts of usage rows that the ledger names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageCounts {
     /// Usage rows.
     pub windows: u64,

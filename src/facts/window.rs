@@ -43,7 +43,7 @@ pub fn first_event_us(lake: &Lake) -> i64 {
 }
 
 /// Where what is still open is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Windows {
     /// End for questions about `job_events`, µs.
     pub job_end_us: i64,

@@ -9,14 +9,14 @@
 //!                            ^ values of interval 0 stand here
 //! ```
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use super::accounts::Person;
 use super::accounts::Tree;
 use crate::units::{CpuTime, micros_to_seconds};
 
 /// The intervals of a history: whole ones, side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grid {
     /// Start of interval 0 on the trace clock, µs.
     pub start_us: i64,
@@ -116,7 +116,7 @@ pub struct Cell {
 }
 
 /// An attempt that ended in an interval, whether or not its task runs again.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptEnd {
     /// The interval it ended in.
     pub interval: u32,

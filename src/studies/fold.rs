@@ -7,9 +7,11 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::Range;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 pub use super::asked::Asked;
 use super::asked::{JobRow, KillStep};
@@ -29,10 +31,11 @@ use crate::schema::{Source, Table};
 use crate::units::CpuTime;
 
 /// The whole study: sums over the jobs of `job_events` and `task_events`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Study {
-    /// What was asked.
+    /// What was asked; not part of what travels between processes.
+    #[serde(skip)]
     pub asked: Asked,
     /// The kind of trace.
     pub source: Source,
@@ -65,7 +68,7 @@ pub struct Study {
 }
 
 /// Attempts without an end of their own that are closed with their job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedWithJob {
     /// How many.
     pub attempts: u64,
@@ -74,7 +77,7 @@ pub struct ClosedWithJob {
 }
 
 /// Attempts (or jobs) that reach over the edges of the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdgeCounts {
     /// Begun before it, at time 0.
     pub left_censored: u64,
@@ -250,6 +253,24 @@ impl Study {
 /// A table that the CPU definition needs is not there or does not read, a grid of thresholds does
 /// not ascend, or the caller's callback says to stop; nothing is kept then.
 pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactError> {
+    fold_range(lake, windows, asked, 0..lake.bucket_count())
+}
+
+/// Puts together what [`fold_range`] made of ranges that are all buckets together.
+pub fn fold_parts(lake: &Lake, asked: &Asked, parts: impl IntoIterator<Item = Study>) -> Study {
+    parts.into_iter().fold(Study::new(lake, asked), Study::merge)
+}
+
+/// Folds some of the buckets of a lake.
+///
+/// # Errors
+/// Those of [`fold`].
+pub fn fold_range(
+    lake: &Lake,
+    windows: Windows,
+    asked: &Asked,
+    buckets: Range<u32>,
+) -> Result<Study, FactError> {
     asked.rules.iter().try_for_each(RuleGrid::check)?;
     // The published definition knows jobs only, until a rule condemns tasks.
     if asked.meter != Meter::PUBLISHED || !asked.rules.is_empty() {
@@ -262,7 +283,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactE
     };
     let foreseen = Foreseen::read(lake, windows, &asked.rules)?;
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
-    let study = (0..lake.bucket_count())
+    let study = buckets
         .into_par_iter()
         .with_max_len(1)
         .map(|bucket| {

@@ -179,7 +179,7 @@ impl fmt::Display for MemoryDefinition {
 }
 
 /// What is added up, and by which definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Meter {

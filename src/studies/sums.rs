@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::asked::{Asked, JobRow, KillStep};
 use crate::units::CpuTime;
@@ -17,10 +17,10 @@ use crate::units::CpuTime;
 pub(super) const HARMED_NAMED: usize = 25;
 
 /// Sums over jobs by the values of their groups and the position of their outcome.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct LedgerSums(pub(super) BTreeMap<(Vec<String>, usize), LedgerSum>);
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct LedgerSum {
     pub(super) jobs: u64,
     pub(super) jobs_with_tasks: u64,
@@ -73,7 +73,7 @@ impl LedgerSums {
 }
 
 /// A finished job with a condemned task.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HarmedJob {
     /// The job.
@@ -89,7 +89,7 @@ pub struct HarmedJob {
 }
 
 /// Sums that one parameter adds up over jobs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct StepSums {
     pub(super) tasks: Vec<u64>,
     pub(super) at_end: Vec<u64>,
@@ -148,7 +148,7 @@ pub(super) fn add_all(sums: &mut [CpuTime], others: &[CpuTime]) {
 }
 
 /// What the one job adds that adds most, to each sum of a parameter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Largest {
     pub(super) saved: Vec<CpuTime>,
     pub(super) destroyed: CpuTime,
@@ -178,7 +178,7 @@ impl Largest {
 }
 
 /// What each parameter of a rule adds up over jobs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RuleSums {
     pub(super) steps: Vec<StepSums>,
     /// By parameter.
@@ -188,7 +188,7 @@ pub(super) struct RuleSums {
 }
 
 /// Harmed jobs, of which no more are kept than are named.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Harmed {
     pub(super) jobs: Vec<HarmedJob>,
     pub(super) named: usize,
@@ -252,7 +252,7 @@ impl RuleSums {
 }
 
 /// Sums over the jobs of the past and of the future.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SplitSums {
     pub(super) split_us: i64,
     pub(super) past: PartSums,
@@ -262,7 +262,7 @@ pub(super) struct SplitSums {
 }
 
 /// Sums over some of the jobs with tasks loaded, each as often as it counts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PartSums {
     pub(super) jobs: u64,
     /// Those that finished.
@@ -301,7 +301,7 @@ impl PartSums {
 }
 
 /// Sums over the jobs of a group, with the job that adds most to each.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct GroupSums {
     pub(super) all: PartSums,
     /// By rule and parameter.
@@ -362,7 +362,7 @@ impl SplitSums {
 /// Sums under resampling of jobs (Poisson bootstrap: in each round a job counts a Poisson(1)
 /// number of times, the same one for every rule). The numbers follow from the seed and the job's
 /// id alone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Resampled {
     pub(super) seed: u64,
     pub(super) rounds: Vec<PartSums>,

@@ -27,6 +27,7 @@
 //!  google_2019  both forms of an export, alloc sets, the same studies as of 2011
 //!  properties any trace comes out of a lake as it went in
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
+//!  spread     studies folded in parts, as the workers of a cluster do, are the whole
 //!  studies    account and sweep give the sums of the queries
 //!  load       the cluster over time: sums of the ledger, counts of drawn events and of raw files
 //!  machines   outages of drawn machines, what ran on them, and the real table
@@ -175,6 +176,8 @@ mod shipping;
 mod site;
 #[cfg(test)]
 mod spark;
+#[cfg(test)]
+mod spread;
 #[cfg(test)]
 mod studies;
 #[cfg(test)]

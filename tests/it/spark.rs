@@ -116,6 +116,44 @@ fn golden_and_synthetic() -> [Place; 2] {
     [golden, synthetic]
 }
 
+/// The answer without what says how it was come by.
+fn answer_of(place: &Place, args: &[&str]) -> serde_json::Value {
+    let mut answer = place.run(args).ok().json();
+    answer["command"] = serde_json::Value::Null;
+    answer
+}
+
+/// Kill rules, detectors and usage over time are folded by this program on the workers, and are to
+/// the digit those of one process; so is an analysis, in one session.
+fn what_no_query_answers(place: &Place, cluster: &Cluster) {
+    for study in [
+        "sweep --rules failures,k8s,history:by=age --bootstrap 20 --format json",
+        "detect --min-tasks 2 --format json",
+        "fairness --index condor --index jain --interval 900 --format json",
+    ] {
+        let args: Vec<&str> = study.split(' ').collect();
+        let ours = answer_of(place, &args);
+        assert_eq!(ours, answer_of(place, &[&args[..], &cluster.args()].concat()), "{study}");
+    }
+    let steps = ["analyze", "--lake", "lake", "--again", "--out"];
+    place.run(&[&steps[..], &["here"]].concat()).ok();
+    let run = place.run(&[&steps[..], &["there"], &cluster.args()].concat()).ok();
+    let on = format!("on the workers of {}: account, sweep, detect, fairness", cluster.master);
+    assert!(run.stderr.contains(&on), "{}", run.stderr);
+    for name in ["account", "sweep", "detect", "fairness/result"] {
+        let [ours, theirs] = ["here", "there"].map(|out| {
+            let file = place.path(out).join(format!("{name}.json"));
+            let text = std::fs::read_to_string(&file).unwrap();
+            let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            for key in ["command", "files", "checksum", "analysis", "analysis_sha256"] {
+                json[key] = serde_json::Value::Null;
+            }
+            json
+        });
+        assert_eq!(ours, theirs, "{name} of an analysis");
+    }
+}
+
 #[test]
 #[cfg_attr(any(debug_assertions, not(feature = "sql")), ignore = "needs sql and optimisation")]
 fn a_cluster_answers_as_polars_does() {
@@ -156,12 +194,16 @@ fn a_cluster_answers_as_polars_does() {
         assert_eq!(studies.len(), 5);
         assert_studies(place, &studies, &cluster.args());
     }
+    what_no_query_answers(&places[1], &cluster);
     // A worker that dies takes nothing with it but time.
     let place = &places[0];
     assert!(cluster.script("kill-worker").status().unwrap().success());
     let [ours, theirs] = [&[][..], &cluster.args()[..]]
         .map(|more| place.run(&[&["classify", "--format", "csv"], more].concat()).ok().stdout);
     assert_eq!(ours, theirs, "one worker is left");
+    let detect = ["detect", "--min-tasks", "2", "--format", "json"];
+    let there = answer_of(place, &[&detect[..], &cluster.args()].concat());
+    assert_eq!(answer_of(place, &detect), there, "one worker is left");
     cluster.script("stop").status().unwrap();
     let gone = place.run(&[&["classify"], &cluster.args()[..]].concat());
     assert_eq!(gone.code, Some(4));

@@ -6,13 +6,15 @@ use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};
 
 use crate::answers::detect::plan::DetectAsked;
+use crate::answers::spread::Parts;
 use crate::answers::{edges, sentences, study};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Failure, Result};
 use crate::lake::Lake;
 use crate::replay::detect::shifts::ShiftRow;
-use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect};
+use crate::replay::detect::walk::Walked;
+use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, detect_walked};
 use crate::replay::detectors::{Action, DetectorPlan, End, Family};
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
@@ -119,13 +121,17 @@ pub fn detect_into(
     windows: Windows,
     plan: &DetectPlan,
     files: Option<&mut Files>,
+    parts: Option<&Parts>,
 ) -> Result<DetectOutcome> {
     let names: Vec<&str> = plan.detectors.iter().map(DetectorPlan::written).collect();
     let mut rows = match &files {
         Some(files) => Some(files.rows("detect-flags", &flags_table(&[], &names))?),
         None => None,
     };
-    let outcome = detect(lake, windows, plan, |flags| {
+    let walks: Option<Vec<Vec<Vec<Walked>>>> = parts.map(Parts::read).transpose()?;
+    let mut walks = walks.map(|ranges| ranges.into_iter().flatten());
+    let walks = std::iter::from_fn(|| Some(walks.as_mut().and_then(Iterator::next)));
+    let outcome = detect_walked(lake, windows, plan, walks, |flags| {
         // There may be millions, each with the whole text of its detector.
         for some in flags.chunks(FLAGS_AT_ONCE) {
             if let Some(rows) = &mut rows {

@@ -4,13 +4,15 @@ use crate::answers::detect::plan::{DetectAsked, prepare};
 use crate::answers::detect::{
     KIND, answer, counts_line, detect_into, put_details, settings, table_of,
 };
+use crate::answers::spread::Errand;
 use crate::answers::study::{Step, Verdict, Work};
 use crate::faults::Result;
 use crate::results::store::Origin;
 use crate::schema::Table;
 
 /// The step.
-pub(crate) const STEP: Step = Step::of::<DetectAsked>(run, &["window-end", "open-attempts"]);
+pub(crate) const STEP: Step = Step::of::<DetectAsked>(run, &["window-end", "open-attempts"])
+    .spread(|work| Ok(Errand::Detect(work.section.clone())));
 
 fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     if work.is_missing(Table::TaskEvents, KIND)? {
@@ -22,7 +24,7 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     let mut files = work.files(KIND.name)?;
     files.are_made_from(&Origin::of(work.lake), &settings);
     let bar = work.screen.follow(KIND.name, "rows");
-    let outcome = detect_into(work.lake, work.windows, &plan, Some(&mut files))?;
+    let outcome = detect_into(work.lake, work.windows, &plan, Some(&mut files), work.parts)?;
     drop(bar);
     put_details(&outcome, &plan, &lineup, &mut files)?;
     let table = table_of(&outcome, lineup.asked);

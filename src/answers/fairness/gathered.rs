@@ -2,16 +2,18 @@
 //!
 //! In: a plan. Out: what was gathered from the lakes, and what the indices made of it.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::answers::Said;
 use crate::answers::fairness::plan::{FairnessPlan, Until, check};
 use crate::answers::fairness::{Found, Span, room, span, what_if};
+use crate::answers::spread::Parts;
 use crate::digits;
 use crate::fairness::accounts::Tree;
 use crate::fairness::factors::Factors;
-use crate::fairness::gather::{Counts, gather};
+use crate::fairness::gather::{Cluster, Counts, Part, Plan, gather, gather_parts, gather_range};
 use crate::fairness::history::History;
 use crate::fairness::indices::{self, Formulated, Index};
 use crate::fairness::program::Program;
@@ -30,13 +32,16 @@ pub enum Ends {
     Kept,
 }
 
+/// Indices with their names.
+type Named = Vec<(String, Box<dyn Index>)>;
+
 /// What was gathered, and the indices that are to read it.
 pub struct Gathered {
     asked: FairnessPlan,
     span: Span,
     history: History,
     counts: Counts,
-    indices: Vec<(String, Box<dyn Index>)>,
+    indices: Named,
 }
 
 /// Gathers the use of all users.
@@ -47,16 +52,16 @@ pub fn gather_all(
     plan: &FairnessPlan,
     until: Until,
     ends: Ends,
+    parts: Option<&Parts>,
     say: &dyn Fn(&Said),
 ) -> Result<Gathered> {
-    check(plan)?;
-    let indices = indices_of(plan, say)?;
-    let mut span = span::plan(plan, until)?;
-    span.plan.keeps_ends =
-        ends == Ends::Kept || indices.iter().any(|(_, index)| index.reads_ends());
-    span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());
+    let (span, indices) = asked_of(plan, until, ends, say)?;
     room::check(&span, &indices)?.iter().for_each(say);
-    let (mut history, counts) = gather(&span.clusters, &span.plan).map_err(room::refusal)?;
+    let gathered = match parts {
+        None => gather(&span.clusters, &span.plan),
+        Some(parts) => gather_parts(&span.clusters[0], &span.plan, parts.read::<Vec<Part>>()?),
+    };
+    let (mut history, counts) = gathered.map_err(room::refusal)?;
     if let Some(path) = &plan.accounts {
         history.tree = Tree::load(path, &history.people)?;
         if 0 < history.tree.unlisted {
@@ -71,6 +76,42 @@ pub fn gather_all(
         }
     }
     Ok(Gathered { asked: plan.clone(), span, history, counts, indices })
+}
+
+/// The lake that the use of all users is gathered from, and how, for the workers of a cluster.
+///
+/// # Errors
+/// Something is asked for that cannot be, or there are several lakes.
+pub fn gathering(plan: &FairnessPlan, until: Until) -> Result<(Cluster, Plan)> {
+    let (span, _) = asked_of(plan, until, Ends::AsIndicesRead, &|_| ())?;
+    match <[Cluster; 1]>::try_from(span.clusters) {
+        Ok([cluster]) => Ok((cluster, span.plan)),
+        Err(_) => Err(Usage("--engine spark takes one lake".to_owned()).into()),
+    }
+}
+
+/// What some of the buckets of a lake add.
+///
+/// # Errors
+/// The lake cannot be read, or it would not fit into memory.
+pub fn gather_some(cluster: &Cluster, plan: &Plan, buckets: Range<u32>) -> Result<Vec<Part>> {
+    gather_range(cluster, plan, buckets).map_err(room::refusal)
+}
+
+/// What is gathered, and the indices that are to read it.
+fn asked_of(
+    plan: &FairnessPlan,
+    until: Until,
+    ends: Ends,
+    say: &dyn Fn(&Said),
+) -> Result<(Span, Named)> {
+    check(plan)?;
+    let indices = indices_of(plan, say)?;
+    let mut span = span::plan(plan, until)?;
+    span.plan.keeps_ends =
+        ends == Ends::Kept || indices.iter().any(|(_, index)| index.reads_ends());
+    span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());
+    Ok((span, indices))
 }
 
 impl Gathered {
@@ -94,7 +135,7 @@ impl Gathered {
 }
 
 /// The indices that were asked for, built-in ones first.
-fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Vec<(String, Box<dyn Index>)>> {
+fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Named> {
     let rule = plan.slurm_conf.as_deref().map(Rule::load).transpose()?;
     let mut texts: Vec<&str> = rule.iter().map(|rule| rule.index.as_str()).collect();
     for remark in rule.iter().flat_map(|rule| &rule.remarks) {
@@ -107,7 +148,7 @@ fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Vec<(String, B
     } else if texts.is_empty() && !has_own {
         texts.extend(["metered", "condor"]);
     }
-    let mut all: Vec<(String, Box<dyn Index>)> = Vec::new();
+    let mut all: Named = Vec::new();
     for text in texts {
         all.push((text.to_owned(), indices::parse(text)?));
     }

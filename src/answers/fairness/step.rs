@@ -1,13 +1,15 @@
 //! Who used how much: gathered, evaluated and given, for the command and as a step of an analysis.
 
 use crate::answers::Said;
-use crate::answers::fairness::gathered::{Ends, gather_all};
+use crate::answers::fairness::gathered::{Ends, gather_all, gathering};
 use crate::answers::fairness::plan::{FairnessPlan, Until};
 use crate::answers::fairness::{
     KIND, answer, kind_of, notes, origin, put_series, table, unknown, warning,
 };
+use crate::answers::spread::{Errand, Parts};
 use crate::answers::study::{Open, Screen, Step, Verdict, Work};
 use crate::defaults;
+use crate::fairness::gather::Cluster;
 use crate::faults::{Result, Usage};
 use crate::results::store::Files;
 use crate::schema::Table;
@@ -17,6 +19,7 @@ pub(crate) const STEP: Step = Step {
     has_folder: true,
     ..Step::of::<FairnessPlan>(run, &["cpu", "window-end", "open-attempts"])
         .settled(settle, &["accrual", "interval"])
+        .spread(errand)
 };
 
 /// By hour; by day where the trace is long.
@@ -36,14 +39,27 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
         return Ok(None);
     }
     work.screen.line("\nheaviest users")?;
+    let (plan, until) = asked(work)?;
+    let files = work.own_files_of(kind_of(plan.resource).name)?;
+    give(&plan, until, Some(files), (work.parts, work.screen))?;
+    Ok(None)
+}
+
+/// What workers gather.
+fn errand(work: &Work<'_>) -> Result<Errand> {
+    let (plan, until) = asked(work)?;
+    let (Cluster { name, shift_us, .. }, plan) = gathering(&plan, until)?;
+    Ok(Errand::Usage { plan, name, shift_us })
+}
+
+/// What is asked of the lake of an analysis.
+fn asked(work: &Work<'_>) -> Result<(FairnessPlan, Until)> {
     let path = &work.lake.path;
     let text = path.to_str().ok_or_else(|| Usage(format!("`{}` is no text", path.display())))?;
     let plan = FairnessPlan { lake: vec![text.to_owned()], ..work.plan()? };
     let (window_end_us, open_attempts) =
         (work.definitions.window_end, work.definitions.open_attempts);
-    let files = work.own_files_of(kind_of(plan.resource).name)?;
-    give(&plan, Until { window_end_us, open_attempts }, Some(files), work.screen)?;
-    Ok(None)
+    Ok((plan, Until { window_end_us, open_attempts }))
 }
 
 /// Gathers the use of all users, evaluates every index, and gives the answer.
@@ -54,11 +70,11 @@ pub fn give(
     plan: &FairnessPlan,
     until: Until,
     mut files: Option<Files>,
-    screen: &dyn Screen,
+    (parts, screen): (Option<&Parts>, &dyn Screen),
 ) -> Result<()> {
     let say = |said: &Said| screen.say(said);
     let bar = screen.follow("usage", "rows");
-    let gathered = gather_all(plan, until, Ends::AsIndicesRead, &say)?;
+    let gathered = gather_all(plan, until, Ends::AsIndicesRead, parts, &say)?;
     drop(bar);
     let bar = screen.follow("indices", "intervals");
     let found = gathered.evaluate(&say)?;

@@ -71,6 +71,7 @@ pub const KIND: Kind<'static> = Kind {
 };
 
 /// A sweep of several rules, how far it can be trusted, and what would have been chosen.
+#[derive(Debug)]
 pub struct Swept {
     pub sweeps: Vec<Sweep>,
     /// By rule and group, where the sweep is split.

@@ -1,6 +1,7 @@
 //! The step of `sweep` in an analysis: all rules, and the one that the first half of the history
 //! would have chosen.
 
+use crate::answers::spread::{self, Errand};
 use crate::answers::study::{Open, Step, Verdict, Work};
 use crate::answers::sweep::closeup;
 use crate::answers::sweep::plan::{SweepPlan, asked, rules_of};
@@ -12,14 +13,14 @@ use crate::facts::window::first_event_us;
 use crate::faults::Result;
 use crate::results::store;
 use crate::schema::Table;
-use crate::studies::fold::fold;
 use crate::studies::rules::Rule;
 use crate::units::MICROS_PER_DAY;
 
 /// The step.
 pub(crate) const STEP: Step =
     Step::of::<SweepPlan>(run, &["cpu", "classes", "window-end", "open-attempts"])
-        .settled(settle, &[]);
+        .settled(settle, &[])
+        .spread(|work| Ok(Errand::Sweep(work.section.clone())));
 
 /// Resamplings of jobs for the intervals.
 const BOOTSTRAP_ROUNDS: &str = "200";
@@ -43,7 +44,8 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
         return Ok(None);
     }
     let plan: SweepPlan = work.plan()?;
-    let study = fold(work.lake, work.windows, &asked(&plan, work.lake)?)?;
+    let asked = asked(&plan, work.lake)?;
+    let study = spread::study(work.lake, work.windows, &asked, work.parts)?;
     let mut swept = sweep_all(&study, plan.price);
     if let Err(error) = check_sides(&study) {
         work.note(format!("skipped: the rule chosen on earlier jobs ({error})"));

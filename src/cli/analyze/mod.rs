@@ -8,18 +8,22 @@
 //!             each leaves its results and a mark in OUT/steps.json
 //! ```
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 
+use super::engine::WorkersArgs;
 use super::{Stop, console, ingest, stop_on_signal, synth};
 use crate::cli::shown::{self, Terminal};
 use jobfate::answers::analysis::{self, Config, usual};
 use jobfate::answers::ingest::{IngestChoice, plan};
 use jobfate::answers::list;
+use jobfate::answers::spread::{self, Parts};
 use jobfate::answers::study::{Definitions, Step, Study, Work};
 use jobfate::answers::words::{self, Setting};
+use jobfate::facts::spark::Spark;
 use jobfate::facts::window::Windows;
 use jobfate::faults::{Context, Result, Usage};
 use jobfate::files::{self, FolderLock};
@@ -28,6 +32,7 @@ use jobfate::report;
 use jobfate::results;
 use jobfate::results::marks::{Marks, made_from};
 use jobfate::results::store::{self, Whole};
+use jobfate::schema::Table;
 use jobfate::synth::{SynthConfig, remove_unfinished};
 
 /// How it is called.
@@ -83,6 +88,9 @@ pub(crate) struct AnalyzeArgs {
 
     #[command(flatten)]
     pub choice: IngestChoice,
+
+    #[command(flatten)]
+    pub workers: WorkersArgs,
 }
 
 /// Where results go if nothing is said.
@@ -93,6 +101,7 @@ const REPORT: &str = "report";
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
     console::check_stdout()?;
+    let spark = args.workers.spark()?;
     let mut config = match &args.config {
         Some(path) => Config::load(path)?,
         None => Config::default(),
@@ -131,7 +140,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
         files::write_whole(&file, config.toml().as_bytes())
             .with_context(|| format!("could not write `{}`", file.display()))?;
     }
-    Analysis::new((lake, stored == parts), lock, config, args.again)?.run()
+    Analysis::new((lake, stored == parts), lock, config, args.again)?.run(spark.as_ref())
 }
 
 /// The folder of the trace that is made where none is given, in that of the results.
@@ -281,10 +290,14 @@ impl Analysis {
     }
 
     /// Runs every step and writes the report; fails where a check of the lake has.
-    fn run(mut self) -> Result<()> {
+    fn run(mut self, spark: Option<&Spark>) -> Result<()> {
         console::keep_assumptions();
         let chosen = list::steps().filter(|(study, _)| self.config.steps.contains(&study.name));
         let chosen: Vec<(&Study, Step)> = chosen.collect();
+        let parts = match spark {
+            Some(spark) => self.spread(spark, &chosen)?,
+            None => BTreeMap::new(),
+        };
         let mut verdict = None;
         for (number, &(study, step)) in (1..).zip(&chosen) {
             let name = study.name;
@@ -292,11 +305,11 @@ impl Analysis {
                 |what: &str| console::note(format!("[{number}/{}] {name}{what}", chosen.len()));
             if step.is_check {
                 say("");
-                verdict = (step.run)(&self.work(study)?)?;
+                verdict = (step.run)(&self.work(study, None)?)?;
                 continue;
             }
-            let made_from = made_from(&[name, &self.inputs], &self.config.asked(name));
-            if !self.is_again && self.marks.has(name, &made_from) {
+            let made_from = self.made_from(name);
+            if self.is_done(name, &made_from) {
                 say(": done before");
                 self.marks.adopt(name)?;
                 continue;
@@ -304,7 +317,7 @@ impl Analysis {
             say("");
             self.marks.remove(name)?;
             let before = self.marks.listing()?;
-            (step.run)(&self.work(study)?)?;
+            (step.run)(&self.work(study, parts.get(name))?)?;
             self.marks.put(name, made_from, &before)?;
         }
         let results = results::read_analysis(self.out(), results::PAGE_LIMITS, &self.sha256)?;
@@ -321,8 +334,42 @@ impl Analysis {
         verdict
     }
 
-    /// What a step works on.
-    fn work(&self, study: &'static Study) -> Result<Work<'_>> {
+    /// What a step is made from.
+    fn made_from(&self, name: &str) -> String {
+        made_from(&[name, &self.inputs], &self.config.asked(name))
+    }
+
+    fn is_done(&self, name: &'static str, made_from: &str) -> bool {
+        !self.is_again && self.marks.has(name, made_from)
+    }
+
+    /// What the workers of a cluster make of the studies that read most, all in one session; the
+    /// other steps are done here.
+    fn spread(
+        &self,
+        spark: &Spark,
+        chosen: &[(&'static Study, Step)],
+    ) -> Result<BTreeMap<&'static str, Parts>> {
+        let (mut names, mut errands) = (Vec::new(), Vec::new());
+        if self.lake.has(Table::TaskEvents) {
+            let todo = |study: &Study| !self.is_done(study.name, &self.made_from(study.name));
+            for &(study, step) in chosen {
+                if let Some(errand) = step.errand.filter(|_| todo(study)) {
+                    names.push(study.name);
+                    errands.push(errand(&self.work(study, None)?)?);
+                }
+            }
+        }
+        if names.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        console::note(format!("on the workers of {}: {}", spark.master, names.join(", ")));
+        let common = (self.windows, self.config.definitions()?);
+        Ok(names.into_iter().zip(spread::ask(spark, &self.lake, common, errands)?).collect())
+    }
+
+    /// What a step works on, and what workers have made of it.
+    fn work<'a>(&'a self, study: &'static Study, parts: Option<&'a Parts>) -> Result<Work<'a>> {
         Ok(Work {
             study,
             lake: &self.lake,
@@ -331,6 +378,7 @@ impl Analysis {
             definitions: self.config.definitions()?,
             section: self.config.section(study.name),
             lock: &self.lock,
+            parts,
             screen: &self.screen,
         })
     }

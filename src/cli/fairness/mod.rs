@@ -4,11 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::engine::WorkersArgs;
 use super::{AttemptArgs, ChartArgs, Form, Format, ViewArgs, end_on_signal};
 use crate::cli::shown::{self, Terminal};
 use jobfate::answers::fairness as answer;
+use jobfate::answers::fairness::gathered::gathering;
 use jobfate::answers::fairness::plan::{FairnessPlan, Until};
 use jobfate::answers::fairness::step;
+use jobfate::answers::spread::{self, Errand};
+use jobfate::answers::study::Definitions;
+use jobfate::fairness::gather::Cluster;
 use jobfate::fairness::program::{self};
 use jobfate::faults::Result;
 use jobfate::results::shares;
@@ -67,6 +72,9 @@ pub(crate) struct FairnessArgs {
 
     #[command(flatten)]
     pub attempts: AttemptArgs,
+
+    #[command(flatten)]
+    pub workers: WorkersArgs,
 }
 
 /// What can be done besides.
@@ -84,7 +92,18 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
     if !args.plan.index_program.is_empty() {
         end_on_signal(program::stop_all)?;
     }
-    step::give(&args.plan, args.until(), files, &Terminal { form: args.form() })
+    let until = args.until();
+    let parts = match args.workers.spark()? {
+        None => None,
+        Some(spark) => {
+            let (Cluster { name, lake, windows, shift_us }, plan) = gathering(&args.plan, until)?;
+            let errand = Errand::Usage { plan, name, shift_us };
+            let common = (windows, Definitions::default());
+            spread::ask(&spark, &lake, common, vec![errand])?.into_iter().next()
+        }
+    };
+    let screen = Terminal { form: args.form() };
+    step::give(&args.plan, until, files, (parts.as_ref(), &screen))
 }
 
 impl FairnessArgs {

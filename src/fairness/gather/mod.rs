@@ -16,6 +16,9 @@
 //! depends on what comes after it. Under `end` an attempt that is still open is not charged, and
 //! counted.
 
+use std::hash::Hash;
+use std::ops::Range;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -89,7 +92,7 @@ impl By {
 }
 
 /// How machines are told apart in the cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Machines {
     /// By cluster, platform, capacity and site.
     Classes,
@@ -98,7 +101,7 @@ pub enum Machines {
 }
 
 /// What to gather.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// What is charged, CPU time or memory time, and what that means; not `published`, which is known
     /// per job only. Where it is memory, it stands wherever CPU time would.
@@ -136,7 +139,7 @@ pub struct Cluster {
 }
 
 /// What was counted on the way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Counts {
     /// Attempts.
@@ -147,7 +150,7 @@ pub struct Counts {
     /// intervals that are shown, whatever they use there.
     pub closed_with_job: u64,
     /// What they use in those intervals, whenever it is charged.
-    #[serde(serialize_with = "in_seconds")]
+    #[serde(with = "in_seconds")]
     pub closed_with_job_cpu: CpuTime,
     /// Counted as 0 by `requested`.
     pub without_request: u64,
@@ -160,8 +163,19 @@ pub struct Counts {
     pub users_without_attempts: u64,
 }
 
-fn in_seconds<S: serde::Serializer>(cpu: &CpuTime, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_f64(cpu.seconds())
+/// Seconds in answers, exact between processes.
+mod in_seconds {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::units::CpuTime;
+
+    pub(super) fn serialize<S: Serializer>(cpu: &CpuTime, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() { to.serialize_f64(cpu.seconds()) } else { cpu.serialize(to) }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(source: D) -> Result<CpuTime, D::Error> {
+        CpuTime::deserialize(source)
+    }
 }
 
 /// Usage could not be gathered.
@@ -201,7 +215,7 @@ type Piece = (i64, i64, CpuRate, CpuRate);
 type Key = (u32, u32, u32);
 
 /// What is added up for a user on a machine in an interval, as in [`Cell`](super::history::Cell).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Sums {
     cpu: CpuTime,
     memory: CpuTime,
@@ -211,8 +225,8 @@ struct Sums {
 }
 
 /// What one bucket adds; names and machines are its own positions.
-#[derive(Default)]
-struct Part {
+#[derive(Default, Serialize, Deserialize)]
+pub struct Part {
     cluster: u32,
     people: People,
     machines: Interned<(Option<i64>, Option<String>)>,
@@ -224,6 +238,8 @@ struct Part {
 }
 
 /// Values that occur, each once, by position.
+#[derive(Deserialize)]
+#[serde(from = "Vec<T>", bound(deserialize = "T: Deserialize<'de> + Clone + Eq + Hash"))]
 struct Interned<T> {
     all: Vec<T>,
     index: FxHashMap<T, u32>,
@@ -235,7 +251,20 @@ impl<T> Default for Interned<T> {
     }
 }
 
-impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
+impl<T: Serialize> Serialize for Interned<T> {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.all.serialize(to)
+    }
+}
+
+impl<T: Clone + Eq + Hash> From<Vec<T>> for Interned<T> {
+    fn from(all: Vec<T>) -> Self {
+        let index = all.iter().cloned().zip(0..).collect();
+        Self { all, index }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Interned<T> {
     fn put(&mut self, value: &T) -> u32 {
         if let Some(&position) = self.index.get(value) {
             return position;
@@ -267,46 +296,106 @@ impl Plan {
 /// The plan makes no sense, a table is missing or does not read, there is too much of it, or the
 /// caller's callback says to stop; nothing is kept then.
 pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), GatherError> {
-    plan.check()?;
-    if clusters.is_empty() {
-        return Err(GatherError::NoLake);
-    }
-    let fleets: Vec<Fleet> = {
-        let charged = plan.meter.resource();
-        let read = clusters.iter().map(|cluster| Fleet::read(cluster, charged));
-        read.collect::<Result<_, _>>()?
-    };
-    let buckets: Vec<(usize, u32)> = clusters
-        .iter()
-        .enumerate()
-        .flat_map(|(idx, cluster)| {
-            (0..cluster.lake.bucket_count()).map(move |bucket| (idx, bucket))
-        })
-        .collect();
-    let tables = [Table::TaskEvents, Table::TaskUsage];
-    let rows: Vec<u64> = clusters.iter().map(|cluster| cluster.lake.expect_rows(&tables)).collect();
-    let mut all = merge::Merger::default();
+    let mut all = Gathering::begin(clusters, plan)?;
     // A few buckets at once: each has cells of most users, and all of them together would be
     // many times the sum.
-    for some in buckets.chunks(2 * rayon::current_num_threads()) {
-        let parts: Vec<Part> = some
-            .par_iter()
-            .with_max_len(1)
-            .map(|&(idx, bucket)| {
-                let part = fold_bucket(clusters, &fleets[idx], idx, bucket, plan)?;
-                clusters[idx].lake.step(rows[idx])?;
-                Ok(part)
-            })
-            .collect::<Result<_, FactError>>()?;
-        for (part, &(idx, _)) in parts.into_iter().zip(some) {
+    let step = 2 * rayon::current_num_threads();
+    for some in all.buckets.clone().chunks(step) {
+        all.add(all.fold(some)?)?;
+    }
+    Ok(all.history())
+}
+
+/// What [`gather_range`] made of ranges that are all buckets of a lake together, put together.
+///
+/// # Errors
+/// Those of [`gather`].
+pub fn gather_parts(
+    cluster: &Cluster,
+    plan: &Plan,
+    parts: impl IntoIterator<Item = Vec<Part>>,
+) -> Result<(History, Counts), GatherError> {
+    let mut all = Gathering::begin(std::slice::from_ref(cluster), plan)?;
+    for part in parts {
+        all.add(part)?;
+    }
+    Ok(all.history())
+}
+
+/// Adds up the usage of some of the buckets of a lake, each by itself.
+///
+/// # Errors
+/// Those of [`gather`].
+pub fn gather_range(
+    cluster: &Cluster,
+    plan: &Plan,
+    buckets: Range<u32>,
+) -> Result<Vec<Part>, GatherError> {
+    let all = Gathering::begin(std::slice::from_ref(cluster), plan)?;
+    let some: Vec<(usize, u32)> = buckets.map(|bucket| (0, bucket)).collect();
+    Ok(all.fold(&some)?)
+}
+
+/// Usage while it is gathered.
+struct Gathering<'a> {
+    clusters: &'a [Cluster],
+    plan: &'a Plan,
+    fleets: Vec<Fleet>,
+    /// Every bucket of every lake.
+    buckets: Vec<(usize, u32)>,
+    /// The rows of a bucket of each lake, for progress.
+    rows: Vec<u64>,
+    merger: merge::Merger,
+}
+
+impl<'a> Gathering<'a> {
+    /// Nothing yet.
+    fn begin(clusters: &'a [Cluster], plan: &'a Plan) -> Result<Self, GatherError> {
+        plan.check()?;
+        if clusters.is_empty() {
+            return Err(GatherError::NoLake);
+        }
+        let charged = plan.meter.resource();
+        let fleets = clusters.iter().map(|cluster| Fleet::read(cluster, charged));
+        let buckets = clusters.iter().enumerate().flat_map(|(idx, cluster)| {
+            (0..cluster.lake.bucket_count()).map(move |bucket| (idx, bucket))
+        });
+        let tables = [Table::TaskEvents, Table::TaskUsage];
+        Ok(Self {
+            clusters,
+            plan,
+            fleets: fleets.collect::<Result<_, _>>()?,
+            buckets: buckets.collect(),
+            rows: clusters.iter().map(|cluster| cluster.lake.expect_rows(&tables)).collect(),
+            merger: merge::Merger::default(),
+        })
+    }
+
+    /// Folds some buckets side by side.
+    fn fold(&self, some: &[(usize, u32)]) -> Result<Vec<Part>, FactError> {
+        let fold = |&(idx, bucket): &(usize, u32)| {
+            let part = fold_bucket(self.clusters, &self.fleets[idx], idx, bucket, self.plan)?;
+            self.clusters[idx].lake.step(self.rows[idx])?;
+            Ok(part)
+        };
+        some.par_iter().with_max_len(1).map(fold).collect()
+    }
+
+    /// Adds parts; their order moves nothing.
+    fn add(&mut self, parts: Vec<Part>) -> Result<(), GatherError> {
+        for part in parts {
             if CELLS_MAX < part.cells.len() {
                 return Err(GatherError::TooMuch);
             }
-            all.add(&fleets[idx], plan, part);
+            self.merger.add(&self.fleets[part.cluster as usize], self.plan, part);
         }
-        if CELLS_MAX < all.cell_count() {
+        if CELLS_MAX < self.merger.cell_count() {
             return Err(GatherError::TooMuch);
         }
+        Ok(())
     }
-    Ok(all.history(clusters, &fleets, plan))
+
+    fn history(self) -> (History, Counts) {
+        self.merger.history(self.clusters, &self.fleets, self.plan)
+    }
 }

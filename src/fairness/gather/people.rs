@@ -3,11 +3,13 @@
 //! In: names with the submissions that they are seen with, in any order. Out: a position per name,
 //! the earliest submission with its group, and whether a task of the name has run.
 
+use serde::{Deserialize, Serialize};
+
 use super::Interned;
 use crate::fairness::history::known_name;
 
 /// The first that is known of somebody: when, and which task, so that the earliest is one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct First {
     pub(super) at_us: i64,
     pub(super) job_id: i64,
@@ -15,7 +17,7 @@ pub(super) struct First {
 }
 
 /// What is known of a name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Known {
     pub(super) first: First,
     /// The group of the first submission.
@@ -26,7 +28,7 @@ pub(super) struct Known {
 }
 
 /// Names with what is known of each.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct People {
     pub(super) names: Interned<String>,
     pub(super) known: Vec<Known>,

@@ -7,6 +7,8 @@
 //! move a digit. Memory holds the tasks of one bucket and the flags in it: 24 bytes for a group
 //! that is left out, and 32 for each flag on a straggler and 8 for each judged task to the end.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
@@ -272,16 +274,26 @@ pub fn detect<E: From<FactError> + From<DetectPlanError>>(
     lake: &Lake,
     windows: Windows,
     plan: &DetectPlan,
+    take: impl FnMut(&[FlagRow]) -> Result<(), E>,
+) -> Result<DetectOutcome, E> {
+    detect_walked(lake, windows, plan, std::iter::repeat_with(|| None), take)
+}
+
+/// The same, where the groups of each bucket may have been walked before, by [`walk_range`].
+///
+/// # Errors
+/// Those of [`detect`].
+///
+/// # Panics
+/// The walks are of other groups, or of fewer buckets.
+pub fn detect_walked<E: From<FactError> + From<DetectPlanError>>(
+    lake: &Lake,
+    windows: Windows,
+    plan: &DetectPlan,
+    mut walks: impl Iterator<Item = Option<Vec<Walked>>>,
     mut take: impl FnMut(&[FlagRow]) -> Result<(), E>,
 ) -> Result<DetectOutcome, E> {
-    plan.check()?;
-    lake.require(Table::TaskEvents).map_err(FactError::from)?;
-    let needs_usage = plan.walk.progress == ProgressModel::Usage
-        || (plan.walk.progress == ProgressModel::Siblings && plan.walk.work == Work::Measured);
-    if needs_usage {
-        lake.require(Table::TaskUsage).map_err(FactError::from)?;
-    }
-    let usage = if needs_usage { Usage::Read } else { Usage::Skip };
+    let usage = check::<E>(lake, plan)?;
     let mut sums = Sums::new(plan);
     let mut expected = Expected::default();
     // Bucket after bucket, so that memory follows the largest; the groups of one run side by side.
@@ -292,11 +304,50 @@ pub fn detect<E: From<FactError> + From<DetectPlanError>>(
         drop(tasks);
         sums.counts.small_groups += small_groups;
         expected.add(&groups, plan, lake.bucket_count())?;
-        detect_groups(lake, &groups, plan, rows, &mut sums).map_err(FactError::from)?;
+        let walks = walks.next().expect("there are walks of every bucket");
+        detect_groups(lake, &groups, (plan, walks), rows, &mut sums).map_err(FactError::from)?;
         take(&sums.flags)?;
         sums.flags.clear();
     }
     Ok(sums.outcome(plan))
+}
+
+/// Walks the groups of some buckets, and keeps no more than what was flagged: by bucket, in the
+/// order of the groups.
+///
+/// # Errors
+/// Those of [`detect`]; what a whole run would take is not looked at.
+pub fn walk_range<E: From<FactError> + From<DetectPlanError>>(
+    lake: &Lake,
+    windows: Windows,
+    plan: &DetectPlan,
+    buckets: Range<u32>,
+) -> Result<Vec<Vec<Walked>>, E> {
+    let usage = check::<E>(lake, plan)?;
+    buckets
+        .map(|bucket| {
+            let tasks = Tasks::read(lake, bucket, windows, usage)?;
+            let (groups, _) = groups_of(&tasks, windows, plan);
+            drop(tasks);
+            let walk = |group| walk_group(group, plan, &answers_of(group, plan));
+            Ok(groups.par_iter().with_max_len(1).map(walk).collect())
+        })
+        .collect()
+}
+
+/// Refuses what cannot be carried out, and says whether it reads usage.
+fn check<E: From<FactError> + From<DetectPlanError>>(
+    lake: &Lake,
+    plan: &DetectPlan,
+) -> Result<Usage, E> {
+    plan.check()?;
+    lake.require(Table::TaskEvents).map_err(FactError::from)?;
+    let needs_usage = plan.walk.progress == ProgressModel::Usage
+        || (plan.walk.progress == ProgressModel::Siblings && plan.walk.work == Work::Measured);
+    if needs_usage {
+        lake.require(Table::TaskUsage).map_err(FactError::from)?;
+    }
+    Ok(if needs_usage { Usage::Read } else { Usage::Skip })
 }
 
 /// The groups of a bucket that are judged, and the number of those that are too small.
@@ -364,7 +415,7 @@ struct Judged {
 fn detect_groups(
     lake: &Lake,
     groups: &[Group],
-    plan: &DetectPlan,
+    (plan, walks): (&DetectPlan, Option<Vec<Walked>>),
     rows: u64,
     sums: &mut Sums,
 ) -> Result<(), LakeError> {
@@ -376,7 +427,8 @@ fn detect_groups(
         .with_max_len(1)
         .map(|idx| {
             lake.step(0)?;
-            let judged = detect_group(&groups[idx], plan);
+            let walked = walks.as_ref().map(|walks| walks[idx].clone());
+            let judged = detect_group(&groups[idx], plan, walked);
             lake.step(rows * groups[idx].attempts.len() as u64 / all)?;
             Ok((idx, judged))
         })
@@ -391,11 +443,17 @@ fn detect_groups(
     Ok(())
 }
 
-fn detect_group(group: &Group, plan: &DetectPlan) -> Judged {
-    let answers: Vec<Answers> =
-        plan.truths.iter().map(|&truth| Answers::of(group, truth)).collect();
-    let straggles = answers[0].by_attempt(group);
-    let walked = walk(group, &plan.walk, &plan.detectors, &straggles);
+fn answers_of(group: &Group, plan: &DetectPlan) -> Vec<Answers> {
+    plan.truths.iter().map(|&truth| Answers::of(group, truth)).collect()
+}
+
+fn walk_group(group: &Group, plan: &DetectPlan, answers: &[Answers]) -> Walked {
+    walk(group, &plan.walk, &plan.detectors, &answers[0].by_attempt(group))
+}
+
+fn detect_group(group: &Group, plan: &DetectPlan, walked: Option<Walked>) -> Judged {
+    let answers = answers_of(group, plan);
+    let walked = walked.unwrap_or_else(|| walk_group(group, plan, &answers));
     let mut units: Vec<Option<u32>> = vec![None; group.attempts.len()];
     for (unit, idx) in group.units.iter().zip(0..) {
         units[unit.attempt as usize] = Some(idx);

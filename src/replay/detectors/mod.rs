@@ -14,6 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::notation::{Notation, NotationError};
+use serde::{Deserialize, Serialize};
 
 mod changepoint;
 mod criterion;
@@ -169,7 +170,7 @@ pub struct Scene<'a> {
 }
 
 /// What is to be done with a flagged attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// Start a copy beside it.
     Copy,

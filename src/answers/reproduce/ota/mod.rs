@@ -191,7 +191,7 @@ pub fn find(place: &Place, settings: &Settings, say: fn(&Said)) -> Result<Outcom
         ..FairnessPlan::default()
     };
     let until = Until { window_end_us: place.window_end, ..Until::default() };
-    let found = gather_all(&week, until, Ends::Kept, &say)?.evaluate(&say)?;
+    let found = gather_all(&week, until, Ends::Kept, None, &say)?.evaluate(&say)?;
     let all = users(&found.history);
     let named: Vec<UserUsage> = match &settings.users {
         Users::Heaviest(count) => all.iter().take(*count).cloned().collect(),

@@ -20,6 +20,7 @@ use crate::replay::detectors::{
     Action, Detector, DetectorPlan, Ended, Finished, Flag, GroupInfo, Outlook, Progress, Running,
     Scene,
 };
+use serde::{Deserialize, Serialize};
 
 /// How history is walked.
 #[derive(Clone, Debug)]
@@ -63,7 +64,7 @@ impl WalkPlan {
 }
 
 /// An attempt that a detector has flagged.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flagged {
     /// The attempt, by number in its group.
     pub attempt: u32,
@@ -76,7 +77,7 @@ pub struct Flagged {
 }
 
 /// What a walk gave.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Walked {
     /// By detector, in order of time.
     pub flags: Vec<Vec<Flagged>>,

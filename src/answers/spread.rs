@@ -1,0 +1,144 @@
+//! Studies spread over the workers of a cluster, each with a range of buckets.
+//!
+//! In: what is asked of a lake. Out: the parts that workers made of it, from which a study is put
+//! together here. A worker is this program, and what it hands back is exact, so that the answer is
+//! to the digit that of one machine.
+//!
+//! ```text
+//!  question ─► worker: buckets 0..4  ─► part ┐
+//!           ─► worker: buckets 4..8  ─► part ├► study ─► answer
+//!           ─► worker: buckets 8..12 ─► part ┘
+//! ```
+
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::answers::definitions::Definitions;
+use crate::answers::words::Section;
+use crate::facts::FactError;
+use crate::facts::spark::Spark;
+use crate::facts::window::Windows;
+use crate::fairness::gather::Plan;
+use crate::faults::{Failure, Result, Usage};
+use crate::lake::Lake;
+use crate::studies::fold::{Asked, Study, fold, fold_parts};
+
+/// Parts that a study is divided into: a worker is started for each.
+const PARTS_MAX: u32 = 32;
+
+/// A study whose buckets workers fold.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Errand {
+    /// The ledger, as its section asks for it.
+    Account(Section),
+    /// Kill rules, as their section asks for them.
+    Sweep(Section),
+    /// Detectors, as their section asks for them.
+    Detect(Section),
+    /// The use of all users.
+    Usage {
+        /// How it is gathered.
+        plan: Plan,
+        /// The name of the lake.
+        name: String,
+        /// Added to its times, µs.
+        shift_us: i64,
+    },
+}
+
+/// What workers are asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Question {
+    pub(super) version: String,
+    pub(super) lake: PathBuf,
+    pub(super) windows: Windows,
+    pub(super) definitions: Definitions,
+    /// How many parts each study has.
+    pub(super) parts: u32,
+    pub(super) errands: Vec<Errand>,
+}
+
+/// What workers made of a study, by range of buckets.
+#[derive(Clone, Debug)]
+pub struct Parts(pub Vec<Vec<u8>>);
+
+impl Parts {
+    /// Each part as what it is.
+    ///
+    /// # Errors
+    /// It is not that.
+    pub fn read<P: DeserializeOwned>(&self) -> Result<Vec<P>> {
+        let read = |part: &Vec<u8>| postcard::from_bytes(part);
+        let parts: Result<_, postcard::Error> = self.0.iter().map(read).collect();
+        parts.map_err(|error| worker_failed(&error))
+    }
+}
+
+pub(super) fn worker_failed(error: &postcard::Error) -> Failure {
+    FactError::Spark {
+        problem: format!("the part of a worker cannot be read or written: {error}"),
+        hint: "the same version of this program must run on all workers",
+    }
+    .into()
+}
+
+/// Asks the workers of a Spark, all studies in one session.
+///
+/// # Errors
+/// Spark or a worker fails.
+pub fn ask(
+    spark: &Spark,
+    lake: &Lake,
+    (windows, definitions): (Windows, Definitions),
+    errands: Vec<Errand>,
+) -> Result<Vec<Parts>> {
+    let count = u32::try_from(errands.len()).expect("there are few studies");
+    let parts = lake.bucket_count().clamp(1, PARTS_MAX);
+    let question = Question::of(spark.lake_folder(lake)?, (windows, definitions), parts, errands);
+    let found = spark.spread(lake, &serde_json::to_string(&question)?, count * parts)?;
+    Ok(found.chunks(parts as usize).map(|parts| Parts(parts.to_vec())).collect())
+}
+
+/// The program that a worker must be, to the build.
+fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}
+
+impl Question {
+    /// Studies of a lake, each in so many parts.
+    pub fn of(
+        lake: PathBuf,
+        (windows, definitions): (Windows, Definitions),
+        parts: u32,
+        errands: Vec<Errand>,
+    ) -> Self {
+        Self { version: version(), lake, windows, definitions, parts, errands }
+    }
+
+    /// Reads a question.
+    ///
+    /// # Errors
+    /// It is no question, or that of another version of this program.
+    pub fn read(text: &str) -> Result<Self> {
+        let question: Self = serde_json::from_str(text)?;
+        let (own, its) = (version(), &question.version);
+        if own == *its {
+            return Ok(question);
+        }
+        let text = format!("this worker is version {own}, and is asked by version {its}");
+        Err(Usage(text).into())
+    }
+}
+
+/// The study of outcomes: put together, where workers were asked, and folded here otherwise.
+///
+/// # Errors
+/// Those of [`fold`], or a part cannot be read.
+pub fn study(lake: &Lake, windows: Windows, asked: &Asked, parts: Option<&Parts>) -> Result<Study> {
+    match parts {
+        None => Ok(fold(lake, windows, asked)?),
+        Some(parts) => Ok(fold_parts(lake, asked, parts.read::<Study>()?)),
+    }
+}

@@ -1,0 +1,140 @@
+//! Studies that are folded in parts, as the workers of a cluster do, are to the digit the whole.
+
+use std::collections::BTreeMap;
+
+use jobfate::answers::account::AccountPlan;
+use jobfate::answers::detect::plan::{DetectAsked, prepare};
+use jobfate::answers::spread::{Errand, Parts, Question, study};
+use jobfate::answers::study::{Definitions, plans_of};
+use jobfate::answers::sweep::plan::{SweepPlan, asked};
+use jobfate::answers::sweep::sweep_all;
+use jobfate::answers::words::{Section, Setting};
+use jobfate::answers::work::answer;
+use jobfate::facts::window::Windows;
+use jobfate::fairness::gather::{Accrual, By, Cluster, Machines, Part, Plan, gather, gather_parts};
+use jobfate::fairness::history::Grid;
+use jobfate::faults::Failure;
+use jobfate::lake::Lake;
+use jobfate::replay::detect::walk::Walked;
+use jobfate::replay::detect::{DetectPlan, FlagRow, detect_walked};
+use jobfate::studies::ledger::{CpuDefinition, ledger};
+use jobfate::studies::meter::Meter;
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+
+use super::drawn::{jobs, lake};
+use super::support::Place;
+
+/// Drawn traces.
+const TRACES: u32 = if cfg!(debug_assertions) { 4 } else { 24 };
+
+fn section(options: &[(&str, &[&str])]) -> Section {
+    let many = |words: &[&str]| Setting::Many(words.iter().map(|&word| word.to_owned()).collect());
+    options.iter().map(|&(name, words)| (name.to_owned(), many(words))).collect()
+}
+
+/// What workers make of a study in so many parts, each by a question that went through its text.
+fn parts(lake: &Lake, windows: Windows, count: u32, errand: &Errand) -> Parts {
+    let definitions = Definitions { cpu: Some(CpuDefinition::Slots), ..Definitions::default() };
+    // The study is the second of two, so that tasks are counted through both.
+    let errands = vec![Errand::Account(BTreeMap::new()), errand.clone()];
+    let question = Question::of(lake.path.clone(), (windows, definitions), count, errands);
+    let question = Question::read(&serde_json::to_string(&question).unwrap()).unwrap();
+    Parts((count..2 * count).map(|task| answer(&question, task).unwrap()).collect())
+}
+
+fn plan<P: jobfate::answers::study::Plan>(name: &str, section: &Section) -> P {
+    let definitions = Definitions { cpu: Some(CpuDefinition::Slots), ..Definitions::default() };
+    plans_of::<P>(name, section, &definitions).unwrap().remove(0)
+}
+
+fn flagged(lake: &Lake, windows: Windows, plan: &DetectPlan, parts: Option<&Parts>) -> String {
+    let walks: Option<Vec<Vec<Vec<Walked>>>> = parts.map(|parts| parts.read().unwrap());
+    let mut walks = walks.map(|ranges| ranges.into_iter().flatten());
+    let walks = std::iter::from_fn(|| Some(walks.as_mut().and_then(Iterator::next)));
+    let mut flags: Vec<FlagRow> = Vec::new();
+    let outcome = detect_walked(lake, windows, plan, walks, |some| {
+        flags.extend_from_slice(some);
+        Ok::<(), Failure>(())
+    });
+    format!("{:?}\n{flags:?}", outcome.unwrap())
+}
+
+fn check(place: &Place, count: u32) {
+    let lake = place.lake();
+    let windows = Windows::of(&lake, None);
+    let count = count.min(lake.bucket_count());
+
+    let asks = section(&[("group-by", &["user", "priority"])]);
+    let of_account = plan::<AccountPlan>("account", &asks).asked(&lake).unwrap();
+    let found = parts(&lake, windows, count, &Errand::Account(asks));
+    let [here, there] = [None, Some(&found)]
+        .map(|found| format!("{:?}", ledger(&study(&lake, windows, &of_account, found).unwrap())));
+    assert_eq!(here, there, "account");
+
+    let rules = ["failures", "dead-time={1,9,90}", "events+failures=2", "k8s:per=job"];
+    let asks = section(&[("rules", &rules), ("bootstrap", &["5"]), ("train-until", &["0.002"])]);
+    let of_sweep = asked(&plan::<SweepPlan>("sweep", &asks), &lake).unwrap();
+    let found = parts(&lake, windows, count, &Errand::Sweep(asks));
+    let [here, there] = [None, Some(&found)].map(|found| {
+        format!("{:?}", sweep_all(&study(&lake, windows, &of_sweep, found).unwrap(), 10.0))
+    });
+    assert_eq!(here, there, "sweep");
+
+    let asks = section(&[("min-tasks", &["1"]), ("heartbeat", &["3"])]);
+    let (_, of_detect) = prepare(&plan::<DetectAsked>("detect", &asks), &lake).unwrap();
+    let found = parts(&lake, windows, count, &Errand::Detect(asks));
+    assert_eq!(
+        flagged(&lake, windows, &of_detect, None),
+        flagged(&lake, windows, &of_detect, Some(&found)),
+        "detect"
+    );
+
+    for (accrual, keeps) in [(Accrual::End, true), (Accrual::Running, false)] {
+        let of_usage = Plan {
+            meter: Meter::Cpu(CpuDefinition::Requested),
+            accrual,
+            by: By::User,
+            machines: Machines::Each,
+            separate_users: true,
+            grid: Grid { start_us: 0, interval_us: 17_000_000, count: 40 },
+            shown_from: 2,
+            keeps_ends: keeps,
+            keeps_machines: keeps,
+        };
+        let name = "one".to_owned();
+        let errand = Errand::Usage { plan: of_usage, name: name.clone(), shift_us: 5 };
+        let cluster = Cluster { name, lake: place.lake(), windows, shift_us: 5 };
+        let found = parts(&lake, windows, count, &errand).read::<Vec<Part>>().unwrap();
+        let here = gather(std::slice::from_ref(&cluster), &of_usage).unwrap();
+        let there = gather_parts(&cluster, &of_usage, found).unwrap();
+        assert_eq!(format!("{here:?}"), format!("{there:?}"), "usage");
+    }
+}
+
+proptest! {
+    #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(TRACES) })]
+    #[test]
+    fn parts_put_together_are_the_whole(jobs in jobs(), count in 1_u32..9) {
+        check(&lake(&jobs, "job_events,task_events,task_usage"), count);
+    }
+}
+
+#[test]
+fn workers_of_another_version_refuse() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let question = Question::of(
+        place.path("lake"),
+        (Windows::of(&place.lake(), None), Definitions::default()),
+        1,
+        vec![Errand::Account(BTreeMap::new())],
+    );
+    let text = serde_json::to_string(&question).unwrap();
+    let other = text.replace(env!("CARGO_PKG_VERSION"), "0.0.1");
+    let file = place.path("question.json");
+    std::fs::write(&file, other).unwrap();
+    let run = place.run(&["work", file.to_str().unwrap()]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("and is asked by version 0.0.1"), "{}", run.stderr);
+}
