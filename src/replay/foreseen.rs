@@ -12,7 +12,7 @@
 //!             job b          |-- 60 s --.. no past     ..|-- killed if another of its user began
 //! ```
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pasts::{JobPast, JobPasts, Pair};
 use super::state::{Phase, State};
@@ -38,8 +38,10 @@ pub(super) struct HistoryWatch<'a> {
     reached: FxHashMap<u32, Reached>,
     /// Jobs whose last task was over at an instant: known after it.
     over: (i64, Vec<u32>),
-    /// By condition and job, the tasks that were condemned.
-    votes: FxHashMap<(usize, u32), Vec<u32>>,
+    /// By condition and job, how many of its tasks were condemned.
+    votes: FxHashMap<(usize, u32), usize>,
+    /// By condition, the tasks that are among them.
+    has_voted: FxHashSet<(usize, u32)>,
 }
 
 impl<'a> HistoryWatch<'a> {
@@ -73,6 +75,7 @@ impl<'a> HistoryWatch<'a> {
             reached: FxHashMap::default(),
             over: (i64::MIN, Vec::new()),
             votes: FxHashMap::default(),
+            has_voted: FxHashSet::default(),
         })
     }
 
@@ -151,10 +154,8 @@ impl<'a> HistoryWatch<'a> {
                 continue;
             }
             let votes = self.votes.entry((bit, job)).or_default();
-            if !votes.contains(&task) {
-                votes.push(task);
-            }
-            if rule.tasks <= votes.len() {
+            *votes += usize::from(self.has_voted.insert((bit, task)));
+            if rule.tasks <= *votes {
                 fire(bit, true);
             }
         }
