@@ -150,8 +150,9 @@ pub struct ReplayPlan {
     /// job in the replay, after the recorded think time; one that was submitted while another of
     /// its user ran keeps its distance from that submission; other jobs begin a session at the
     /// recorded time, but not before the job has ended that ended last before it. Where a log names
-    /// the job that had to end first, the next one follows its end. `open,closed` replays every
-    /// policy under both, and compares all of them with the first policy under the first.
+    /// the job that had to end first (`preceding_job`), the next one follows its end; under `open`
+    /// it comes at its recorded time, whether or not that job has ended. `open,closed` replays
+    /// every policy under both, and compares all of them with the first policy under the first.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND,...", value_delimiter = ','))]
     #[serde(with = "texts")]
     pub arrivals: Vec<Arrivals>,

@@ -80,7 +80,8 @@ pub struct SweepPlan {
     /// Resamplings of jobs for confidence intervals, 0 for none
     ///
     /// Each parameter of each rule gets a 95 % interval (columns `_low` and `_high`, bands and
-    /// whiskers in charts), and so does what --train-until chose, over resampled jobs of the test. 1000 is usual; the maximum is 100,000.
+    /// whiskers in charts), and so does what --train-until chose, over resampled jobs of the test.
+    /// 1000 is usual; the maximum is 100,000.
     #[cfg_attr(feature = "cli", arg(long, value_name = "ROUNDS", default_value_t = 0, value_parser = parse_rounds))]
     #[serde(deserialize_with = "rounds")]
     pub bootstrap: usize,
