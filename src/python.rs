@@ -38,8 +38,9 @@ from ._run import Each, Number, Place, Word, Words
 /// The text of the module.
 fn module(program: &Command) -> String {
     let all = program.get_subcommands();
-    let functions: Vec<&Command> =
-        all.filter(|command| !NOT_FUNCTIONS.contains(&command.get_name())).collect();
+    let functions: Vec<&Command> = all
+        .filter(|command| !command.is_hide_set() && !NOT_FUNCTIONS.contains(&command.get_name()))
+        .collect();
     let mut text = HEAD.to_owned();
     text.push_str("\n__all__ = [\n");
     for command in &functions {

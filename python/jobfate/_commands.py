@@ -31,7 +31,6 @@ __all__ = [
     "query",
     "reproduce",
     "synth",
-    "work",
 ]
 
 
@@ -1418,22 +1417,5 @@ def synth(
             "--machines": machines,
             "--no-usage": no_usage,
             "--dirty": dirty,
-        },
-    )
-
-
-def work(
-    question: Place,
-) -> Result:
-    """Fold parts of a lake for another process.
-
-    question: The question
-
-    `jobfate work --help` says more.
-    """
-    return ask(
-        "work",
-        {
-            "question": question,
         },
     )
