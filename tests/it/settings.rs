@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::support::{Place, options};
 
 /// Options about the lake, the engine and the form of the answer; they move no number.
-const OF_FORM: [&str; 20] = [
+const OF_FORM: [&str; 21] = [
     "lake",
     "format",
     "chart-data",
@@ -24,6 +24,7 @@ const OF_FORM: [&str; 20] = [
     "spark-conf",
     "master",
     "spark-lake",
+    "spark-program",
     "journal",
     "help",
     "quiet",
