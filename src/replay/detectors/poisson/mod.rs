@@ -59,8 +59,9 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Clone, Copy, Debug)]
 struct Attempt {
     reports: u32,
-    /// Abnormal verdicts in a row.
+    /// Abnormal verdicts in a row, and the heartbeat of the last one.
     verdicts: u32,
+    abnormal_beat: u64,
     reported_us: i64,
     /// The last estimate, µs, and how often in a row it has been reported.
     last_us: i64,
@@ -81,6 +82,7 @@ impl Default for Attempt {
         Self {
             reports: 0,
             verdicts: 0,
+            abnormal_beat: 0,
             reported_us: 0,
             last_us: NO_ESTIMATE,
             same: 0,
@@ -157,11 +159,9 @@ struct Poisson {
     window_us: i64,
     /// By position, the bin of the estimate; [`NO_BIN`] while there is none.
     bins: Vec<u64>,
-    /// Attempts that are counted in the histogram, heartbeats so far, and whether any attempt has a
-    /// verdict against it.
+    /// Attempts that are counted in the histogram, and heartbeats so far.
     counted: usize,
     beats: u64,
-    has_verdicts: bool,
     calm: Calm,
     pace: Pace,
 }
@@ -199,8 +199,8 @@ impl Pace {
 /// What was seen at the last heartbeats, if it was the same at all of them.
 #[derive(Debug, Default)]
 struct Calm {
-    /// The running attempts and their bins.
-    seen: Vec<(u32, u64)>,
+    /// The running attempts.
+    seen: Vec<u32>,
     mode: Option<u64>,
     ended: (usize, usize),
     /// Heartbeats in a row at which it was.
@@ -222,23 +222,26 @@ impl Poisson {
             bins: Vec::new(),
             counted: 0,
             beats: 0,
-            has_verdicts: false,
             calm: Calm::default(),
             pace: Pace::default(),
         }
     }
 
-    /// Takes in a report; the bin of the smallest of the last estimates.
-    fn bin_of(&mut self, running: &Running, width_s: f64) -> u64 {
-        let stride = self.config.estimates as usize;
-        let from = running.attempt as usize * stride;
-        if self.estimates.len() < from + stride {
-            self.estimates.resize(from + stride, NO_ESTIMATE);
-        }
+    /// Takes in a report; the attempt with the bin of the smallest of its last estimates.
+    fn hear(&mut self, running: &Running, width_s: f64) -> &mut Attempt {
         let attempt = entry(&mut self.attempts, running.attempt);
+        if !running.has_progress {
+            (attempt.bin, attempt.binned_us) = (NO_BIN, NO_ESTIMATE);
+            return attempt;
+        }
         let is_new = attempt.reports == 0 || attempt.reported_us < running.reported_us;
         if is_new && let Some(length_us) = running.estimated_length_us() {
             attempt.reported_us = running.reported_us;
+            let stride = self.config.estimates as usize;
+            let from = running.attempt as usize * stride;
+            if self.estimates.len() < from + stride {
+                self.estimates.resize(from + stride, NO_ESTIMATE);
+            }
             let ring = &mut self.estimates[from..from + stride];
             attempt.estimate(ring, length_us.min(NO_ESTIMATE - 1));
         }
@@ -247,7 +250,7 @@ impl Poisson {
             attempt.bin = bin(length_s, width_s).min(NO_BIN - 1);
             attempt.binned_us = attempt.smallest_us;
         }
-        attempt.bin
+        attempt
     }
 
     /// Brings the histogram of what ended up to date.
@@ -308,35 +311,35 @@ impl Poisson {
     fn look(&mut self, scene: &Scene<'_>, width_s: f64) -> (bool, u64) {
         self.beats += 1;
         self.bins.clear();
-        let (mut known, mut highest) = (0, 0);
+        let (beat, mut known, mut highest) = (self.beats, 0, 0);
         let mut is_same = self.calm.seen.len() == scene.running.len();
-        for (position, running) in scene.running.iter().enumerate() {
-            let bin = if running.has_progress { self.bin_of(running, width_s) } else { NO_BIN };
+        for running in scene.running {
+            let attempt = self.hear(running, width_s);
+            let (bin, before) = (attempt.bin, attempt.counted);
+            is_same = is_same && attempt.beat + 1 == beat && before == bin;
+            (attempt.beat, attempt.counted) = (beat, bin);
             self.bins.push(bin);
             highest = highest.max(bin);
             known += usize::from(bin != NO_BIN);
-            let attempt = entry(&mut self.attempts, running.attempt);
-            attempt.beat = self.beats;
-            if attempt.counted != bin {
-                let before = std::mem::replace(&mut attempt.counted, bin);
-                if before == NO_BIN {
-                    self.counted += 1;
-                } else {
-                    self.histogram.remove(before);
-                }
-                if bin == NO_BIN {
-                    self.counted -= 1;
-                } else {
-                    self.histogram.add(bin);
-                }
+            if before == bin {
+                continue;
             }
-            is_same = is_same && self.calm.seen[position] == (running.attempt, bin);
+            if before == NO_BIN {
+                self.counted += 1;
+            } else {
+                self.histogram.remove(before);
+            }
+            if bin == NO_BIN {
+                self.counted -= 1;
+            } else {
+                self.histogram.add(bin);
+            }
         }
         // Some no longer run.
         if known < self.counted {
-            for &(attempt, _) in &self.calm.seen {
+            for &attempt in &self.calm.seen {
                 let attempt = &mut self.attempts[attempt as usize];
-                if attempt.beat < self.beats && attempt.counted != NO_BIN {
+                if attempt.beat < beat && attempt.counted != NO_BIN {
                     self.histogram.remove(std::mem::replace(&mut attempt.counted, NO_BIN));
                     self.counted -= 1;
                 }
@@ -344,9 +347,8 @@ impl Poisson {
         }
         debug_assert_eq!(known, self.counted, "only what runs is counted");
         if !is_same {
-            let seen = scene.running.iter().map(|running| running.attempt);
             self.calm.seen.clear();
-            self.calm.seen.extend(seen.zip(self.bins.iter().copied()));
+            self.calm.seen.extend(scene.running.iter().map(|running| running.attempt));
         }
         (is_same, highest)
     }
@@ -429,25 +431,28 @@ impl Detector for Poisson {
         let limit = mode.map_or(u64::MAX, |mode| self.limit(scene, mode));
         self.count_calm(is_same, mode);
         let mode = mode.unwrap_or(u64::MAX);
-        // What has no estimate has the highest bin.
-        if highest != NO_BIN && highest.saturating_sub(mode) < limit && !self.has_verdicts {
+        // From here on a bin is abnormal. What has no estimate has the highest.
+        let abnormal = mode.saturating_add(limit);
+        if highest < abnormal {
             return;
         }
 
         let first = flags.len();
-        self.has_verdicts = false;
-        for (position, running) in scene.running.iter().enumerate() {
-            let k = self.bins[position];
-            let is_abnormal = if k == NO_BIN {
+        let high = (0..).zip(&self.bins).filter(|(_, bin)| abnormal <= **bin);
+        for (position, &bin) in high {
+            let running: &Running = &scene.running[position];
+            let has_stalled = || {
                 running.has_progress
                     && running.progress.done() == 0
                     && stall_s <= running.age_s(scene.now_us)
-            } else {
-                limit <= k.saturating_sub(mode)
             };
+            if bin == NO_BIN && !has_stalled() {
+                continue;
+            }
             let attempt = entry(&mut self.attempts, running.attempt);
-            attempt.verdicts = if is_abnormal { attempt.verdicts.saturating_add(1) } else { 0 };
-            self.has_verdicts |= is_abnormal;
+            let is_again = attempt.abnormal_beat + 1 == self.beats;
+            attempt.verdicts = if is_again { attempt.verdicts.saturating_add(1) } else { 1 };
+            attempt.abnormal_beat = self.beats;
             if self.config.verdicts <= attempt.verdicts && !running.has_copy {
                 flags.push(Flag { position, action });
             }
