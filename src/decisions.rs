@@ -71,6 +71,11 @@
 //! fold over the same rows in Rust ([`crate::facts::tasks`], [`crate::studies::fold`]) in one pass
 //! for all thresholds and rules, which no query can; tests compare the two, fact by fact.
 //!
+//! **One pass for the studies that read most.** In an analysis, `account`, `sweep` and `fairness`
+//! fold each bucket one after the other while its jobs, tasks and usage are in memory, so that
+//! `analyze` reads usage once for the three of them. Detectors are left out: they walk the groups of
+//! one bucket on all cores, and the others a bucket on each.
+//!
 //! **One scene for all detectors.** A detector gets the same information about its group from
 //! recorded history ([`crate::replay::detect`]) and from a simulated cluster
 //! ([`crate::replay::engine`]). So the same implementation is scored and used. Data that several

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::answers::spread::Errand;
 use crate::answers::study::{Definitions, Plan, Step, Verdict, Work, settings};
-use crate::answers::{edges, sentences, spread, words};
+use crate::answers::{edges, sentences, words};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::defaults::Defaults;
 use crate::digits;
@@ -289,7 +289,7 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
         let noun = asked.meter.resource().title();
         work.note(format!("{noun} is {}: there is no table `task_usage`", asked.meter));
     }
-    let book = ledger(&spread::study(work.lake, work.windows, &asked, work.parts)?);
+    let book = ledger(&work.outcomes(&asked)?);
     let table = table_of(&book, &plan.groups());
     let answer = answer(&plan, &book, work.windows, &table);
     work.store(&answer)?;

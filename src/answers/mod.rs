@@ -17,6 +17,7 @@ pub mod list;
 pub mod load;
 pub mod machines;
 pub mod monthly;
+pub mod pass;
 pub mod predict;
 pub mod replay;
 pub mod reproduce;

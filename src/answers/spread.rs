@@ -10,7 +10,9 @@
 //!           ─► worker: buckets 8..12 ─► part ┘
 //! ```
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -20,7 +22,8 @@ use crate::answers::words::Section;
 use crate::facts::FactError;
 use crate::facts::spark::Spark;
 use crate::facts::window::Windows;
-use crate::fairness::gather::Plan;
+use crate::fairness::gather::{Counts, Plan};
+use crate::fairness::history::History;
 use crate::faults::{Failure, Result, Usage};
 use crate::lake::Lake;
 use crate::studies::fold::{Asked, Study, fold, fold_parts};
@@ -46,6 +49,13 @@ pub enum Errand {
         /// Added to its times, µs.
         shift_us: i64,
     },
+}
+
+impl Errand {
+    /// Whether it can share a pass over the lake: detectors walk by themselves.
+    pub const fn shares_pass(&self) -> bool {
+        !matches!(self, Self::Detect(_))
+    }
 }
 
 /// What workers are asked.
@@ -129,6 +139,44 @@ impl Question {
         }
         let text = format!("this worker is version {own}, and is asked by version {its}");
         Err(Usage(text).into())
+    }
+}
+
+/// What one pass over the lake made for several studies, by name, until their steps take it.
+#[derive(Default)]
+pub struct Folded(Mutex<BTreeMap<&'static str, Made>>);
+
+/// What was made for a study.
+pub(super) enum Made {
+    /// What it asks of the outcomes.
+    Outcomes(Box<Study>),
+    /// The use of all users.
+    Usage(Box<(History, Counts)>),
+}
+
+impl Folded {
+    pub(super) fn of(made: impl Iterator<Item = (&'static str, Made)>) -> Self {
+        Self(Mutex::new(made.collect()))
+    }
+
+    /// The outcomes that were made for a study, once.
+    pub fn outcomes(&self, name: &str) -> Option<Study> {
+        match self.take(name)? {
+            Made::Outcomes(study) => Some(*study),
+            Made::Usage(_) => None,
+        }
+    }
+
+    /// The usage that was gathered for a study, once.
+    pub fn usage(&self, name: &str) -> Option<(History, Counts)> {
+        match self.take(name)? {
+            Made::Usage(usage) => Some(*usage),
+            Made::Outcomes(_) => None,
+        }
+    }
+
+    fn take(&self, name: &str) -> Option<Made> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name)
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::answers::Said;
 pub use crate::answers::definitions::Definitions;
-use crate::answers::spread::{Errand, Parts};
+use crate::answers::spread::{Errand, Folded, Parts, study};
 use crate::answers::words::{self, Section, Setting, Wrong};
 use crate::defaults::Defaults;
 use crate::facts::window::Windows;
@@ -26,6 +26,7 @@ use crate::results::frame::Frame;
 use crate::results::kind::Kind;
 use crate::results::store::{self, Answer, Files, Origin};
 use crate::schema::Table;
+use crate::studies::fold::{Asked, Study as Outcomes};
 
 /// What a study asks: the same struct for the flags of its command, for a section of the file of an
 /// analysis, and for its results.
@@ -261,6 +262,8 @@ pub struct Work<'a> {
     pub lock: &'a Arc<FolderLock>,
     /// What workers of a cluster have made of its buckets, if they were asked.
     pub parts: Option<&'a Parts>,
+    /// What a pass over the lake has made for several studies.
+    pub folded: &'a Folded,
     /// Where it speaks.
     pub screen: &'a dyn Screen,
 }
@@ -290,6 +293,17 @@ impl Work<'_> {
     /// An option has a value that it does not take.
     pub fn plan<P: Plan>(&self) -> Result<P, Usage> {
         Ok(self.plans::<P>()?.into_iter().next().unwrap_or_default())
+    }
+
+    /// What is asked of the outcomes: as a pass has made it, or put together or folded now.
+    ///
+    /// # Errors
+    /// The lake or the part of a worker cannot be read.
+    pub fn outcomes(&self, asked: &Asked) -> Result<Outcomes> {
+        match self.folded.outcomes(self.study.name) {
+            Some(outcomes) => Ok(outcomes),
+            None => study(self.lake, self.windows, asked, self.parts),
+        }
     }
 
     /// Begins the files of an answer.

@@ -7,13 +7,15 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::answers::account::AccountPlan;
+use crate::answers::definitions::Definitions;
 use crate::answers::detect::plan::{DetectAsked, prepare};
 use crate::answers::fairness::gathered::gather_some;
 use crate::answers::spread::{Errand, Question, worker_failed};
 use crate::answers::study::{self, plans_of};
 use crate::answers::sweep::plan::{self as sweep, SweepPlan};
 use crate::answers::words::Section;
-use crate::fairness::gather::Cluster;
+use crate::facts::window::Windows;
+use crate::fairness::gather::{Cluster, Plan};
 use crate::faults::{Failure, Result, Usage};
 use crate::lake::Lake;
 use crate::replay::detect::walk_range;
@@ -29,40 +31,48 @@ pub fn answer(question: &Question, task: u32) -> Result<Vec<u8>> {
     let buckets = range(lake.bucket_count(), part, question.parts);
     let errand = question.errands.get(errand as usize);
     let errand = errand.ok_or_else(|| Usage(format!("there is no part {task}")))?;
-    match errand {
+    if let Some(asked) = outcomes_of(errand, &lake, &question.definitions)? {
+        return written(&fold_range(&lake, question.windows, &asked, buckets)?);
+    }
+    if let Some((cluster, plan)) = usage_of(errand, &lake, question.windows) {
+        return written(&gather_some(&cluster, &plan, buckets)?);
+    }
+    let Errand::Detect(section) = errand else { return Ok(Vec::new()) };
+    let asked: DetectAsked = plan_of(section, &question.definitions)?;
+    let (_, plan) = prepare(&asked, &lake)?;
+    written(&walk_range::<Failure>(&lake, question.windows, &plan, buckets)?)
+}
+
+/// What an errand asks of the outcomes, if that is what it is about.
+///
+/// # Errors
+/// Its section does not read, or asks for what the lake does not have.
+pub(super) fn outcomes_of(
+    errand: &Errand,
+    lake: &Lake,
+    definitions: &Definitions,
+) -> Result<Option<Asked>> {
+    Ok(match errand {
         Errand::Account(section) => {
-            let plan: AccountPlan = plan(question, section)?;
-            outcomes(question, &lake, &plan.asked(&lake)?, buckets)
+            Some(plan_of::<AccountPlan>(section, definitions)?.asked(lake)?)
         }
         Errand::Sweep(section) => {
-            let plan: SweepPlan = plan(question, section)?;
-            outcomes(question, &lake, &sweep::asked(&plan, &lake)?, buckets)
+            Some(sweep::asked(&plan_of::<SweepPlan>(section, definitions)?, lake)?)
         }
-        Errand::Detect(section) => {
-            let asked: DetectAsked = plan(question, section)?;
-            let (_, plan) = prepare(&asked, &lake)?;
-            written(&walk_range::<Failure>(&lake, question.windows, &plan, buckets)?)
-        }
-        Errand::Usage { plan, name, shift_us } => {
-            let (name, windows) = (name.clone(), question.windows);
-            let cluster = Cluster { name, lake, windows, shift_us: *shift_us };
-            written(&gather_some(&cluster, plan, buckets)?)
-        }
-    }
+        Errand::Detect(_) | Errand::Usage { .. } => None,
+    })
 }
 
-fn plan<P: study::Plan>(question: &Question, section: &Section) -> Result<P> {
-    let plans = plans_of("worker", section, &question.definitions)?;
+/// Whose usage an errand gathers and how, if that is what it is about.
+pub(super) fn usage_of(errand: &Errand, lake: &Lake, windows: Windows) -> Option<(Cluster, Plan)> {
+    let Errand::Usage { plan, name, shift_us } = errand else { return None };
+    let (name, lake, shift_us) = (name.clone(), lake.clone(), *shift_us);
+    Some((Cluster { name, lake, windows, shift_us }, *plan))
+}
+
+fn plan_of<P: study::Plan>(section: &Section, definitions: &Definitions) -> Result<P> {
+    let plans = plans_of("worker", section, definitions)?;
     Ok(plans.into_iter().next().unwrap_or_default())
-}
-
-fn outcomes(
-    question: &Question,
-    lake: &Lake,
-    asked: &Asked,
-    buckets: Range<u32>,
-) -> Result<Vec<u8>> {
-    written(&fold_range(lake, question.windows, asked, buckets)?)
 }
 
 /// The buckets of a part.

@@ -13,6 +13,7 @@ use crate::faults::{Code, Fault, NoThreads};
 use crate::lake::LakeError;
 use crate::schema::Source;
 
+pub mod bucket;
 pub mod census;
 #[cfg(feature = "sql")]
 mod embedded;

@@ -14,17 +14,19 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 pub use super::asked::Asked;
-use super::asked::{JobRow, KillStep};
+use super::asked::JobRow;
 use super::censoring::Censoring;
 use super::foreseen::Foreseen;
-use super::meter::{CpuDefinition, MemoryDefinition, Meter};
+use super::meter::Meter;
 use super::outcomes::Classes;
-use super::rules::{JobEnds, Owner, RuleError, RuleGrid};
+use super::rules::{JobEnds, Owner, RuleGrid};
+use super::scratch::Scratch;
 use super::sums::{GroupSums, LedgerSums, Resampled, RuleSums, SplitSums};
 use crate::facts::FactError;
+use crate::facts::bucket::Bucket;
 use crate::facts::jobs::{Job, Jobs};
 use crate::facts::published::Published;
-use crate::facts::tasks::{Attempt, EndedBy, Spent, TaskView, Tasks, UsageCounts};
+use crate::facts::tasks::{Attempt, EndedBy, Spent, Tasks, UsageCounts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{Source, Table};
@@ -172,7 +174,9 @@ impl Study {
         }
     }
 
-    fn merge(mut self, other: Self) -> Self {
+    /// Adds what was folded of other buckets.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
         self.ledger.merge(other.ledger);
         self.rules.iter_mut().zip(other.rules).for_each(|(own, others)| own.merge(others));
         for (key, sums) in other.groups {
@@ -271,23 +275,13 @@ pub fn fold_range(
     asked: &Asked,
     buckets: Range<u32>,
 ) -> Result<Study, FactError> {
-    asked.rules.iter().try_for_each(RuleGrid::check)?;
-    // The published definition knows jobs only, until a rule condemns tasks.
-    if asked.meter != Meter::PUBLISHED || !asked.rules.is_empty() {
-        lake.require(Table::TaskEvents)?;
-    }
-    asked.meter.check(lake)?;
-    let published = match asked.meter {
-        Meter::PUBLISHED => Some(Published::of(lake)?),
-        _ => None,
-    };
-    let foreseen = Foreseen::read(lake, windows, &asked.rules)?;
+    let folding = Folding::of(lake, windows, asked.clone())?;
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
     let study = buckets
         .into_par_iter()
         .with_max_len(1)
         .map(|bucket| {
-            let folded = fold_bucket(lake, bucket, windows, asked, published.as_ref(), &foreseen)?;
+            let folded = folding.bucket(&Bucket::of(lake, bucket, windows))?;
             lake.step(rows)?;
             Ok(folded)
         })
@@ -295,64 +289,93 @@ pub fn fold_range(
     study.unwrap_or_else(|| Ok(Study::new(lake, asked)))
 }
 
-fn fold_bucket(
-    lake: &Lake,
-    bucket: u32,
-    windows: Windows,
-    asked: &Asked,
-    published: Option<&Published>,
-    foreseen: &Foreseen,
-) -> Result<Study, FactError> {
-    let known =
-        if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
-    let tasks = Tasks::read(lake, bucket, windows, asked.meter.usage())?;
-    let mut study = Study::new(lake, asked);
-    study.usage = tasks.usage;
-    study.outside = tasks.orphan_cpu;
-    let mut rows: Vec<JobRow<'_>> =
-        known.jobs.iter().map(|job| row_of(job, &known, asked.classes)).collect();
-    let mut unknown: FxHashMap<i64, usize> = FxHashMap::default();
-    let mut scratch = Scratch::default();
-    let unmatched = asked.classes.outcomes().len();
-    for row in &mut rows {
-        row.chance = foreseen.chance(row.job_id);
-        row.moment = foreseen.moment(row.job_id);
-    }
-    let ends = job_ends(&tasks, &known, asked, foreseen);
-    let mut refused = None;
-    tasks.for_each(|task| {
-        if refused.is_some() {
-            return;
+/// A study that is ready to fold buckets, whoever reads them.
+pub struct Folding {
+    asked: Asked,
+    published: Option<Published>,
+    foreseen: Foreseen,
+}
+
+impl Folding {
+    /// Reads what is known of the lake as a whole.
+    ///
+    /// # Errors
+    /// Those of [`fold`].
+    pub fn of(lake: &Lake, windows: Windows, asked: Asked) -> Result<Self, FactError> {
+        asked.rules.iter().try_for_each(RuleGrid::check)?;
+        // The published definition knows jobs only, until a rule condemns tasks.
+        if asked.meter != Meter::PUBLISHED || !asked.rules.is_empty() {
+            lake.require(Table::TaskEvents)?;
         }
-        let position = known.find(task.job_id).unwrap_or_else(|| {
-            *unknown.entry(task.job_id).or_insert_with(|| {
-                rows.push(JobRow { job_id: task.job_id, outcome: unmatched, ..JobRow::default() });
-                rows.len() - 1
-            })
-        });
-        match scratch.add(task, asked, &ends, lake.source(), &mut rows[position]) {
-            Ok(outside) => study.outside += outside,
-            Err(error) => refused = Some(error),
-        }
-        study.add_attempts(task.attempts, &scratch.spent, windows);
-    });
-    drop(tasks);
-    if let Some(error) = refused {
-        return Err(error.into());
+        asked.meter.check(lake)?;
+        let published = match asked.meter {
+            Meter::PUBLISHED => Some(Published::of(lake)?),
+            _ => None,
+        };
+        let foreseen = Foreseen::read(lake, windows, &asked.rules)?;
+        Ok(Self { asked, published, foreseen })
     }
-    study.add_job_edges(&known, windows);
-    if let Some(published) = published {
-        let cpu = published.of_bucket(lake, bucket, windows, &known)?;
+
+    /// Folds a bucket.
+    ///
+    /// # Errors
+    /// A table does not read, or a custom rule breaks its promise.
+    pub fn bucket(&self, bucket: &Bucket<'_>) -> Result<Study, FactError> {
+        let (asked, windows, lake) = (&self.asked, bucket.windows, bucket.lake);
+        let known = bucket.jobs()?;
+        let tasks = bucket.tasks(asked.meter.usage())?;
+        let mut study = Study::new(lake, asked);
+        study.usage = tasks.usage;
+        study.outside = tasks.orphan_cpu;
+        let mut rows: Vec<JobRow<'_>> =
+            known.jobs.iter().map(|job| row_of(job, &known, asked.classes)).collect();
+        let mut unknown: FxHashMap<i64, usize> = FxHashMap::default();
+        let mut scratch = Scratch::default();
+        let unmatched = asked.classes.outcomes().len();
         for row in &mut rows {
-            republish(row, cpu.get(&row.job_id).copied().unwrap_or(0.0));
+            row.chance = self.foreseen.chance(row.job_id);
+            row.moment = self.foreseen.moment(row.job_id);
         }
-        // The definition knows nothing smaller than a job.
-        study.outside = CpuTime::ZERO;
+        let ends = job_ends(&tasks, &known, asked, &self.foreseen);
+        let mut refused = None;
+        tasks.for_each(|task| {
+            if refused.is_some() {
+                return;
+            }
+            let position = known.find(task.job_id).unwrap_or_else(|| {
+                *unknown.entry(task.job_id).or_insert_with(|| {
+                    rows.push(JobRow {
+                        job_id: task.job_id,
+                        outcome: unmatched,
+                        ..JobRow::default()
+                    });
+                    rows.len() - 1
+                })
+            });
+            match scratch.add(task, asked, &ends, lake.source(), &mut rows[position]) {
+                Ok(outside) => study.outside += outside,
+                Err(error) => refused = Some(error),
+            }
+            study.add_attempts(task.attempts, &scratch.spent, windows);
+        });
+        drop(tasks);
+        if let Some(error) = refused {
+            return Err(error.into());
+        }
+        study.add_job_edges(&known, windows);
+        if let Some(published) = &self.published {
+            let cpu = published.of_bucket(lake, bucket.number, windows, &known)?;
+            for row in &mut rows {
+                republish(row, cpu.get(&row.job_id).copied().unwrap_or(0.0));
+            }
+            // The definition knows nothing smaller than a job.
+            study.outside = CpuTime::ZERO;
+        }
+        for row in &rows {
+            study.add(row);
+        }
+        Ok(study)
     }
-    for row in &rows {
-        study.add(row);
-    }
-    Ok(study)
 }
 
 /// When each rule that ends whole jobs ends those of a bucket, by rule.
@@ -402,95 +425,5 @@ pub(super) fn republish(row: &mut JobRow<'_>, published_s: f64) {
         |part: CpuTime| CpuTime::from_seconds(published_s * part.share_of(measured).unwrap_or(0.0));
     for step in row.kills.iter_mut().flatten() {
         (step.saved, step.spent) = (part(step.saved), part(step.spent));
-    }
-}
-
-/// Memory that is used again for each task.
-#[derive(Default)]
-struct Scratch {
-    spent: Spent,
-    times: Vec<i64>,
-}
-
-impl Scratch {
-    /// Lays out over time what the attempts of a task spent.
-    fn lay_out(&mut self, task: &TaskView<'_>, meter: Meter, source: Source) {
-        use CpuDefinition::{GpuSlots, Measured, Published, Requested, Slots};
-        match meter {
-            Meter::Cpu(Slots) => self.spent.of_attempts(task.attempts, Attempt::slot_rate),
-            Meter::Cpu(Requested) => {
-                self.spent.of_attempts(task.attempts, Attempt::requested_rate);
-            }
-            Meter::Cpu(GpuSlots) => self.spent.of_attempts(task.attempts, Attempt::held_gpus),
-            Meter::Memory(MemoryDefinition::Requested | MemoryDefinition::Used) => {
-                self.spent.of_attempts(task.attempts, Attempt::held_memory);
-            }
-            Meter::Cpu(Measured) if source.is_log() => {
-                self.spent.of_attempts(task.attempts, |attempt| attempt.used_rate(source));
-            }
-            Meter::Cpu(Measured | Published)
-            | Meter::Memory(MemoryDefinition::Canonical | MemoryDefinition::Assigned) => {
-                self.spent.of_windows(task.windows, task.attempts);
-            }
-        }
-    }
-
-    /// Adds a task to its job's row and returns its CPU outside of attempts.
-    fn add(
-        &mut self,
-        task: &TaskView<'_>,
-        asked: &Asked,
-        ends: &[JobEnds],
-        source: Source,
-        row: &mut JobRow<'_>,
-    ) -> Result<CpuTime, RuleError> {
-        self.lay_out(task, asked.meter, source);
-        let total = self.spent.total();
-        let finish_us = task.finish_us();
-        row.task_count += 1;
-        row.priority = row.priority.max(Some(task.priority));
-        row.cpu += total;
-        for (rule_idx, rule) in asked.rules.iter().enumerate() {
-            let scheduling_class = row.job.and_then(|job| job.scheduling_class);
-            let (chance, moment) = (row.chance, row.moment);
-            let owner = Owner { scheduling_class, user: row.user, chance, moment };
-            if rule.ends_jobs() {
-                self.times.clear();
-                if !rule.spares(Some(task.priority), owner) {
-                    self.times.extend(ends[rule_idx].of(task.job_id));
-                }
-            } else {
-                rule.kill_times(task, owner, &mut self.times)?;
-            }
-            let finished = match finish_us {
-                Some(finish_us) => self.times.partition_point(|&time| time < finish_us),
-                None => self.times.len(),
-            };
-            if asked.spares_finished {
-                self.times.truncate(finished);
-            }
-            if self.times.is_empty() {
-                continue;
-            }
-            row.kills.resize_with(asked.rules.len(), Vec::new);
-            let steps = &mut row.kills[rule_idx];
-            steps.resize_with(steps.len().max(self.times.len()), KillStep::default);
-            for (idx, (step, &time)) in steps.iter_mut().zip(&self.times).enumerate() {
-                let saved = self.spent.after(time);
-                step.tasks += 1;
-                step.at_end += u64::from(finished <= idx);
-                step.saved += saved;
-                step.spent += total - saved;
-            }
-        }
-        if !asked.meter.needs_usage() || source.is_log() {
-            return Ok(CpuTime::ZERO);
-        }
-        let all: CpuTime = task
-            .windows
-            .iter()
-            .map(|window| CpuTime::of_rate(window.rate, window.end_us - window.start_us))
-            .sum();
-        Ok(all - total)
     }
 }

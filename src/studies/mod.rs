@@ -24,6 +24,7 @@ pub mod predict;
 pub mod resubmitted;
 pub mod rules;
 pub mod samples;
+mod scratch;
 pub mod selection;
 mod sums;
 

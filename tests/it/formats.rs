@@ -373,6 +373,21 @@ fn bytes_read_are_shown_by_table() {
     assert_eq!(place.run(&["classify", "-q", "-v"]).code, Some(2));
 }
 
+#[test]
+fn an_analysis_reads_usage_once_for_the_studies_that_ask_for_it() {
+    let place = place();
+    let steps = "steps = [\"account\", \"sweep\", \"fairness\"]\n";
+    std::fs::write(place.path("three.toml"), steps).unwrap();
+    let args = ["analyze", "--config", "three.toml", "--lake", "lake", "--out", "three", "-v"];
+    let usage = |args: &[&str]| {
+        let read = bytes_read(&place, args);
+        read.iter().find(|(table, _)| table == "task_usage").map(|(_, bytes)| *bytes)
+    };
+    let alone = usage(&["account", "--cpu", "measured", "-v"]);
+    assert!(alone.is_some());
+    assert_eq!(usage(&args), alone);
+}
+
 /// Runs the program with a terminal of 80 characters as stdout.
 fn on_terminal(place: &Place, args: &str) -> Option<(i32, String)> {
     let program = env!("CARGO_BIN_EXE_jobfate");

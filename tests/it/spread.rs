@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jobfate::answers::account::AccountPlan;
 use jobfate::answers::detect::plan::{DetectAsked, prepare};
+use jobfate::answers::pass::pass;
 use jobfate::answers::spread::{Errand, Parts, Question, study};
 use jobfate::answers::study::{Definitions, plans_of};
 use jobfate::answers::sweep::plan::{SweepPlan, asked};
@@ -17,6 +18,7 @@ use jobfate::faults::Failure;
 use jobfate::lake::Lake;
 use jobfate::replay::detect::walk::Walked;
 use jobfate::replay::detect::{DetectPlan, FlagRow, detect_walked};
+use jobfate::studies::fold::fold;
 use jobfate::studies::ledger::{CpuDefinition, ledger};
 use jobfate::studies::meter::Meter;
 use proptest::prelude::*;
@@ -112,8 +114,71 @@ fn check(place: &Place, count: u32) {
     }
 }
 
+/// One pass over the lake for several studies, against each of them alone.
+fn check_pass(place: &Place, cpu: CpuDefinition) {
+    let lake = place.lake();
+    let windows = Windows::of(&lake, None);
+    let definitions = Definitions { cpu: Some(cpu), ..Definitions::default() };
+    let of_account = section(&[("group-by", &["user"])]);
+    let of_sweep = section(&[("rules", &["failures", "events+failures=2"]), ("bootstrap", &["5"])]);
+    let of_usage = |interval_us| Plan {
+        meter: Meter::Cpu(cpu),
+        accrual: Accrual::Running,
+        by: By::User,
+        machines: Machines::Each,
+        separate_users: false,
+        grid: Grid { start_us: 0, interval_us, count: 40 },
+        shown_from: 0,
+        keeps_ends: true,
+        keeps_machines: true,
+    };
+    let usage = |interval_us| Errand::Usage {
+        plan: of_usage(interval_us),
+        name: "one".to_owned(),
+        shift_us: 0,
+    };
+    let errands = [
+        ("first", usage(17_000_000)),
+        ("account", Errand::Account(of_account.clone())),
+        ("detect", Errand::Detect(Section::default())),
+        ("sweep", Errand::Sweep(of_sweep.clone())),
+        ("second", usage(60_000_000)),
+    ];
+    let folded = pass(&lake, (windows, definitions), &errands).unwrap();
+
+    let plans = plans_of::<AccountPlan>("account", &of_account, &definitions).unwrap();
+    let alone = ledger(&fold(&lake, windows, &plans[0].asked(&lake).unwrap()).unwrap());
+    let found = ledger(&folded.outcomes("account").unwrap());
+    assert_eq!(format!("{alone:?}"), format!("{found:?}"), "account, {cpu}");
+
+    let plans = plans_of::<SweepPlan>("sweep", &of_sweep, &definitions).unwrap();
+    let alone = fold(&lake, windows, &asked(&plans[0], &lake).unwrap()).unwrap();
+    let found = folded.outcomes("sweep").unwrap();
+    let [alone, found] = [alone, found].map(|study| format!("{:?}", sweep_all(&study, 10.0)));
+    assert_eq!(alone, found, "sweep, {cpu}");
+
+    for (name, interval_us) in [("first", 17_000_000), ("second", 60_000_000)] {
+        let cluster = Cluster { name: "one".to_owned(), lake: place.lake(), windows, shift_us: 0 };
+        let alone = gather(std::slice::from_ref(&cluster), &of_usage(interval_us)).unwrap();
+        let found = folded.usage(name).unwrap();
+        assert_eq!(format!("{alone:?}"), format!("{found:?}"), "{name}, {cpu}");
+    }
+    assert!(folded.outcomes("account").is_none(), "it is handed out once");
+    assert!(folded.outcomes("detect").is_none(), "detectors walk by themselves");
+}
+
 proptest! {
     #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(TRACES) })]
+    #[test]
+    fn a_pass_finds_what_each_study_finds_alone(
+        jobs in jobs(),
+        cpu in prop::sample::select(vec![
+            CpuDefinition::Measured, CpuDefinition::Requested, CpuDefinition::Slots,
+        ]),
+    ) {
+        check_pass(&lake(&jobs, "job_events,task_events,task_usage"), cpu);
+    }
+
     #[test]
     fn parts_put_together_are_the_whole(jobs in jobs(), count in 1_u32..9) {
         check(&lake(&jobs, "job_events,task_events,task_usage"), count);

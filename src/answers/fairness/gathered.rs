@@ -32,6 +32,16 @@ pub enum Ends {
     Kept,
 }
 
+/// What was made of the buckets of the lakes before.
+pub enum Buckets<'a> {
+    /// Nothing.
+    Unread,
+    /// The parts of workers of a cluster.
+    OfWorkers(&'a Parts),
+    /// All that is asked for.
+    Gathered(Box<(History, Counts)>),
+}
+
 /// Indices with their names.
 type Named = Vec<(String, Box<dyn Index>)>;
 
@@ -52,14 +62,17 @@ pub fn gather_all(
     plan: &FairnessPlan,
     until: Until,
     ends: Ends,
-    parts: Option<&Parts>,
+    buckets: Buckets<'_>,
     say: &dyn Fn(&Said),
 ) -> Result<Gathered> {
     let (span, indices) = asked_of(plan, until, ends, say)?;
     room::check(&span, &indices)?.iter().for_each(say);
-    let gathered = match parts {
-        None => gather(&span.clusters, &span.plan),
-        Some(parts) => gather_parts(&span.clusters[0], &span.plan, parts.read::<Vec<Part>>()?),
+    let gathered = match buckets {
+        Buckets::Unread => gather(&span.clusters, &span.plan),
+        Buckets::OfWorkers(parts) => {
+            gather_parts(&span.clusters[0], &span.plan, parts.read::<Vec<Part>>()?)
+        }
+        Buckets::Gathered(usage) => Ok(*usage),
     };
     let (mut history, counts) = gathered.map_err(room::refusal)?;
     if let Some(path) = &plan.accounts {

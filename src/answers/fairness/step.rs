@@ -1,12 +1,12 @@
 //! Who used how much: gathered, evaluated and given, for the command and as a step of an analysis.
 
 use crate::answers::Said;
-use crate::answers::fairness::gathered::{Ends, gather_all, gathering};
+use crate::answers::fairness::gathered::{Buckets, Ends, gather_all, gathering};
 use crate::answers::fairness::plan::{FairnessPlan, Until};
 use crate::answers::fairness::{
     KIND, answer, kind_of, notes, origin, put_series, table, unknown, warning,
 };
-use crate::answers::spread::{Errand, Parts};
+use crate::answers::spread::Errand;
 use crate::answers::study::{Open, Screen, Step, Verdict, Work};
 use crate::defaults;
 use crate::fairness::gather::Cluster;
@@ -41,7 +41,12 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     work.screen.line("\nheaviest users")?;
     let (plan, until) = asked(work)?;
     let files = work.own_files_of(kind_of(plan.resource).name)?;
-    give(&plan, until, Some(files), (work.parts, work.screen))?;
+    let buckets = match (work.folded.usage(work.study.name), work.parts) {
+        (Some(usage), _) => Buckets::Gathered(Box::new(usage)),
+        (None, Some(parts)) => Buckets::OfWorkers(parts),
+        (None, None) => Buckets::Unread,
+    };
+    give(&plan, until, Some(files), (buckets, work.screen))?;
     Ok(None)
 }
 
@@ -70,11 +75,11 @@ pub fn give(
     plan: &FairnessPlan,
     until: Until,
     mut files: Option<Files>,
-    (parts, screen): (Option<&Parts>, &dyn Screen),
+    (buckets, screen): (Buckets<'_>, &dyn Screen),
 ) -> Result<()> {
     let say = |said: &Said| screen.say(said);
     let bar = screen.follow("usage", "rows");
-    let gathered = gather_all(plan, until, Ends::AsIndicesRead, parts, &say)?;
+    let gathered = gather_all(plan, until, Ends::AsIndicesRead, buckets, &say)?;
     drop(bar);
     let bar = screen.follow("indices", "intervals");
     let found = gathered.evaluate(&say)?;

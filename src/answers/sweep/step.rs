@@ -1,7 +1,7 @@
 //! The step of `sweep` in an analysis: all rules, and the one that the first half of the history
 //! would have chosen.
 
-use crate::answers::spread::{self, Errand};
+use crate::answers::spread::Errand;
 use crate::answers::study::{Open, Step, Verdict, Work};
 use crate::answers::sweep::closeup;
 use crate::answers::sweep::plan::{SweepPlan, asked, rules_of};
@@ -45,7 +45,7 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     }
     let plan: SweepPlan = work.plan()?;
     let asked = asked(&plan, work.lake)?;
-    let study = spread::study(work.lake, work.windows, &asked, work.parts)?;
+    let study = work.outcomes(&asked)?;
     let mut swept = sweep_all(&study, plan.price);
     if let Err(error) = check_sides(&study) {
         work.note(format!("skipped: the rule chosen on earlier jobs ({error})"));

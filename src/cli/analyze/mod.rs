@@ -20,8 +20,9 @@ use crate::cli::shown::{self, Terminal};
 use jobfate::answers::analysis::{self, Config, usual};
 use jobfate::answers::ingest::{IngestChoice, plan};
 use jobfate::answers::list;
-use jobfate::answers::spread::{self, Parts};
-use jobfate::answers::study::{Definitions, Step, Study, Work};
+use jobfate::answers::pass;
+use jobfate::answers::spread::{self, Errand, Folded, Parts};
+use jobfate::answers::study::{Definitions, Screen, Step, Study, Work};
 use jobfate::answers::words::{self, Setting};
 use jobfate::facts::spark::Spark;
 use jobfate::facts::window::Windows;
@@ -299,13 +300,15 @@ impl Analysis {
             None => BTreeMap::new(),
         };
         let mut verdict = None;
+        let mut folded = Folded::default();
+        let mut has_folded = spark.is_some();
         for (number, &(study, step)) in (1..).zip(&chosen) {
             let name = study.name;
             let say =
                 |what: &str| console::note(format!("[{number}/{}] {name}{what}", chosen.len()));
             if step.is_check {
                 say("");
-                verdict = (step.run)(&self.work(study, None)?)?;
+                verdict = (step.run)(&self.work(study, None, &folded)?)?;
                 continue;
             }
             let made_from = self.made_from(name);
@@ -314,10 +317,13 @@ impl Analysis {
                 self.marks.adopt(name)?;
                 continue;
             }
+            if step.errand.is_some() && !std::mem::replace(&mut has_folded, true) {
+                folded = self.fold(&chosen)?;
+            }
             say("");
             self.marks.remove(name)?;
             let before = self.marks.listing()?;
-            (step.run)(&self.work(study, parts.get(name))?)?;
+            (step.run)(&self.work(study, parts.get(name), &folded)?)?;
             self.marks.put(name, made_from, &before)?;
         }
         let results = results::read_analysis(self.out(), results::PAGE_LIMITS, &self.sha256)?;
@@ -350,26 +356,58 @@ impl Analysis {
         spark: &Spark,
         chosen: &[(&'static Study, Step)],
     ) -> Result<BTreeMap<&'static str, Parts>> {
-        let (mut names, mut errands) = (Vec::new(), Vec::new());
-        if self.lake.has(Table::TaskEvents) {
-            let todo = |study: &Study| !self.is_done(study.name, &self.made_from(study.name));
-            for &(study, step) in chosen {
-                if let Some(errand) = step.errand.filter(|_| todo(study)) {
-                    names.push(study.name);
-                    errands.push(errand(&self.work(study, None)?)?);
-                }
-            }
-        }
+        let (names, errands): (Vec<_>, Vec<_>) = self.errands(chosen)?.into_iter().unzip();
         if names.is_empty() {
             return Ok(BTreeMap::new());
         }
         console::note(format!("on the workers of {}: {}", spark.master, names.join(", ")));
-        let common = (self.windows, self.config.definitions()?);
-        Ok(names.into_iter().zip(spread::ask(spark, &self.lake, common, errands)?).collect())
+        Ok(names
+            .into_iter()
+            .zip(spread::ask(spark, &self.lake, self.common()?, errands)?)
+            .collect())
     }
 
-    /// What a step works on, and what workers have made of it.
-    fn work<'a>(&'a self, study: &'static Study, parts: Option<&'a Parts>) -> Result<Work<'a>> {
+    /// What one pass over the lake makes of the studies that can share it.
+    fn fold(&self, chosen: &[(&'static Study, Step)]) -> Result<Folded> {
+        let mut errands = self.errands(chosen)?;
+        errands.retain(|(_, errand)| errand.shares_pass());
+        if errands.len() < 2 {
+            return Ok(Folded::default());
+        }
+        let names: Vec<&str> = errands.iter().map(|(name, _)| *name).collect();
+        console::note(format!("one pass over the lake for {}", names.join(", ")));
+        let bar = self.screen.follow("pass", "rows");
+        let folded = pass::pass(&self.lake, self.common()?, &errands)?;
+        drop(bar);
+        Ok(folded)
+    }
+
+    /// What the studies that are still to be done ask of the buckets of the lake.
+    fn errands(&self, chosen: &[(&'static Study, Step)]) -> Result<Vec<(&'static str, Errand)>> {
+        let mut errands = Vec::new();
+        if !self.lake.has(Table::TaskEvents) {
+            return Ok(errands);
+        }
+        let (todo, none) = (|name| !self.is_done(name, &self.made_from(name)), Folded::default());
+        for &(study, step) in chosen {
+            if let Some(errand) = step.errand.filter(|_| todo(study.name)) {
+                errands.push((study.name, errand(&self.work(study, None, &none)?)?));
+            }
+        }
+        Ok(errands)
+    }
+
+    fn common(&self) -> Result<(Windows, Definitions)> {
+        Ok((self.windows, self.config.definitions()?))
+    }
+
+    /// What a step works on, and what workers or a pass have made of it.
+    fn work<'a>(
+        &'a self,
+        study: &'static Study,
+        parts: Option<&'a Parts>,
+        folded: &'a Folded,
+    ) -> Result<Work<'a>> {
         Ok(Work {
             study,
             lake: &self.lake,
@@ -379,6 +417,7 @@ impl Analysis {
             section: self.config.section(study.name),
             lock: &self.lock,
             parts,
+            folded,
             screen: &self.screen,
         })
     }

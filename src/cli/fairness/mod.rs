@@ -8,7 +8,7 @@ use super::engine::WorkersArgs;
 use super::{AttemptArgs, ChartArgs, Form, Format, ViewArgs, end_on_signal};
 use crate::cli::shown::{self, Terminal};
 use jobfate::answers::fairness as answer;
-use jobfate::answers::fairness::gathered::gathering;
+use jobfate::answers::fairness::gathered::{Buckets, gathering};
 use jobfate::answers::fairness::plan::{FairnessPlan, Until};
 use jobfate::answers::fairness::step;
 use jobfate::answers::spread::{self, Errand};
@@ -103,7 +103,8 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
         }
     };
     let screen = Terminal { form: args.form() };
-    step::give(&args.plan, until, files, (parts.as_ref(), &screen))
+    let buckets = parts.as_ref().map_or(Buckets::Unread, Buckets::OfWorkers);
+    step::give(&args.plan, until, files, (buckets, &screen))
 }
 
 impl FairnessArgs {

@@ -1,5 +1,7 @@
 //! One bucket: the usage of its tasks, interval by interval.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use super::extra::Extra;
@@ -7,26 +9,27 @@ use super::fleet::Fleet;
 use super::people::First;
 use super::{Accrual, By, CELLS_MAX, Cluster, Key, Machines, Part, Piece, Plan, Sums};
 use crate::facts::FactError;
+use crate::facts::bucket::Bucket;
 use crate::facts::jobs::Jobs;
-use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks};
+use crate::facts::tasks::{Attempt, EndedBy, TaskView};
 use crate::fairness::history::{AttemptEnd, NOBODY};
-use crate::schema::{EventType, Table};
+use crate::schema::EventType;
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use crate::units::{CpuRate, CpuTime, micros_to_seconds};
 
+/// Folds a bucket of the cluster `idx`.
 pub(super) fn fold_bucket(
     clusters: &[Cluster],
     fleet: &Fleet,
     idx: usize,
-    bucket: u32,
+    bucket: &Bucket<'_>,
     plan: &Plan,
 ) -> Result<Part, FactError> {
     let cluster = &clusters[idx];
-    let lake = &cluster.lake;
-    let needs_jobs = matches!(plan.by, By::User | By::Class) && lake.has(Table::JobEvents);
-    let jobs = if needs_jobs { Jobs::read(lake, bucket)? } else { Jobs::default() };
-    let tasks = Tasks::read(lake, bucket, cluster.windows, plan.meter.usage())?;
-    let extra = Extra::read(lake, bucket, plan)?;
+    let needs_jobs = matches!(plan.by, By::User | By::Class);
+    let jobs = if needs_jobs { bucket.jobs()? } else { Rc::default() };
+    let tasks = bucket.tasks(plan.meter.usage())?;
+    let extra = Extra::read(bucket.lake, bucket.number, plan)?;
     let cluster_idx = u32::try_from(idx).expect("a few clusters");
     let mut part = Part { cluster: cluster_idx, ..Part::default() };
     let mut fold = Fold { plan, fleet, cluster, jobs: &jobs, extra: &extra, part: &mut part };

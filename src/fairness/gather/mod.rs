@@ -29,6 +29,7 @@ use self::fold::fold_bucket;
 use self::people::People;
 use super::history::{AttemptEnd, Grid, History};
 use crate::facts::FactError;
+use crate::facts::bucket::Bucket;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -337,7 +338,7 @@ pub fn gather_range(
 }
 
 /// Usage while it is gathered.
-struct Gathering<'a> {
+pub struct Gathering<'a> {
     clusters: &'a [Cluster],
     plan: &'a Plan,
     fleets: Vec<Fleet>,
@@ -350,7 +351,10 @@ struct Gathering<'a> {
 
 impl<'a> Gathering<'a> {
     /// Nothing yet.
-    fn begin(clusters: &'a [Cluster], plan: &'a Plan) -> Result<Self, GatherError> {
+    ///
+    /// # Errors
+    /// The plan makes no sense, or a table is missing or does not read.
+    pub fn begin(clusters: &'a [Cluster], plan: &'a Plan) -> Result<Self, GatherError> {
         plan.check()?;
         if clusters.is_empty() {
             return Err(GatherError::NoLake);
@@ -373,29 +377,47 @@ impl<'a> Gathering<'a> {
 
     /// Folds some buckets side by side.
     fn fold(&self, some: &[(usize, u32)]) -> Result<Vec<Part>, FactError> {
-        let fold = |&(idx, bucket): &(usize, u32)| {
-            let part = fold_bucket(self.clusters, &self.fleets[idx], idx, bucket, self.plan)?;
-            self.clusters[idx].lake.step(self.rows[idx])?;
+        let fold = |&(idx, number): &(usize, u32)| {
+            let Cluster { lake, windows, .. } = &self.clusters[idx];
+            let part = self.bucket(idx, &Bucket::of(lake, number, *windows))?;
+            lake.step(self.rows[idx])?;
             Ok(part)
         };
         some.par_iter().with_max_len(1).map(fold).collect()
     }
 
-    /// Adds parts; their order moves nothing.
-    fn add(&mut self, parts: Vec<Part>) -> Result<(), GatherError> {
+    /// Folds a bucket of the lake `idx`.
+    ///
+    /// # Errors
+    /// A table does not read.
+    pub fn bucket(&self, idx: usize, bucket: &Bucket<'_>) -> Result<Part, FactError> {
+        fold_bucket(self.clusters, &self.fleets[idx], idx, bucket, self.plan)
+    }
+
+    /// Adds parts; their order changes nothing.
+    ///
+    /// # Errors
+    /// There is too much of it.
+    pub fn add(&mut self, parts: Vec<Part>) -> Result<(), GatherError> {
         for part in parts {
             if CELLS_MAX < part.cells.len() {
                 return Err(GatherError::TooMuch);
             }
             self.merger.add(&self.fleets[part.cluster as usize], self.plan, part);
         }
-        if CELLS_MAX < self.merger.cell_count() {
+        if CELLS_MAX < self.cell_count() {
             return Err(GatherError::TooMuch);
         }
         Ok(())
     }
 
-    fn history(self) -> (History, Counts) {
+    /// How many cells it holds so far.
+    pub fn cell_count(&self) -> usize {
+        self.merger.cell_count()
+    }
+
+    /// What was gathered.
+    pub fn history(self) -> (History, Counts) {
         self.merger.history(self.clusters, &self.fleets, self.plan)
     }
 }

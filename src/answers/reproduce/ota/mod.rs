@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::answers::fairness::gathered::{Ends, gather_all};
+use crate::answers::fairness::gathered::{Buckets, Ends, gather_all};
 use crate::answers::fairness::plan::{FairnessPlan, Until};
 use crate::answers::fairness::{Found, charts};
 use crate::answers::reproduce::ota::sentences::Sentence;
@@ -191,7 +191,7 @@ pub fn find(place: &Place, settings: &Settings, say: fn(&Said)) -> Result<Outcom
         ..FairnessPlan::default()
     };
     let until = Until { window_end_us: place.window_end, ..Until::default() };
-    let found = gather_all(&week, until, Ends::Kept, None, &say)?.evaluate(&say)?;
+    let found = gather_all(&week, until, Ends::Kept, Buckets::Unread, &say)?.evaluate(&say)?;
     let all = users(&found.history);
     let named: Vec<UserUsage> = match &settings.users {
         Users::Heaviest(count) => all.iter().take(*count).cloned().collect(),

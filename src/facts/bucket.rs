@@ -1,0 +1,82 @@
+//! One bucket of a lake, read once for all that fold it.
+//!
+//! In: a lake and the number of a bucket. Out: its jobs and tasks, each read when a study first
+//! asks for them. A bucket that is shared keeps them for the next study; one that is not hands
+//! them over, so that a study alone can free them as soon as it is done with them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::FactError;
+use super::jobs::Jobs;
+use super::tasks::{Tasks, Usage};
+use super::window::Windows;
+use crate::lake::Lake;
+use crate::schema::Table;
+
+/// A bucket of a lake.
+pub struct Bucket<'a> {
+    /// The lake.
+    pub lake: &'a Lake,
+    /// Its number.
+    pub number: u32,
+    /// Where what is open is closed.
+    pub windows: Windows,
+    kept: Option<RefCell<Kept>>,
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Kept {
+    jobs: Option<Rc<Jobs>>,
+    tasks: Option<(Usage, Rc<Tasks>)>,
+}
+
+impl<'a> Bucket<'a> {
+    /// A bucket that one study folds.
+    pub const fn of(lake: &'a Lake, number: u32, windows: Windows) -> Self {
+        Self { lake, number, windows, kept: None }
+    }
+
+    /// A bucket that several studies fold, one after the other.
+    pub fn shared(lake: &'a Lake, number: u32, windows: Windows) -> Self {
+        Self { kept: Some(RefCell::default()), ..Self::of(lake, number, windows) }
+    }
+
+    /// Its jobs; none without `job_events`.
+    ///
+    /// # Errors
+    /// The table does not read.
+    pub fn jobs(&self) -> Result<Rc<Jobs>, FactError> {
+        if let Some(jobs) = self.kept.as_ref().and_then(|kept| kept.borrow().jobs.clone()) {
+            return Ok(jobs);
+        }
+        let has_jobs = self.lake.has(Table::JobEvents);
+        let jobs = if has_jobs { Jobs::read(self.lake, self.number)? } else { Jobs::default() };
+        let jobs = Rc::new(jobs);
+        if let Some(kept) = &self.kept {
+            kept.borrow_mut().jobs = Some(Rc::clone(&jobs));
+        }
+        Ok(jobs)
+    }
+
+    /// Its tasks, with this much of what they used. Tasks with more or less of it are not kept
+    /// beside them.
+    ///
+    /// # Errors
+    /// A table does not read.
+    pub fn tasks(&self, usage: Usage) -> Result<Rc<Tasks>, FactError> {
+        let known = self.kept.as_ref().and_then(|kept| kept.borrow().tasks.clone());
+        if let Some((_, tasks)) = known.filter(|(read, _)| *read == usage) {
+            return Ok(tasks);
+        }
+        if let Some(kept) = &self.kept {
+            kept.borrow_mut().tasks = None;
+        }
+        let tasks = Rc::new(Tasks::read(self.lake, self.number, self.windows, usage)?);
+        if let Some(kept) = &self.kept {
+            kept.borrow_mut().tasks = Some((usage, Rc::clone(&tasks)));
+        }
+        Ok(tasks)
+    }
+}
