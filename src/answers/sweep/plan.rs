@@ -51,7 +51,7 @@ pub struct SweepPlan {
     /// and `by=events` by its events so far as well, from jobs that had ended by then (500 bytes
     /// more for each of them); with `per=job,tasks=3` a job ends once three of its tasks are
     /// condemned. A rule that ends a job condemns all of its tasks, finished ones too. A policy of
-    /// `jobfate replay` takes any of these but `history` behind `kill:`.
+    /// `jobfate replay` takes any of these behind `kill:`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events"))]
     #[serde(serialize_with = "write_rules", deserialize_with = "read_rules")]
     pub rules: Vec<RuleList>,
