@@ -27,8 +27,10 @@ const EXAMPLES: &str = "Examples:\n  jobfate load --lake lake\n  jobfate load --
 ///
 /// JSON and --out also hold: submissions by hour of the week, their index of dispersion and
 /// autocorrelation (from `job_events`, which may cover more time than the loaded `task_events`);
-/// and wait, run time and bounded slowdown of jobs by size and by user. The size of a job is its
-/// number of tasks, or in a log its number of processors.
+/// and wait, run time and bounded slowdown of jobs by size, by the CPU and the memory that their
+/// tasks request together (in powers of ten), and by user. The size of a job is its number of tasks,
+/// or in a log its number of processors. --out also holds the requests on single machines over time:
+/// on all of them, or on 40, evenly spaced in their order by CPU, memory and id.
 ///
 /// Memory: 100 MB, 150 bytes for each row of the tables of events and usage in the lake's largest
 /// bucket, and 400 bytes for each interval and group, per thread.

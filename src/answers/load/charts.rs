@@ -1,17 +1,17 @@
 //! The charts of `load`: stacked areas over time with the capacity above them, tasks that run and
-//! wait, when jobs come, and sizes.
+//! wait, single machines, when jobs come, and sizes.
 //!
 //! In: what was added up. Out: charts whose intervals are joined to as many as a picture can show.
 
-use super::{Length, Loaded, table};
+use super::{Loaded, size_charts, table};
 use crate::answers::edges;
 use crate::charts::{
-    Area, AreaChart, Bar, BarChart, Chart, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Line,
-    LineChart, Scale, Stroke, Tone, outcome_tone,
+    Area, AreaChart, Chart, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Line, LineChart,
+    Scale, Stroke, Tone, outcome_tone,
 };
 use crate::digits;
 use crate::studies::load::arrivals::{DAYS, TimeOfDay};
-use crate::studies::load::jobs::FateRow;
+use crate::studies::load::strips::Strips;
 use crate::studies::load::{Amount, By, Cells};
 use crate::studies::meter::Resource;
 use crate::units::{CpuTime, micros_to_seconds};
@@ -51,12 +51,13 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
             }
         }
     }
+    charts.extend(strips(loaded));
     charts.push(("load-tasks".to_owned(), tasks(loaded)));
     if 0 < loaded.arrivals.jobs {
         charts.push(("load-arrivals".to_owned(), hours(loaded)));
         charts.extend(bursts(loaded));
     }
-    charts.extend(sizes(loaded));
+    charts.extend(size_charts::all(loaded));
     charts
 }
 
@@ -86,7 +87,7 @@ impl Joined {
     /// How long a value of the chart is, in words.
     fn length(&self, loaded: &Loaded) -> String {
         let each = i64::try_from(self.each).unwrap_or(i64::MAX);
-        Length(loaded.plan.interval.micros().saturating_mul(each)).words()
+        loaded.plan.interval.times(each).words()
     }
 
     /// Means over the joined intervals; of known ones only.
@@ -332,67 +333,45 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
     charts
 }
 
-fn sizes(loaded: &Loaded) -> Vec<(String, Chart)> {
-    let rows = loaded.load.job_sums.by_size();
-    let noun = if loaded.load.source.is_log() { "processors" } else { "tasks" };
-    let bars = |value: fn(&FateRow) -> Option<f64>, note: fn(f64) -> String| -> Vec<Bar> {
-        let bar = |row: &FateRow| {
-            let value = value(row);
-            Bar {
-                label: row.name.clone(),
-                note: value.map_or_else(|| "unknown".to_owned(), note),
-                value: value.unwrap_or(0.0),
-                tone: Tone::Blue,
-            }
-        };
-        rows.iter().map(bar).collect()
+/// A strip per machine of the sample, of the resource that is asked for.
+fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
+    let Strips { at, machine_count, machines } = &loaded.load.strips;
+    let (idx, stem, title, noun) = match loaded.plan.resource {
+        None | Some(Resource::Cpu) => (0, "load-cpu-machines", "CPU", "CPU"),
+        Some(Resource::Memory) => (1, "load-memory-machines", "Memory", "memory"),
+        Some(Resource::Gpu) => return None,
     };
-    if rows.is_empty() {
-        return Vec::new();
+    let has_capacity = machines.iter().any(|strip| strip.capacity[idx].is_some());
+    if !has_capacity {
+        return None;
     }
-    let seconds = |value: f64| format!("{} s", digits::six_digits(value));
-    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-    let jobs = bars(|row| Some(row.jobs as f64), |count| digits::grouped_decimal(count, 0));
-    let chart = |title: &str, caption: &str, axis: &str, bars| {
-        let caption = format!("By {noun} of the job. {caption}");
-        let (title, value_axis) = (title.to_owned(), axis.to_owned());
-        Chart::Bars(BarChart { title, caption, value_axis, bars })
+    let rows = machines.iter().map(|strip| HeatRow {
+        name: strip.machine_id.to_string(),
+        values: (0..at.count()).map(|piece| Some(strip.share(idx, piece)? * 100.0)).collect(),
+    });
+    let days = micros_to_seconds(at.end_us - at.start_us) / 86_400.0;
+    let (axis, length) =
+        if days < HOURS_BELOW_DAYS { (HOURS_OF_TRACE, days * 24.0) } else { (DAYS_OF_TRACE, days) };
+    let sample = if machines.len() < *machine_count {
+        format!(
+            "{} of {} machines, evenly spaced in their order by capacity",
+            machines.len(),
+            digits::grouped(*machine_count as u64)
+        )
+    } else {
+        format!("All {}", digits::counted(machines.len() as u64, "machine"))
     };
-    let mut charts = vec![
-        (
-            "load-sizes".to_owned(),
-            chart("How large jobs are", "Jobs with tasks in the loaded parts.", "jobs", jobs),
+    let chart = Chart::Heat(HeatChart {
+        title: format!("{title} requested on single machines over time"),
+        caption: format!(
+            "{sample}; the fullest first. Each field is a mean; blank while the machine is away.{}",
+            edges::ending(&edges::sentence(&loaded.censoring()))
         ),
-        (
-            "load-size-run".to_owned(),
-            chart(
-                "How long jobs of each size run",
-                "Median from the first SCHEDULE to the end, of jobs that started and ended in the window.",
-                "median run time (s)",
-                bars(|row| row.run_s_median, seconds),
-            ),
-        ),
-        (
-            "load-size-wait".to_owned(),
-            chart(
-                "How long jobs of each size wait",
-                "Mean from the first SUBMIT to the first SCHEDULE, of jobs submitted in the window.",
-                "mean wait (s)",
-                bars(|row| row.wait_s_mean, seconds),
-            ),
-        ),
-        (
-            "load-size-slowdown".to_owned(),
-            chart(
-                "How much waiting slows jobs of each size down",
-                "Mean bounded slowdown: wait plus run time, divided by the run time (at least 10 s); at least 1.",
-                "mean bounded slowdown",
-                bars(|row| row.slowdown_mean, digits::six_digits),
-            ),
-        ),
-    ];
-    if !loaded.load.knows_waits {
-        charts.truncate(2);
-    }
-    charts
+        x_axis: axis.to_owned(),
+        x: 0.0..length,
+        y_axis: "machines".to_owned(),
+        rows: rows.collect(),
+        value: format!("% of the machine's {noun} requested"),
+    });
+    Some((stem.to_owned(), chart))
 }

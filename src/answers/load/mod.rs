@@ -3,13 +3,9 @@
 //! In: a lake, a length of intervals, what to stack by. Out: means per interval, in all and by
 //! group; when jobs come; waits and slowdowns by size and user.
 
-use std::fmt;
-use std::str::FromStr;
-
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use thiserror::Error;
 
 use crate::answers::describe::assumed_waits;
 use crate::answers::study::{Definitions, Found, Plan, settings};
@@ -29,12 +25,15 @@ use crate::studies::load::fragmentation::{Fragmentation, fragmentation};
 use crate::studies::load::{Amount, Asked, By, Intervals, Load, fold, span_of};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
 use crate::studies::outcomes::Classes;
-use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds, parse_micros};
+use crate::units::{CpuTime, micros_to_seconds};
 
 mod charts;
+mod length;
+mod size_charts;
 pub(crate) mod step;
 mod table;
 
+pub use length::{Length, LengthError};
 pub(crate) use table::fate_columns;
 
 /// The result.
@@ -44,6 +43,9 @@ pub const KIND: Kind<'static> = Kind {
         ("load-by-outcome", "Load by outcome of the job"),
         ("load-intervals", "Load of all groups together"),
         ("load-by-size", "Waits and slowdowns by size of the job"),
+        ("load-by-cpu-request", "Waits and slowdowns by the CPU that the job requests"),
+        ("load-by-memory-request", "Waits and slowdowns by the memory that the job requests"),
+        ("load-by-machine", "Load of a sample of machines"),
         ("load-by-job-user", "Waits and slowdowns by user"),
         ("load-hours", "Submissions by hour of the week"),
         ("load-dispersion", "Submissions in bursts"),
@@ -67,86 +69,6 @@ const GPU_SHARE: Share = share("gpu_allocated_share", "gpu_allocated", "gpu_capa
 
 /// Intervals times groups that are held at most: about 1.5 GB a thread.
 const CELLS_MAX: usize = 4_000_000;
-
-/// A length of time with its unit: `300`, `90s`, `5m`, `1h`, `1d`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Length(i64);
-
-/// Units of a length of time and their microseconds, the longest first.
-const UNITS: [(char, i64); 4] = [
-    ('d', 86_400 * MICROS_PER_SECOND),
-    ('h', 3600 * MICROS_PER_SECOND),
-    ('m', 60 * MICROS_PER_SECOND),
-    ('s', MICROS_PER_SECOND),
-];
-
-impl Length {
-    /// So many seconds.
-    pub const fn seconds(seconds: i64) -> Self {
-        Self(seconds * MICROS_PER_SECOND)
-    }
-
-    /// The length, µs.
-    pub const fn micros(self) -> i64 {
-        self.0
-    }
-
-    /// `12 hours`, `an hour`, `1.5 s`: the largest unit that gives a whole number.
-    fn words(self) -> String {
-        let names = ["day", "hour", "minute", "second"];
-        let unit = UNITS.iter().zip(names).find(|((_, micros), _)| self.0 % micros == 0);
-        match unit {
-            Some(((_, micros), name)) if self.0 == *micros => {
-                format!("{} {name}", if name == "hour" { "an" } else { "a" })
-            }
-            Some(((_, micros), name)) => digits::counted((self.0 / micros).unsigned_abs(), name),
-            None => format!("{} s", micros_to_seconds(self.0)),
-        }
-    }
-}
-
-/// A text that is not a length of time.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is not a length of time above 0, such as 300, 90s, 5m, 1h or 1d")]
-pub struct LengthError(String);
-
-impl FromStr for Length {
-    type Err = LengthError;
-
-    fn from_str(text: &str) -> Result<Self, LengthError> {
-        let bad = || LengthError(text.to_owned());
-        let unit = UNITS.iter().find(|unit| text.ends_with(unit.0));
-        let number = text.strip_suffix(|last| unit.is_some_and(|unit| unit.0 == last));
-        let micros = parse_micros(number.unwrap_or(text)).map_err(|_| bad())?;
-        let times = unit.map_or(1, |unit| unit.1 / MICROS_PER_SECOND);
-        let length = micros.checked_mul(times).filter(|&length| 0 < length).ok_or_else(bad)?;
-        Ok(Self(length))
-    }
-}
-
-impl TryFrom<String> for Length {
-    type Error = LengthError;
-
-    fn try_from(text: String) -> Result<Self, LengthError> {
-        text.parse()
-    }
-}
-
-impl From<Length> for String {
-    fn from(length: Length) -> Self {
-        length.to_string()
-    }
-}
-
-impl fmt::Display for Length {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match UNITS.iter().find(|unit| self.0 % unit.1 == 0) {
-            Some((unit, micros)) => write!(f, "{}{unit}", self.0 / micros),
-            None => write!(f, "{}s", micros_to_seconds(self.0)),
-        }
-    }
-}
 
 /// What is asked of a lake.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -265,6 +187,8 @@ pub struct Loaded {
     /// A row per interval and group.
     stacked: RecordBatch,
     sizes: RecordBatch,
+    /// By what jobs request: CPU, memory.
+    requests: [RecordBatch; 2],
     users: RecordBatch,
 }
 
@@ -275,7 +199,7 @@ pub struct Loaded {
 pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
     lake.require(Table::TaskEvents)?;
     let [start_us, end_us] = span_of(lake, windows);
-    let at = Intervals { start_us, length_us: plan.interval.0, end_us };
+    let at = Intervals { start_us, length_us: plan.interval.micros(), end_us };
     // Bands of priority are those of the Google traces.
     let usual = if lake.source().is_google() { By::PriorityBand } else { By::Outcome };
     let by = plan.by.unwrap_or(usual);
@@ -327,9 +251,22 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
     let intervals = table::intervals(plan, &load, fragmentation.as_ref());
     let stacked = table::stacked(plan, &load);
     let sizes = table::fates("size", &load.job_sums.by_size());
+    let requests = [("cpu_request", Resource::Cpu), ("memory_request", Resource::Memory)]
+        .map(|(key, resource)| table::fates(key, &load.job_sums.by_request(resource)));
     let users = table::fates("user", &load.job_sums.by_user());
     let plan = plan.clone();
-    Ok(Loaded { plan, load, fragmentation, assumed, arrivals, intervals, stacked, sizes, users })
+    Ok(Loaded {
+        plan,
+        load,
+        fragmentation,
+        assumed,
+        arrivals,
+        intervals,
+        stacked,
+        sizes,
+        requests,
+        users,
+    })
 }
 
 /// Free capacity over time; none of it where it is not known when tasks wait.
@@ -383,7 +320,7 @@ impl Loaded {
             sums.as_ref().map(|sums| sums.iter().copied().sum::<CpuTime>().seconds())
         };
         let mut json = json!({
-            "interval_s": micros_to_seconds(plan.interval.0),
+            "interval_s": micros_to_seconds(plan.interval.micros()),
             "by": load.asked.by.name(),
             "unit": table::cpu_unit(load),
             "memory_unit": table::memory_unit(load),
@@ -409,6 +346,8 @@ impl Loaded {
             "rows": rows(&self.intervals),
             "arrivals": self.arrivals,
             "sizes": rows(&self.sizes),
+            "cpu_requests": rows(&self.requests[0]),
+            "memory_requests": rows(&self.requests[1]),
             "users": rows(&self.users),
         });
         if load.knows_gpus() {
@@ -477,6 +416,16 @@ impl Found for Loaded {
             files.table("load-intervals", &self.intervals)?;
         }
         files.table("load-by-size", &self.sizes)?;
+        for (stem, rows) in
+            ["load-by-cpu-request", "load-by-memory-request"].iter().zip(&self.requests)
+        {
+            if 0 < rows.num_rows() {
+                files.table(stem, rows)?;
+            }
+        }
+        if !self.load.strips.machines.is_empty() {
+            files.table("load-by-machine", &table::machines(&self.plan, &self.load))?;
+        }
         files.table("load-by-job-user", &self.users)?;
         files.table("load-hours", &table::hours(&self.arrivals))?;
         files.table("load-dispersion", &table::dispersion(&self.arrivals))
@@ -492,38 +441,6 @@ impl Found for Loaded {
                 json!({ "classes": self.plan.classes, "windows": windows }),
             ),
             charts: charts::all(self),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_print_back() {
-        for (text, printed) in [
-            ("5m", "5m"),
-            ("300", "5m"),
-            ("90s", "90s"),
-            ("1h", "1h"),
-            ("24h", "1d"),
-            ("0.5", "0.5s"),
-        ] {
-            assert_eq!(text.parse::<Length>().unwrap().to_string(), printed);
-        }
-        for (text, words) in [
-            ("5m", "5 minutes"),
-            ("60", "a minute"),
-            ("12h", "12 hours"),
-            ("1h", "an hour"),
-            ("90", "90 seconds"),
-            ("0.5", "0.5 s"),
-        ] {
-            assert_eq!(text.parse::<Length>().unwrap().words(), words);
-        }
-        for text in ["", "m", "0", "0h", "-5m", "5 m", "5w", "1e3", "99999999999999d"] {
-            assert!(text.parse::<Length>().is_err(), "{text}");
         }
     }
 }

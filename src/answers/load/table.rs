@@ -10,6 +10,7 @@ use crate::results::frame::Frame;
 use crate::studies::load::arrivals::ArrivalStudy;
 use crate::studies::load::fragmentation::Fragmentation;
 use crate::studies::load::jobs::FateRow;
+use crate::studies::load::strips::{Strip, Strips};
 use crate::studies::load::{Amount, By, Cells, Event, Load};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
 use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds};
@@ -325,6 +326,9 @@ fn viewed(frame: Frame) -> RecordBatch {
 pub(super) fn fates(key: &str, fates: &[FateRow]) -> RecordBatch {
     let meaning = match key {
         "size" => "Tasks of the job; processors for a log",
+        "cpu_request" | "memory_request" => {
+            "The last known requests of the job's tasks, added up; the lower bound is included"
+        }
         _ => "The user, as named in the trace",
     };
     let names = fates.iter().map(|row| row.name.as_str());
@@ -357,6 +361,51 @@ pub(crate) fn fate_columns(frame: Frame, fates: &[FateRow]) -> Frame {
         .about("Wait plus run time over the run time (at least 10 s), at least 1; the median")
         .float("slowdown_p95", of(|row| row.slowdown_p95))
         .about("Wait plus run time over the run time (at least 10 s), at least 1; the 95 % quantile (R-7)")
+}
+
+/// A row per machine of the sample and piece of the span.
+pub(super) fn machines(plan: &LoadPlan, load: &Load) -> RecordBatch {
+    let Strips { at, machines, .. } = &load.strips;
+    let rows = || {
+        let all = move |strip| (0..at.count()).map(move |piece| (strip, piece));
+        machines.iter().flat_map(all)
+    };
+    let mean = |sum: CpuTime, piece: usize| {
+        let length_s = at.length_s(piece);
+        (0.0 < length_s).then(|| sum.seconds() / length_s)
+    };
+    let mut frame = Frame::default()
+        .int("machine_id", rows().map(|(strip, _)| strip.machine_id))
+        .about("A machine of the sample: at most 40, evenly spaced in their order by capacity")
+        .float("start_s", rows().map(|(_, piece)| Some(micros_to_seconds(at.start_of(piece)))))
+        .about("Start of the piece of time, on the trace clock")
+        .float("end_s", rows().map(|(_, piece)| Some(micros_to_seconds(at.end_of(piece)))))
+        .about("End of the piece of time, on the trace clock");
+    for (name, _, _, unit) in resources(plan, load).into_iter().filter(|own| own.0 != "gpu") {
+        let idx = usize::from(name == "memory");
+        let capacity = |(strip, piece): (&Strip, usize)| {
+            strip.capacity[idx].as_ref().and_then(|sums| mean(sums[piece], piece))
+        };
+        frame = frame
+            .float(&format!("{name}_capacity"), rows().map(capacity))
+            .unit(unit)
+            .about("Capacity of the machine, the mean over the time; 0 while it was away")
+            .float(
+                &format!("{name}_allocated"),
+                rows().map(|(strip, piece)| mean(strip.allocated[idx][piece], piece)),
+            )
+            .unit(unit)
+            .about("Requests of the attempts that ran on it, the mean over the time")
+            .float(
+                &format!("{name}_allocated_share"),
+                rows().map(|(strip, piece)| strip.share(idx, piece)),
+            )
+            .about("Requests of the attempts on it over its capacity");
+    }
+    frame
+        .float("running_tasks", rows().map(|(strip, piece)| mean(strip.running[piece], piece)))
+        .about("Tasks that ran on it, the mean over the time")
+        .batch()
 }
 
 /// Jobs by hour of the week.

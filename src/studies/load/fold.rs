@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use super::arrivals::Arrivals;
 use super::groups::BucketGroups;
-use super::jobs::JobSums;
+use super::jobs::{JobSums, Size};
+use super::strips::{self, Sample, Strips};
 use super::{Amount, By, Capacity, Cells, Event, Groups, Intervals, Sums};
 use crate::facts::FactError;
 use crate::facts::jobs::Jobs;
@@ -121,6 +122,8 @@ pub struct Load {
     pub arrivals: Arrivals,
     /// What became of jobs by size and by user.
     pub job_sums: JobSums,
+    /// A sample of machines over time.
+    pub strips: Strips,
 }
 
 impl Load {
@@ -138,10 +141,11 @@ struct Part {
     jobs: Vec<u64>,
     arrivals: Arrivals,
     job_sums: JobSums,
+    strips: Vec<strips::Sums>,
 }
 
 impl Part {
-    fn new(asked: &Asked, groups: &Groups) -> Self {
+    fn new(asked: &Asked, groups: &Groups, sample: &Sample) -> Self {
         let count = asked.at.count();
         Self {
             sums: groups.names.iter().map(|_| Sums::new(count)).collect(),
@@ -150,6 +154,7 @@ impl Part {
             jobs: vec![0; count],
             arrivals: Arrivals::default(),
             job_sums: JobSums::default(),
+            strips: sample.sums(),
         }
     }
 
@@ -160,6 +165,7 @@ impl Part {
         self.jobs.iter_mut().zip(other.jobs).for_each(|(own, others)| *own += others);
         self.arrivals.merge(other.arrivals);
         self.job_sums.merge(other.job_sums);
+        strips::merge(&mut self.strips, &other.strips);
         self
     }
 }
@@ -172,21 +178,23 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactEr
     lake.require(Table::TaskEvents)?;
     let told = [tells_cpu_time(lake)?, tells_used_memory(lake)?];
     let groups = Groups::of(lake, windows, (asked.by, asked.classes, asked.most))?;
-    let machines = MachineEvents::read(lake)?;
+    let up = MachineEvents::read(lake)?.up_times(asked.at.end_us);
+    let sample = Sample::of(&up, &asked.at);
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
     let part = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .try_fold(
-            || Part::new(asked, &groups),
+            || Part::new(asked, &groups, &sample),
             |mut part, bucket| {
-                Bucket { lake, number: bucket, windows, asked, told }.add(&groups, &mut part)?;
+                let bucket = Bucket { lake, number: bucket, windows, asked, told };
+                bucket.add((&groups, &sample), &mut part)?;
                 lake.step(rows)?;
                 Ok::<Part, FactError>(part)
             },
         )
         .try_reduce_with(|one, other| Ok(one.merge(other)))
-        .unwrap_or_else(|| Ok(Part::new(asked, &groups)))?;
+        .unwrap_or_else(|| Ok(Part::new(asked, &groups, &sample)))?;
     let cells: Vec<Cells> = part.sums.iter().map(|sums| Cells::of(sums, &asked.at)).collect();
     let all = Cells::sum(&cells);
     let groups = groups.names.into_iter().zip(cells).filter(|(_, cells)| !cells.is_empty());
@@ -195,7 +203,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactEr
         source: lake.source(),
         groups: groups.collect(),
         all,
-        capacity: Capacity::of(&machines, &asked.at),
+        capacity: Capacity::of(&up, &asked.at),
         usage: part.usage,
         told,
         knows_waits: true,
@@ -203,6 +211,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactEr
         jobs: lake.has(Table::JobEvents).then_some(part.jobs),
         arrivals: part.arrivals,
         job_sums: part.job_sums,
+        strips: sample.strips(&part.strips, &up),
     })
 }
 
@@ -217,39 +226,41 @@ struct Bucket<'a> {
 }
 
 impl Bucket<'_> {
-    fn add(self, groups: &Groups, part: &mut Part) -> Result<(), FactError> {
+    fn add(self, (groups, sample): (&Groups, &Sample), part: &mut Part) -> Result<(), FactError> {
         let Self { lake, number: bucket, windows, asked, .. } = self;
         let jobs =
             if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
         let group_of = groups.of_bucket(lake, bucket, &jobs)?;
-        let mut sizes = vec![(0_u64, 0.0_f64); jobs.jobs.len()];
+        let mut sizes = vec![Size::default(); jobs.jobs.len()];
         let tasks = Tasks::read(lake, bucket, windows, Usage::ReadWithRequests)?;
         tasks.for_each(|task| {
             let sums = &mut part.sums[group_of.of(task)];
             part.counts.merge(self.task(&tasks, task, sums));
             part.usage = self.windows_of(task, part.usage, sums, Amount::CpuUsed);
+            for attempt in task.attempts {
+                sample.add(&mut part.strips, attempt);
+            }
             if let Some(position) = jobs.find(task.job_id) {
-                sizes[position].0 += 1;
-                // The last request that is known, also of a task that never ran.
-                let asks =
-                    task.events.iter().rev().find_map(|event| tasks.requests_of(event.row)[0]);
-                sizes[position].1 += f64::from(asks.unwrap_or(0.0));
+                // The last requests that are known, also of a task that never ran.
+                sizes[position].add([0, 1].map(|resource| {
+                    task.events
+                        .iter()
+                        .rev()
+                        .find_map(|event| tasks.requests_of(event.row)[resource])
+                }));
             }
         });
         drop(tasks);
         self.memory(&group_of, part)?;
-        for (job, &(task_count, cpu)) in jobs.jobs.iter().zip(&sizes) {
+        for (job, size) in jobs.jobs.iter().zip(&sizes) {
             if let Some(submit_us) = job.first_submit_us {
                 if let Some(interval) = asked.at.of(submit_us) {
                     part.jobs[interval] += 1;
                 }
                 part.arrivals.add(submit_us, windows.is_before(submit_us));
             }
-            let is_log = lake.source().is_log();
-            let size = if is_log { whole(cpu) } else { task_count };
-            let is_known = 0 < task_count && 0 < size;
             let user = job.user.map(|user| jobs.names.get(user));
-            part.job_sums.add(job, windows, user, is_known.then_some(size));
+            part.job_sums.add(job, windows, user, (size, lake.source().is_log()));
         }
         Ok(())
     }

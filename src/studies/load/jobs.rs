@@ -4,12 +4,16 @@
 //! per user the jobs, their waits and their bounded slowdowns. A job that was submitted before the
 //! window has no known wait, one that has not ended no slowdown; both are counted.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
-use super::sorted;
+use super::{sorted, whole};
+use crate::digits;
 use crate::facts::jobs::Job;
 use crate::facts::window::Windows;
 use crate::studies::ledger::UNKNOWN;
+use crate::studies::meter::Resource;
 use crate::studies::quantile;
 use crate::units::micros_to_seconds;
 
@@ -141,25 +145,81 @@ pub struct FateRow {
     pub slowdown_p95: Option<f64>,
 }
 
+/// How large a job is: its tasks, and what they request together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Size {
+    tasks: u64,
+    /// CPU and memory; none where no task says it.
+    requests: [Option<f64>; 2],
+}
+
+impl Size {
+    /// Adds a task with its requests of CPU and memory.
+    pub(super) fn add(&mut self, requests: [Option<f32>; 2]) {
+        self.tasks += 1;
+        for (sum, request) in self.requests.iter_mut().zip(requests) {
+            *sum = request.map(|own| sum.unwrap_or(0.0) + f64::from(own)).or(*sum);
+        }
+    }
+
+    /// The tasks, or the processors of a log; none where that is not known.
+    fn count(&self, is_log: bool) -> Option<u64> {
+        let processors = || whole(self.requests[0].unwrap_or(0.0));
+        let count = if is_log { processors() } else { self.tasks };
+        (0 < self.tasks && 0 < count).then_some(count)
+    }
+}
+
+/// The power of ten that an amount reaches, so that it lies between that and the next one; the
+/// least of all for nothing. What sums round off does not move it below a power that it reaches.
+#[expect(clippy::cast_possible_truncation, reason = "powers of ten of a 64-bit number")]
+fn decade(amount: f64) -> i32 {
+    const ROUNDED_OFF: f64 = 1e-6;
+    if amount <= 0.0 {
+        return i32::MIN;
+    }
+    (amount * (1.0 + ROUNDED_OFF)).log10().floor() as i32
+}
+
+/// `0.01 to 0.1`, the amounts from one power of ten up to the next.
+fn decade_name(decade: i32) -> String {
+    if decade == i32::MIN {
+        return "0".to_owned();
+    }
+    let power = |exponent: i32| {
+        let decimals = usize::try_from(-exponent).unwrap_or(0);
+        digits::grouped_decimal(10_f64.powi(exponent), decimals)
+    };
+    format!("{} to {}", power(decade), power(decade + 1))
+}
+
 /// What became of jobs by size and by user.
 #[derive(Clone, Debug, Default)]
 pub struct JobSums {
     sizes: [Fates; CLASSES.len()],
+    /// By what they request, CPU and memory, in powers of ten.
+    requests: [BTreeMap<i32, Fates>; 2],
     users: FxHashMap<String, Fates>,
 }
 
 impl JobSums {
-    /// Adds a job; its size is known if any of its tasks is loaded.
+    /// Adds a job; its size is known if any of its tasks is loaded. The CPU of a job of a log is its
+    /// processors, which are its size.
     pub(super) fn add(
         &mut self,
         job: &Job,
         windows: Windows,
         user: Option<&str>,
-        size: Option<u64>,
+        (size, is_log): (&Size, bool),
     ) {
         let [wait_us, run_us] = Fates::times_us(job, windows);
-        if let Some(size) = size {
-            self.sizes[size_class(size).0].add(wait_us, run_us);
+        if let Some(count) = size.count(is_log) {
+            self.sizes[size_class(count).0].add(wait_us, run_us);
+        }
+        for (idx, classes) in self.requests.iter_mut().enumerate() {
+            if let Some(amount) = size.requests[idx].filter(|_| !is_log || idx == 1) {
+                classes.entry(decade(amount)).or_default().add(wait_us, run_us);
+            }
         }
         let user = user.unwrap_or(UNKNOWN);
         if let Some(fates) = self.users.get_mut(user) {
@@ -171,6 +231,11 @@ impl JobSums {
 
     pub(super) fn merge(&mut self, other: Self) {
         self.sizes.iter_mut().zip(other.sizes).for_each(|(own, others)| own.merge(others));
+        for (own, others) in self.requests.iter_mut().zip(other.requests) {
+            for (class, fates) in others {
+                own.entry(class).or_default().merge(fates);
+            }
+        }
         for (user, fates) in sorted(other.users) {
             self.users.entry(user).or_default().merge(fates);
         }
@@ -178,13 +243,22 @@ impl JobSums {
 
     /// Forgets all waits, of a log that tells none.
     pub fn without_waits(&mut self) {
-        self.sizes.iter_mut().chain(self.users.values_mut()).for_each(Fates::without_waits);
+        let requests = self.requests.iter_mut().flat_map(BTreeMap::values_mut);
+        let all = self.sizes.iter_mut().chain(self.users.values_mut()).chain(requests);
+        all.for_each(Fates::without_waits);
     }
 
     /// By class of sizes, those that occur.
     pub fn by_size(&self) -> Vec<FateRow> {
         let classes = CLASSES.iter().zip(&self.sizes).filter(|(_, fates)| 0 < fates.jobs);
         classes.map(|(class, fates)| fates.row(class.1)).collect()
+    }
+
+    /// By the CPU that the tasks of a job request together (for a log not: its size says it), or by
+    /// their memory.
+    pub fn by_request(&self, resource: Resource) -> Vec<FateRow> {
+        let idx = usize::from(resource != Resource::Cpu);
+        self.requests[idx].iter().map(|(&class, fates)| fates.row(&decade_name(class))).collect()
     }
 
     /// By user, those with most jobs first.
@@ -213,5 +287,31 @@ mod tests {
         assert_eq!(row.slowdown_median, Some(1.5));
         assert!((row.slowdown_mean.unwrap() - 7.0 / 3.0).abs() < 1e-12);
         assert_eq!(row.wait_s_mean, Some(20.5));
+    }
+
+    #[test]
+    fn amounts_are_sorted_by_powers_of_ten() {
+        let check = |amount: f64, name: &str| assert_eq!(decade_name(decade(amount)), name);
+        check(0.0, "0");
+        check(0.0125, "0.01 to 0.1");
+        // Ten tasks of 0.1 in 32 bits, a little less than 1, are 1.
+        let tenth = f64::from(0.1_f32);
+        check(10.0 * tenth * (1.0 - 1e-8), "1 to 10");
+        check(0.999, "0.1 to 1");
+        check(1234.0, "1,000 to 10,000");
+    }
+
+    #[test]
+    fn a_job_is_as_large_as_what_its_tasks_request() {
+        let mut size = Size::default();
+        size.add([Some(0.5), None]);
+        size.add([None, None]);
+        size.add([Some(0.25), None]);
+        assert_eq!((size.tasks, size.requests), (3, [Some(0.75), None]));
+        // Of a log, whole processors; none are no size.
+        assert_eq!([size.count(false), size.count(true)], [Some(3), Some(1)]);
+        assert_eq!(Size::default().count(false), None);
+        size.requests = [Some(0.0), None];
+        assert_eq!([size.count(false), size.count(true)], [Some(3), None]);
     }
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::facts::machines::MachineEvents;
+use crate::facts::machines::UpTime;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -29,6 +29,7 @@ pub mod fragmentation;
 pub mod groups;
 pub mod intervals;
 pub mod jobs;
+pub mod strips;
 
 pub(in crate::studies) use fold::whole;
 pub use fold::{Asked, Counts, Load, Span, fold};
@@ -177,8 +178,7 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    fn of(machines: &MachineEvents, at: &Intervals) -> Self {
-        let up = machines.up_times(at.end_us);
+    fn of(up: &[UpTime], at: &Intervals) -> Self {
         if up.is_empty() {
             return Self::default();
         }
