@@ -12,6 +12,8 @@ use crate::facts::tasks::TaskView;
 use crate::faults::{Code, Fault};
 use crate::notation::{Notation, NotationError};
 
+#[cfg(test)]
+mod causality;
 mod dead_time;
 mod events;
 mod failures;
