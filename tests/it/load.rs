@@ -252,13 +252,17 @@ fn the_fact_by_hour_has_the_sums_of_load() {
     //  task 1   |  ===========================              killed with its job in a silent hour
     //  task 2   |    =======================================|  FINISH
     let place = Place::new();
-    let task =
-        |time: u32, job: u32, kind: u32| format!("{time}000000,,{job},0,5,{kind},u,0,1,0.5,,,\n");
+    let task = |time: u32, job: u32, kind: u32| {
+        format!("{time}000000,,{job},0,5,{kind},u,0,1,0.5,0.25,,\n")
+    };
     let tasks = [(0, 1, 0), (0, 2, 0), (1000, 1, 1), (2000, 2, 1), (15_000, 2, 4)];
     let tasks: String = tasks.iter().map(|&(time, job, kind)| task(time, job, kind)).collect();
     place.raw("task_events/part-00000-of-00001.csv", tasks);
     let job = |time: u32, kind: u32| format!("{time}000000,,1,{kind},u,0,n,l\n");
     place.raw("job_events/part-00000-of-00001.csv", [job(0, 0), job(9000, 5)].concat());
+    // The machine leaves for an hour, and has twice the memory from then on.
+    let machines = "0,5,0,p,1,0.5\n8000000000,5,1,,,\n11600000000,5,0,p,,1\n";
+    place.raw("machine_events/part-00000-of-00001.csv", machines.to_owned());
     place.ingest(&[]).ok();
     let load = json(&place, &["load", "--interval", "1h"]);
     let facts = json(&place, &["query", "q18"]);
@@ -274,8 +278,16 @@ fn the_fact_by_hour_has_the_sums_of_load() {
         let own = &load["rows"][usize::try_from(hour).unwrap()];
         let length = own["end_s"].as_f64().unwrap() - own["start_s"].as_f64().unwrap();
         assert!(close(own["running_tasks"].as_f64().unwrap() * length, slots), "{own}");
-        let requested = row["requested_s"].as_f64().unwrap();
-        assert!(close(own["cpu_allocated"].as_f64().unwrap() * length, requested), "{own}");
+        for (of_load, of_fact) in [
+            ("cpu_allocated", "requested_s"),
+            ("memory_allocated", "requested_memory_s"),
+            ("pending_tasks", "waiting_s"),
+            ("cpu_capacity", "cpu_capacity_s"),
+            ("memory_capacity", "memory_capacity_s"),
+        ] {
+            let fact = row[of_fact].as_f64().unwrap();
+            assert!(close(own[of_load].as_f64().unwrap() * length, fact), "{of_fact}: {own} {row}");
+        }
         assert_eq!(own["submitted_tasks"], row["submitted"]);
     }
 }

@@ -326,7 +326,7 @@ fn queries_are_listed() {
         q15_memory_held              how much memory had each task requested while it ran? (task_events)
         q16_memory_measured          how much memory was measured of each task, inside its attempts and outside them? (task_events, task_usage)
         q17_attempt_facts            what belongs to each attempt: its task, its job, how long it waited, how it ended, what it cost? (job_events, task_events)
-        q18_cluster_by_hour          how much ran in each hour, and what happened? (task_events)
+        q18_cluster_by_hour          how much ran and waited in each hour, on what, and what happened? (task_events)
         q19_machines                 what did each machine do: how long was it up, what ran on it, and how did that end? (task_events, machine_events)
         q20_previous_jobs            which job did the same user submit before each job, and what became of that job? (job_events)
         q21_evictions                which task was evicted where, what had it requested and held, and when did it run again? (job_events, task_events)

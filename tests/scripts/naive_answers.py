@@ -213,6 +213,31 @@ def time_up(events, window_end):
     return up + (overlap((since, AFTER), (0, window_end)) if since is not None else 0), outages
 
 
+def times_up(events, window_end, resource):
+    """The times for which a machine was there, each with the last capacity that was known of it."""
+    found, is_there, capacity = [], False, None
+    for place, event in enumerate(events):
+        is_there = event[2] == 0 or event[2] == 2 and (is_there or place == 0)
+        capacity = capacity if event[resource] is None else event[resource]
+        until = min(events[place + 1][0] if place + 1 < len(events) else AFTER, window_end)
+        if is_there and event[0] < window_end:
+            found.append((event[0], until, capacity))
+    return found
+
+
+def waits_of(events, job_end, window_end):
+    """From each SUBMIT to the next deciding event, or the end of the job, within the window."""
+    deciding = [e for e in events if e.kind in "01" + TERMINAL]
+    job_end = job_end if job_end is not None and job_end < window_end else window_end
+    found = []
+    for place, event in enumerate(deciding):
+        if event.kind == "0" and event.time < window_end:
+            until = deciding[place + 1].time if place + 1 < len(deciding) else job_end
+            if event.time < min(until, window_end):
+                found.append((event.time, min(until, window_end)))
+    return found
+
+
 def hour_of(time):
     return time // HOUR * HOUR
 
@@ -358,28 +383,47 @@ def main(trace, out, thresholds, log):
     of_job = {job: [users[job], last_seen([e.klass for e in ev]),
                     largest(e.name for e in ev), *outcome(ev)[2:4]] for (job,), ev in jobs.items()}
 
+    measured_in = defaultdict(int)
+    for task, w, a, start, end in inside:
+        measured_in[task, a.number] += (w.rate or 0) * (end - start)
+
     def attempt_facts(task, a):
         ev = tasks[task]
         submit = submit_before(ev, a.schedule)
         wait = a.schedule.time - submit if submit and a.schedule.time < AFTER else None
         return [*task, a.number, a.schedule.machine, a.schedule.request, a.schedule.memory, *a.span(task_end),
                 "true" if a.end is None else "false", a.kind, a.ended(), submit, wait,
-                *held([a]), last_seen([e.priority for e in ev]), *outcome(ev)[2:4],
+                *held([a]), seconds(measured_in[task, a.number]) if (task, a.number) in measured_in else None,
+                last_seen([e.priority for e in ev]), *outcome(ev)[2:4],
                 *of_job.get(task[0], [None] * 5)]
 
     write("q17_attempt_facts", "job_id task_index attempt machine_id cpu_request memory_request start_us end_us "
-          "is_open ended_by ended submit_us wait_us slots_s requested_s priority task_outcome_sequence "
+          "is_open ended_by ended submit_us wait_us slots_s requested_s measured_s priority task_outcome_sequence "
           "task_outcome_terminal user scheduling_class job_name job_outcome_sequence job_outcome_terminal",
           [attempt_facts(task, a) for task, all_ in attempts.items() for a in all_])
     ran = [(task, a) for task, all_ in attempts.items() for a in all_ if a.schedule.time < AFTER]
+    waits = [wait for (job, _), ev in tasks.items() for wait in waits_of(ev, ends.get(job), task_end)]
+    there = {resource: [span for events in periods.values() for span in times_up(events, task_end, resource)]
+             for resource in (3, 4)}
     happened = {hour_of(a.span(task_end)[1]): [0] * 7 for _, a in ran}
     for event in (e for ev in tasks.values() for e in ev if e.time < AFTER):
         counts = happened.setdefault(hour_of(event.time), [0] * 7)
         if event.kind in "01" + TERMINAL:
             counts[int(event.kind)] += 1
 
-    write("q18_cluster_by_hour", "hour_us slots_s requested_s submitted started evicted failed finished killed lost",
-          [[hour, *held([a for _, a in ran], hour, hour + HOUR), *counts] for hour, counts in sorted(happened.items())])
+    def in_hour(spans, hour):
+        return seconds(sum((amount or 0) * overlap((since, until), (hour, hour + HOUR)) for since, until, amount in spans))
+
+    def capacity(hour, resource):
+        is_known = any(event[resource] is not None for events in periods.values() for event in events)
+        return in_hour(there[resource], hour) if is_known else None
+
+    memory = [(*a.span(task_end), a.schedule.memory) for _, a in ran]
+    write("q18_cluster_by_hour", "hour_us slots_s requested_s requested_memory_s waiting_s cpu_capacity_s "
+          "memory_capacity_s submitted started evicted failed finished killed lost",
+          [[hour, *held([a for _, a in ran], hour, hour + HOUR), in_hour(memory, hour),
+            in_hour([(*wait, 1) for wait in waits], hour), capacity(hour, 3), capacity(hour, 4), *counts]
+           for hour, counts in sorted(happened.items())])
 
     def machine(number_):
         up, outages = time_up(periods[number_], max(job_end, task_end))
