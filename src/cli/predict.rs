@@ -24,7 +24,9 @@ const EXAMPLES: &str = "Examples:\n  jobfate predict --lake lake\n  jobfate pred
 /// --out adds scores by outcome, by day of submission and by predicted chance (calibration), and
 /// the ROC and precision-recall curves, as CSV, Parquet and charts.
 ///
-/// Memory: 100 MB, and 200 bytes for each row of `job_events`.
+/// Memory: 100 MB, and 200 bytes for each row of `job_events`; with `hazard-events` also 130 bytes for
+/// each row of `task_events` in the lake's largest bucket, per thread, and 400 bytes for each job that
+/// ended.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))

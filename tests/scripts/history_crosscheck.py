@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Recomputes the kill rules `history:by=age` and `history:by=events` from the raw files.
+"""Recomputes the kill rules `history:by=age` and `history:by=events`, and what `predict` says by events, from the raw files.
 
     python tests/scripts/history_crosscheck.py JOBFATE LAKE TRACE_DIR
 
 TRACE_DIR holds `job_events` and `task_events` of the Google trace of 2011, all parts of which are in LAKE.
 Shares no code with the program, and goes another way: events, looks and ends of jobs are put in one
 order of time and followed once, so that nothing later can be known. Compares condemned tasks by outcome
-and harmed jobs for each chance; ends with 1 and a line for each figure that differs. Takes about three
-minutes and 2.5 GB.
+and harmed jobs for each chance, and right and wrong predictions of the rule `hazard-events` at two ages (a
+chance within rounding of one half may fall on either side: two jobs); ends with 1 and a line for each
+figure that differs. Takes about three minutes and 2.5 GB.
 """
 
 import collections
@@ -25,6 +26,7 @@ AGES = [age * 10**6 for age in (60, 600, 3600, 21_600, 86_400)]
 EVENTS = [3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100]
 GRID = [0.5, 0.7, 0.9, 0.95, 0.99]
 AFTER = 60 * 10**6
+PREDICTED_AT_S = (600, 3600)
 NEVER = 2**63 - 1
 OUTCOMES = {"014": "finished", "013": "failed", "015": "killed", "01": "running"}
 
@@ -99,11 +101,14 @@ class Known:
         for cell, count in counts.items():
             self.by["cell", cell].add(lost, count / tasks)
 
-    def chance(self, who, age, count):
-        ages, events = steps_of(age, count)
+    def rate(self, who):
         every = self.by["all"]
         rate = every.lost / every.jobs if every.jobs else 0.0
-        rate = self.by["pair", who].drawn(self.by["user", who[0]].drawn(rate))
+        return self.by["pair", who].drawn(self.by["user", who[0]].drawn(rate))
+
+    def chance(self, who, age, count):
+        ages, events = steps_of(age, count)
+        rate = self.rate(who)
         base = here = self.by["cell", (0, 0)].drawn(0.5)
         for step in range(1, ages + 1):
             here = self.by["cell", (step, 0)].drawn(here)
@@ -111,6 +116,16 @@ class Known:
             here = self.by["cell", (ages, step)].drawn(here)
         lost, finished = rate * here * (1 - base), (1 - rate) * (1 - here) * base
         return lost / (lost + finished)
+
+
+def come_to(history, at):
+    """The age and the events of a task by a time; nothing where it had not begun."""
+    known = [event for event in history if event[0] <= at]
+    first = next((event[0] for event in known if event[2] == SCHEDULE), None)
+    if first is None:
+        return None
+    last = next((event for event in reversed(known) if event[2] in DECIDING))
+    return (last[0] if last[2] in OVER else at) - first, len(known)
 
 
 def ends_of(jobs, who, tasks_by_job, tasks):
@@ -122,14 +137,11 @@ def ends_of(jobs, who, tasks_by_job, tasks):
                 continue
             cells, begun = collections.Counter(), 0
             for task in tasks_by_job.get(job, ()):
-                known = [event for event in tasks[task] if event[0] <= time]
-                first = next((event[0] for event in known if event[2] == SCHEDULE), None)
-                if first is None:
+                reached = come_to(tasks[task], time)
+                if reached is None:
                     continue
                 begun += 1
-                last = next((event for event in reversed(known) if event[2] in DECIDING))
-                until = last[0] if last[2] in OVER else time
-                ages, counts = steps_of(until - first, len(known))
+                ages, counts = steps_of(*reached)
                 cells.update((a, c) for a in range(ages + 1) for c in range(counts + 1))
             ends.append((time, place, own, kind != FINISH, cells, begun))
     return sorted(ends, key=lambda end: end[:2])
@@ -159,8 +171,32 @@ def looks_of(jobs, tasks, window_end):
     return sorted(looks)
 
 
+def predicted(age, jobs, who, tasks, tasks_by_job, ends, window_end):
+    """Predictions of jobs that reach an age: [true positives, false ones, true negatives, false ones]."""
+    asked = []
+    for job, history in jobs.items():
+        first = next((event for event in history if event[2] == SUBMIT), history[0])
+        time, last = first[0] + age, history[-1][2]
+        if history[0][0] == 0 or last not in (FAIL, FINISH, KILL) or window_end < time:
+            continue
+        over = [event[2] for event in history if event[0] <= time][-1] in (FAIL, FINISH, KILL)
+        if not over and any(tasks[task][0][0] <= time for task in tasks_by_job.get(job, ())):
+            asked.append((time, first[1], job, last != FINISH))
+    known, next_end, counts = Known(), 0, [0] * 4
+    for time, place, job, truth in sorted(asked):
+        while next_end < len(ends) and ends[next_end][:2] < (time, place):
+            _, _, own, lost, cells, begun = ends[next_end]
+            known.end(own, lost, cells, begun)
+            next_end += 1
+        reached = [come_to(tasks[task], time) for task in tasks_by_job[job]]
+        chances = [known.chance(who[job], *one) for one in reached if one is not None]
+        chance = sum(chances) / len(chances) if chances else known.rate(who[job])
+        counts[{(1, 1): 0, (1, 0): 1, (0, 0): 2, (0, 1): 3}[int(chance > 0.5), int(truth)]] += 1
+    return counts
+
+
 def expected(trace):
-    """By rule and chance: condemned tasks by outcome, and harmed jobs."""
+    """By rule and chance: condemned tasks by outcome, and harmed jobs; by age, predictions."""
     jobs, who = jobs_of(trace)
     tasks, window_end = tasks_of(trace)
     tasks_by_job = collections.defaultdict(list)
@@ -186,6 +222,8 @@ def expected(trace):
             by_outcome = collections.Counter(outcome[task[0]] for task in condemned)
             harmed = {task[0] for task in condemned if outcome[task[0]] == "finished"}
             found[rule, round(chance * 100)] = by_outcome, len(harmed)
+    for age in PREDICTED_AT_S:
+        found[age] = predicted(age * 10**6, jobs, who, tasks, tasks_by_job, ends, window_end)
     return found
 
 
@@ -207,6 +245,16 @@ def main(program, lake, trace):
             print(f"{by} {place} %: {row['harmed_jobs']} harmed jobs, should be {harmed}")
             wrong += 1
         print(f"{by} {place} %: {sum(by_outcome.values())} condemned tasks, {harmed} harmed jobs")
+    for age in PREDICTED_AT_S:
+        command = [program, "predict", "--lake", lake, "--age", f"{age}s", "--rules", "hazard-events",
+                   "--format", "json", "-q"]
+        said = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        kinds = ["true_positives", "false_positives", "true_negatives", "false_negatives"]
+        ours = [said[kind] for kind in kinds]
+        if sum(ours) != sum(should[age]) or any(abs(one - other) > 2 for one, other in zip(ours, should[age])):
+            print(f"after {age} s: {ours}, should be {should[age]}")
+            wrong += 1
+        print(f"after {age} s: {dict(zip(kinds, should[age]))}")
     return 1 if wrong else 0
 
 

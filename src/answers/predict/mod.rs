@@ -13,7 +13,7 @@ use crate::answers::study::Plan;
 use crate::answers::words::texts;
 use crate::digits;
 use crate::facts::window::Windows;
-use crate::faults::Result;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
@@ -21,6 +21,7 @@ use crate::results::shares::{self, Share, share};
 use crate::results::store::{self, Answer, Files};
 use crate::schema::Table;
 use crate::studies::predict::past::Past;
+use crate::studies::predict::progress::Progress;
 use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::Score;
 use crate::units::micros_to_seconds;
@@ -56,7 +57,10 @@ pub struct PredictPlan {
     /// jobs, how many ended, the class); each job that ends moves its weights a step
     /// (`logistic:step=0.05`). hazard: rate, combined with how often ended jobs of both kinds
     /// lasted longer than --age (Bayes' rule), and with the ended jobs of the same user and name
-    /// that did; without --age it is nearly the same as rate.
+    /// that did; without --age it is nearly the same as rate. hazard-events: rate, combined with how
+    /// often jobs did not finish whose tasks lasted as long and had as many events (`by=events` of the
+    /// kill rule `history`), the mean over the tasks that have begun; it needs --age and
+    /// `task_events`, and only jobs of which a task is loaded are counted then, for every rule.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_values_t = Predictor::usual()))]
     #[serde(with = "texts")]
     pub rules: Vec<Predictor>,
@@ -108,7 +112,16 @@ pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Pr
             rules.push(*rule);
         }
     }
-    let past = Past::read(lake, windows, plan.age.map_or(0, Length::micros))?;
+    let asks_tasks = rules.contains(&Predictor::HazardEvents);
+    if asks_tasks && plan.age.is_none() {
+        let text = "`hazard-events` predicts jobs that run, and --age says when: give for example \
+            --age 1h";
+        return Err(Usage(text.to_owned()).into());
+    }
+    let mut past = Past::read(lake, windows, plan.age.map_or(0, Length::micros))?;
+    if asks_tasks {
+        past.progress = Some(Progress::read(lake, windows, &past)?);
+    }
     let scores = crate::studies::predict::predict(&past, &rules);
     Ok(Predicted { past, scores })
 }
@@ -121,8 +134,14 @@ impl Predicted {
             0 => String::new(),
             count => format!("{} that ended before the age, ", digits::grouped(count)),
         };
+        let unseen = match self.past.jobs_without_tasks() {
+            0 => String::new(),
+            count => {
+                format!("{} without tasks in the loaded parts by then, ", digits::grouped(count))
+            }
+        };
         format!(
-            "of {}, {short}{} that ended but were submitted before the window and {} without FINISH, FAIL or \
+            "of {}, {short}{unseen}{} that ended but were submitted before the window and {} without FINISH, FAIL or \
             KILL as the last event are not counted; rules learn from the ends of both",
             digits::counted(jobs, "job"),
             digits::grouped(jobs_before_window),
@@ -237,8 +256,9 @@ impl Predicted {
         if 0 < self.past.age_us {
             settings["age"] = json!(format!("{}s", micros_to_seconds(self.past.age_us)));
         }
+        let with_tasks = Kind { tables: &[Table::JobEvents, Table::TaskEvents], ..KIND };
         Answer {
-            kind: KIND,
+            kind: if self.past.progress.is_some() { with_tasks } else { KIND },
             table,
             json: self.json(),
             settings,
@@ -257,6 +277,9 @@ impl Predicted {
         if 0 < self.past.age_us {
             json["age_s"] = json!(micros_to_seconds(self.past.age_us));
             json["jobs_too_short"] = json!(self.past.jobs_too_short);
+            if self.past.progress.is_some() {
+                json["jobs_without_tasks"] = json!(self.past.jobs_without_tasks());
+            }
         }
         json["jobs_in_all"] = json!(self.past.jobs);
         json["jobs_before_window"] = json!(self.past.jobs_before_window);

@@ -17,7 +17,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::known::{CELLS, Reached, chance_of, rate_of};
+use super::known::{CELLS, Reached, chance_of, rate_of, stage_of};
 use super::past::{End, Happens, Past, Who};
 use super::rules::{HALF_LIFE, Rate, keep};
 use crate::facts::FactError;
@@ -77,16 +77,22 @@ impl Ended {
 
     /// Takes a task of the job, as it was then.
     pub(in crate::studies) fn add(&mut self, task: &TaskView<'_>) {
-        let past = task.events.partition_point(|event| event.time_us <= self.at_us);
-        let known = &task.events[..past];
-        let Some(first) = known.iter().find(|event| event.event_type == EventType::Schedule) else {
-            return;
-        };
-        let deciding = known.iter().rev().find(|event| event.event_type.is_deciding());
-        let over = deciding.filter(|event| event.event_type.is_terminal());
-        let last_us = over.map_or(self.at_us, |event| event.time_us);
-        self.reached.add(last_us - first.time_us, known.len());
+        if let Some((age_us, events)) = come_to(task, self.at_us) {
+            self.reached.add(age_us, events);
+        }
     }
+}
+
+/// The age, µs, and the events of a task by an instant: of one that was over, its age at its end;
+/// none of one that had not begun.
+pub(super) fn come_to(task: &TaskView<'_>, at_us: i64) -> Option<(i64, usize)> {
+    let past = task.events.partition_point(|event| event.time_us <= at_us);
+    let known = &task.events[..past];
+    let first = known.iter().find(|event| event.event_type == EventType::Schedule)?;
+    let deciding = known.iter().rev().find(|event| event.event_type.is_deciding());
+    let over = deciding.filter(|event| event.event_type.is_terminal());
+    let last_us = over.map_or(at_us, |event| event.time_us);
+    Some((last_us - first.time_us, known.len()))
 }
 
 impl Hazards {
@@ -190,7 +196,7 @@ impl Moment<'_> {
     /// and so many events. Nothing of the instant itself or later is looked at.
     pub fn chance(&self, at_us: i64, age_us: i64, events: usize) -> f64 {
         let known = |cell: usize| self.hazards.cells[cell].before(at_us);
-        chance_of(self.hazards.rate(self.who, at_us), known, age_us, events)
+        chance_of(self.hazards.rate(self.who, at_us), known, stage_of(age_us, events))
     }
 }
 

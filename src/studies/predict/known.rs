@@ -27,6 +27,14 @@ fn event_step(events: usize) -> usize {
     EVENTS.partition_point(|&step| step <= events)
 }
 
+/// How many steps of age and of events a task has come to.
+pub(super) type Stage = (usize, usize);
+
+/// The stage of a task of an age and so many events.
+pub(super) fn stage_of(age_us: i64, events: usize) -> Stage {
+    (age_step(age_us), event_step(events))
+}
+
 const fn cell(age: usize, events: usize) -> usize {
     age * (EVENTS.len() + 1) + events
 }
@@ -72,15 +80,9 @@ pub(super) fn rate_of(of_pair: Rate, of_user: Rate, overall: Rate) -> f64 {
 
 /// The chance that a job does not finish, by the rate of its user and name, and by an age and so
 /// many events of one of its tasks.
-pub(super) fn chance_of(
-    rate: f64,
-    known: impl Fn(usize) -> Rate,
-    age_us: i64,
-    events: usize,
-) -> f64 {
+pub(super) fn chance_of(rate: f64, known: impl Fn(usize) -> Rate, (ages, events): Stage) -> f64 {
     let known = |age: usize, events: usize| known(cell(age, events));
     let all = known(0, 0).drawn_to(0.5);
-    let (ages, events) = (age_step(age_us), event_step(events));
     let of_age = (1..=ages).fold(all, |before, age| known(age, 0).drawn_to(before));
     let here = (1..=events).fold(of_age, |before, step| known(ages, step).drawn_to(before));
     let (lost, finished) = (rate * here * (1.0 - all), (1.0 - rate) * (1.0 - here) * all);
@@ -128,7 +130,12 @@ impl Known {
 
     /// The same of a job one of whose tasks has an age and so many events.
     pub fn chance(&self, pair: (u32, u32), age_us: i64, events: usize) -> f64 {
-        chance_of(self.rate(pair), |cell| self.cells[cell], age_us, events)
+        self.chance_at(pair, stage_of(age_us, events))
+    }
+
+    /// The same of a stage.
+    pub(super) fn chance_at(&self, pair: (u32, u32), stage: Stage) -> f64 {
+        chance_of(self.rate(pair), |cell| self.cells[cell], stage)
     }
 }
 

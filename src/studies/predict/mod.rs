@@ -19,6 +19,7 @@ pub mod hazards;
 pub mod known;
 mod logistic;
 pub mod past;
+pub mod progress;
 pub mod rules;
 pub mod score;
 
@@ -39,12 +40,11 @@ pub fn predict(past: &Past, rules: &[Predictor]) -> Vec<Score> {
                     mind.learn(step, end);
                 }
             }
-            Happens::Submits { truth, .. } => {
+            Happens::Submits { job_id, truth } => {
+                let Some(end) = truth.filter(|_| past.knows(job_id)) else { continue };
                 for (mind, tally) in minds.iter().zip(&mut tallies) {
-                    if let Some(end) = truth {
-                        // By the day of the submission, whatever the age at which it is asked.
-                        tally.add(step.at_us - step.age_us, mind.chance(step.who), end);
-                    }
+                    // By the day of the submission, whatever the age at which it is asked.
+                    tally.add(step.at_us - step.age_us, mind.chance(step.who, job_id), end);
                 }
             }
         }
@@ -60,7 +60,7 @@ pub fn chances(past: &Past, rule: Predictor) -> FxHashMap<i64, f64> {
         match step.what {
             Happens::Ends { end, .. } => mind.learn(step, end),
             Happens::Submits { job_id, .. } => {
-                chances.insert(job_id, mind.chance(step.who));
+                chances.insert(job_id, mind.chance(step.who, job_id));
             }
         }
     }
@@ -105,7 +105,7 @@ mod tests {
         for step in &past.steps {
             match step.what {
                 Happens::Ends { end, .. } => mind.learn(step, end),
-                Happens::Submits { .. } => said.push(mind.chance(step.who)),
+                Happens::Submits { job_id, .. } => said.push(mind.chance(step.who, job_id)),
             }
         }
         said
@@ -189,7 +189,7 @@ mod tests {
                 let Happens::Ends { end, .. } = step.what else { continue };
                 mind.learn(step, end);
             }
-            mind.chance(Who { user, name: user, class: None })
+            mind.chance(Who { user, name: user, class: None }, 0)
         };
         let hazard = Predictor::Hazard;
         // An unknown user: one half of all, and of those that last 51 / 101 against 11 / 101.

@@ -9,6 +9,7 @@ use arrow::record_batch::RecordBatch;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::progress::Progress;
 use crate::facts::FactError;
 use crate::facts::events::{i32_column, i64_column};
 use crate::facts::window::Windows;
@@ -113,6 +114,9 @@ pub struct Past {
     pub jobs_before_window: u64,
     /// Jobs that are not counted since their last event is not FINISH, FAIL or KILL.
     pub jobs_without_end: u64,
+    /// How far the tasks of jobs had come, where a rule asks for it: only jobs of which a task is
+    /// known then are counted.
+    pub progress: Option<Progress>,
 }
 
 /// A row of `job_events`.
@@ -225,6 +229,20 @@ impl Part {
 }
 
 impl Past {
+    /// Whether enough is known of a job when it is asked about.
+    pub fn knows(&self, job_id: i64) -> bool {
+        self.progress.as_ref().is_none_or(|progress| progress.knows(job_id))
+    }
+
+    /// Jobs that are not counted since none of their tasks is known when they are asked about.
+    pub fn jobs_without_tasks(&self) -> u64 {
+        let is_left_out = |step: &&Step| match step.what {
+            Happens::Submits { job_id, truth } => truth.is_some() && !self.knows(job_id),
+            Happens::Ends { .. } => false,
+        };
+        self.steps.iter().filter(is_left_out).count() as u64
+    }
+
     /// Reads a lake, to ask about jobs that reach an age, µs.
     ///
     /// # Errors

@@ -9,8 +9,10 @@ use std::str::FromStr;
 
 use rustc_hash::FxHashMap;
 
+use super::known::{Known as Ended, Reached};
 use super::logistic::{Features, Known, Logistic};
 use super::past::{End, Past, Step, Who};
+use super::progress::Progress;
 use crate::notation::{Notation, NotationError, write_notation};
 
 /// Ends after which half of what was learnt before is forgotten, where nothing else is said.
@@ -39,6 +41,9 @@ pub enum Predictor {
     /// not have lasted longer than the age that is asked about, and by those of the same user and
     /// name that have.
     Hazard,
+    /// The same as `Rate` at its default, weighed by how often jobs did not finish whose tasks
+    /// lasted as long and had as many events: the mean over the tasks that have begun.
+    HazardEvents,
     /// Logistic regression on all of these, learnt as jobs end.
     Logistic {
         /// How far each end moves the weights.
@@ -51,7 +56,7 @@ const STEP: f64 = 0.05;
 
 impl Predictor {
     /// All of them, with their usual parameters.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Last,
         Self::LastOrRate,
         Self::LastOfUser,
@@ -60,11 +65,13 @@ impl Predictor {
         Self::Overall,
         Self::Logistic { step: STEP },
         Self::Hazard,
+        Self::HazardEvents,
     ];
 
-    /// Those that are compared where nothing else is said: at submission `Hazard` adds nothing.
+    /// Those that are compared where nothing else is said: at submission hazards add nothing.
     pub fn usual() -> Vec<Self> {
-        Self::ALL.into_iter().filter(|rule| *rule != Self::Hazard).collect()
+        let is_hazard = |rule: &Self| matches!(rule, Self::Hazard | Self::HazardEvents);
+        Self::ALL.into_iter().filter(|rule| !is_hazard(rule)).collect()
     }
 
     /// The one that kill rules follow.
@@ -79,12 +86,13 @@ impl Predictor {
             Self::Class => "class",
             Self::Overall => "overall",
             Self::Hazard => "hazard",
+            Self::HazardEvents => "hazard-events",
             Self::Logistic { .. } => "logistic",
         }
     }
 
     /// Its memory, empty.
-    pub(super) fn mind(self, past: &Past) -> Mind {
+    pub(super) fn mind(self, past: &Past) -> Mind<'_> {
         let users = past.user_count as usize;
         Mind {
             rule: self,
@@ -98,6 +106,8 @@ impl Predictor {
             age_us: past.age_us,
             lasting: FxHashMap::default(),
             survival: [Rate::default(); 2],
+            ended: Ended::default(),
+            progress: past.progress.as_ref(),
         }
     }
 }
@@ -168,7 +178,7 @@ impl Rate {
 
 /// What a rule remembers.
 #[derive(Clone, Debug)]
-pub(super) struct Mind {
+pub(super) struct Mind<'a> {
     rule: Predictor,
     last: FxHashMap<(u32, u32), bool>,
     last_of_user: Vec<Option<bool>>,
@@ -183,6 +193,10 @@ pub(super) struct Mind {
     lasting: FxHashMap<(u32, u32), Rate>,
     /// Of all that finished, and of all that did not: how many, and how many lasted longer.
     survival: [Rate; 2],
+    /// Of all jobs that ended: how far their tasks had come.
+    ended: Ended,
+    /// How far tasks have come; none where no rule asks for it.
+    progress: Option<&'a Progress>,
 }
 
 /// What is left of a job's weight when the next one ends.
@@ -190,7 +204,7 @@ pub(super) fn keep(half_life: f64) -> f64 {
     (-1.0 / half_life).exp2()
 }
 
-impl Mind {
+impl Mind<'_> {
     /// A job has ended.
     pub(super) fn learn(&mut self, step: &Step, end: End) {
         let who = step.who;
@@ -216,6 +230,10 @@ impl Mind {
                 if lasted {
                     self.lasting.entry(pair).or_default().add(is_lost, keep(HALF_LIFE));
                 }
+            }
+            Predictor::HazardEvents => {
+                let reached = self.progress.and_then(|known| known.ended(step.row_id));
+                self.ended.end(pair, is_lost, reached.unwrap_or(&Reached::default()));
             }
             Predictor::Logistic { step } => {
                 let features = self.features(who);
@@ -259,8 +277,19 @@ impl Mind {
         known.features()
     }
 
+    /// The mean over the tasks of a job that have begun; what the past says where none has.
+    fn chance_of_stages(&self, pair: (u32, u32), job_id: i64) -> f64 {
+        let (mut sum, mut tasks) = (0.0, 0.0);
+        for (stage, count) in self.progress.into_iter().flat_map(|known| known.stages(job_id)) {
+            let count = f64::from(count);
+            sum += count * self.ended.chance_at(pair, stage);
+            tasks += count;
+        }
+        if tasks == 0.0 { self.ended.rate(pair) } else { sum / tasks }
+    }
+
     /// The chance that a job that is submitted now does not finish.
-    pub(super) fn chance(&self, who: Who) -> f64 {
+    pub(super) fn chance(&self, who: Who, job_id: i64) -> f64 {
         let number = |is_lost: bool| f64::from(u8::from(is_lost));
         let of_pair = self.last.get(&(who.user, who.name)).copied();
         let of_user = self.last_of_user[who.user as usize];
@@ -278,6 +307,7 @@ impl Mind {
                 let lasting = self.lasting.get(&(who.user, who.name)).copied();
                 lasting.unwrap_or_default().drawn_to(of_age)
             }
+            Predictor::HazardEvents => self.chance_of_stages((who.user, who.name), job_id),
             Predictor::Class => self.by_class.get(&who.class).copied().unwrap_or_default().plain(),
             Predictor::Overall => self.overall.plain(),
             Predictor::Logistic { .. } => self.logistic.chance(&self.features(who)),
