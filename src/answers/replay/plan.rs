@@ -65,7 +65,8 @@ pub struct ReplayPlan {
     ///
     /// Retries and limits: `kill:k8s:backoff_limit=6,base_s=10,max_s=360` gives up a job after its
     /// seventh failure, and a failed task waits 10 s, 20 s, ... before it is tried again, which
-    /// moves what follows. `kill:spark:max_failures=4` and `kill:hadoop:max_attempts=4` likewise,
+    /// moves what follows; by default at most 600 s, as Kubernetes' code has it (its documentation
+    /// says 360). `kill:spark:max_failures=4` and `kill:hadoop:max_attempts=4` likewise,
     /// without a wait (`per=task`: the task alone; `on=fail+evict`: evictions and losses count).
     /// `kill:slurm:limit=3600` cuts off an attempt after an hour, `limit=150,of=requested` at 150
     /// % of its requested time.
