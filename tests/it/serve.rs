@@ -261,7 +261,16 @@ fn the_api_gives_what_the_command_prints() {
             "sweep",
             vec![("cpu", "requested"), ("thresholds", "2,5"), ("rules", "events,failures={2,3}")],
         ),
+        (
+            "sweep",
+            vec![
+                ("cpu", "requested"),
+                ("rules", "history:p={0.5,0.9},per=job,tasks=2,history:p={0.5,0.9},by=events"),
+                ("train-until", "0.5"),
+            ],
+        ),
         ("predict", vec![]),
+        ("predict", vec![("age", "10m"), ("rules", "hazard,hazard-events")]),
         (
             "fairness",
             vec![
@@ -906,6 +915,9 @@ fn jobs_are_asked_cancelled_and_shown() {
     let replay =
         location(&portal.post(&session, "/ask/replay", &[("policies", "fifo"), ("until", "6")]));
     let page = portal.ended(&replay);
+    let killing = [("policies", "fifo+kill:history:p=0.9,by=events"), ("until", "6")];
+    let killed = portal.ended(&location(&portal.post(&session, "/ask/replay", &killing)));
+    assert!(killed.contains("data-phase=\"done\"") && killed.contains("history:p=0.9"), "{killed}");
     assert!(
         page.contains("data-phase=\"done\""),
         "{:?}",
