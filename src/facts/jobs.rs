@@ -22,6 +22,9 @@ pub const SEQUENCE_OUTCOMES: [&str; 5] = ["finished", "failed", "killed", "runni
 pub const TERMINAL_OUTCOMES: [&str; 8] =
     ["finished", "failed", "killed", "evicted", "lost", "pending", "running", "unknown"];
 
+/// The column of the name that a job has.
+const JOB_NAME: &str = "job_name";
+
 /// The column of logs that says why an attempt ended.
 pub const END_REASON: &str = "end_reason";
 
@@ -174,8 +177,23 @@ pub struct Jobs {
 impl Jobs {
     /// Reads the jobs of a bucket.
     pub fn read(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
+        Self::read_columns(lake, bucket, Some(JOB_NAME))
+    }
+
+    /// Reads the jobs of a bucket without their names, of which nearly each has its own: they are
+    /// most of what the table holds.
+    pub fn read_without_names(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
+        Self::read_columns(lake, bucket, None)
+    }
+
+    fn read_columns(
+        lake: &Lake,
+        bucket: u32,
+        name: Option<&'static str>,
+    ) -> Result<Self, FactError> {
         let mut columns =
-            vec![ROW_ID, "time_us", "job_id", "event_type", "user", "job_name", "scheduling_class"];
+            vec![ROW_ID, "time_us", "job_id", "event_type", "user", "scheduling_class"];
+        columns.extend(name);
         columns.extend(lake.has_column(Table::JobEvents, END_REASON).then_some(END_REASON));
         let batches = lake.read(Table::JobEvents, Some(bucket), &columns)?;
         Ok(Self::of(&batches))
@@ -185,19 +203,19 @@ impl Jobs {
         let histories = Histories::of(Table::JobEvents, batches);
         let mut names = Names::default();
         let users = names_of(batches, "user", &mut names);
-        let job_names = names_of(batches, "job_name", &mut names);
         let classes = optional_cells::<Int32Type>(batches, "scheduling_class");
-        let has_reasons =
-            batches.first().is_some_and(|batch| batch.column_by_name(END_REASON).is_some());
-        let reasons =
-            if has_reasons { names_of(batches, END_REASON, &mut names) } else { Vec::new() };
+        let mut names_of_some = |column: &str| {
+            let is_read = batches.first().is_some_and(|one| one.column_by_name(column).is_some());
+            if is_read { names_of(batches, column, &mut names) } else { Vec::new() }
+        };
+        let (job_names, reasons) = (names_of_some(JOB_NAME), names_of_some(END_REASON));
         let mut jobs: Vec<Job> = (0..histories.len())
             .map(|entity| {
                 let events = histories.events(entity);
                 let largest = |cells: &[Option<u32>]| {
                     events
                         .iter()
-                        .filter_map(|event| cells[event.row as usize])
+                        .filter_map(|event| cells.get(event.row as usize).copied().flatten())
                         .max_by_key(|&name| names.get(name))
                 };
                 let first = |kind| {

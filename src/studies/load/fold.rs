@@ -228,8 +228,11 @@ struct Bucket<'a> {
 impl Bucket<'_> {
     fn add(self, (groups, sample): (&Groups, &Sample), part: &mut Part) -> Result<(), FactError> {
         let Self { lake, number: bucket, windows, asked, .. } = self;
-        let jobs =
-            if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
+        let jobs = if lake.has(Table::JobEvents) {
+            Jobs::read_without_names(lake, bucket)?
+        } else {
+            Jobs::default()
+        };
         let group_of = groups.of_bucket(lake, bucket, &jobs)?;
         let mut sizes = vec![Size::default(); jobs.jobs.len()];
         let tasks = Tasks::read(lake, bucket, windows, Usage::ReadWithRequests)?;
