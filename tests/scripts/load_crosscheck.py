@@ -7,7 +7,9 @@ RAW is the folder of the Google trace of 2011 whose tables are in the lake, or a
 Finds the attempts anew in the raw rows and draws ten instants at which no attempt begins or ends
 for a second (or longer, where the trace is long). Those that run then are counted, and their requests
 added up; `jobfate load` with intervals of that length must say the same. Where the trace has no
-quiet second, the requests are integrated over the drawn one. Exit status 1 where they differ.
+quiet second, the requests are integrated over the drawn one. Of the sample of single machines in a
+Google trace, ten drawn rows are integrated too, and compared with `load-by-machine.csv`. Exit status 1
+where they differ.
 """
 
 import csv
@@ -15,8 +17,10 @@ import glob
 import gzip
 import io
 import random
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 TERMINAL = {2, 3, 4, 5, 6}
 
@@ -28,7 +32,7 @@ def rows(folder):
 
 
 def google(folder):
-    """Attempts as (start, end, request), µs."""
+    """Attempts as (start, end, request, machine), µs."""
     ends = {}
     for row in rows(f"{folder}/job_events"):
         kind = int(row[3])
@@ -39,11 +43,11 @@ def google(folder):
         time, kind = int(row[0]), int(row[5])
         last = max(last, time)
         if kind == 1 or kind in TERMINAL:
-            events.setdefault((row[2], row[3]), []).append((time, kind, float(row[9] or 0.0)))
+            events.setdefault((row[2], row[3]), []).append((time, kind, float(row[9] or 0.0), row[4]))
     found = []
     for (job, _), history in events.items():
         history.sort(key=lambda event: event[0])
-        for place, (time, kind, request) in enumerate(history):
+        for place, (time, kind, request, machine) in enumerate(history):
             if kind != 1:
                 continue
             if place + 1 < len(history):
@@ -51,8 +55,34 @@ def google(folder):
             else:
                 end = ends.get(job)
                 end = max(end, time) if end is not None and end < last else last
-            found.append((time, end, request))
+            found.append((time, end, request, machine))
     return found, last
+
+
+def within(attempt, start, end):
+    return max(0, min(attempt[1], end) - max(attempt[0], start))
+
+
+def machines(jobfate, lake, attempts, draw):
+    """Ten drawn rows of single machines: how many differ."""
+    with tempfile.TemporaryDirectory() as out:
+        command = [jobfate, "load", "--lake", lake, "--interval", "1h", "--out", out, "--quiet"]
+        subprocess.run(command, check=True, capture_output=True)
+        path = pathlib.Path(out) / "load-by-machine.csv"
+        found = list(csv.DictReader(path.open(newline="")))
+    wrong = 0
+    for row in draw.sample(found, 10):
+        start, end = (round(float(row[name]) * 1e6) for name in ("start_s", "end_s"))
+        here = [attempt for attempt in attempts if attempt[3] == row["machine_id"]]
+        cpu = sum(attempt[2] * within(attempt, start, end) for attempt in here) / (end - start)
+        tasks = sum(within(attempt, start, end) for attempt in here) / (end - start)
+        own_cpu, own_tasks = float(row["cpu_allocated"]), float(row["running_tasks"])
+        is_same = abs(own_cpu - cpu) <= 2**-24 * cpu + 1e-9 and abs(own_tasks - tasks) <= 1e-9 * tasks + 1e-9
+        wrong += not is_same
+        print(f"machine {row['machine_id']} {start / 1e6:.0f} s: {tasks:.3f} tasks, {cpu:.6f} CPU; "
+              f"load: {own_tasks:.3f}, {own_cpu:.6f}")
+    print(f"{10 - wrong} of 10 drawn pieces of machines equal")
+    return wrong
 
 
 def log(path):
@@ -66,14 +96,14 @@ def log(path):
             cpus = float(fields[4]) if float(fields[4]) >= 0 else float(fields[7])
             start = int((submit + max(wait, 0.0)) * 1e6)
             if run >= 0:
-                found.append((start, start + int(run * 1e6), max(cpus, 0.0)))
-    return found, max(end for _, end, _ in found)
+                found.append((start, start + int(run * 1e6), max(cpus, 0.0), None))
+    return found, max(attempt[1] for attempt in found)
 
 
 def main(jobfate, lake, raw, seed="1"):
     attempts, last = log(raw) if raw.endswith(".gz") else google(raw)
     draw = random.Random(int(seed))
-    first = min(start for start, _, _ in attempts)
+    first = min(attempt[0] for attempt in attempts)
     length = max(1, -(-(last - first) // 60_000_000_000))
     command = [jobfate, "load", "--lake", lake, "--interval", f"{length}s", "--format", "csv"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -87,10 +117,9 @@ def main(jobfate, lake, raw, seed="1"):
     for idx in drawn:
         start, end = first + idx * step, first + (idx + 1) * step
         cpu = tasks = 0.0
-        for from_us, to_us, request in attempts:
-            within = min(to_us, end) - max(from_us, start)
-            if within > 0:
-                cpu, tasks = cpu + request * within / step, tasks + within / step
+        for attempt in attempts:
+            share = within(attempt, start, end) / step
+            cpu, tasks = cpu + attempt[2] * share, tasks + share
         own_cpu, own_tasks = (float(found[idx][name]) for name in ("cpu_allocated", "running_tasks"))
         # Requests are stored in 32 bits: at most 2^-24 of each is lost.
         is_same = abs(own_cpu - cpu) <= 2**-24 * cpu + 1e-9 and abs(own_tasks - tasks) <= 1e-9 * tasks + 1e-9
@@ -99,6 +128,8 @@ def main(jobfate, lake, raw, seed="1"):
         print(f"{kind} {start / 1e6:.0f} s: {tasks:.3f} tasks, {cpu:.6f} CPU; "
               f"load: {own_tasks:.3f}, {own_cpu:.6f}")
     print(f"{10 - wrong} of 10 drawn intervals equal")
+    if not raw.endswith(".gz"):
+        wrong += machines(jobfate, lake, attempts, draw)
     return 1 if wrong else 0
 
 

@@ -22,6 +22,10 @@ const COLUMNS_MAX: usize = 360;
 /// Spans above this many days have their axis in days.
 const HOURS_BELOW_DAYS: f64 = 3.0;
 
+/// Shares of machines are drawn in steps of so many per cent: fields side by side that look alike are
+/// one, and a page stays small.
+const SHADE: f64 = 10.0;
+
 /// Every chart, by the stem of its file.
 pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
     let wants = |resource| loaded.plan.resource.is_none_or(|wanted| wanted == resource);
@@ -347,7 +351,9 @@ fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
     }
     let rows = machines.iter().map(|strip| HeatRow {
         name: strip.machine_id.to_string(),
-        values: (0..at.count()).map(|piece| Some(strip.share(idx, piece)? * 100.0)).collect(),
+        values: (0..at.count())
+            .map(|piece| Some((strip.share(idx, piece)? * 100.0 / SHADE).round() * SHADE))
+            .collect(),
     });
     let days = micros_to_seconds(at.end_us - at.start_us) / 86_400.0;
     let (axis, length) =
@@ -371,7 +377,7 @@ fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
         x: 0.0..length,
         y_axis: "machines".to_owned(),
         rows: rows.collect(),
-        value: format!("% of the machine's {noun} requested"),
+        value: format!("% of the machine's {noun} requested, in steps of {SHADE} %"),
     });
     Some((stem.to_owned(), chart))
 }

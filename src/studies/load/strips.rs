@@ -20,7 +20,7 @@ use crate::units::{CpuRate, CpuTime};
 pub const MACHINES_MAX: usize = 40;
 
 /// Pieces of the span.
-const PIECES: i64 = 96;
+const PIECES: i64 = 120;
 
 /// A machine of the sample; CPU first, then memory.
 #[derive(Clone, Debug)]
@@ -185,8 +185,8 @@ mod tests {
             (0..100).map(|id| up(id, [0, 2000], if id < 50 { 1.0 } else { 0.5 })).collect();
         all.push(up(100, [0, 100], 1.0));
         let sample = Sample::of(&all, &span);
-        assert_eq!((sample.machine_count, sample.chosen.len(), sample.at.length_us), (100, 40, 10));
-        assert_eq!(sample.at.count(), 96);
+        assert_eq!((sample.machine_count, sample.chosen.len(), sample.at.length_us), (100, 40, 8));
+        assert_eq!(sample.at.count(), 120);
         // Smaller ones first, two or three ids apart.
         assert_eq!(sample.chosen[..4], [50, 52, 55, 57]);
         assert_eq!(sample.chosen[36..], [40, 42, 45, 47]);
