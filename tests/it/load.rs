@@ -262,7 +262,7 @@ fn the_fact_by_hour_has_the_sums_of_load() {
     place.raw("job_events/part-00000-of-00001.csv", [job(0, 0), job(9000, 5)].concat());
     // The machine leaves for an hour, and has twice the memory from then on.
     let machines = "0,5,0,p,1,0.5\n8000000000,5,1,,,\n11600000000,5,0,p,,1\n";
-    place.raw("machine_events/part-00000-of-00001.csv", machines.to_owned());
+    place.raw("machine_events/part-00000-of-00001.csv", machines);
     place.ingest(&[]).ok();
     let load = json(&place, &["load", "--interval", "1h"]);
     let facts = json(&place, &["query", "q18"]);

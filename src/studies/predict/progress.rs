@@ -55,23 +55,24 @@ impl Progress {
             }
         }
         let rows = lake.expect_rows(&[Table::TaskEvents]);
-        let parts: Vec<Self> = (0..lake.bucket_count())
+        let all: Vec<Self> = (0..lake.bucket_count())
             .into_par_iter()
             .with_max_len(1)
             .map(|bucket| {
-                let mut part = Self::default();
+                let mut found = Self::default();
                 let tasks = Tasks::read(lake, bucket, windows, Usage::Skip)?;
                 lake.step(rows)?;
-                tasks.for_each(|task| part.add(&instants, task));
-                Ok(part)
+                tasks.for_each(|task| found.add(&instants, task));
+                Ok(found)
             })
             .collect::<Result<_, FactError>>()?;
-        let mut all = Self::default();
-        for part in parts {
-            all.asked.extend(part.asked);
-            all.ended.extend(part.ended);
+        // Each job is in one bucket.
+        let mut merged = Self::default();
+        for found in all {
+            merged.asked.extend(found.asked);
+            merged.ended.extend(found.ended);
         }
-        Ok(all)
+        Ok(merged)
     }
 
     fn add(&mut self, instants: &Instants, task: &TaskView<'_>) {
