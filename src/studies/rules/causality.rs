@@ -133,7 +133,9 @@ proptest! {
         let with = |future: &[Life]| -> Vec<Life> {
             let later = |life: &Life| {
                 let mut life = sorted(life.clone());
-                life.iter_mut().for_each(|event| event.0 += cut_s);
+                for event in &mut life {
+                    event.0 += cut_s;
+                }
                 life
             };
             past.iter().zip(future).map(|(past, life)| [past.clone(), later(life)].concat()).collect()
