@@ -10,9 +10,9 @@ use jobfate::answers::ingest::map_of;
 use jobfate::digits::{counted, grouped};
 use jobfate::faults::{BadFile, Result, Usage};
 use jobfate::sources::begin_of;
-use jobfate::sources::mapped::map::Map;
-use jobfate::sources::mapped::ready::{READY, find};
-use jobfate::sources::mapped::{Preview, preview, propose};
+use jobfate::sources::map::Map;
+use jobfate::sources::map::ready::{READY, find};
+use jobfate::sources::propose::{Preview, preview, propose};
 use jobfate::sources::zone::Zone;
 
 /// Rows that are shown.

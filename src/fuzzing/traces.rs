@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::schema::{Source, Table};
 use crate::sources::blocks::TextBlock;
 use crate::sources::fields::PADDING;
-use crate::sources::google_2019::joined::TABLES;
-use crate::sources::mapped::map::Map;
-use crate::sources::mapped::propose::propose;
+use crate::sources::joined::TABLES;
+use crate::sources::map::Map;
+use crate::sources::propose::propose;
 use crate::sources::reading::Reading;
 use crate::sources::{Notes, RawPart, RowBlock, google_2011, parser_of};
 

@@ -13,7 +13,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::digest::{HashingFile, READ_BYTES, RawDigest};
 use super::fields::PADDING;
-use super::google_2019::tables::TextOfTable;
+use super::parquet_text::TextOfTable;
 use super::{SourceError, SourceErrorKind};
 
 /// Text per block: small enough to stay in a core's cache between inflating and parsing.

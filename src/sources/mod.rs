@@ -4,8 +4,9 @@
 //! each part blocks of typed rows ([`RowBlock`]) with the lines that gave none. Nothing is dropped
 //! silently and nothing silently gets a default value.
 //!
-//! A format is one file: a `PartParser` that makes rows of the text of a part, an arm of
-//! `parser_of`, and what tells it from others in [`trace`].
+//! A format is one file or folder: a `PartParser` that makes rows of the text of a part, an arm of
+//! `parser_of`, and what tells it from others in [`trace`]. What formats share is beside them: rows of
+//! accounting logs in `records`, objects of JSON in `json`, SWF and GWF in `log`, time zones in [`zone`].
 
 use std::borrow::Cow;
 use std::io;
@@ -28,13 +29,18 @@ pub mod folder;
 pub(crate) mod google_2011;
 pub(crate) mod google_2019;
 pub(crate) mod gwf;
+pub(crate) mod joined;
+mod json;
 pub mod kubernetes;
 pub(crate) mod log;
+pub mod map;
 pub mod mapped;
 pub mod mask;
 pub(crate) mod openb;
+mod parquet_text;
 pub mod parser;
 pub mod part;
+pub mod propose;
 pub mod reading;
 pub(crate) mod records;
 mod repeats;
@@ -69,8 +75,8 @@ pub(crate) fn parser_of(
     }
     Ok(match part.source {
         Source::Google2011 => Box::new(google_2011::Parser::new(part.table, part.part, begin)),
-        Source::Google2019 | Source::Google2019AllocSets if google_2019::joined::is_seen(begin) => {
-            Box::new(google_2019::joined::Joined::new(part, begin)?)
+        Source::Google2019 | Source::Google2019AllocSets if joined::is_seen(begin) => {
+            Box::new(joined::Joined::new(part, begin)?)
         }
         Source::Google2019 | Source::Google2019AllocSets => {
             Box::new(google_2019::Parser::new(part)?)
@@ -190,6 +196,9 @@ pub enum SourceErrorKind {
     /// One lake is one log, and there are several.
     #[error("it contains several logs: {}", .0.join(", "))]
     SeveralLogs(Vec<String>),
+    /// Pods, events and audit logs in several files.
+    #[error("it contains several outputs of Kubernetes: {}", .0.join(", "))]
+    SeveralOutputs(Vec<String>),
     /// A folder is needed.
     #[error("it is a file, but a trace of this kind is a folder")]
     NotAFolder,
@@ -296,6 +305,10 @@ impl SourceErrorKind {
                 `jobfate map FILE` proposes a map",
             ),
             Self::SeveralLogs(_) => Some("each log needs its own lake: give the path of one file"),
+            Self::SeveralOutputs(_) => Some(
+                "put outputs of the same command into one file, such as `cat pods-*.json > \
+                all-pods.json`, and give its path; events and audit logs each need their own lake",
+            ),
             Self::MissingColumn(name) if name.contains("pod_phase") => {
                 Some("give the table of pods as published, with its header")
             }

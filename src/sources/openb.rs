@@ -132,20 +132,11 @@ fn pod<'a>(field: &dyn Fn(usize) -> &'a [u8], remarks: &mut Remarks) -> Result<R
     let number_in_name = name.rsplit('-').next().and_then(|digits| whole(digits.as_bytes()));
     Ok(Record {
         job_id: number_in_name.unwrap_or_else(|| number_of_name(name.as_bytes())),
-        task_index: 0,
-        turn: None,
         life: Life { submit_us: time(8)?, start_us: time(10)?.filter(|_| phase != "Pending"), end },
-        user: None,
         job_name: Some(name),
-        logical_name: None,
-        scheduling_class: None,
-        priority: None,
-        machine_id: None,
         cpu: amount(number(1)?).map(|milli| milli / 1000.0),
         memory: amount(number(2)?),
         end_reason: end.map(|_| phase),
-        nodes: None,
-        cluster: None,
         own: vec![
             Cell::Text(phase),
             end.map(|_| phase).into(),
@@ -155,6 +146,7 @@ fn pod<'a>(field: &dyn Fn(usize) -> &'a [u8], remarks: &mut Remarks) -> Result<R
             small(milli).into(),
             text(5)?.into(),
         ],
+        ..Record::default()
     })
 }
 

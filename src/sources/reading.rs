@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::SourceError;
-use super::mapped::map::Map;
+use super::map::Map;
 use super::mask::Mask;
 use super::repeats::Repeats;
 use super::zone::Zone;

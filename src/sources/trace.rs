@@ -12,11 +12,11 @@ use std::sync::Arc;
 use super::alibaba::files::Kind;
 use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
-use super::google_2019::{files, joined};
+use super::google_2019::files;
 use super::reading::{Files, Reading};
 use super::{
-    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba, begin_of, kubernetes, openb,
-    slurm, swf,
+    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba, begin_of, joined, kubernetes,
+    openb, slurm, swf,
 };
 use crate::schema::{Source, Table};
 
@@ -159,7 +159,12 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
         }
         (logs, _) => {
             let names = logs.iter().map(|(name, _)| name.clone()).collect();
-            Err(fail(SourceErrorKind::SeveralLogs(names)))
+            let are_of_kubernetes = logs.iter().all(|(_, kind)| *kind == Source::Kubernetes);
+            Err(fail(if are_of_kubernetes {
+                SourceErrorKind::SeveralOutputs(names)
+            } else {
+                SourceErrorKind::SeveralLogs(names)
+            }))
         }
     }
 }

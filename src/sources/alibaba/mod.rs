@@ -19,7 +19,7 @@
 use super::fields;
 use super::records::fields::{Fields, whole};
 use super::records::{FAIL, FINISH, Fault, KILL, Life, Remarks, Turn};
-use super::rows::{Cell, RejectReason};
+use super::rows::RejectReason;
 
 pub(super) mod files;
 pub(super) mod requests;
@@ -27,12 +27,6 @@ pub(super) mod requests;
 /// What a task or an instance may be.
 pub(super) const STATES: [&str; 7] =
     ["Ready", "Waiting", "Running", "Terminated", "Failed", "Cancelled", "Interrupted"];
-
-/// Adds what only a job of several tasks has.
-pub(super) fn own_of_job(tasks: u32, end_reason: Option<&'static str>, cells: &mut Vec<Cell<'_>>) {
-    cells.push(i32::try_from(tasks).ok().into());
-    cells.push(end_reason.into());
-}
 
 /// A line whose fields are told apart.
 #[derive(Clone, Copy)]

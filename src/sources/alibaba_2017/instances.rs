@@ -99,17 +99,11 @@ pub(super) fn instance<'a>(
         task_index: instances.number((job, task), tries),
         turn: Some(alibaba::turn(tries, end_reason, remarks)),
         life,
-        user: None,
-        job_name: None,
-        logical_name: None,
-        scheduling_class: None,
-        priority: None,
         machine_id: machine.map(machine_id),
         cpu,
         memory,
         end_reason,
-        nodes: None,
-        cluster: None,
         own,
+        ..Record::default()
     }))
 }

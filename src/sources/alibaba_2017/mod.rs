@@ -81,10 +81,6 @@ impl RecordFormat for Rows {
             _ => task(row, remarks).map(Some),
         }
     }
-
-    fn own_of_job(tasks: u32, end_reason: Option<&'static str>, cells: &mut Vec<Cell<'_>>) {
-        alibaba::own_of_job(tasks, end_reason, cells);
-    }
 }
 
 /// Copies with a header are about.
@@ -121,20 +117,12 @@ fn task<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
     Ok(Record {
         job_id: row.whole(2, "job_id")?,
         task_index: row.count(3, "task_index")?,
-        turn: None,
         life,
-        user: None,
-        job_name: None,
-        logical_name: None,
-        scheduling_class: None,
-        priority: None,
-        machine_id: None,
         cpu: of_all(cpu, instances),
         memory: of_all(memory, instances),
         end_reason,
-        nodes: None,
-        cluster: None,
         own,
+        ..Record::default()
     })
 }
 

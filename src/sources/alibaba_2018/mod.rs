@@ -92,10 +92,6 @@ impl RecordFormat for Rows {
             _ => task(&row, remarks).map(Some),
         }
     }
-
-    fn own_of_job(tasks: u32, end_reason: Option<&'static str>, cells: &mut Vec<Cell<'_>>) {
-        alibaba::own_of_job(tasks, end_reason, cells);
-    }
 }
 
 /// A time, µs; 0 and nothing stand for one outside of the trace.
@@ -164,20 +160,10 @@ fn record<'a>(named: &Named<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fa
     let life = alibaba::life(state, times, remarks);
     Ok(Record {
         job_id: number.unwrap_or_else(|| number_of_name(job.as_bytes())),
-        task_index: 0,
         end_reason: life.end.map(|_| state),
         life,
         turn: Some(Turn { is_first: true, is_deciding: true }),
-        user: None,
         job_name: Some(job).filter(|_| number.is_none()),
-        logical_name: None,
-        scheduling_class: None,
-        priority: None,
-        machine_id: None,
-        cpu: None,
-        memory: None,
-        nodes: None,
-        cluster: None,
         own: vec![
             Cell::Text(state),
             life.end.map(|_| state).into(),
@@ -186,6 +172,7 @@ fn record<'a>(named: &Named<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fa
             fields::careful_text(row.raw(3)).filter(|kind| !kind.is_empty()).into(),
             Some(named.depends_on).filter(|text| !text.is_empty()).into(),
         ],
+        ..Record::default()
     })
 }
 

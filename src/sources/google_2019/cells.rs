@@ -3,12 +3,10 @@
 //! In: raw values, in the order of the columns. Out: a row, or the first thing that is wrong with it.
 
 use super::super::fields::NAME_MAX;
+use super::super::json::value::Raw;
+use super::super::records::Fault;
 use super::super::rows::{Cell, RejectReason, RowBlock};
-use super::value::Raw;
 use crate::schema::AMOUNT_MAX;
-
-/// A column and what is wrong there.
-pub(super) type Fault = (&'static str, RejectReason);
 
 /// Cells of a row as they are read, the first fault kept.
 pub(super) struct Cells<'c> {

@@ -1,6 +1,6 @@
 //! The fields of an object, of whichever table it is.
 
-use super::value::{Raw, or_default};
+use super::super::json::value::{Raw, or_default};
 
 /// The longest object of the trace, bytes: what is made of one takes many times its length.
 pub(super) const LINE_MAX: usize = 1 << 20;

@@ -15,7 +15,7 @@
 //! - QUEUE and ENABLE have no number in v2.1 and change nothing that its events tell: such rows
 //!   are left out, and counted. So are the rows of alloc sets in a lake of jobs, whose usage
 //!   is that of the jobs inside, and of jobs in a lake of alloc sets.
-//! - An instance does not name its user but in a joined file ([`joined`]). `user` and `different_machines` (1 in `max_per_machine`)
+//! - An instance does not name its user but in a joined file ([`super::joined`]). `user` and `different_machines` (1 in `max_per_machine`)
 //!   of `task_events` are those of the collection, where `collection_events` lies beside.
 //! - 0 stands for no alloc set and for no machine, -1 for no part of an alloc set; those cells are
 //!   missing. -1 as a machine is a dedicated one, and stays.
@@ -26,27 +26,24 @@
 
 use std::sync::Arc;
 
-use self::cells::{Cells, Fault, amounts, event_of, list, missing_of, must, small};
+use self::cells::{Cells, amounts, event_of, list, missing_of, must, small};
 use self::line::{LINE_MAX, Line};
 use self::owners::Collections;
-use self::value::Raw;
 use super::SourceError;
 use super::blocks::TextBlock;
 use super::folder::RawPart;
+use super::json::value::Raw;
 use super::part::{HandOut, Notes, PartParser};
+use super::records::Fault;
 use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
 use crate::schema::{Source, Table, row_id};
 
 mod cells;
 pub(super) mod files;
-pub(crate) mod joined;
 mod line;
 pub(super) mod owners;
-mod python;
-pub(super) mod tables;
 #[cfg(test)]
 mod tests;
-mod value;
 
 /// What a row is left out for.
 const NO_NUMBER: &str = "QUEUE or ENABLE, which v2.1 does not have: left out";
@@ -66,7 +63,7 @@ fn demands(text: &[u8]) -> bool {
 /// Parses the blocks of one part for one of its tables.
 pub(super) struct Parser {
     part: u32,
-    table: Table,
+    pub(super) table: Table,
     /// Whether the alloc sets are wanted, and not the jobs.
     is_of_alloc_sets: bool,
     collections: Arc<Collections>,
@@ -85,7 +82,8 @@ impl Parser {
         })
     }
 
-    fn remark(&mut self, wording: &'static str) {
+    /// Counts what was assumed or left out.
+    pub(super) fn remark(&mut self, wording: &'static str) {
         *self.notes.remarks.entry(wording).or_default() += 1;
     }
 
@@ -103,7 +101,15 @@ impl Parser {
     }
 
     /// Adds the rows of a line.
-    fn line(&mut self, text: &[u8], number: u64, rows: &mut RowBlock) -> Result<(), Fault> {
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn line(
+        &mut self,
+        text: &[u8],
+        number: u64,
+        rows: &mut RowBlock,
+    ) -> Result<(), Fault> {
         // Few instances make demands, and the others were read as tasks: half of the time.
         if self.table == Table::TaskConstraints && !demands(text) {
             return Ok(());

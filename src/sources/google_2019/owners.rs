@@ -11,9 +11,9 @@ use rustc_hash::FxHashMap;
 use super::super::SourceError;
 use super::super::blocks::{BlockReader, TextBlock};
 use super::super::fields::NAME_MAX;
+use super::super::json::value::Raw;
 use super::cells::small;
 use super::line::LINE_MAX;
-use super::value::Raw;
 
 /// What the instances of a collection share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,18 +36,16 @@
 
 use super::blocks::TextBlock;
 use super::folder::RawPart;
+use super::json::{ObjectReader, is_list};
 use super::part::{HandOut, Notes, PartParser};
 use super::records::{Fault, Line, Parsed, RecordFormat, RecordParser, Remarks};
-use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
-use super::rumen::objects::Objects;
+use super::rows::{Cell, RejectReason, RowBlock};
 use crate::schema::Table;
 
 mod changes;
-mod envelope;
 mod objects;
 pub mod pods;
 
-use self::envelope::Envelope;
 use self::pods::Pods;
 
 /// Whether a text begins like objects of Kubernetes.
@@ -57,7 +55,7 @@ pub(super) fn is_seen(text: &[u8]) -> bool {
         && (says(b"\"involvedObject\"")
             || says(b"\"auditID\"")
             || says(b"\"containers\"") && says(b"\"metadata\"")
-            || envelope::is_list(text) && says(b"\"kind\""))
+            || is_list(text) && says(b"\"kind\""))
 }
 
 /// A parser for one table of a log.
@@ -66,23 +64,19 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Parser {
     let header = vec![("user".to_owned(), user_from.to_string())];
     Parser {
         table: part.table,
-        envelope: envelope::is_list(begin).then(Envelope::new),
-        objects: Objects::default(),
+        objects: ObjectReader::of(begin),
         records: RecordParser::new(Pods::new(user_from, part.table), part, header),
         count: 0,
-        last_line: 1,
     }
 }
 
 /// Parses the blocks of a log for one of its tables.
 pub(super) struct Parser {
     table: Table,
-    envelope: Option<Envelope>,
-    objects: Objects,
+    objects: ObjectReader,
     records: RecordParser<Pods>,
     /// Attempts so far, by which rows are numbered.
     count: u64,
-    last_line: u64,
 }
 
 impl Parser {
@@ -99,10 +93,10 @@ impl Parser {
         Ok(())
     }
 
-    fn reject(&self, line: u64, (column, reason): Fault, raw: &[u8], rows: &mut RowBlock) {
-        // Machines are told from the same objects.
-        if self.table != Table::MachineEvents {
-            rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
+    /// Machines are told from the same objects as events, of which these are rejects.
+    fn drop_rejects(&self, rows: &mut RowBlock) {
+        if self.table == Table::MachineEvents {
+            rows.rejects.clear();
         }
     }
 }
@@ -115,29 +109,15 @@ impl PartParser for Parser {
         rows: &mut RowBlock,
         _hand_out: &mut HandOut<'_>,
     ) {
-        rows.clear();
-        rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
-        self.last_line = (first_line + rows.line_count).saturating_sub(1).max(1);
-        let stripped = self.envelope.as_mut().map(|list| list.strip(text.text()));
         let mut objects = std::mem::take(&mut self.objects);
-        objects.feed(stripped.as_deref().unwrap_or(text.text()), first_line, &mut |line, piece| {
-            let (raw, fault) = match piece {
-                Ok(object) => (object, self.object(object, rows).err()),
-                Err((junk, reason)) => (junk, Some(("", reason))),
-            };
-            if let Some(fault) = fault {
-                self.reject(line, fault, raw, rows);
-            }
-        });
+        objects.each(text, first_line, rows, |object, rows| self.object(object, rows));
         self.objects = objects;
+        self.drop_rejects(rows);
     }
 
     fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
-        let cut = self.objects.unfinished().map(|(line, raw)| (line, raw.to_vec()));
-        let is_open = self.envelope.as_ref().is_some_and(Envelope::is_open);
-        if let Some((line, raw)) = cut.or(is_open.then(|| (self.last_line, Vec::new()))) {
-            self.reject(line, ("", RejectReason::BadValue), &raw, rows);
-        }
+        self.objects.finish(rows);
+        self.drop_rejects(rows);
         for change in self.records.format().take_changes() {
             self.records.format().change = Some(change);
             self.count += 1;
@@ -158,11 +138,6 @@ impl RecordFormat for Pods {
 
     fn record<'a>(&'a mut self, _line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
         self.attempt(remarks).map(Some)
-    }
-
-    fn own_of_job(tasks: u32, end_reason: Option<&'static str>, cells: &mut Vec<Cell<'_>>) {
-        cells.push(i32::try_from(tasks).ok().into());
-        cells.push(end_reason.into());
     }
 
     fn has_fleet(&self) -> bool {

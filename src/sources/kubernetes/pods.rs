@@ -7,7 +7,9 @@ use super::super::records::{
     EVICT, FAIL, FINISH, Fault, KILL, LOST, Life, Record, Remarks, hash, machine_id, number_of_name,
 };
 use super::changes::{Change, Changes};
-use super::objects::{Amounts, Event, Head, Pod, Span, Status, quantity, time};
+use super::objects::{
+    Container, ContainerStatus, Event, Head, Pod, Resources, Span, Status, quantity, time,
+};
 use super::{Cell, RejectReason, Table};
 
 /// What a file holds.
@@ -158,11 +160,9 @@ impl Pods {
             job_id: number_of_name(self.job.as_bytes()),
             task_index,
             life: Life { submit_us: creation, start_us: attempt.start_us, end: attempt.end },
-            turn: None,
             user,
             job_name: Some(&self.job),
             logical_name: Some(owner),
-            scheduling_class: None,
             priority: pod.spec.priority,
             machine_id: node.map(machine_id),
             // How large the system is, its nodes say, which are not in the log.
@@ -170,7 +170,6 @@ impl Pods {
             memory: memory.map(|bytes| bytes / 1_048_576.0),
             end_reason: attempt.reason.as_deref().map(known),
             nodes: node,
-            cluster: None,
             own: vec![
                 Cell::Text(&status.phase),
                 attempt.reason.as_deref().into(),
@@ -184,6 +183,7 @@ impl Pods {
                 gpus.into(),
                 node.into(),
             ],
+            ..Record::default()
         })
     }
 }
@@ -196,20 +196,13 @@ fn change_record<'a>(change: &'a Change, job: &'a mut String, remarks: &mut Rema
     let node = change.node.as_deref();
     Record {
         job_id: number_of_name(job.as_bytes()),
-        task_index: 0,
         life,
-        turn: None,
         user: Some(change.namespace.as_str()).filter(|name| !name.is_empty()),
         job_name: Some(job),
         logical_name: Some(&change.name),
-        scheduling_class: None,
-        priority: None,
         machine_id: node.map(machine_id),
-        cpu: None,
-        memory: None,
         end_reason: change.reason,
         nodes: node,
-        cluster: None,
         own: vec![
             Cell::Missing,
             change.reason.into(),
@@ -223,6 +216,7 @@ fn change_record<'a>(change: &'a Change, job: &'a mut String, remarks: &mut Rema
             Cell::Missing,
             node.into(),
         ],
+        ..Record::default()
     }
 }
 
@@ -300,28 +294,32 @@ fn fate(pod: &Pod) -> Result<(Option<i32>, Option<String>), Fault> {
     Ok((kind, reason))
 }
 
+/// The last of some times.
+fn latest<'a>(
+    mut times: impl Iterator<Item = Option<&'a str>>,
+    column: &'static str,
+) -> Result<Option<i64>, Fault> {
+    times.try_fold(None, |last, text| Ok(last.max(time(text, column)?)))
+}
+
 /// When a pod ended: its last container, else its deletion, else its last change.
 fn end_us(pod: &Pod) -> Result<Option<i64>, Fault> {
-    let mut end_us = None;
-    for container in pod.status.container_statuses.iter().flatten() {
-        let span = container.state.terminated.as_ref();
-        end_us = end_us.max(time(span.and_then(|span| span.finished_at.as_deref()), "finishedAt")?);
+    let containers = pod.status.container_statuses.iter().flatten();
+    let ends = containers.map(|it| it.state.terminated.as_ref()?.finished_at.as_deref());
+    if let Some(end_us) = latest(ends, "finishedAt")? {
+        return Ok(Some(end_us));
     }
-    if end_us.is_none() {
-        end_us = time(pod.metadata.deletion_timestamp.as_deref(), "deletionTimestamp")?;
+    if let Some(deleted_us) = time(pod.metadata.deletion_timestamp.as_deref(), "deletionTimestamp")?
+    {
+        return Ok(Some(deleted_us));
     }
-    if end_us.is_none() {
-        for condition in pod.status.conditions.iter().flatten() {
-            let at = condition.last_transition_time.as_deref();
-            end_us = end_us.max(time(at, "lastTransitionTime")?);
-        }
-    }
-    Ok(end_us)
+    let conditions = pod.status.conditions.iter().flatten();
+    latest(conditions.map(|it| it.last_transition_time.as_deref()), "lastTransitionTime")
 }
 
 impl Status {
     /// The container that was started again most often.
-    fn main(&self) -> Option<&super::objects::ContainerStatus> {
+    fn main(&self) -> Option<&ContainerStatus> {
         self.container_statuses.iter().flatten().rev().max_by_key(|status| status.restart_count)
     }
 
@@ -369,6 +367,20 @@ fn task_index(pod: &Pod, kind: &str) -> i32 {
 /// Tells a resource by its name.
 type IsWanted = fn(&str) -> bool;
 
+/// What each of some containers asks for of a resource, or is limited to.
+fn amounts(
+    containers: &[Container],
+    (is_wanted, column): (IsWanted, &'static str),
+) -> Result<Vec<f64>, Fault> {
+    let of = |container: &Container| {
+        let Resources { requests, limits } = &container.resources;
+        let mut all = requests.iter().chain(limits).flatten();
+        all.find(|(name, _)| is_wanted(name)).map(|(_, value)| quantity(value))
+    };
+    let bad = (column, RejectReason::BadValue);
+    containers.iter().filter_map(of).map(|amount| amount.ok_or(bad)).collect()
+}
+
 /// CPU in cores, memory in bytes and GPUs: what the containers ask for together, or the largest of
 /// those that run before them.
 fn requests(pod: &Pod) -> Result<[Option<f32>; 3], Fault> {
@@ -378,56 +390,24 @@ fn requests(pod: &Pod) -> Result<[Option<f32>; 3], Fault> {
         (|name| name.ends_with("/gpu"), "gpu"),
     ];
     let mut found = [None; 3];
-    for (place, (is_wanted, column)) in found.iter_mut().zip(kinds) {
-        let amount = |container: &super::objects::Container| {
-            let of = |amounts: &Option<Amounts>| {
-                let mut all = amounts.iter().flatten();
-                all.find(|(name, _)| is_wanted(name)).map(|(_, value)| quantity(value))
-            };
-            let resources = &container.resources;
-            of(&resources.requests).or_else(|| of(&resources.limits))
-        };
-        let mut sum: Option<f64> = None;
-        let mut before: Option<f64> = None;
-        for container in &pod.spec.containers {
-            if let Some(amount) = amount(container) {
-                let amount = amount.ok_or((column, RejectReason::BadValue))?;
-                sum = Some(sum.unwrap_or(0.0) + amount);
-            }
-        }
-        for container in pod.spec.init_containers.iter().flatten() {
-            if let Some(amount) = amount(container) {
-                let amount = amount.ok_or((column, RejectReason::BadValue))?;
-                before = Some(before.unwrap_or(0.0).max(amount));
-            }
-        }
-        let total =
-            if sum.is_none() { before } else { sum.map(|sum| sum.max(before.unwrap_or(0.0))) };
+    for (place, kind) in found.iter_mut().zip(kinds) {
+        let together = amounts(&pod.spec.containers, kind)?;
+        let before = amounts(pod.spec.init_containers.as_deref().unwrap_or_default(), kind)?;
+        let sum = (!together.is_empty()).then(|| together.iter().sum());
+        let most = before.into_iter().chain(sum).reduce(f64::max);
         #[expect(clippy::cast_possible_truncation, reason = "an amount")]
-        let total = total.map(|total| total as f32);
-        *place = total;
+        let most = most.map(|most| most as f32);
+        *place = most;
     }
     Ok(found)
 }
 
-/// A reason that is known by name, for the sum of a job.
+/// Reasons that are known by name.
+const REASONS: &str = "OOMKilled Error Completed Evicted Deleted DeadlineExceeded \
+    ContainerCannotRun StartError Preempting Terminated NodeLost NodeShutdown NodeAffinity \
+    Shutdown UnexpectedAdmissionError";
+
+/// A reason by its known name, for the sum of a job.
 fn known(reason: &str) -> &'static str {
-    const KNOWN: [&str; 15] = [
-        "OOMKilled",
-        "Error",
-        "Completed",
-        "Evicted",
-        "Deleted",
-        "DeadlineExceeded",
-        "ContainerCannotRun",
-        "StartError",
-        "Preempting",
-        "Terminated",
-        "NodeLost",
-        "NodeShutdown",
-        "NodeAffinity",
-        "Shutdown",
-        "UnexpectedAdmissionError",
-    ];
-    KNOWN.into_iter().find(|known| *known == reason).unwrap_or("Other")
+    REASONS.split(' ').find(|known| *known == reason).unwrap_or("Other")
 }

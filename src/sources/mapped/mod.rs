@@ -19,25 +19,26 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::folder::RawPart;
+use super::map::times::{amount, scaled};
+use super::map::{Fate, Field, Form, Map};
+use super::records::clock::{Clock, times};
 use super::records::fields::span_us;
 use super::records::{
-    FAIL, FINISH, Fault, KILL, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks,
-    find_repeats, machine_id, number_of_name,
+    FINISH, Fault, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats,
+    machine_id, number_of_name, status_of,
 };
 use super::rows::{Cell, RejectReason};
 use super::zone::{Instant, Stamp, Zone};
 use super::{SourceError, SourceErrorKind, fields};
+use crate::notation::Mistake;
 use crate::schema::row_id;
 
-pub mod map;
-pub(crate) mod propose;
-pub mod ready;
-mod table;
-mod times;
+pub(super) mod table;
 
-use self::map::{Fate, Field, Form, Map};
-pub use self::propose::{Preview, PreviewRow, Proposal, preview, propose};
 use self::table::TableRows;
+
+/// What is counted of times without a zone.
+const ASSUMED: &str = "times without a zone: taken as UTC (`timezone` in the map says otherwise)";
 
 /// A parser for one table of a mapped log.
 pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Mapped>, SourceError> {
@@ -45,11 +46,11 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Mapped
         return Err(SourceError::new(&part.path, SourceErrorKind::NoMap));
     };
     let zone = part.reading.zone.as_ref().or(map.zone.as_ref());
-    let format = |path: &Path, begin: &[u8], part| Mapped::of(path, begin, part, map, zone);
-    let header = vec![
-        ("map".to_owned(), map.text().to_owned()),
-        ("timezone".to_owned(), zone.map_or("UTC (assumed)".to_owned(), Zone::to_string)),
-    ];
+    let format = |path: &Path, begin: &[u8], part| {
+        Mapped::of(begin, part, map, zone)
+            .map_err(|mistake| SourceError::new(path, SourceErrorKind::Map(Box::new(mistake))))
+    };
+    let header = vec![("map".to_owned(), map.text().to_owned()), Clock::told(zone)];
     let mapped = format(&part.path, begin, part.part)?;
     let repeats = part.reading.files.repeats(|paths| find_repeats(paths, format))?;
     Ok(RecordParser::new(mapped, part, header).beside(repeats))
@@ -59,28 +60,23 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Mapped
 pub(super) struct Mapped {
     map: Arc<Map>,
     rows: TableRows,
-    zone: Zone,
-    is_zone_given: bool,
+    clock: Clock,
     part: u32,
 }
 
 impl Mapped {
-    fn of(
-        path: &Path,
+    /// The format of a file that begins so, as a map says.
+    ///
+    /// # Errors
+    /// The map does not fit.
+    pub(super) fn of(
         begin: &[u8],
         part: u32,
         map: &Arc<Map>,
         zone: Option<&Zone>,
-    ) -> Result<Self, SourceError> {
-        let rows = TableRows::of(map, begin)
-            .map_err(|mistake| SourceError::new(path, SourceErrorKind::Map(Box::new(mistake))))?;
-        Ok(Self {
-            map: Arc::clone(map),
-            rows,
-            zone: zone.cloned().unwrap_or_else(Zone::utc),
-            is_zone_given: zone.is_some(),
-            part,
-        })
+    ) -> Result<Self, Mistake> {
+        let (rows, clock) = (TableRows::of(map, begin)?, Clock::of(zone, ASSUMED));
+        Ok(Self { map: Arc::clone(map), rows, clock, part })
     }
 }
 
@@ -88,15 +84,10 @@ impl RecordFormat for Mapped {
     const HAS_TASKS: bool = false;
 
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
-        if !self.rows.read(&self.map, line.number, line.raw)? {
+        if !self.rows.read(&self.map, line.raw)? {
             return Ok(None);
         }
-        let row = Row {
-            map: &self.map,
-            rows: &self.rows,
-            zone: &self.zone,
-            is_zone_given: self.is_zone_given,
-        };
+        let row = Row { map: &self.map, rows: &self.rows, clock: &self.clock };
         record(&row, row_id(self.part, line.number), remarks)
     }
 
@@ -109,8 +100,7 @@ impl RecordFormat for Mapped {
 struct Row<'a> {
     map: &'a Map,
     rows: &'a TableRows,
-    zone: &'a Zone,
-    is_zone_given: bool,
+    clock: &'a Clock,
 }
 
 impl<'a> Row<'a> {
@@ -128,13 +118,13 @@ impl<'a> Row<'a> {
     /// An amount in units of its kind.
     fn amount(&self, field: Field) -> Result<Option<f64>, Fault> {
         let Some((raw, Form::Number(unit))) = self.cell(field) else { return Ok(None) };
-        let amount = times::amount(raw, self.map.is_comma);
+        let amount = amount(raw, self.map.is_comma);
         amount.map(|amount| Some(amount * unit)).ok_or((field.name(), RejectReason::BadValue))
     }
 
     fn count(&self, field: Field) -> Result<Option<i32>, Fault> {
         let Some((raw, _)) = self.cell(field) else { return Ok(None) };
-        let whole = times::scaled(raw, 1, self.map.is_comma);
+        let whole = scaled(raw, 1, self.map.is_comma);
         let count = whole.and_then(|count| i32::try_from(count).ok());
         count.map(Some).ok_or((field.name(), RejectReason::BadValue))
     }
@@ -144,7 +134,7 @@ impl<'a> Row<'a> {
         let Some((raw, form)) = self.cell(field) else { return Ok(None) };
         let span = match form {
             Form::Clock => span_us(raw),
-            Form::Number(unit) => times::scaled(raw, whole(*unit), self.map.is_comma),
+            Form::Number(unit) => scaled(raw, whole(*unit), self.map.is_comma),
             _ => None,
         };
         match span {
@@ -159,15 +149,7 @@ impl<'a> Row<'a> {
         let Some((raw, form)) = self.cell(field) else { return Ok(None) };
         let stamp = stamp_of(raw, form, self.map.is_comma);
         let stamp = stamp.ok_or((field.name(), RejectReason::BadValue))?;
-        if matches!(stamp, Stamp::Local(_)) && !self.is_zone_given {
-            remarks
-                .add("times without a zone: taken as UTC (`timezone` in the map says otherwise)");
-        }
-        let instant = stamp.instant_us(self.zone);
-        if matches!(instant, Instant::Never(_)) {
-            remarks.add("local times that the clock left out: counted on from the hour before");
-        }
-        Ok(Some(instant))
+        Ok(Some(self.clock.instant(stamp, remarks)))
     }
 
     /// What became of it, and whether it ever began.
@@ -179,16 +161,16 @@ impl<'a> Row<'a> {
 }
 
 /// A time in the form of its column.
-fn stamp_of(raw: &[u8], form: &Form, is_comma: bool) -> Option<Stamp> {
+pub(super) fn stamp_of(raw: &[u8], form: &Form, is_comma: bool) -> Option<Stamp> {
     match form {
-        Form::Number(unit) => times::scaled(raw, whole(*unit), is_comma).map(Stamp::Utc),
+        Form::Number(unit) => scaled(raw, whole(*unit), is_comma).map(Stamp::Utc),
         Form::Pattern(pattern) => pattern.stamp(raw),
         _ => Stamp::iso(raw),
     }
 }
 
 /// A unit of time, which is a whole number of microseconds.
-fn whole(unit: f64) -> i64 {
+pub(super) fn whole(unit: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "units are whole and below 2^53")]
     let unit = unit as i64;
     unit
@@ -201,36 +183,12 @@ struct Told {
     run_us: Option<i64>,
 }
 
-/// A time of the hour that comes twice, and nothing that says which.
-const TWICE: &str = "local times that came twice as the clock was put back: the first is taken";
-
-/// The start and the end; where the clock showed one of them twice, the pair that the run time fits.
-fn times(
-    [submit, start, end]: [Option<Instant>; 3],
-    run_us: Option<i64>,
-    remarks: &mut Remarks,
-) -> (Option<i64>, Option<i64>) {
-    let is_twice = |instants: &[Option<Instant>]| {
-        instants.iter().flatten().any(|instant| instant.second().is_some())
-    };
-    if let (true, Some(start), Some(end), Some(run)) = (is_twice(&[start, end]), start, end, run_us)
-    {
-        remarks.add("local times that came twice as the clock was put back: by the run time");
-        let (start, end) = Instant::fit(start, end, run);
-        return (Some(start), Some(end));
-    }
-    if is_twice(&[submit, start, end]) {
-        remarks.add(TWICE);
-    }
-    (start.map(Instant::first), end.map(Instant::first))
-}
-
 /// The times of a row, derived where one is missing.
 fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told, Fault> {
     let (run_us, wait_us) = (row.span(Field::Run)?, row.span(Field::Wait)?);
     let submit = row.instant(Field::Submit, remarks)?;
     let (start, end) = (row.instant(Field::Start, remarks)?, row.instant(Field::End, remarks)?);
-    let (mut start_us, mut end_us) = times([submit, start, end], run_us, remarks);
+    let (mut start_us, mut end_us) = times(start, end, run_us, submit, remarks);
     let submit_us = submit.map(Instant::first);
     let may_run = !matches!(fate, Some(Fate::Pending));
     let may_end = !matches!(fate, Some(Fate::Pending | Fate::Running));
@@ -320,21 +278,18 @@ fn record<'a>(
     let is_one = nodes.is_none_or(|nodes| !nodes.contains([',', '[']));
     Ok(Some(Record {
         job_id,
-        task_index: 0,
         life: told.life,
-        turn: None,
         user: row.text(Field::User)?,
         job_name: name.filter(|name| job_id < 0 || *name != job_id.to_string()),
         logical_name: row.text(Field::Name)?,
-        scheduling_class: None,
         priority: row.count(Field::Priority)?,
         machine_id: nodes.filter(|_| is_one).map(machine_id),
         cpu: cpus.map(float),
         memory: row.amount(Field::Memory)?.map(float),
-        end_reason: None,
         nodes,
         cluster: row.text(Field::Cluster)?,
         own: own_cells(row, &told, cpus)?,
+        ..Record::default()
     }))
 }
 
@@ -383,16 +338,6 @@ fn own_cells<'a>(row: &Row<'a>, told: &Told, cpus: Option<f64>) -> Result<Vec<Ce
         row.amount(Field::Gpus)?.map(float).into(),
         row.text(Field::GpuModel)?.into(),
     ])
-}
-
-/// As the standard workload format has it: 1 completed, 0 failed, 5 cancelled.
-const fn status_of(event: i32) -> Option<i32> {
-    match event {
-        FINISH => Some(1),
-        FAIL => Some(0),
-        KILL => Some(5),
-        _ => None,
-    }
 }
 
 /// The number of a job: its own, or one that is made of its name.

@@ -5,10 +5,11 @@
 
 use serde_json::Value;
 
+use super::super::map::Map;
 use super::super::records::Fault;
 use super::super::records::fields::Fields;
+use super::super::records::lines::{Lines, first_line, names_of};
 use super::super::rows::RejectReason;
-use super::map::Map;
 use crate::notation::Mistake;
 
 /// Rows that are looked at to learn which keys JSON objects have.
@@ -25,40 +26,23 @@ pub(super) struct TableRows {
 }
 
 enum Shape {
-    /// Fields between separators: the place of each column of the map, how many there are, and
-    /// whether the first line names them.
-    Fields { places: Vec<Option<usize>>, count: usize, header: Option<Vec<u8>> },
+    /// Fields between separators, and the place of each column of the map.
+    Fields { lines: Lines, places: Vec<Option<usize>> },
     /// JSON objects.
     Json,
 }
 
-/// The first line of a text that is not blank.
-pub(super) fn first_line(begin: &[u8]) -> &[u8] {
-    let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
-    let mut lines = begin.split(|&byte| byte == b'\n');
-    let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
-    line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-/// The fields of a line, as texts.
-pub(super) fn names_of(line: &[u8], separator: u8) -> Vec<String> {
-    let mut fields = Fields::default();
-    fields.split(line, separator);
-    let of = |idx| String::from_utf8_lossy(fields.get(line, idx)).into_owned();
-    (0..fields.len()).map(of).collect()
-}
-
 /// Whether a text begins like objects of JSON.
-pub(super) fn is_json(begin: &[u8]) -> bool {
+pub(in crate::sources) fn is_json(begin: &[u8]) -> bool {
     first_line(begin).trim_ascii_start().starts_with(b"{")
 }
 
 /// What a table that is one array gets.
-pub(super) const ONE_ARRAY: &str = "the table is one JSON array; make each of its objects a line \
+pub(in crate::sources) const ONE_ARRAY: &str = "the table is one JSON array; make each of its objects a line \
     of its own first: `jq -c '.[]' FILE > FILE.jsonl`";
 
 /// Whether a text begins like one array of JSON objects, of which no line is a row.
-pub(super) fn is_array(begin: &[u8]) -> bool {
+pub(in crate::sources) fn is_array(begin: &[u8]) -> bool {
     let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin).trim_ascii_start();
     begin.strip_prefix(b"[").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"))
 }
@@ -93,7 +77,8 @@ impl TableRows {
             }
             places.push(place);
         }
-        Ok(Shape::Fields { places, count: names.len(), header })
+        let (separator, count) = (map.separator, names.len());
+        Ok(Shape::Fields { lines: Lines { separator, count, header, is_last_open: false }, places })
     }
 
     fn json(map: &Map, begin: &[u8]) -> Result<Shape, Mistake> {
@@ -115,7 +100,7 @@ impl TableRows {
     }
 
     /// Reads the cells of a line; false for one that is the header.
-    pub(super) fn read(&mut self, map: &Map, line: u64, raw: &[u8]) -> Result<bool, Fault> {
+    pub(super) fn read(&mut self, map: &Map, raw: &[u8]) -> Result<bool, Fault> {
         self.texts.clear();
         self.cells.fill(None);
         match &self.shape {
@@ -123,39 +108,25 @@ impl TableRows {
                 let row: Value =
                     serde_json::from_slice(raw).map_err(|_| ("", RejectReason::BadValue))?;
                 for (cell, column) in self.cells.iter_mut().zip(&map.columns) {
-                    let text = match at_path(&row, &column.name) {
-                        None | Some(Value::Null) => continue,
-                        Some(Value::String(text)) => text.trim().to_owned(),
-                        Some(value) => value.to_string(),
-                    };
-                    if !map.missing.contains(&text) {
-                        let from = self.texts.len();
-                        self.texts.extend_from_slice(text.as_bytes());
-                        *cell = Some((from, self.texts.len()));
+                    match at_path(&row, &column.name) {
+                        None | Some(Value::Null) => {}
+                        Some(Value::String(text)) => {
+                            *cell = keep(map, &mut self.texts, text.trim().as_bytes());
+                        }
+                        Some(value) => {
+                            *cell = keep(map, &mut self.texts, value.to_string().as_bytes());
+                        }
                     }
                 }
             }
-            Shape::Fields { places, count, header } => {
-                if line == 1 && header.is_some() || header.as_deref() == Some(raw) {
+            Shape::Fields { lines, places } => {
+                if lines.is_header(raw) {
                     return Ok(false);
                 }
-                self.fields.split(raw, map.separator);
-                if self.fields.len() == count + 1 && raw.ends_with(&[map.separator]) {
-                    self.fields.drop_last();
-                }
-                match self.fields.len() {
-                    len if len < *count => return Err(("", RejectReason::TooFewColumns)),
-                    len if *count < len => return Err(("", RejectReason::TooManyColumns)),
-                    _ => {}
-                }
+                lines.split(raw, &mut self.fields)?;
                 for (cell, place) in self.cells.iter_mut().zip(places) {
                     let Some(place) = *place else { continue };
-                    let text = self.fields.get(raw, place);
-                    if !map.missing.iter().any(|missing| missing.as_bytes() == text) {
-                        let from = self.texts.len();
-                        self.texts.extend_from_slice(text);
-                        *cell = Some((from, self.texts.len()));
-                    }
+                    *cell = keep(map, &mut self.texts, self.fields.get(raw, place));
                 }
             }
         }
@@ -166,6 +137,16 @@ impl TableRows {
     pub(super) fn cell(&self, idx: usize) -> Option<&[u8]> {
         self.cells[idx].map(|(from, to)| &self.texts[from..to])
     }
+}
+
+/// Adds the text of a cell to those of a row, and says where it stands; nothing for what means nothing.
+fn keep(map: &Map, texts: &mut Vec<u8>, text: &[u8]) -> Option<(usize, usize)> {
+    if map.missing.iter().any(|missing| missing.as_bytes() == text) {
+        return None;
+    }
+    let from = texts.len();
+    texts.extend_from_slice(text);
+    Some((from, texts.len()))
 }
 
 /// The value at `name`, or else at the path `a.b[0].c`.

@@ -3,6 +3,7 @@
 use super::super::tests::{Rows, parsed_part};
 use super::*;
 use crate::schema::{Source, Table};
+use crate::sources::propose::{preview, propose};
 use crate::sources::reading::Reading;
 
 /// The rows of a text under a map.
@@ -236,7 +237,7 @@ fn what_is_wrong_with_a_map_has_a_line() {
 
 #[test]
 fn every_ready_map_is_a_map() {
-    for ready in ready::READY {
+    for ready in crate::sources::map::ready::READY {
         let map =
             Map::read(ready.text).unwrap_or_else(|mistake| panic!("{}: {mistake}", ready.name));
         assert!(ready.text.contains("not tested on the real file"), "{}", ready.name);
@@ -286,6 +287,34 @@ fn a_proposal_reads_the_table_that_it_was_made_for() {
     for odd in [&b""[..], b"only one column\n1\n", b"a;b\xFF\n", b"PK\x03\x04\0\0"] {
         assert!(propose(odd).is_err());
     }
+}
+
+/// Jobs that wait or run have no end and no run time; the unit is told by those that ended.
+#[test]
+fn a_unit_is_told_by_the_jobs_that_have_ended() {
+    let text = "Nr.\tGestartet am\tBeendet am\tDauer\tErgebnis\n\
+        1\t05.03.2024 08:10\t\t\tläuft\n\
+        2\t05.03.2024 08:20\t05.03.2024 09:50\t90,0\tfertig\n\
+        3\t\t\t\twartet\n\
+        4\t05.03.2024 08:20\t05.03.2024 08:50\t30,0\tfertig\n";
+    let proposal = propose(text.as_bytes()).unwrap();
+    for line in [
+        "start = { column = \"Gestartet am\", format = \"%d.%m.%Y %H:%M\" }",
+        "end = { column = \"Beendet am\", format = \"%d.%m.%Y %H:%M\" }",
+        "run = { column = \"Dauer\", unit = \"min\" }",
+    ] {
+        assert!(proposal.text.contains(line), "{line} is not in:\n{}", proposal.text);
+    }
+    let json = "{\"id\":1,\"start\":100}\n{\"id\":2,\"start\":100,\"end\":5500,\"duration\":90}\n";
+    let proposal = propose(json.as_bytes()).unwrap();
+    assert!(proposal.text.contains("unit = \"min\""), "{}", proposal.text);
+}
+
+#[test]
+fn a_table_that_is_not_utf_8_below_its_header_is_said_to_be_so() {
+    let proposal = propose(b"job;start;end;state\n1;5;9;l\xE4uft\n2;5;9;ok\n").unwrap();
+    assert!(proposal.text.contains("iconv -f latin1 -t utf-8"), "{}", proposal.text);
+    Map::read(&proposal.text).unwrap();
 }
 
 proptest::proptest! {

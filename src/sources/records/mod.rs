@@ -32,9 +32,11 @@ use super::repeats::Repeats;
 use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
 use crate::schema::{EventType, Table, row_id};
 
+pub(super) mod clock;
 pub(super) mod fields;
 mod fleet;
 mod jobs;
+pub(super) mod lines;
 pub(super) mod machines;
 mod repeats;
 
@@ -51,6 +53,16 @@ pub(super) const FAIL: i32 = EventType::Fail.number();
 pub(super) const FINISH: i32 = EventType::Finish.number();
 pub(super) const KILL: i32 = EventType::Kill.number();
 pub(super) const LOST: i32 = EventType::Lost.number();
+
+/// How a job ended, as the standard workload format has it: 1 completed, 0 failed, 5 cancelled.
+pub(super) const fn status_of(event: i32) -> Option<i32> {
+    match event {
+        FINISH => Some(1),
+        FAIL => Some(0),
+        KILL => Some(5),
+        _ => None,
+    }
+}
 
 /// Row numbers per line.
 const EVENTS_PER_LINE: u64 = 4;
@@ -116,9 +128,6 @@ pub(super) trait RecordFormat: Send {
     /// attempt, such as a header.
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a>;
 
-    /// Adds those of a job of several tasks.
-    fn own_of_job(_tasks: u32, _end_reason: Option<&'static str>, _cells: &mut Vec<Cell<'_>>) {}
-
     /// What is counted of tasks whose last row says that they were evicted.
     const EVICTED_AT_LAST: Option<&'static str> = None;
 
@@ -146,8 +155,8 @@ pub(super) struct Turn {
     pub is_deciding: bool,
 }
 
-/// A row: an attempt of a task.
-#[derive(Debug)]
+/// A row: an attempt of a task, which is the task 0 of its job where the log does not tell tasks apart.
+#[derive(Debug, Default)]
 pub(super) struct Record<'a> {
     pub job_id: i64,
     pub task_index: i32,
@@ -311,7 +320,8 @@ impl<F: RecordFormat> RecordParser<F> {
                 Cell::Missing,
             ];
             let is_open = 0 < job.open;
-            F::own_of_job(job.tasks, job.end_reason.filter(|_| !is_open), &mut cells);
+            cells.push(i32::try_from(job.tasks).ok().into());
+            cells.push(job.end_reason.filter(|_| !is_open).into());
             let end = (job.end_us, WORST[job.worst], 2);
             let events = [
                 Some((job.submit_us, SUBMIT, 0)),

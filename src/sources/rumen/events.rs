@@ -9,16 +9,10 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::super::fields::NAME_MAX;
+use super::super::records::{FAIL, FINISH, Fault, KILL, SCHEDULE, SUBMIT};
 use super::super::rows::RejectReason;
-use super::tasks::{Fault, List, LoggedAttempt, LoggedTask};
+use super::tasks::{List, LoggedAttempt, LoggedTask};
 use super::unescaped;
-use crate::schema::EventType;
-
-const SUBMIT: i32 = EventType::Submit.number();
-const SCHEDULE: i32 = EventType::Schedule.number();
-const FAIL: i32 = EventType::Fail.number();
-const FINISH: i32 = EventType::Finish.number();
-const KILL: i32 = EventType::Kill.number();
 
 /// A job without its tasks; times are milliseconds, -1 or 0 where they are missing.
 #[derive(Debug, Deserialize)]

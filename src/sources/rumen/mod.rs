@@ -30,19 +30,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::TextBlock;
 use super::folder::RawPart;
+use super::json::ObjectReader;
 use super::part::{HandOut, Notes, PartParser};
-use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use super::records::Fault;
+use super::rows::{Cell, RejectReason, RowBlock};
 use super::{SourceError, SourceErrorKind};
 use crate::schema::{Table, row_id};
 
 mod events;
-pub(super) mod objects;
 mod tasks;
 mod topology;
 
 use events::{JobEvents, LoggedJob, Task};
-use objects::Objects;
-use tasks::Fault;
 
 /// Rows of a job, and bytes of the names in them, after which they are handed out.
 const ROWS_HELD: usize = 1 << 16;
@@ -61,7 +60,7 @@ pub(super) fn parser(part: &RawPart) -> Result<Box<dyn PartParser>, SourceError>
     Ok(Box::new(Parser {
         part: part.part,
         table: part.table,
-        objects: Objects::default(),
+        objects: ObjectReader::default(),
         jobs: FxHashSet::default(),
         machines: Machines { numbers, unknown: 0 },
         job_count: 0,
@@ -99,7 +98,7 @@ fn unescaped(name: &str) -> String {
 struct Parser {
     part: u32,
     table: Table,
-    objects: Objects,
+    objects: ObjectReader,
     jobs: FxHashSet<i64>,
     machines: Machines,
     job_count: i64,
@@ -227,27 +226,14 @@ impl PartParser for Parser {
         rows: &mut RowBlock,
         hand_out: &mut HandOut<'_>,
     ) {
-        rows.clear();
-        rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
         // Taken out while jobs are made: each object is whole before the next begins.
         let mut objects = std::mem::take(&mut self.objects);
-        objects.feed(text.text(), first_line, &mut |line, piece| {
-            let fault = match piece {
-                Ok(object) => self.job(object, rows, hand_out).err().map(|fault| (object, fault)),
-                Err((junk, reason)) => Some((junk, ("", reason))),
-            };
-            if let Some((raw, (column, reason))) = fault {
-                rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
-            }
-        });
+        objects.each(text, first_line, rows, |object, rows| self.job(object, rows, hand_out));
         self.objects = objects;
     }
 
     fn finish(&mut self, rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {
-        if let Some((line, raw)) = self.objects.unfinished() {
-            let text = reject_text(raw);
-            rows.rejects.push(Reject { line, column: "", reason: RejectReason::BadValue, text });
-        }
+        self.objects.finish(rows);
         let unknown = self.machines.unknown;
         self.remark("hosts missing in the topology", unknown);
     }

@@ -6,12 +6,11 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
+use super::super::json::each_item;
+use super::super::records::Fault;
 use super::super::rows::RejectReason;
-
-/// A column and what is wrong there.
-pub(super) type Fault = (&'static str, RejectReason);
 
 /// Attempts of a task; Hadoop gives up after a handful.
 const ATTEMPTS_MAX: usize = 10_000;
@@ -158,84 +157,35 @@ impl<'de> DeserializeSeed<'de> for Tasks<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Tasks<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of tasks")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut tasks: A) -> Result<(), A::Error> {
-        while let Some(task) = tasks.next_element::<LoggedTask>()? {
-            if let Err(fault) = (self.take)(self.list, task) {
-                *self.fault = Some(fault);
-                return Err(A::Error::custom("a task is at fault"));
-            }
-        }
-        Ok(())
+        let Self { list, take, fault } = self;
+        each_item(deserializer, |task| {
+            take(list, task).map_err(|found| {
+                *fault = Some(found);
+                "a task is at fault"
+            })
+        })
     }
 }
 
 /// The attempts of a task, no more than any has.
 fn attempts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LoggedAttempt>, D::Error> {
-    struct Attempts;
-    impl<'de> Visitor<'de> for Attempts {
-        type Value = Vec<LoggedAttempt>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "a list of at most {ATTEMPTS_MAX} attempts")
+    let mut all = Vec::new();
+    each_item(deserializer, |attempt| {
+        if all.len() == ATTEMPTS_MAX {
+            return Err("too many attempts");
         }
-
-        fn visit_unit<E>(self) -> Result<Vec<LoggedAttempt>, E> {
-            Ok(Vec::new())
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(
-            self,
-            mut items: A,
-        ) -> Result<Vec<LoggedAttempt>, A::Error> {
-            let mut all = Vec::new();
-            while let Some(attempt) = items.next_element()? {
-                if all.len() == ATTEMPTS_MAX {
-                    return Err(A::Error::invalid_length(ATTEMPTS_MAX + 1, &self));
-                }
-                all.push(attempt);
-            }
-            Ok(all)
-        }
-    }
-    deserializer.deserialize_any(Attempts)
+        all.push(attempt);
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 /// The last text of a list.
 fn last<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    struct Last;
-    impl<'de> Visitor<'de> for Last {
-        type Value = Option<String>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a list of names")
-        }
-
-        fn visit_unit<E>(self) -> Result<Option<String>, E> {
-            Ok(None)
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Option<String>, A::Error> {
-            let mut last = None;
-            while let Some(name) = items.next_element::<String>()? {
-                last = Some(name);
-            }
-            Ok(last)
-        }
-    }
-    deserializer.deserialize_any(Last)
+    let mut last = None;
+    each_item(deserializer, |name| {
+        last = Some(name);
+        Ok(())
+    })?;
+    Ok(last)
 }

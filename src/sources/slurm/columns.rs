@@ -1,8 +1,6 @@
 //! Which field of a line is which column.
 
-use super::super::records::Fault;
-use super::super::records::fields::Fields;
-use super::super::rows::RejectReason;
+use super::super::records::lines::{Lines, first_line, names_of};
 
 macro_rules! columns {
     ($($name:ident $text:literal,)+) => {
@@ -17,9 +15,7 @@ macro_rules! columns {
 
             /// The name as `sacct` prints it.
             pub(super) const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)+
-                }
+                Self::ALL[self as usize].1
             }
         }
     };
@@ -63,42 +59,18 @@ columns! {
     PlannedCpuRaw "PlannedCPURAW",
 }
 
-/// The fields of Open `XDMoD`'s export, which has no header.
-const XDMOD: [Option<Col>; 26] = {
-    use Col::{
-        Account, AllocTres, Cluster, Elapsed, Eligible, End, ExitCode, Group, JobId, JobIdRaw,
-        JobName, NCpus, NNodes, NodeList, Partition, Qos, ReqCpus, ReqMem, ReqTres, Start, State,
-        Submit, Timelimit, User,
-    };
-    [
-        Some(JobId),
-        Some(JobIdRaw),
-        Some(Cluster),
-        Some(Partition),
-        Some(Qos),
-        Some(Account),
-        Some(Group),
-        None,
-        Some(User),
-        None,
-        Some(Submit),
-        Some(Eligible),
-        Some(Start),
-        Some(End),
-        Some(Elapsed),
-        Some(ExitCode),
-        Some(State),
-        Some(NNodes),
-        Some(NCpus),
-        Some(ReqCpus),
-        Some(ReqMem),
-        Some(ReqTres),
-        Some(AllocTres),
-        Some(Timelimit),
-        Some(NodeList),
-        Some(JobName),
-    ]
-};
+impl Col {
+    /// The column of a name; nothing for one that is not read.
+    fn of(name: &str) -> Option<Self> {
+        let known = Self::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name));
+        known.map(|(column, _)| *column)
+    }
+}
+
+/// The fields of Open `XDMoD`'s export, which has no header, as its `sacct --format` has them.
+const XDMOD: &str = "jobid,jobidraw,cluster,partition,qos,account,group,gid,user,uid,submit,\
+    eligible,start,end,elapsed,exitcode,state,nnodes,ncpus,reqcpus,reqmem,reqtres,alloctres,\
+    timelimit,nodelist,jobname";
 
 /// Separators that an export may have.
 const SEPARATORS: [u8; 4] = *b"|\t;,";
@@ -106,12 +78,8 @@ const SEPARATORS: [u8; 4] = *b"|\t;,";
 /// Where each column stands.
 #[derive(Debug)]
 pub(super) struct Layout {
-    separator: u8,
+    pub(super) lines: Lines,
     places: [Option<usize>; Col::ALL.len()],
-    count: usize,
-    /// Whether the job's name is the last field, which may hold separators.
-    is_name_last: bool,
-    header: Option<Vec<u8>>,
 }
 
 impl Layout {
@@ -120,7 +88,8 @@ impl Layout {
     pub(super) fn of(begin: &[u8]) -> Result<Self, String> {
         let line = first_line(begin);
         let Some((separator, columns)) = header_of(line) else {
-            return Ok(Self::new(b'|', &XDMOD, None));
+            let columns: Vec<Option<Col>> = XDMOD.split(',').map(Col::of).collect();
+            return Ok(Self::new(b'|', &columns, None));
         };
         let layout = Self::new(separator, &columns, Some(line.to_vec()));
         layout.check()?;
@@ -135,8 +104,10 @@ impl Layout {
                 places[*column as usize].get_or_insert(idx);
             }
         }
-        let is_name_last = columns.last() == Some(&Some(Col::JobName));
-        Self { separator, places, count: columns.len(), is_name_last, header }
+        // The name of a job may hold separators.
+        let is_last_open = columns.last() == Some(&Some(Col::JobName));
+        let lines = Lines { separator, count: columns.len(), header, is_last_open };
+        Self { lines, places }
     }
 
     /// Where a column stands.
@@ -175,58 +146,20 @@ impl Layout {
         found.sort_unstable();
         found.into_iter().map(|(_, name)| name).collect::<Vec<&str>>().join(",")
     }
-
-    /// Whether a line is the header.
-    pub(super) fn is_header(&self, line: &[u8]) -> bool {
-        self.header.as_deref() == Some(line)
-    }
-
-    /// Tells the fields of a line apart.
-    pub(super) fn split(&self, line: &[u8], fields: &mut Fields) -> Result<(), Fault> {
-        fields.split(line, self.separator);
-        if self.count < fields.len() {
-            if self.is_name_last {
-                fields.join_from(self.count - 1);
-            } else if fields.len() == self.count + 1 && line.ends_with(&[self.separator]) {
-                // As `--parsable` writes it.
-                fields.drop_last();
-            }
-        }
-        match fields.len() {
-            len if len < self.count => Err(("", RejectReason::TooFewColumns)),
-            len if self.count < len => Err(("", RejectReason::TooManyColumns)),
-            _ => Ok(()),
-        }
-    }
-}
-
-fn first_line(begin: &[u8]) -> &[u8] {
-    let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
-    let mut lines = begin.split(|&byte| byte == b'\n');
-    let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// The separator and columns of a header, if a line is one: it names at least two columns, and a
 /// state or a job id is among them.
 fn header_of(line: &[u8]) -> Option<(u8, Vec<Option<Col>>)> {
     SEPARATORS.into_iter().find_map(|separator| {
-        let mut fields = Fields::default();
-        fields.split(line, separator);
-        let of = |name: &[u8]| {
-            let known =
-                Col::ALL.iter().find(|(_, text)| text.as_bytes().eq_ignore_ascii_case(name));
-            known.map(|(column, _)| *column)
-        };
-        let mut columns: Vec<Option<Col>> =
-            (0..fields.len()).map(|idx| of(fields.get(line, idx))).collect();
+        let names = names_of(line, separator);
+        let mut columns: Vec<Option<Col>> = names.iter().map(|name| Col::of(name)).collect();
         if line.ends_with(&[separator]) {
             columns.pop();
         }
         let known = columns.iter().flatten().count();
-        let is_told = [Col::JobId, Col::JobIdRaw, Col::State]
-            .iter()
-            .any(|&column| columns.contains(&Some(column)));
+        let tells = [Col::JobId, Col::JobIdRaw, Col::State];
+        let is_told = tells.iter().any(|&column| columns.contains(&Some(column)));
         (2 <= known && is_told).then_some((separator, columns))
     })
 }
@@ -244,7 +177,7 @@ pub(in crate::sources) fn seen_as(text: &[u8]) -> bool {
     }
     let fields: Vec<&[u8]> = line.split(|&byte| byte == b'|').collect();
     let is_time = |field: &[u8]| field.len() == 19 && field[4] == b'-' && field[10] == b'T';
-    XDMOD.len() <= fields.len()
+    XDMOD.split(',').count() <= fields.len()
         && is_time(fields[10])
         && fields[16].first().is_some_and(u8::is_ascii_uppercase)
 }

@@ -1,12 +1,12 @@
 //! When an attempt was submitted, began and ended, from the columns that there are.
 
-use super::super::records::fields::{span_us, whole};
-use super::super::records::{EVICT, FAIL, FINISH, Fault, KILL, LOST, Life, Remarks};
+use super::super::records::clock::times;
+use super::super::records::fields::whole;
+use super::super::records::{EVICT, FAIL, FINISH, Fault, KILL, LOST, Life, Remarks, status_of};
 use super::super::rows::RejectReason;
-use super::super::zone::Instant;
+use super::Row;
 use super::columns::Col;
 use super::values::Cpus;
-use super::{Row, TWICE};
 use crate::units::MICROS_PER_SECOND;
 
 /// What a state says.
@@ -21,63 +21,50 @@ pub(super) struct State {
     has_begun: bool,
 }
 
-/// States that end an attempt: name, short name, event.
-const ENDS: [(&str, &str, i32); 13] = [
-    ("COMPLETED", "CD", FINISH),
-    ("FAILED", "F", FAIL),
-    ("OUT_OF_MEMORY", "OOM", FAIL),
-    ("TIMEOUT", "TO", FAIL),
-    ("DEADLINE", "DL", FAIL),
-    ("LAUNCH_FAILED", "LF", FAIL),
-    ("SPECIAL_EXIT", "SE", FAIL),
-    ("CANCELLED", "CA", KILL),
-    ("REVOKED", "RV", KILL),
-    ("PREEMPTED", "PR", EVICT),
-    ("REQUEUED", "RQ", EVICT),
-    ("NODE_FAIL", "NF", LOST),
-    ("BOOT_FAIL", "BF", LOST),
+/// States that end an attempt, each with its short name: the event, and what `sacct` calls it.
+const ENDS: [(i32, &str); 5] = [
+    (FINISH, "COMPLETED/CD"),
+    (FAIL, "FAILED/F OUT_OF_MEMORY/OOM TIMEOUT/TO DEADLINE/DL LAUNCH_FAILED/LF SPECIAL_EXIT/SE"),
+    (KILL, "CANCELLED/CA REVOKED/RV"),
+    (EVICT, "PREEMPTED/PR REQUEUED/RQ"),
+    (LOST, "NODE_FAIL/NF BOOT_FAIL/BF"),
 ];
 
-/// States of an attempt that has not ended, and whether it has begun.
-const OPEN: [(&str, &str, bool); 17] = [
-    ("RUNNING", "R", true),
-    ("PENDING", "PD", false),
-    ("SUSPENDED", "S", true),
-    ("RESIZING", "RS", true),
-    ("COMPLETING", "CG", true),
-    ("CONFIGURING", "CF", false),
-    ("STOPPED", "ST", true),
-    ("SIGNALING", "SI", true),
-    ("STAGE_OUT", "SO", true),
-    ("REQUEUE_HOLD", "RH", false),
-    ("REQUEUE_FED", "RF", false),
-    ("RESV_DEL_HOLD", "RD", false),
-    ("POWER_UP_NODE", "PU", false),
-    ("RECONFIG_FAIL", "RC", false),
-    ("UPDATE_DB", "UD", true),
-    ("EXPEDITING", "EX", false),
-    ("POWER_WAIT", "PW", false),
-];
+/// States of an attempt that has begun and not ended.
+const BEGUN: &str = "RUNNING/R SUSPENDED/S RESIZING/RS COMPLETING/CG STOPPED/ST SIGNALING/SI \
+    STAGE_OUT/SO UPDATE_DB/UD";
+
+/// States of an attempt that has not begun.
+const WAITING: &str = "PENDING/PD CONFIGURING/CF REQUEUE_HOLD/RH REQUEUE_FED/RF RESV_DEL_HOLD/RD \
+    POWER_UP_NODE/PU RECONFIG_FAIL/RC EXPEDITING/EX POWER_WAIT/PW";
+
+/// The name of the state among `states` that a word is the name or the short name of.
+fn named(states: &'static str, word: &[u8]) -> Option<&'static str> {
+    states.split(' ').find_map(|state| {
+        let (name, short) = state.split_once('/')?;
+        let is_it = name.as_bytes().eq_ignore_ascii_case(word) || short.as_bytes() == word;
+        is_it.then_some(name)
+    })
+}
 
 impl State {
     /// Reads `COMPLETED`, `CANCELLED by 1001`, `CANCELLED+` or a short name.
-    pub(super) fn read(text: &[u8]) -> Option<Self> {
+    pub(super) fn read(text: &[u8]) -> Result<Self, Fault> {
+        if text.is_empty() {
+            return Err(("State", RejectReason::EmptyMandatory));
+        }
         let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
         let word = word.strip_suffix(b"+").unwrap_or(word);
-        let is = |name: &str, short: &str| {
-            name.as_bytes().eq_ignore_ascii_case(word) || short.as_bytes() == word
-        };
-        if let Some(&(name, _, event)) = ENDS.iter().find(|(name, short, _)| is(name, short)) {
-            let status = match event {
-                FINISH => Some(1),
-                KILL => Some(5),
-                FAIL => Some(0),
-                _ => None,
-            };
-            return Some(Self { event: Some(event), reason: Some(name), status, has_begun: true });
+        let ended = ENDS.iter().find_map(|&(event, states)| Some((event, named(states, word)?)));
+        if let Some((event, name)) = ended {
+            let (reason, status) = (Some(name), status_of(event));
+            return Ok(Self { event: Some(event), reason, status, has_begun: true });
         }
-        let open = OPEN.iter().find(|(name, short, _)| is(name, short));
-        open.map(|&(_, _, has_begun)| Self { event: None, reason: None, status: None, has_begun })
+        let has_begun = named(BEGUN, word).is_some();
+        if !has_begun && named(WAITING, word).is_none() {
+            return Err(("State", RejectReason::UnknownEventType));
+        }
+        Ok(Self { event: None, reason: None, status: None, has_begun })
     }
 }
 
@@ -91,15 +78,10 @@ pub(super) struct Told {
 
 /// The times of a row, derived where a column is missing.
 pub(super) fn life(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Told, Fault> {
-    let mut state = State::read(row.raw(Col::State)).ok_or_else(|| {
-        let is_empty = row.raw(Col::State).is_empty();
-        (
-            "State",
-            if is_empty { RejectReason::EmptyMandatory } else { RejectReason::UnknownEventType },
-        )
-    })?;
+    let mut state = State::read(row.raw(Col::State))?;
     let run_us = run_us(row, cpus, remarks)?;
-    let (mut start_us, mut end_us) = times(row, run_us, remarks)?;
+    let (start, end) = (row.instant(Col::Start, remarks)?, row.instant(Col::End, remarks)?);
+    let (mut start_us, mut end_us) = times(start, end, run_us, None, remarks);
     if end_us.is_none()
         && state.event.is_some()
         && let Some((start, run)) = start_us.zip(run_us)
@@ -154,28 +136,6 @@ pub(super) fn life(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<
     })
 }
 
-/// The start and the end. Where the clock showed one of them twice, they are the pair that the run
-/// time fits best.
-fn times(
-    row: &Row<'_>,
-    run_us: Option<i64>,
-    remarks: &mut Remarks,
-) -> Result<(Option<i64>, Option<i64>), Fault> {
-    let start = row.instant(Col::Start, remarks)?;
-    let end = row.instant(Col::End, remarks)?;
-    let is_twice = [start, end].iter().flatten().any(|instant| instant.second().is_some());
-    let (first_start, first_end) = (start.map(Instant::first), end.map(Instant::first));
-    let Some(((start, end), run)) = start.zip(end).zip(run_us).filter(|_| is_twice) else {
-        if is_twice {
-            remarks.add(TWICE);
-        }
-        return Ok((first_start, first_end));
-    };
-    remarks.add("local times that came twice as the clock was put back: by the run time");
-    let (start, end) = Instant::fit(start, end, run);
-    Ok((Some(start), Some(end)))
-}
-
 /// Whether a job that has ended was never given a machine.
 fn has_not_run(row: &Row<'_>, state: State, run_us: Option<i64>) -> bool {
     if run_us != Some(0) {
@@ -195,9 +155,8 @@ fn run_us(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i6
         let seconds = whole(raw).ok_or(("ElapsedRaw", RejectReason::BadValue))?;
         return Ok(Some(seconds * MICROS_PER_SECOND));
     }
-    match row.raw(Col::Elapsed) {
-        b"" | b"Unknown" | b"INVALID" => {}
-        raw => return span_us(raw).map(Some).ok_or(("Elapsed", RejectReason::BadValue)),
+    if let Some(elapsed_us) = row.span(Col::Elapsed)? {
+        return Ok(Some(elapsed_us));
     }
     let raw = row.raw(Col::CpuTimeRaw);
     let Some(cpus) = cpus.had.or(cpus.asked).filter(|_| !raw.is_empty()) else { return Ok(None) };
@@ -221,21 +180,19 @@ fn submit_us(
         return Ok(Some(eligible_us));
     }
     let Some(begun_us) = begun_us else { return Ok(None) };
-    for column in [Col::Planned, Col::Reserved] {
-        let raw = row.raw(column);
-        if !matches!(raw, b"" | b"INVALID" | b"Unknown") {
-            let wait = span_us(raw).ok_or((column.name(), RejectReason::BadValue))?;
-            remarks.add("no submit time: start less the wait");
-            return Ok(Some(begun_us.saturating_sub(wait)));
-        }
-    }
-    for column in [Col::ResvCpuRaw, Col::PlannedCpuRaw] {
-        if let Some((seconds, cpus)) = whole(row.raw(column)).zip(cpus.asked.or(cpus.had)) {
-            remarks.add("no submit time: start less the wait");
-            let wait = seconds * MICROS_PER_SECOND / i64::from(cpus);
-            return Ok(Some(begun_us.saturating_sub(wait)));
-        }
-    }
-    remarks.add("no submit time: submitted at the start");
-    Ok(Some(begun_us))
+    let planned_us = match row.span(Col::Planned)? {
+        None => row.span(Col::Reserved)?,
+        planned_us => planned_us,
+    };
+    let of_cpus = |column: Col| {
+        let (seconds, cpus) = whole(row.raw(column)).zip(cpus.asked.or(cpus.had))?;
+        Some(seconds * MICROS_PER_SECOND / i64::from(cpus))
+    };
+    let wait_us = planned_us.or_else(|| of_cpus(Col::ResvCpuRaw));
+    let wait_us = wait_us.or_else(|| of_cpus(Col::PlannedCpuRaw));
+    remarks.add(match wait_us {
+        Some(_) => "no submit time: start less the wait",
+        None => "no submit time: submitted at the start",
+    });
+    Ok(Some(begun_us.saturating_sub(wait_us.unwrap_or(0))))
 }

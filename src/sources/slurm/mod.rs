@@ -33,7 +33,8 @@
 use std::path::Path;
 
 use super::folder::RawPart;
-use super::records::fields::{Fields, whole};
+use super::records::clock::{Clock, first};
+use super::records::fields::{Fields, span_us, whole};
 use super::records::{
     Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats, machine_id,
     number_of_name,
@@ -61,10 +62,7 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>
     let zone = part.reading.zone.as_ref();
     let format = |path: &Path, begin: &[u8], part| Slurm::of(path, begin, part, zone);
     let slurm = format(&part.path, begin, part.part)?;
-    let header = vec![
-        ("columns".to_owned(), slurm.layout.told()),
-        ("timezone".to_owned(), zone.map_or("UTC (assumed)".to_owned(), Zone::to_string)),
-    ];
+    let header = vec![("columns".to_owned(), slurm.layout.told()), Clock::told(zone)];
     let repeats = part.reading.files.repeats(|paths| find_repeats(paths, format))?;
     Ok(RecordParser::new(slurm, part, header).beside(repeats))
 }
@@ -73,8 +71,7 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>
 pub(super) struct Slurm {
     layout: Layout,
     fields: Fields,
-    zone: Zone,
-    is_zone_given: bool,
+    clock: Clock,
     /// The cluster of the first row.
     cluster: Option<Box<str>>,
     is_begun: bool,
@@ -89,8 +86,7 @@ impl Slurm {
         Ok(Self {
             layout,
             fields: Fields::default(),
-            is_zone_given: zone.is_some(),
-            zone: zone.cloned().unwrap_or_else(Zone::utc),
+            clock: Clock::of(zone, ASSUMED),
             cluster: None,
             is_begun: false,
             part,
@@ -98,16 +94,15 @@ impl Slurm {
     }
 }
 
-/// A time of the hour that comes twice when the clock is put back, and nothing that says which.
-const TWICE: &str = "local times that came twice as the clock was put back: the first is taken";
+/// What is counted of times without a zone.
+const ASSUMED: &str = "times without a zone: taken as UTC (`--timezone` says otherwise)";
 
 /// A line whose fields are told apart.
 struct Row<'a> {
     layout: &'a Layout,
     fields: &'a Fields,
     line: &'a [u8],
-    zone: &'a Zone,
-    is_zone_given: bool,
+    clock: &'a Clock,
 }
 
 impl<'a> Row<'a> {
@@ -128,10 +123,7 @@ impl<'a> Row<'a> {
     /// A time, µs since 1970; the first where the clock shows it twice.
     fn time(&self, column: Col, remarks: &mut Remarks) -> Result<Option<i64>, Fault> {
         let Some(instant) = self.instant(column, remarks)? else { return Ok(None) };
-        if instant.second().is_some() {
-            remarks.add(TWICE);
-        }
-        Ok(Some(instant.first()))
+        Ok(Some(first(instant, remarks)))
     }
 
     /// What a time may mean, µs since 1970. The zero of the clock is how a time is written that is
@@ -145,18 +137,20 @@ impl<'a> Row<'a> {
             return Ok(Some(Instant::Once(seconds * MICROS_PER_SECOND)));
         }
         let stamp = Stamp::iso(raw).ok_or((column.name(), RejectReason::BadValue))?;
-        if matches!(stamp, Stamp::Local(_)) && !self.is_zone_given {
-            remarks.add("times without a zone: taken as UTC (`--timezone` says otherwise)");
-        }
-        let instant = stamp.instant_us(self.zone);
+        let instant = self.clock.instant(stamp, remarks);
         if instant.first() == 0 || stamp == Stamp::Local(0) {
             remarks.add("1970-01-01T00:00:00: taken as an unknown time");
             return Ok(None);
         }
-        if matches!(instant, Instant::Never(_)) {
-            remarks.add("local times that the clock left out: counted on from the hour before");
-        }
         Ok(Some(instant))
+    }
+
+    /// A length of time, µs.
+    fn span(&self, column: Col) -> Result<Option<i64>, Fault> {
+        match self.raw(column) {
+            b"" | b"Unknown" | b"INVALID" => Ok(None),
+            raw => span_us(raw).map(Some).ok_or((column.name(), RejectReason::BadValue)),
+        }
     }
 
     /// A count; 0 is missing.
@@ -166,9 +160,8 @@ impl<'a> Row<'a> {
             return Ok(None);
         }
         let count = whole(raw).and_then(|count| i32::try_from(count).ok());
-        count
-            .map(|count| Some(count).filter(|&count| 0 < count))
-            .ok_or((column.name(), RejectReason::BadValue))
+        let count = count.ok_or((column.name(), RejectReason::BadValue))?;
+        Ok(Some(count).filter(|&count| 0 < count))
     }
 }
 
@@ -179,21 +172,16 @@ impl RecordFormat for Slurm {
     );
 
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
-        if self.layout.is_header(line.raw) {
+        if self.layout.lines.is_header(line.raw) {
             if std::mem::replace(&mut self.is_begun, true) {
                 remarks.add("lines that repeat the header: left out");
             }
             return Ok(None);
         }
         self.is_begun = true;
-        self.layout.split(line.raw, &mut self.fields)?;
-        let row = Row {
-            layout: &self.layout,
-            fields: &self.fields,
-            line: line.raw,
-            zone: &self.zone,
-            is_zone_given: self.is_zone_given,
-        };
+        self.layout.lines.split(line.raw, &mut self.fields)?;
+        let (layout, fields, clock) = (&self.layout, &self.fields, &self.clock);
+        let row = Row { layout, fields, line: line.raw, clock };
         let name = row.text(Col::JobId)?.or(row.text(Col::JobIdRaw)?);
         if name.is_some_and(|name| name.contains('.')) {
             remarks.add("steps of jobs: left out");
@@ -254,14 +242,6 @@ fn only_machine(nodes: &str, remarks: &mut Remarks) -> Option<i64> {
     is_one.then(|| machine_id(nodes))
 }
 
-/// The array that a job is an element of.
-fn array_of(name: Option<&str>, remarks: &mut Remarks) -> values::Array {
-    if name.is_some_and(|name| name.contains("_[")) {
-        remarks.add("records that stand for several elements of an array: each counts as one job");
-    }
-    values::array(name)
-}
-
 /// An attempt of a job.
 fn record<'a>(
     row: &Row<'a>,
@@ -285,17 +265,13 @@ fn record<'a>(
     let (gpus, gpu_model) = values::gpus(row)?;
     let (account, group) = (row.text(Col::Account)?, row.text(Col::Group)?);
     let (partition, job_title) = (row.text(Col::Partition)?, row.text(Col::JobName)?);
-    let array = array_of(name, remarks);
+    let array = values::array(name.unwrap_or_default(), remarks);
     Ok(Record {
         job_id,
-        task_index: 0,
         life: told.life,
-        turn: None,
         user: row.text(Col::User)?,
         job_name: name.filter(|name| whole(name.as_bytes()) != Some(job_id)),
         logical_name: job_title,
-        scheduling_class: None,
-        priority: None,
         machine_id: nodes.and_then(|nodes| only_machine(nodes, remarks)),
         cpu: cpu_request,
         memory: memory.total,
@@ -331,6 +307,7 @@ fn record<'a>(
             array.element.into(),
             array.het_job.into(),
         ],
+        ..Record::default()
     })
 }
 

@@ -44,9 +44,7 @@ pub(super) struct Memory {
 }
 
 /// The bit of a number of MiB that says "per CPU"; old versions print it with the number.
-const PER_CPU_MIB: f64 = 2_147_483_648.0;
-
-const MIB: f64 = 1_048_576.0;
+const PER_CPU: f64 = 2_147_483_648.0 * 1_048_576.0;
 
 pub(super) fn memory_kib(
     row: &Row<'_>,
@@ -63,15 +61,15 @@ pub(super) fn memory_kib(
                 _ => (raw, None),
             };
             let bytes = amount(raw, b'M').ok_or(("ReqMem", RejectReason::BadValue))?;
-            if PER_CPU_MIB <= bytes / MIB && of != Some(b'c') {
-                remarks.add("memory request with the mark of `per CPU` in its number: taken out");
-                cpus.map(|cpus| (bytes - PER_CPU_MIB * MIB) * cpus)
-            } else {
-                match of {
-                    Some(b'n') => Some(bytes * nodes),
-                    Some(_) => cpus.map(|cpus| bytes * cpus),
-                    None => Some(bytes),
+            match of {
+                Some(b'c') => cpus.map(|cpus| bytes * cpus),
+                _ if PER_CPU <= bytes => {
+                    remarks
+                        .add("memory request with the mark of `per CPU` in its number: taken out");
+                    cpus.map(|cpus| (bytes - PER_CPU) * cpus)
                 }
+                Some(_) => Some(bytes * nodes),
+                None => Some(bytes),
             }
         }
     };
@@ -94,11 +92,9 @@ pub(super) fn gpus<'a>(row: &Row<'a>) -> Result<(Option<f32>, Option<&'a str>), 
         let (mut plain, mut typed, mut model) = (None, None, None);
         for entry in row.raw(column).split(|&byte| byte == b',') {
             // `gres/gpu=2`, `gres/gpu:a100=2`, `gpu:a100:2` or `gpu:2`.
-            let entry = entry
-                .strip_prefix(b"gres/")
-                .or_else(|| entry.strip_prefix(b"gres:"))
-                .unwrap_or(entry);
-            let Some(rest) = entry.strip_prefix(b"gpu") else { continue };
+            let plain_entry = |begin: &[u8]| entry.strip_prefix(begin)?.strip_prefix(b"gpu");
+            let rest = [&b"gres/"[..], b"gres:", b""].into_iter().find_map(plain_entry);
+            let Some(rest) = rest else { continue };
             let at = memchr::memrchr2(b'=', b':', rest).unwrap_or(0);
             let (kind, count) = rest.split_at(at);
             let Some(count) = count.get(1..).and_then(whole) else { continue };
@@ -112,12 +108,8 @@ pub(super) fn gpus<'a>(row: &Row<'a>) -> Result<(Option<f32>, Option<&'a str>), 
             }
         }
         if let Some(count) = plain.or(typed) {
-            let model = match model {
-                None => None,
-                Some(name) => {
-                    Some(careful_text(name).ok_or((column.name(), RejectReason::BadValue))?)
-                }
-            };
+            let bad = (column.name(), RejectReason::BadValue);
+            let model = model.map(|name| careful_text(name).ok_or(bad)).transpose()?;
             #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 GPUs")]
             return Ok((Some(count as f32), model));
         }
@@ -167,8 +159,10 @@ pub(super) struct Array {
 }
 
 /// Reads `123_4`, `123_[5-9%2]` and `123+0`.
-pub(super) fn array(name: Option<&str>) -> Array {
-    let name = name.unwrap_or_default();
+pub(super) fn array(name: &str, remarks: &mut Remarks) -> Array {
+    if name.contains("_[") {
+        remarks.add("records that stand for several elements of an array: each counts as one job");
+    }
     if let Some((job, element)) = name.split_once('_') {
         let element = element.parse().ok().filter(|&element: &i32| 0 <= element);
         return Array { job: whole(job.as_bytes()), element, het_job: None };

@@ -33,7 +33,7 @@ pub(super) struct Envelope {
 const ITEMS: &[u8] = b"items";
 
 /// Whether a text begins with a list.
-pub(super) fn is_list(begin: &[u8]) -> bool {
+pub(in crate::sources) fn is_list(begin: &[u8]) -> bool {
     let mut envelope = Envelope::new();
     let has_ended = |envelope: &Envelope| envelope.place == Place::Outside;
     for &byte in begin.trim_ascii_start() {

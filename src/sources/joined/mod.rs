@@ -2,7 +2,7 @@
 //!
 //! In: a table with a header. A row is an event of an instance, with its collection and one window of
 //! its usage beside it; events and windows come again in other rows. Out: the objects that the tables
-//! of the trace would hold, for [`super::Parser`]; whatever comes again is left out and counted.
+//! of the trace would hold, for the [`Parser`] of those; whatever comes again is left out and counted.
 //!
 //! ```text
 //!  row ─┬─► collections_events_type, user, ...    ─► job_events
@@ -22,17 +22,19 @@
 use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 
-use super::super::SourceError;
-use super::super::blocks::TextBlock;
-use super::super::fields;
-use super::super::folder::RawPart;
-use super::super::part::{HandOut, Notes, PartParser};
-use super::super::records::fields::{Fields, whole};
-use super::super::rows::{Reject, RejectReason, RowBlock, reject_text};
-use super::Parser;
-use super::cells::Fault;
-use super::python::to_json;
+use self::python::to_json;
+use super::blocks::TextBlock;
+use super::folder::RawPart;
+use super::google_2019::Parser;
+use super::part::{HandOut, Notes, PartParser};
+use super::records::Fault;
+use super::records::fields::{Fields, whole};
+use super::records::lines::names_of;
+use super::rows::{Reject, RejectReason, RowBlock, reject_text};
+use super::{SourceError, fields};
 use crate::schema::Table;
+
+mod python;
 
 /// The tables that it fills.
 pub(crate) const TABLES: [Table; 4] =
@@ -138,21 +140,17 @@ fn header(text: &[u8]) -> Option<Vec<String>> {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let mut fields = Fields::default();
-    fields.split(line, b',');
-    let names: Vec<String> = (0..fields.len())
-        .map(|idx| String::from_utf8_lossy(fields.get(line, idx)).into_owned())
-        .collect();
+    let names = names_of(line, b',');
     NEEDED.iter().all(|name| names.iter().any(|known| known == name)).then_some(names)
 }
 
 /// Whether a text begins like a joined file.
-pub(in super::super) fn is_seen(text: &[u8]) -> bool {
+pub(super) fn is_seen(text: &[u8]) -> bool {
     header(text).is_some()
 }
 
 /// Parses the rows of the file for one of its tables.
-pub(in super::super) struct Joined {
+pub(super) struct Joined {
     inner: Parser,
     names: Vec<String>,
     fields: Fields,
@@ -169,7 +167,7 @@ pub(in super::super) struct Joined {
 
 impl Joined {
     /// The parser of a part that begins so.
-    pub(in super::super) fn new(part: &RawPart, begin: &[u8]) -> Result<Self, SourceError> {
+    pub(super) fn new(part: &RawPart, begin: &[u8]) -> Result<Self, SourceError> {
         Ok(Self {
             inner: Parser::new(part)?,
             names: header(begin).unwrap_or_default(),

@@ -8,7 +8,7 @@ use crate::units::MICROS_PER_SECOND;
 
 /// A pattern such as `%d.%m.%Y %H:%M`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pattern(Vec<Piece>);
+pub(in crate::sources) struct Pattern(Vec<Piece>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
@@ -18,7 +18,7 @@ enum Piece {
 }
 
 /// The letters of a pattern, for messages.
-pub(super) const LETTERS: &str = "%Y %m %d %y %b %H %I %p %M %S %f %z %F %T %%";
+pub(in crate::sources) const LETTERS: &str = "%Y %m %d %y %b %H %I %p %M %S %f %z %F %T %%";
 
 /// Names of months, as far as they are told apart.
 const MONTHS: [[&str; 2]; 12] = [
@@ -38,7 +38,7 @@ const MONTHS: [[&str; 2]; 12] = [
 
 impl Pattern {
     /// Reads a pattern; what is wrong with it.
-    pub(super) fn read(text: &str) -> Result<Self, String> {
+    pub(in crate::sources) fn read(text: &str) -> Result<Self, String> {
         let pieces = Self::pieces(text)?;
         let has = |letters: &[u8]| {
             pieces
@@ -77,7 +77,7 @@ impl Pattern {
     }
 
     /// Reads a time.
-    pub(super) fn stamp(&self, text: &[u8]) -> Option<Stamp> {
+    pub(in crate::sources) fn stamp(&self, text: &[u8]) -> Option<Stamp> {
         let mut rest = text;
         let (mut date, mut time) = ([1970, 1, 1], [0, 0, 0]);
         let (mut micros, mut offset, mut afternoon) = (0, None, None);
@@ -167,7 +167,7 @@ fn zone_offset(text: &[u8]) -> Option<i64> {
 
 /// A number as whole `unit`s, rounded half away from 0; `comma` says which sign begins the decimals, and then
 /// points between digits group them.
-pub(super) fn scaled(text: &[u8], unit: i64, comma: bool) -> Option<i64> {
+pub(in crate::sources) fn scaled(text: &[u8], unit: i64, comma: bool) -> Option<i64> {
     let text = plain(text, comma)?;
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
@@ -193,7 +193,7 @@ pub(super) fn scaled(text: &[u8], unit: i64, comma: bool) -> Option<i64> {
 }
 
 /// A number that is not below 0.
-pub(super) fn amount(text: &[u8], comma: bool) -> Option<f64> {
+pub(in crate::sources) fn amount(text: &[u8], comma: bool) -> Option<f64> {
     plain(text, comma)?.parse().ok().filter(|value: &f64| value.is_finite() && 0.0 <= *value)
 }
 

@@ -10,13 +10,14 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::super::records::fields::span_us;
-use super::super::records::{Line as LogLine, Record, RecordFormat, Remarks};
-use super::super::zone::{Stamp, Zone, civil_of_day};
-use super::map::{Fate, Field, Kind, Map};
-use super::table::{ONE_ARRAY, first_line, is_array, is_json, names_of};
-use super::times::{Pattern, scaled};
-use super::{Mapped, TableRows};
+use super::map::times::{Pattern, scaled};
+use super::map::{FATES, Fate, Field, Kind, Map};
+use super::mapped::table::{ONE_ARRAY, is_array, is_json};
+use super::mapped::{Mapped, stamp_of, whole};
+use super::records::fields::span_us;
+use super::records::lines::{first_line, names_of};
+use super::records::{Line as LogLine, Record, RecordFormat, Remarks};
+use super::zone::{Stamp, Zone, civil_of_day};
 use crate::notation::Mistake;
 use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
@@ -31,7 +32,7 @@ const ROWS_LOOKED_AT: usize = 200;
 /// A column of the table.
 struct Column {
     name: String,
-    /// Its cells that are not empty or a word for nothing.
+    /// Its cells, row by row; empty where a row has none.
     cells: Vec<String>,
 }
 
@@ -84,7 +85,9 @@ pub fn propose(begin: &[u8]) -> Result<Proposal, String> {
 fn of_json(begin: &[u8]) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();
     let lines = begin.split(|&byte| byte == b'\n').take(ROWS_LOOKED_AT);
-    for row in lines.filter_map(|line| serde_json::from_slice::<Value>(line.trim_ascii()).ok()) {
+    let read = |line: &[u8]| serde_json::from_slice::<Value>(line.trim_ascii()).ok();
+    let rows: Vec<Value> = lines.filter_map(read).collect();
+    for (row_idx, row) in rows.iter().enumerate() {
         for (name, value) in row.as_object().into_iter().flatten() {
             let idx = columns.iter().position(|column| column.name == *name);
             let idx = idx.unwrap_or_else(|| {
@@ -96,8 +99,12 @@ fn of_json(begin: &[u8]) -> Vec<Column> {
                 Value::String(text) => text.trim().to_owned(),
                 value => value.to_string(),
             };
+            columns[idx].cells.resize(row_idx, String::new());
             columns[idx].cells.push(text);
         }
+    }
+    for column in &mut columns {
+        column.cells.resize(rows.len(), String::new());
     }
     columns
 }
@@ -118,10 +125,9 @@ fn of_fields(begin: &[u8]) -> (Option<u8>, Vec<Column>) {
     let lines = begin[..end].split(|&byte| byte == b'\n').skip(1).take(ROWS_LOOKED_AT);
     for line in lines {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        for (column, cell) in columns.iter_mut().zip(names_of(line, separator)) {
-            if !cell.is_empty() {
-                column.cells.push(cell);
-            }
+        let mut cells = names_of(line, separator).into_iter();
+        for column in &mut columns {
+            column.cells.push(cells.next().unwrap_or_default());
         }
     }
     (Some(separator), columns)
@@ -131,6 +137,11 @@ fn of_fields(begin: &[u8]) -> (Option<u8>, Vec<Column>) {
 fn plain(name: &str) -> String {
     let lower = name.to_lowercase().replace('ä', "ae").replace('ö', "oe").replace('ü', "ue");
     lower.replace('ß', "ss").chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
+/// Whether a word is one of those between blanks.
+fn has(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
 }
 
 /// Which column is what, by its name. A name may end with its unit.
@@ -145,13 +156,13 @@ fn guesses(columns: &[Column]) -> Vec<Guess> {
                 if rest.is_empty() {
                     return Some((idx, None));
                 }
-                let unit = UNIT_ENDS.iter().find(|(end, _)| *end == rest)?.1;
+                let unit = UNIT_ENDS.iter().find(|(_, ends)| has(ends, rest))?.0;
                 let is_own = field.kind().units().iter().any(|(known, _)| *known == unit);
                 is_own.then_some((idx, Some(unit)))
             })?;
             Some(Guess { field, column, unit })
         };
-        if let Some(guess) = names.iter().find_map(|name| of(name)) {
+        if let Some(guess) = names.split(' ').find_map(of) {
             taken.insert(guess.column);
             guesses.push(guess);
         }
@@ -161,7 +172,7 @@ fn guesses(columns: &[Column]) -> Vec<Guess> {
 
 /// The cells of a column that say something.
 fn told(column: &Column) -> impl Iterator<Item = &str> {
-    let says = |cell: &&str| !MISSING_WORDS.contains(cell);
+    let says = |cell: &&str| !cell.is_empty() && !MISSING_WORDS.contains(cell);
     column.cells.iter().map(String::as_str).filter(says)
 }
 
@@ -192,8 +203,16 @@ fn written(
     let lines: Vec<Line> =
         guesses.iter().map(|guess| line_of(columns, guesses, guess, is_comma)).collect();
     let mut text = String::from(
-        "# Which column is what. Lines with CHECK hold something that had to be assumed.\n\n[table]\n",
+        "# Which column is what. Lines with CHECK hold something that had to be assumed.\n\n",
     );
+    let is_odd = |cell: &String| cell.contains(char::REPLACEMENT_CHARACTER);
+    if columns.iter().any(|column| column.cells.iter().any(is_odd)) {
+        text.push_str(
+            "# CHECK: some cells are not UTF-8; convert the table first if they matter, for example with\n\
+            # `iconv -f latin1 -t utf-8`.\n\n",
+        );
+    }
+    text.push_str("[table]\n");
     match separator {
         None | Some(b',') => {}
         Some(b'\t') => text.push_str("separator = \"\\t\"\n"),
@@ -351,24 +370,21 @@ fn run_unit(
     let (starts, ends) = (read(Field::Start)?, read(Field::End)?);
     let at = |(map, column): &(Map, &Column), row: usize| {
         let form = &map.columns.iter().find(|column| column.field == Field::Start)?.form;
-        super::stamp_of(column.cells.get(row)?.as_bytes(), form, is_comma)
+        stamp_of(column.cells.get(row)?.as_bytes(), form, is_comma)
     };
     let runs = &columns[guess.column].cells;
-    // Rows without gaps stand side by side.
-    if runs.len() != starts.1.cells.len() || runs.len() != ends.1.cells.len() {
-        return None;
-    }
     Kind::Span.units().iter().map(|(name, _)| *name).find(|name| {
         let factor = Kind::Span.units().iter().find(|(known, _)| known == name);
-        let factor = factor.map_or(1, |(_, factor)| super::whole(*factor));
+        let factor = factor.map_or(1, |(_, factor)| whole(*factor));
         let fits = |row: usize| {
             let (start, end) = (at(&starts, row)?.clock_us(), at(&ends, row)?.clock_us());
             let run = scaled(runs[row].as_bytes(), factor, is_comma)?;
             let apart = (end - start - run).abs();
             Some(0 < run && apart <= factor.max(60 * MICROS_PER_SECOND) && apart * 4 <= end - start)
         };
-        let fitting = (0..runs.len()).filter(|&row| fits(row) == Some(true)).count();
-        runs.len() < 2 * fitting
+        // Of those that have all three; others have not begun or not ended.
+        let whole: Vec<bool> = (0..runs.len()).filter_map(fits).collect();
+        whole.len() < 2 * whole.iter().filter(|fits| **fits).count()
     })
 }
 
@@ -384,17 +400,14 @@ fn states(column: &Column) -> String {
     }
     for state in found {
         let word = plain(state);
-        let known = FATE_WORDS.iter().find(|(words, _)| words.iter().any(|known| word == *known));
+        let known = FATE_WORDS.iter().find(|(_, words)| has(words, &word));
         // `CANCELLED by 1001`.
-        let begun = || {
-            FATE_WORDS.iter().find(|(words, _)| {
-                words.iter().any(|known| 6 < known.len() && word.starts_with(known))
-            })
-        };
+        let is_begin = |known: &str| 6 < known.len() && word.starts_with(known);
+        let begun = || FATE_WORDS.iter().find(|(_, words)| words.split(' ').any(is_begin));
         let state = quoted(state);
         let line = known.or_else(begun).map_or_else(
             || format!("# {state} = \"...\"  # CHECK: what does it mean?\n"),
-            |(_, fate)| format!("{state} = \"{fate}\"\n"),
+            |(fate, _)| format!("{state} = \"{fate}\"\n"),
         );
         text.push_str(&line);
     }
@@ -429,15 +442,8 @@ pub fn preview(
     zone: Option<&Zone>,
     count: usize,
 ) -> Result<Preview, Mistake> {
-    let rows = TableRows::of(&map, begin)?;
     let zone = zone.cloned().or_else(|| map.zone.clone());
-    let mut format = Mapped {
-        map: map.into(),
-        rows,
-        is_zone_given: zone.is_some(),
-        zone: zone.unwrap_or_else(Zone::utc),
-        part: 0,
-    };
+    let mut format = Mapped::of(begin, 0, &map.into(), zone.as_ref())?;
     let (mut shown, mut remarks) = (Vec::new(), Remarks::default());
     let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
     let end = memchr::memrchr(b'\n', begin).unwrap_or(begin.len());
@@ -466,8 +472,7 @@ fn cells_of(record: &Record<'_>) -> [String; 8] {
     let outcome = match (record.life.end, record.life.start_us) {
         (Some((_, kind)), _) => {
             let kind = u8::try_from(kind).ok().and_then(EventType::of);
-            let known =
-                super::map::FATES.iter().find(|(_, fate)| kind.map(Fate::Ended) == Some(*fate));
+            let known = FATES.iter().find(|(_, fate)| kind.map(Fate::Ended) == Some(*fate));
             known.map_or_else(dash, |(name, _)| (*name).to_owned())
         }
         (None, Some(_)) => "running".to_owned(),

@@ -12,14 +12,14 @@ use arrow::json::LineDelimitedWriter;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
 
-use super::super::digest::{RawDigest, digest_file};
-use super::super::{SourceError, SourceErrorKind};
+use super::digest::{RawDigest, digest_file};
+use super::{SourceError, SourceErrorKind};
 
 /// Rows that are put into text at a time.
 const ROWS: usize = 1024;
 
 /// Reads a Parquet file as text.
-pub(in super::super) struct TextOfTable {
+pub(super) struct TextOfTable {
     rows: ParquetRecordBatchReader,
     digest: RawDigest,
     total_rows: u64,
@@ -30,7 +30,7 @@ pub(in super::super) struct TextOfTable {
 
 impl TextOfTable {
     /// Opens a file and reads it once for its checksum.
-    pub(in super::super) fn open(path: &Path) -> Result<Self, SourceError> {
+    pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
         let digest = digest_file(path)?;
         let file = File::open(path)
             .map_err(|error| SourceError::new(path, SourceErrorKind::Open(error)))?;
@@ -42,13 +42,13 @@ impl TextOfTable {
     }
 
     /// Bytes of the file that the rows read so far stand for.
-    pub(in super::super) fn raw_bytes(&self) -> u64 {
+    pub(super) fn raw_bytes(&self) -> u64 {
         let part = u128::from(self.digest.bytes) * u128::from(self.seen_rows);
         u64::try_from(part / u128::from(self.total_rows.max(1))).unwrap_or(self.digest.bytes)
     }
 
     /// Size and checksum of the file.
-    pub(in super::super) fn finish(self) -> RawDigest {
+    pub(super) fn finish(self) -> RawDigest {
         self.digest
     }
 }

@@ -12,7 +12,7 @@ use super::super::rows::RejectReason;
 
 /// A field as it stands in an object.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum Raw<'a> {
+pub(in crate::sources) enum Raw<'a> {
     /// Absent or null.
     #[default]
     Missing,
@@ -78,7 +78,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 
 impl Raw<'_> {
     /// Whether nothing is written there, or an empty text.
-    pub(super) fn is_absent(&self) -> bool {
+    pub(in crate::sources) fn is_absent(&self) -> bool {
         match self {
             Self::Missing => true,
             Self::Text(text) => text.is_empty(),
@@ -87,7 +87,7 @@ impl Raw<'_> {
     }
 
     /// A whole number, which may be written as text.
-    pub(super) fn whole(&self) -> Result<Option<i64>, RejectReason> {
+    pub(in crate::sources) fn whole(&self) -> Result<Option<i64>, RejectReason> {
         match self {
             Self::Missing => Ok(None),
             Self::Whole(value) => Ok(Some(*value)),
@@ -97,7 +97,7 @@ impl Raw<'_> {
     }
 
     /// A number, which may be written as text.
-    pub(super) fn float(&self) -> Result<Option<f64>, RejectReason> {
+    pub(in crate::sources) fn float(&self) -> Result<Option<f64>, RejectReason> {
         let value = match self {
             Self::Missing => return Ok(None),
             #[expect(clippy::cast_precision_loss, reason = "rounded as the text would be")]
@@ -114,7 +114,7 @@ impl Raw<'_> {
 }
 
 /// What it holds, or nothing where it is absent or null.
-pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
+pub(in crate::sources) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)

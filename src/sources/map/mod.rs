@@ -8,34 +8,33 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use super::super::zone::Zone;
-use super::times::Pattern;
+use self::times::Pattern;
+use super::zone::Zone;
 use crate::notation::{Mistake, Spot};
 use crate::schema::EventType;
+
+pub mod ready;
+pub(super) mod times;
 
 macro_rules! fields {
     ($($name:ident $text:literal $kind:ident $meaning:literal,)+) => {
         /// What a column may be.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Field {
+        pub(in crate::sources) enum Field {
             $($name,)+
         }
 
         impl Field {
             /// Each with its name in a map, its kind and its meaning.
-            pub(super) const ALL: &'static [(Self, &'static str, Kind, &'static str)] =
+            pub(in crate::sources) const ALL: &'static [(Self, &'static str, Kind, &'static str)] =
                 &[$((Self::$name, $text, Kind::$kind, $meaning),)+];
 
-            pub(super) const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)+
-                }
+            pub(in crate::sources) const fn name(self) -> &'static str {
+                Self::ALL[self as usize].1
             }
 
-            pub(super) const fn kind(self) -> Kind {
-                match self {
-                    $(Self::$name => Kind::$kind,)+
-                }
+            pub(in crate::sources) const fn kind(self) -> Kind {
+                Self::ALL[self as usize].2
             }
         }
     };
@@ -71,7 +70,7 @@ fields! {
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::sources) enum Kind {
     Text,
     Time,
     Span,
@@ -83,7 +82,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The units of its numbers: what one is in microseconds, KiB, cores or GPUs.
-    pub(super) const fn units(self) -> &'static [(&'static str, f64)] {
+    pub(in crate::sources) const fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Self::Text | Self::Count => &[],
             Self::Time | Self::Span => {
@@ -116,7 +115,7 @@ impl Kind {
 
 /// How the cells of a column are read.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Form {
+pub(in crate::sources) enum Form {
     /// As they are.
     Text,
     /// A number in units.
@@ -131,20 +130,20 @@ pub(super) enum Form {
 
 /// A column that the map names.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct MappedColumn {
-    pub(super) field: Field,
+pub(in crate::sources) struct MappedColumn {
+    pub(in crate::sources) field: Field,
     /// The name in the table.
-    pub(super) name: String,
-    pub(super) form: Form,
+    pub(in crate::sources) name: String,
+    pub(in crate::sources) form: Form,
     /// Whether a table without it is read all the same.
-    pub(super) is_optional: bool,
+    pub(in crate::sources) is_optional: bool,
     /// Where the map names it.
-    pub(super) spot: Spot,
+    pub(in crate::sources) spot: Spot,
 }
 
 /// What a state means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(in crate::sources) enum Fate {
     /// It ended by this event.
     Ended(EventType),
     Running,
@@ -154,7 +153,7 @@ pub(super) enum Fate {
 }
 
 /// The words for them.
-pub(super) const FATES: [(&str, Fate); 8] = [
+pub(in crate::sources) const FATES: [(&str, Fate); 8] = [
     ("finished", Fate::Ended(EventType::Finish)),
     ("failed", Fate::Ended(EventType::Fail)),
     ("killed", Fate::Ended(EventType::Kill)),
@@ -169,16 +168,16 @@ pub(super) const FATES: [(&str, Fate); 8] = [
 #[derive(Debug, PartialEq)]
 pub struct Map {
     /// Its text.
-    pub(super) text: Arc<str>,
-    pub(super) separator: u8,
-    pub(super) is_comma: bool,
-    pub(super) zone: Option<Zone>,
+    pub(in crate::sources) text: Arc<str>,
+    pub(in crate::sources) separator: u8,
+    pub(in crate::sources) is_comma: bool,
+    pub(in crate::sources) zone: Option<Zone>,
     /// Cells that mean nothing.
-    pub(super) missing: Vec<String>,
+    pub(in crate::sources) missing: Vec<String>,
     /// The names of the columns of a table without a header.
-    pub(super) names: Option<Vec<String>>,
-    pub(super) columns: Vec<MappedColumn>,
-    pub(super) states: Vec<(String, Fate)>,
+    pub(in crate::sources) names: Option<Vec<String>>,
+    pub(in crate::sources) columns: Vec<MappedColumn>,
+    pub(in crate::sources) states: Vec<(String, Fate)>,
 }
 
 impl Eq for Map {}
@@ -319,7 +318,7 @@ impl Map {
     }
 
     /// What a state means, if the map says it.
-    pub(super) fn fate(&self, state: &str) -> Option<Fate> {
+    pub(in crate::sources) fn fate(&self, state: &str) -> Option<Fate> {
         let state = state.to_lowercase();
         let is = |known: &str| match known.strip_suffix('*') {
             Some(begin) => !begin.is_empty() && state.starts_with(begin),
@@ -330,12 +329,12 @@ impl Map {
     }
 
     /// What is wrong with a table whatever the map says.
-    pub(super) fn wrong(&self, problem: &str) -> Mistake {
+    pub(in crate::sources) fn wrong(&self, problem: &str) -> Mistake {
         Mistake::at(&self.text, 0, 0, problem.to_owned())
     }
 
     /// A mistake at a column that the table does not have.
-    pub(super) fn lacks(&self, column: &MappedColumn, found: &[String]) -> Mistake {
+    pub(in crate::sources) fn lacks(&self, column: &MappedColumn, found: &[String]) -> Mistake {
         let has = found.join(", ");
         let has = if has.is_empty() { has } else { format!(" (it has: {has})") };
         let problem = format!("the table has no column `{}`{has}", column.name);

@@ -11,10 +11,10 @@ use super::super::rows::{REJECT_TEXT_MAX, RejectReason};
 const OBJECT_MAX: usize = 256 << 20;
 
 /// What is no object, and why.
-pub(in crate::sources) type Junk<'a> = (&'a [u8], RejectReason);
+pub(super) type Junk<'a> = (&'a [u8], RejectReason);
 
 /// Takes an object (`Ok`), or what is none (`Err`), with its line.
-pub(in crate::sources) type Take<'a> = dyn FnMut(u64, Result<&[u8], Junk<'_>>) + 'a;
+pub(super) type Take<'a> = dyn FnMut(u64, Result<&[u8], Junk<'_>>) + 'a;
 
 /// Memory that grows by doubling. Beyond it the buffer takes address space for the largest object at
 /// once, of which only what is written takes memory: doubling would hold the text twice, and a third
@@ -22,7 +22,7 @@ pub(in crate::sources) type Take<'a> = dyn FnMut(u64, Result<&[u8], Junk<'_>>) +
 const DOUBLED_MAX: usize = 4 << 20;
 
 /// What is known of the object that has begun.
-pub(in crate::sources) struct Objects {
+pub(super) struct Objects {
     buffer: Vec<u8>,
     line: u64,
     depth: u32,
@@ -51,7 +51,7 @@ impl Default for Objects {
 impl Objects {
     /// Takes whole lines, the first of which is `first_line`, and hands out objects (`Ok`) and what
     /// is none (`Err`) with their lines.
-    pub(in crate::sources) fn feed(&mut self, text: &[u8], first_line: u64, take: &mut Take<'_>) {
+    pub(super) fn feed(&mut self, text: &[u8], first_line: u64, take: &mut Take<'_>) {
         let mut line = first_line;
         let mut start = 0;
         for (at, &byte) in text.iter().enumerate() {
@@ -128,7 +128,7 @@ impl Objects {
     }
 
     /// The object that the text ended in, if any.
-    pub(in crate::sources) fn unfinished(&self) -> Option<(u64, &[u8])> {
+    pub(super) fn unfinished(&self) -> Option<(u64, &[u8])> {
         (0 < self.depth).then_some((self.line, self.buffer.as_slice()))
     }
 }

@@ -1,0 +1,107 @@
+//! Objects of JSON that follow each other, or are the items of lists, as the rows of a log.
+//!
+//! In: blocks of text. Out: each whole object, handed to the source one at a time; what is none, or
+//! what the source finds fault with, is a reject at the line in which it begins. Memory holds one
+//! object, and never a list.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+
+use super::blocks::TextBlock;
+use super::records::Fault;
+use super::rows::{Reject, RejectReason, RowBlock, reject_text};
+
+mod envelope;
+mod objects;
+pub(super) mod value;
+
+use self::envelope::Envelope;
+pub(super) use self::envelope::is_list;
+use self::objects::Objects;
+
+/// Reads the objects of a file.
+#[derive(Default)]
+pub(super) struct ObjectReader {
+    /// What surrounds the objects, if the file holds lists of them.
+    envelope: Option<Envelope>,
+    objects: Objects,
+    last_line: u64,
+}
+
+impl ObjectReader {
+    /// Reads a file that begins so: a list, or objects.
+    pub(super) fn of(begin: &[u8]) -> Self {
+        Self { envelope: is_list(begin).then(Envelope::new), ..Self::default() }
+    }
+
+    /// Hands out the objects that end in a block, and keeps those at fault as rejects; `first_line`
+    /// is the number of the first line.
+    pub(super) fn each(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        mut take: impl FnMut(&[u8], &mut RowBlock) -> Result<(), Fault>,
+    ) {
+        rows.clear();
+        rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
+        self.last_line = (first_line + rows.line_count).saturating_sub(1).max(1);
+        let items = self.envelope.as_mut().map(|list| list.strip(text.text()));
+        let text = items.as_deref().unwrap_or(text.text());
+        self.objects.feed(text, first_line, &mut |line, piece| {
+            let (raw, fault) = match piece {
+                Ok(object) => (object, take(object, rows).err()),
+                Err((junk, reason)) => (junk, Some(("", reason))),
+            };
+            if let Some((column, reason)) = fault {
+                rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
+            }
+        });
+    }
+
+    /// Adds a reject for an object or a list that the file ended in.
+    pub(super) fn finish(&self, rows: &mut RowBlock) {
+        let is_open = self.envelope.as_ref().is_some_and(Envelope::is_open);
+        let cut = self.objects.unfinished().or(is_open.then_some((self.last_line, &[][..])));
+        if let Some((line, raw)) = cut {
+            let (column, reason) = ("", RejectReason::BadValue);
+            rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
+        }
+    }
+}
+
+/// Hands out the items of a list within an object, one at a time; null is a list without any. What
+/// `take` does not want makes the object one that cannot be read.
+pub(super) fn each_item<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+    take: impl FnMut(T) -> Result<(), &'static str>,
+) -> Result<(), D::Error> {
+    struct Items<T, F>(F, PhantomData<T>);
+
+    impl<'de, T, F> Visitor<'de> for Items<T, F>
+    where
+        T: Deserialize<'de>,
+        F: FnMut(T) -> Result<(), &'static str>,
+    {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+
+        fn visit_unit<E>(self) -> Result<(), E> {
+            Ok(())
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+            while let Some(item) = items.next_element()? {
+                (self.0)(item).map_err(A::Error::custom)?;
+            }
+            Ok(())
+        }
+    }
+
+    deserializer.deserialize_any(Items(take, PhantomData))
+}

@@ -1,0 +1,44 @@
+//! Maps that come with the program, for tables that many have.
+//!
+//! In: a name. Out: the text of a map, written from the columns as their authors publish them. None
+//! was tried on the file itself: each says so.
+
+/// A map that comes with the program.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadyMap {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// The map.
+    pub text: &'static str,
+}
+
+/// A map by its name, and what it is for.
+macro_rules! ready {
+    ($name:literal, $about:literal) => {
+        ReadyMap {
+            name: $name,
+            about: $about,
+            text: include_str!(concat!("ready/", $name, ".toml")),
+        }
+    };
+}
+
+/// All of them.
+pub const READY: [ReadyMap; 6] = [
+    ready!("helios", "Helios, SenseTime's GPU clusters of 2020: cluster_log.csv"),
+    ready!(
+        "acme",
+        "Acme, Shanghai AI Laboratory's clusters of 2023: trace_seren.csv, trace_kalos.csv"
+    ),
+    ready!("philly", "Philly, Microsoft's GPU cluster of 2017: cluster_job_log, one job a line"),
+    ready!("pai", "Alibaba's GPU cluster of 2020: pai_job_table.csv"),
+    ready!("f-data", "F-DATA, Fugaku 2021 to 2024: the Parquet files of its months"),
+    ready!("pm100", "PM100, Marconi100 2020: job_table.parquet"),
+];
+
+/// The map of a name.
+pub fn find(name: &str) -> Option<&'static ReadyMap> {
+    READY.iter().find(|map| map.name == name)
+}

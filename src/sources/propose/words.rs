@@ -1,0 +1,138 @@
+//! The names and words by which a proposal knows columns, units, states and what is missing.
+
+use super::super::map::Field;
+
+/// Names of columns, letters and digits only, in lower case; the first that is there counts.
+pub(super) const NAMES: [(Field, &str); 24] = [
+    (Field::Job, "jobid jobidraw jid job jobnummer auftragsnummer auftrag id jobname nr nummer"),
+    (
+        Field::User,
+        "user userid username usr owner benutzer nutzer anwender benutzername benutzerkennung",
+    ),
+    (
+        Field::Submit,
+        "submit submittime submitted submittedtime submission submissiontime qtime created \
+        createtime creationtime adt eingereicht eingereichtam abgeschickt abgeschicktam \
+        einreichung einreichungszeit abgabe abgabezeit",
+    ),
+    (
+        Field::Start,
+        "start starttime started startedat begin begintime begun sdt beginn gestartet gestartetam \
+        startzeit startzeitpunkt begonnen begonnenam anfang",
+    ),
+    (
+        Field::End,
+        "end endtime ended finish finishtime finished finishedat completed stop stoptime edt \
+        ende beendet beendetam endzeit endzeitpunkt fertig fertigam",
+    ),
+    (
+        Field::Run,
+        "runtime run elapsed elapsedraw duration walltime wallclock laufzeit dauer rechenzeit",
+    ),
+    (Field::Wait, "wait waittime waiting queuetime wartezeit wartedauer gewartet"),
+    (
+        Field::State,
+        "state status jobstate jobstatus exitstate result outcome zustand ergebnis exitcode \
+        exitstatus rueckgabewert",
+    ),
+    (
+        Field::Cpus,
+        "cpus cpu cores ncpus alloccpus reqcpus processors nproc numcpus cpunum numcoresalloc \
+        numcores cnumr slots kerne cpukerne prozessoren anzahlkerne",
+    ),
+    (Field::Memory, "memory mem reqmem ram memreq memalloc speicher arbeitsspeicher hauptspeicher"),
+    (Field::Gpus, "gpus gpu ngpus numgpus gpunum numgpusalloc gpuanzahl grafikkarten"),
+    (Field::GpuModel, "gpumodel gputype gpuspec"),
+    (
+        Field::TimeLimit,
+        "timelimit limit walltimelimit reqtime requestedtime requestedwalltime zeitlimit \
+        zeitgrenze elpl",
+    ),
+    (Field::CpuTime, "cputime totalcpu cpuzeit"),
+    (Field::UsedMemory, "usedmemory maxrss memused memoryused belegterspeicher"),
+    (Field::Name, "name jobname program executable jnam bezeichnung programm auftragsname"),
+    (Field::Account, "account project vc projekt konto kostenstelle"),
+    (Field::Group, "group groupid groupname gruppe institut abteilung"),
+    (Field::Queue, "queue partition warteschlange klasse"),
+    (Field::Qos, "qos"),
+    (Field::Cluster, "cluster rechner"),
+    (Field::Priority, "priority prio prioritaet"),
+    (Field::Nodes, "nodes nnodes numnodes nodenum numnodesalloc nnumr knoten anzahlknoten"),
+    (Field::Machines, "nodelist host hostname machine machineid hosts knotenliste maschine"),
+];
+
+/// Units, each with what the name of a column may end with.
+pub(super) const UNIT_ENDS: [(&str, &str); 14] = [
+    ("us", "us"),
+    ("ms", "ms"),
+    ("s", "s sec secs seconds sek sekunden insekunden inseconds ins"),
+    ("min", "min mins minutes minuten inminuten inminutes inmin"),
+    ("h", "h hours stunden instunden inh std"),
+    ("bytes", "bytes"),
+    ("KB", "kb"),
+    ("MB", "mb inmb"),
+    ("GB", "gb ingb"),
+    ("KiB", "kib"),
+    ("MiB", "mib"),
+    ("GiB", "gib ingib"),
+    ("milli-cores", "milli"),
+    ("percent", "percent"),
+];
+
+/// Words that say that nothing is known.
+pub(super) const MISSING_WORDS: [&str; 15] = [
+    "Unknown",
+    "unknown",
+    "None",
+    "NULL",
+    "null",
+    "NaN",
+    "nan",
+    "N/A",
+    "n/a",
+    "NA",
+    "-",
+    "k.A.",
+    "keine Angabe",
+    "unbekannt",
+    "-1",
+];
+
+/// Outcomes, each with the words for it: letters and digits only, in lower case.
+pub(super) const FATE_WORDS: [(&str, &str); 7] = [
+    (
+        "finished",
+        "completed complete finished succeeded success successful terminated pass passed done ok \
+        cd fertig beendet erfolgreich abgeschlossen",
+    ),
+    (
+        "failed",
+        "failed failure fail error timeout outofmemory oom oomkilled deadline fehlgeschlagen \
+        fehler fehlerhaft zeitueberschreitung gescheitert",
+    ),
+    (
+        "killed",
+        "cancelled canceled killed aborted deleted interrupted abgebrochen storniert geloescht \
+        gestoppt",
+    ),
+    ("evicted", "preempted evicted requeued verdraengt"),
+    ("lost", "nodefail bootfail lost knotenausfall verloren"),
+    ("running", "running suspended laeuft laufend rechnet angehalten"),
+    ("pending", "pending queued waiting wartet wartend inwarteschlange"),
+];
+
+/// Ways to write a time, the more usual first.
+pub(super) const PATTERNS: [&str; 12] = [
+    "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%d.%m.%y %H:%M:%S",
+    "%d.%m.%y %H:%M",
+    "%d.%m.%Y, %H:%M:%S",
+    "%m/%d/%Y %H:%M:%S",
+    "%m/%d/%Y %H:%M",
+    "%d/%m/%Y %H:%M:%S",
+    "%d/%m/%Y %H:%M",
+    "%m/%d/%Y %I:%M:%S %p",
+    "%Y%m%d%H%M%S",
+    "%F %H:%M:%S %z",
+];

@@ -1,0 +1,61 @@
+//! Lines of fields between separators, below a header or without one.
+
+use super::Fault;
+use super::fields::Fields;
+use crate::sources::rows::RejectReason;
+
+/// How the lines of a table are written.
+#[derive(Debug)]
+pub(in crate::sources) struct Lines {
+    pub separator: u8,
+    /// Fields of a line.
+    pub count: usize,
+    /// The line that names the columns.
+    pub header: Option<Vec<u8>>,
+    /// Whether the last field may hold separators.
+    pub is_last_open: bool,
+}
+
+impl Lines {
+    /// Whether a line is the header, which may come again.
+    pub(in crate::sources) fn is_header(&self, line: &[u8]) -> bool {
+        self.header.as_deref() == Some(line)
+    }
+
+    /// Tells the fields of a line apart.
+    ///
+    /// # Errors
+    /// There are fewer or more than in the header.
+    pub(in crate::sources) fn split(&self, line: &[u8], fields: &mut Fields) -> Result<(), Fault> {
+        fields.split(line, self.separator);
+        if self.count < fields.len() {
+            if self.is_last_open {
+                fields.join_from(self.count - 1);
+            } else if fields.len() == self.count + 1 && line.ends_with(&[self.separator]) {
+                // As `sacct --parsable` writes it.
+                fields.drop_last();
+            }
+        }
+        match fields.len() {
+            len if len < self.count => Err(("", RejectReason::TooFewColumns)),
+            len if self.count < len => Err(("", RejectReason::TooManyColumns)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The first line of a text that is not blank, without a mark of its encoding.
+pub(in crate::sources) fn first_line(begin: &[u8]) -> &[u8] {
+    let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
+    let mut lines = begin.split(|&byte| byte == b'\n');
+    let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The fields of a line, as texts.
+pub(in crate::sources) fn names_of(line: &[u8], separator: u8) -> Vec<String> {
+    let mut fields = Fields::default();
+    fields.split(line, separator);
+    let of = |idx| String::from_utf8_lossy(fields.get(line, idx)).into_owned();
+    (0..fields.len()).map(of).collect()
+}
