@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use crate::faults::{Code, Fault, MORE_THREADS, NoThreads};
 use crate::schema::{Source, Table};
-use crate::sources::{Reject, SourceError};
+use crate::sources::{Reject, RejectReason, SourceError};
 
 mod check;
 mod encode;
@@ -292,6 +292,11 @@ fn why_of(error: &SourceError) -> String {
     }
 }
 
+/// Whether a line has a state that the map of its table does not name.
+fn lacks_state(reject: &Reject) -> bool {
+    reject.column == "state" && reject.reason == RejectReason::UnknownEventType
+}
+
 impl LakeErrorKind {
     /// Whether the data are at fault, and not the machine.
     pub fn is_bad_data(&self) -> bool {
@@ -334,6 +339,10 @@ impl LakeErrorKind {
                 `--force` starts anyway",
             ),
             Self::TooLittle { .. } => Some("give fewer `--threads`; `--force` starts anyway"),
+            Self::TooManyRejects { first, .. } if first.iter().any(lacks_state) => Some(
+                "say in `[states]` of the map what the states in these lines mean (`\"*\"` stands \
+                for all others), or allow more with `--max-rejects`",
+            ),
             Self::TooManyRejects { .. } => {
                 Some("look at the lines, then allow more with `--max-rejects`")
             }

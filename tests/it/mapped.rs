@@ -270,6 +270,13 @@ fn what_is_wrong_is_said_with_its_line_before_anything_is_written() {
             3,
             "line 2, column `start`: bad_value",
         ),
+        (
+            good,
+            format!("{MAP}state = \"n\"\n[states]\n3 = \"failed\"\n"),
+            &["--map", "map.toml"],
+            3,
+            "say in `[states]` of the map what the states in these lines mean",
+        ),
     ] {
         let place = with(table, &map);
         let run = place.run(&[&["ingest", "trace/t.csv", "--lake", "lake"], args].concat());
