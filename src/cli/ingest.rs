@@ -35,7 +35,8 @@ use jobfate::studies::checks;
 ///
 /// Kubernetes: the output of `kubectl get pods --all-namespaces -o json` or `kubectl get events
 /// --all-namespaces -o json`, or the lines of an audit log. The server soon deletes what has ended,
-/// so save its output often; a pod that is in several outputs counts once.
+/// so save its output often, and put the outputs into one file (`cat pods-*.json > all-pods.json`): a pod
+/// that is in several of them counts once.
 ///
 /// Export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates --starttime
 /// 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any selection of columns is read

@@ -816,6 +816,43 @@ fn the_pods_of_kubernetes() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }
 
+/// Promise: outputs of `kubectl get pods` at several times are read from one file, each attempt once;
+/// several files in a folder are refused, with what to do.
+#[test]
+fn outputs_of_kubernetes_at_several_times_are_put_into_one_file() {
+    let place = Place::new();
+    let pods = |status: serde_json::Value| {
+        let pod = serde_json::json!({"kind": "Pod", "status": status,
+            "metadata": {"name": "a", "namespace": "n", "creationTimestamp": "2024-03-01T00:00:00Z"},
+            "spec": {"nodeName": "m", "containers": [{"resources": {"requests": {"cpu": "1"}}}]}});
+        let list = serde_json::json!({"apiVersion": "v1", "items": [pod], "kind": "List"});
+        serde_json::to_string_pretty(&list).unwrap() + "\n"
+    };
+    let first = pods(serde_json::json!({"phase": "Running", "startTime": "2024-03-01T00:00:05Z",
+        "containerStatuses": [{"restartCount": 0, "state":
+            {"running": {"startedAt": "2024-03-01T00:00:06Z"}}}]}));
+    let second =
+        pods(serde_json::json!({"phase": "Succeeded", "startTime": "2024-03-01T00:00:05Z",
+        "containerStatuses": [{"restartCount": 0, "state": {"terminated": {"exitCode": 0,
+            "startedAt": "2024-03-01T00:00:06Z", "finishedAt": "2024-03-01T00:10:00Z"}}}]}));
+    place.raw("pods-1.json", &first);
+    place.raw("pods-2.json", &second);
+    let run = place.run(&["ingest", "trace", "--lake", "lake"]);
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    for said in ["several outputs of Kubernetes: pods-1.json, pods-2.json", "cat pods-*.json"] {
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    fs::write(place.path("all.json"), first + &second).unwrap();
+    place.run(&["ingest", "all.json", "--lake", "lake"]).ok();
+    let rows =
+        place.run(&["classify", "--lake", "lake", "--by", "task", "--format", "json"]).ok().json();
+    assert_eq!(
+        (&rows["total"], &rows["rows"][0]["sequence"]),
+        (&1.into(), &"014".into()),
+        "{rows}"
+    );
+}
+
 /// Text that is near a log of some kind, and some that is far from any.
 fn near_logs() -> impl Strategy<Value = Vec<u8>> {
     let field = prop_oneof![
