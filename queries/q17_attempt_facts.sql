@@ -1,4 +1,4 @@
--- Question: what belongs to each attempt: its task, its job, how long it waited, how it ended, what it cost?
+-- Question: which task and job does each attempt belong to, how long did it wait, how did it end, and what did it cost?
 -- Tables:   q01_job_outcomes, q02_task_outcomes, q03_attempts, task_events, settings
 -- Key:      job_id, task_index, attempt
 -- Columns:  job_id, task_index, attempt, machine_id, cpu_request, start_us, ended_by   as in q03
@@ -11,7 +11,7 @@
 --           wait_us            from there to its SCHEDULE; null where it was submitted before the window or
 --                              scheduled after it
 --           memory_request     NMU (or what the log has), on the SCHEDULE row
---           slots_s            s, its time running
+--           slots_s            s, its running time
 --           requested_s        NCU-s, CPU request times running time; no request is 0
 --           priority, task_outcome_sequence, task_outcome_terminal   of its task, as in q02
 --           "user", scheduling_class, job_name, job_outcome_sequence, job_outcome_terminal   of its job, as in q01

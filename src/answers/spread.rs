@@ -78,7 +78,7 @@ impl Parts {
 
 pub(super) fn worker_failed(error: &postcard::Error) -> Failure {
     FactError::Spark {
-        problem: format!("the part of a worker cannot be read or written: {error}"),
+        problem: format!("the part for a worker cannot be read or written: {error}"),
         hint: "the same version of this program must run on all workers",
     }
     .into()
@@ -127,7 +127,8 @@ impl Question {
         if own == *its {
             return Ok(question);
         }
-        let text = format!("this worker is version {own}, and is asked by version {its}");
+        let text = format!("this worker has version {own}, but the program that started it has \
+        version {its}");
         Err(Usage(text).into())
     }
 }

@@ -109,7 +109,7 @@ pub fn describe(report: &PartReport) -> String {
     }
     if let Some(first) = &report.first_reject {
         let count: u64 = report.rejects.values().sum();
-        faults.push(format!("{} would give no row (first: {first})", counted(count, "line")));
+        faults.push(format!("{} would be rejected (first: {first})", counted(count, "line")));
     }
     format!("{}: {}", report.part.listed_name(), faults.join("; "))
 }

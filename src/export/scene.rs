@@ -35,7 +35,7 @@ pub enum Form {
     Opendc,
     /// Batsim 5: jobs and delay profiles as JSON, the platform as XML
     Batsim,
-    /// The same as Batsim 4 has it
+    /// The same in the format of Batsim 4
     #[cfg_attr(feature = "cli", value(name = "batsim-4"))]
     #[serde(rename = "batsim-4")]
     Batsim4,

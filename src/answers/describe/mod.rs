@@ -170,7 +170,7 @@ impl Described {
             json[store::NOTHING] = match what {
                 What::Estimates => "The time that an attempt requested is not known.".into(),
                 What::FinishGivenEvents => {
-                    "No task is of a job that is known to have ended.".into()
+                    "No task belongs to a job that is known to have ended.".into()
                 }
                 _ => format!("There are no {} to describe.", what.of()).into(),
             };
@@ -256,7 +256,7 @@ pub fn described(
 pub(crate) fn assumed_waits(lake: &Lake, count: u64) -> Option<String> {
     is_assumed(lake, "wait unknown", count).then(|| {
         format!(
-            "No wait is known: the log has none for any of its {}, which are assumed to start \
+            "No wait is known: the log records none for any of its {}, which are assumed to start \
             when they are submitted.",
             digits::counted(count, "job")
         )
@@ -267,7 +267,8 @@ pub(crate) fn assumed_waits(lake: &Lake, count: u64) -> Option<String> {
 pub(crate) fn assumed_ends(lake: &Lake, finished: u64) -> Option<String> {
     is_assumed(lake, "status unknown", finished).then(|| {
         format!(
-            "Whether a job finished is unknown: the log has no status for any of the {} that ran, which count as finished.",
+            "Whether a job finished is unknown: the log records no status for any of the {} that \
+            ran, which count as finished.",
             digits::counted(finished, "job")
         )
     })

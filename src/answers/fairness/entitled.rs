@@ -110,9 +110,9 @@ pub(super) fn chart(
     Some(Chart::Panels(PanelChart {
         title: "Share of the usage against entitlement".to_owned(),
         caption: format!(
-            "At the end {} of {} have more than they are entitled to; {} has {:.1} % and is entitled \
-             to {:.2} %. Used: charged since the start of the span, of all that was; entitled: {how}. The first 2 % of \
-             the span are not drawn. {}",
+            "At the end {} of {} have more than they are entitled to; {} has {:.1} % and is \
+            entitled to {:.2} %. Used: the share of all usage charged since the start of the span; \
+            entitled: {how}. The first 2 % of the span are not drawn. {}",
             grouped(more as u64),
             grouped(users.len() as u64),
             name(heaviest),

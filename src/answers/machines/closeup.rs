@@ -59,7 +59,7 @@ pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
     let table = Frame::default()
         .int("machine_id", rows().map(|(own, _)| own.machine_id))
         .float("cpu_capacity", rows().map(|(own, _)| last_cpu(own)))
-        .about("CPU that was last known of it")
+        .about("Its last known CPU")
         .count("outages", rows().map(|(_, left)| left.2.len() as u64))
         .about("Times at which it left")
         .float("away_s", rows().map(|(_, left)| Some(micros_to_seconds(left.1))))

@@ -41,7 +41,7 @@ pub const KIND: Kind<'static> = Kind {
         ("monthly-users", "The users who used most, and what they wasted"),
         ("monthly-waits", "Waits by queue and size of the job"),
         ("monthly-ends", "How jobs ended, and why"),
-        ("monthly-limits", "Time limits: asked for against used"),
+        ("monthly-limits", "Time limits: requested and used"),
     ],
     remarks: &["status ", "wait ", "times "],
     sentence: Some(sentences::MONTHS),
@@ -146,7 +146,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     }
     if plan.cpu == Some(CpuDefinition::GpuSlots) {
         return wrong(
-            "GPU time stands beside CPU time in any case: leave --cpu gpu-slots out".to_owned(),
+            "GPU time is always shown next to CPU time: leave out --cpu gpu-slots".to_owned(),
         );
     }
     if plan.users == 0 {

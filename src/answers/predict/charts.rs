@@ -51,7 +51,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
         (
             "predict-calibration".to_owned(),
             chart(
-                "Predicted chance against what happened",
+                "Predicted chance against the actual share",
                 "Jobs by predicted chance, in ten bins (of at least 100 jobs); a rule whose chances are right lies on the diagonal.",
                 ["predicted chance not to finish, mean (%)", "jobs that did not finish (%)"],
                 calibration(scores),

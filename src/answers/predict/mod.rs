@@ -84,7 +84,7 @@ pub const KIND: Kind<'static> = Kind {
     sentence: Some(sentences::PREDICTIONS),
     captions: &[
         ("predict-outcomes", "Predictions by outcome of the jobs"),
-        ("predict-days", "How right the rules were, day by day"),
+        ("predict-days", "Accuracy of the rules, day by day"),
         ("predict-calibration", "Predicted chance against the share that did not finish"),
         ("predict-curves", "Precision, recall and false alarms by the smallest chance that counts"),
     ],

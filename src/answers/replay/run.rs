@@ -132,7 +132,7 @@ pub fn report(run: &Run, history: &History) -> Vec<Said> {
             format!("{job}/{number}")
         });
         said.push(Said::warning(format!(
-            "{}: larger than any machine and never started: {}, such as {}",
+            "{}: never started because they are larger than any machine: {}, such as {}",
             run.label,
             digits::counted(run.refused.len() as u64, "task"),
             some.collect::<Vec<String>>().join(", ")

@@ -27,7 +27,7 @@ use words::{QUESTIONS, Question, Said};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
-    captions: &[("course-readings", "The same questions, read otherwise")],
+    captions: &[("course-readings", "The same questions under other definitions")],
     ..Kind::called("course", "Ten questions that courses ask of the trace of 2011")
 };
 
@@ -48,7 +48,7 @@ pub struct Course {
 pub fn course(lake: &Lake, windows: Windows) -> Result<Course> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
-        let problem = format!("these questions are of google-2011, and this lake holds {source}");
+        let problem = format!("these questions are about google-2011, and this lake holds {source}");
         return Err(Usage(problem).into());
     }
     Ok(Course {
@@ -119,11 +119,11 @@ impl Course {
             .float("part", rows().map(|row| row.2.part))
             .about("Numerator of the share, or sum of the mean; empty for other numbers")
             .float("whole", rows().map(|row| Some(row.2.whole)))
-            .about("Denominator, or how many values the number is of")
+            .about("Denominator, or the number of values behind the number")
             .text("query", rows().map(|row| row.1.query))
             .about("The query that defines the number")
             .text("scope", rows().map(|row| scope(row.1, row.3)))
-            .about("The tables and parts that it is of")
+            .about("The tables and parts that it covers")
             .whole()
             .view(&["question", "measure", "group", "value", "part", "whole"])
             .batch()

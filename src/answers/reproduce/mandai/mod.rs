@@ -85,7 +85,7 @@ fn parameters(windows: Windows) -> Vec<Parameter> {
     let end_s = crate::units::micros_to_seconds(windows.job_end_us);
     vec![
         of("thresholds", "10..=400:10", Settled::Given, "values of T, events of a task"),
-        of("classes", "sequence", Settled::Given, "how the outcome of a job is told"),
+        of("classes", "sequence", Settled::Given, "how the outcome of a job is defined"),
         of(
             "cpu",
             "published",
