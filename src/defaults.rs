@@ -1,8 +1,8 @@
-//! What every command takes where the command line is silent, by the kind of trace.
+//! The defaults of every command, by the kind of trace.
 //!
 //! In: lakes. Out: one set of definitions, which `account`, `sweep`, `fairness`, `replay` and
-//! `analyze` share, so that their figures are of the same CPU time and the same machines. Help
-//! texts are written from the same table. No command has defaults of its own for these options.
+//! `analyze` share, so their figures use the same CPU time and the same machines. Help texts are
+//! written from the same table. No command has defaults of its own for these options.
 
 use std::fmt::Write;
 

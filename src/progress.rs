@@ -1,7 +1,7 @@
 //! How far a long call has come, and how a caller stops it.
 //!
-//! In: counts of work, from any thread. Out: a [`Progress`] for the callback of whoever watches,
-//! which answers whether to go on. Nothing that is computed depends on the counts.
+//! In: counts of work, from any thread. Out: a [`Progress`] for the callback of the caller, which
+//! decides whether to continue. No result depends on the counts.
 
 use std::fmt;
 use std::ops::ControlFlow;

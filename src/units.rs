@@ -1,7 +1,7 @@
-//! Where a number gets its meaning: trace time, spans of it, and CPU time.
+//! Types that give numbers a unit: trace time, spans of it, and CPU time.
 //!
-//! In: bare numbers from a trace or a table. Out: values that know their unit.
-//! Nothing in here reads a clock or a file, and nothing rounds silently.
+//! In: bare numbers from a trace or a table. Out: values with a unit. Nothing in here reads a clock
+//! or a file, and nothing rounds silently.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};

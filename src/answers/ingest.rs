@@ -1,6 +1,6 @@
 //! What `ingest` asks: which parts of a trace become a lake, and how.
 //!
-//! In: flags or a file. Out: a plan that was checked against the folder of the trace.
+//! In: flags or a file. Out: a plan, checked against the folder of the trace.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,7 +1,6 @@
-//! What was found, in sentences with numbers.
+//! Results in sentences.
 //!
-//! In: the JSON of stored results. Out: a sentence for each kind of result, made of its numbers
-//! alone.
+//! In: the JSON of stored results. Out: a sentence for each kind of result, from its numbers alone.
 
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! Studies spread over the workers of a cluster, each with a range of buckets.
 //!
-//! In: what is asked of a lake. Out: the parts that workers made of it, from which a study is put
-//! together here. A worker is this program, and what it hands back is exact, so that the answer is
-//! to the digit that of one machine.
+//! In: questions about a lake. Out: the parts that workers computed, which are merged into a study
+//! here. A worker is this program, and its sums are exact, so the answer has the same digits as on
+//! one machine.
 //!
 //! ```text
 //!  question ─► worker: buckets 0..4  ─► part ┐
@@ -127,8 +127,10 @@ impl Question {
         if own == *its {
             return Ok(question);
         }
-        let text = format!("this worker has version {own}, but the program that started it has \
-        version {its}");
+        let text = format!(
+            "this worker has version {own}, but the program that started it has \
+        version {its}"
+        );
         Err(Usage(text).into())
     }
 }

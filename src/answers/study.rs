@@ -2,7 +2,7 @@
 //!
 //! In: plans and functions of the studies. Out: the types of the list in
 //! [`list`](crate::answers::list), and [`Work`], which a step gets when it runs. A study prints
-//! nothing: it speaks through a [`Screen`], which the command line has.
+//! nothing: it reports through a [`Screen`], which the command line implements.
 
 use std::any::Any;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! The answer of `verify`: what a lake or a raw folder holds, and what of it should be otherwise.
+//! The answer of `verify`: the contents of a lake or a raw folder, and its faults.
 //!
-//! In: a lake, or reports of raw parts. Out: counts beside those that are published, contradictions,
-//! and what looks wrong.
+//! In: a lake, or reports of raw parts. Out: counts compared with the published ones,
+//! contradictions, and warnings.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,9 @@
-//! A claim of a paper beside what a new run gives, and the verdict.
+//! A claim of a paper, the result of a new run, and the verdict.
 //!
 //! In: the sentence or number of the paper, and the values of our runs. Out: a [`Claim`] with our
-//! number, its 95 % interval and one of five verdicts. The rules know nothing of a paper: no range
-//! is typed in by hand, and the published number, put in as ours, is always reproduced.
+//! number, its 95 % interval and one of five verdicts. The rules are the same for every paper: no
+//! range is set by hand, and if our number equals the published one, the claim is always
+//! reproduced.
 //!
 //! | Claim | Reproduced | Same direction |
 //! |---|---|---|

@@ -1,8 +1,9 @@
 //! The only place that writes to the user: data to stdout, everything else to stderr.
 //!
-//! In: text and running totals. Out: lines, and a progress bar when stderr is a terminal, or lines
-//! about the progress where the program that started this one asks for them. A reader that goes away (a broken pipe) changes nothing of what is done, nor how it ends. Where
-//! stdout is closed from the start no answer can be given, which is an error.
+//! In: text and running totals. Out: lines, and a progress bar if stderr is a terminal, or lines of
+//! progress if the program that started this one asks for them. A broken pipe changes neither the
+//! work nor the exit code. If stdout is closed from the start, that is an error, because no answer
+//! can be given.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The engine that computes the facts: `--engine`, and where a Spark is.
+//! The engine that computes the facts: `--engine`, and the address of Spark.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Flags to plan to outcome to text: the only layer that knows all others, and the only one
-//! that prints.
+//! Flags to plan to outcome to text: the only layer that uses all others, and the only one that
+//! prints.
 //!
 //! In: the command line. Out: data on stdout, everything else on stderr, and an exit code. Each
 //! command is one file with `Args`, a function that checks them, and one that shows the outcome.

@@ -1,8 +1,8 @@
-//! A task as the ways out write it, in one record of a fixed size.
+//! A task as exports write it, in one record of a fixed size.
 //!
 //! In: the events, attempts and cells of a task. Out: an [`Item`]: when it was submitted, its last
-//! attempt, what became of it and what it asked for; and the same as [`WORDS`] numbers for a file
-//! on disk. Nothing here knows a format.
+//! attempt, what became of it and what it requested; and the same as [`WORDS`] numbers for a file
+//! on disk. Nothing here depends on a format.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! What every form needs to know of a lake besides its tasks: sizes, units, and how it is written.
+//! What every format needs to know about a lake besides its tasks: sizes, units, and settings.
 //!
-//! In: a lake and the plan. Out: a [`Scene`], which turns what tasks ask for into processors and
+//! In: a lake and the plan. Out: a [`Scene`], which converts requests of tasks into processors and
 //! MiB, and reads the tasks.
 
 use std::path::PathBuf;

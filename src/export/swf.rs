@@ -16,8 +16,8 @@
 //! | 12 to 16 user, group, program, queue, partition | numbers |
 //! | 17, 18 preceding job, think time | where a log says them |
 //!
-//! The format is that of the Parallel Workloads Archive (`swf.html`, version 2.2). Times have
-//! decimals where they are no whole seconds, which most readers take, but not all.
+//! The format is that of the Parallel Workloads Archive (`swf.html`, version 2.2). Times that are
+//! not whole seconds have decimals, which most readers accept, but not all.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Counts what is in a lake and what is odd about it, table by table.
+//! Counts the contents of a lake and their oddities, table by table.
 //!
 //! In: a lake. Out: a [`Census`]: for each table counts by name, such as `event_type 3` or
 //! `nulls in user`. Nothing is judged here; `studies::checks` compares with published counts.
@@ -10,8 +10,8 @@
 //!       dead ──SUBMIT──► pending ──FAIL KILL LOST──► dead      UPDATE_* keep the state
 //! ```
 //!
-//! `UPDATE_PENDING` belongs to a pending and `UPDATE_RUNNING` to a running job or task; elsewhere they
-//! are counted as illegal, and keep the state all the same.
+//! `UPDATE_PENDING` belongs to a pending and `UPDATE_RUNNING` to a running job or task; elsewhere
+//! they are counted as illegal, and the state stays the same.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};

@@ -1,7 +1,7 @@
-//! The machines of a lake over time: what was up when, with which capacity.
+//! The machines of a lake over time: which were up when, and with what capacity.
 //!
-//! In: `machine_events`. Out: events in (time, `row_id`) order, and per machine the stretches for
-//! which it was there.
+//! In: `machine_events`. Out: events in (time, `row_id`) order, and per machine the periods in
+//! service.
 //!
 //! ```text
 //!  events      ADD ......... UPDATE ........ REMOVE ...... ADD .........

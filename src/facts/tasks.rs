@@ -1,8 +1,8 @@
-//! Everything that is known of each task of a bucket, side by side: events, attempts, usage.
+//! Everything about each task of a bucket: events, attempts, usage.
 //!
-//! In: `task_events` and, if wanted, `task_usage` of one bucket; `job_events` where an attempt has
-//! no end of its own. Out: [`TaskView`]s, one after the other. This is the native twin of `q02`, `q03` and `q06`: the studies fold over it once
-//! instead of running a query each.
+//! In: `task_events` and, if requested, `task_usage` of one bucket; `job_events` for attempts
+//! without a recorded end. Out: [`TaskView`]s, one after the other. This is the native twin of
+//! `q02`, `q03` and `q06`: the studies fold over it once instead of running a query each.
 //!
 //! ```text
 //!  events     SUBMIT SCHEDULE          FAIL SUBMIT   SCHEDULE                  FINISH

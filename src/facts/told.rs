@@ -1,4 +1,4 @@
-//! What a log says that its jobs used: CPU time and memory.
+//! The CPU time and memory that a log records as used by its jobs.
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Float32Type, Int32Type, Int64Type};

@@ -1,6 +1,6 @@
 //! The promise of every index: a value at the end of an interval depends on nothing that comes
-//! later. Drawn histories are cut at an interval, and what is left gives the same values up to it,
-//! to the last bit; users who come later have no values before.
+//! later. Random histories are cut at an interval, and the rest gives the same values up to it, to
+//! the last bit; users who appear later have no values before.
 
 use std::collections::BTreeMap;
 use std::io::Write;

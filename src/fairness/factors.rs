@@ -2,9 +2,9 @@
 //!
 //! In: lines `KIND NAME FACTOR`, or `KIND NAME on KIND NAME FACTOR` for a user or group on some
 //! machines. Out: the factor of a machine, of a user, or of a user on a machine; 1 (or the index's
-//! own default) for what no line names. The most particular line counts: machine before platform
-//! before capacity before site before cluster; user before group, and of the lines of a user or
-//! group those with a machine first.
+//! own default) if no line names it. The most specific line counts: machine before platform before
+//! capacity before site before cluster; user before group, and of the lines of a user or group
+//! those with a machine first.
 //!
 //! ```text
 //! # kind      name                        factor

@@ -1,9 +1,9 @@
-//! Who used how much, when, and what an index of fairness makes of it.
+//! Who used how much, when, and the values of fairness indices.
 //!
 //! In: lakes (or a [`history::History`] made by hand). Out: usage per user and interval, a
 //! [`series::Series`] per index, heaviest users, suggestions, and how the orders of two indices
-//! differ. An index is asked interval by interval and knows only the past, so that a replay can
-//! ask it as well. Nothing in here prints; only a program named by the user is ever started.
+//! differ. An index is evaluated interval by interval and sees only the past, so a replay can use
+//! it as well. Nothing in here prints; only a program named by the user is ever started.
 //!
 //! ```text
 //!  lakes ──► gather ──► History ──► Index::step per interval ──► Series ──► ranks, charts

@@ -1,4 +1,4 @@
-//! An index of one's own as a program: fed usage on stdin, answering with values on stdout.
+//! A custom index as a program: it reads usage from stdin and writes values to stdout.
 //!
 //! Nothing is started unless the user names it; there is no shell in between. Fields are divided
 //! by tabs, a tab or line end within a name is written as a space. `>` is what the program reads,
@@ -19,10 +19,10 @@
 //! < done
 //! ```
 //!
-//! Users and machines are told of, and numbered, in the order in which they come, so that a program
-//! knows nothing of the future. A user without a `value` line keeps the last one (at first: none).
-//! After the last interval stdin is closed and the program must end with status 0. The whole run
-//! has one time limit.
+//! Users and machines are announced and numbered in the order in which they appear, so a program
+//! never sees the future. A user without a `value` line keeps the last one (at first: none). After
+//! the last interval stdin is closed and the program must end with status 0. The whole run has one
+//! time limit.
 
 use std::fmt::{self, Write as _};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,5 +1,5 @@
-//! The parsers of traces: no byte makes one panic, none is lost without a word, and where a file is
-//! cut into blocks does not show.
+//! The parsers of traces: no byte makes one panic or is lost silently, and the boundaries of blocks
+//! make no difference.
 
 use std::path::PathBuf;
 use std::sync::Arc;

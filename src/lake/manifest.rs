@@ -1,7 +1,7 @@
 //! What a lake holds, part by part: `manifest.json`.
 //!
-//! In: a lake folder. Out: the settings every writer must follow, and for each raw part what was
-//! stored of it. A part that stands here is wholly in the lake; one that does not is not. The
+//! In: a lake folder. Out: the settings every writer must follow, and for each raw part its stored
+//! rows and files. A part that is listed here is completely in the lake; any other part is not. The
 //! file holds no time of day, so that two runs over the same input write the same bytes. Raise
 //! [`FORMAT_VERSION`] when a field changes.
 //!

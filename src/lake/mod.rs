@@ -1,8 +1,9 @@
-//! Typed rows to Parquet and back: the folder that every question is asked of.
+//! Typed rows to Parquet and back: the folder that every study reads.
 //!
 //! In: row blocks from [`crate::sources`]. Out: a folder that Polars, `DuckDB`, Spark and pandas
-//! read without us. A raw part is wholly in the lake or not at all, whatever kills the program:
-//! files are written beside, synced, renamed, and only then recorded in the manifest.
+//! read without us. A raw part is completely in the lake or not at all, whatever kills the program:
+//! files are written under temporary names, synced, renamed, and only then recorded in the
+//! manifest.
 //!
 //! ```text
 //! lake/manifest.json                               what is in here, part by part

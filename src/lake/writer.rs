@@ -1,13 +1,13 @@
 //! Rows of a few consecutive parts to one Parquet file.
 //!
-//! In: row blocks in file order. Out: synced files in a folder beside the lake's tables, and the
+//! In: row blocks in file order. Out: synced files in a folder next to the lake's tables, and the
 //! entries that describe them; the caller renames them into place. Memory holds at most
 //! [`RUN_ROWS_MAX`] rows and [`RUN_TEXT_MAX`] bytes of names at a time: after that a run is
 //! written, bucket by bucket, and the next begun.
 //!
-//! Inside a bucket of a file rows stand in the order of (time, `row_id`). Parts of the real trace
-//! are in time order already, so this is a check and no sort; a run that begins before the last
-//! row of the same bucket begins another file.
+//! Inside a bucket of a file rows are in the order of (time, `row_id`). Parts of the real trace are
+//! in time order already, so this is a check and no sort; a run that begins before the last row of
+//! the same bucket begins another file.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! The front door: everything that most programs need, by one `use jobfate::prelude::*`.
 //!
-//! Questions are builders in the order in which they are said: what is asked of, how, and then the
-//! answer. Times are whole microseconds of the trace clock ([`SECOND`], [`HOUR`], [`DAY`]). A call
-//! that takes seconds takes a callback ([`Progress`]) that may stop it.
+//! Questions are builders in the order of a sentence: the data, the settings, and then the answer.
+//! Times are whole microseconds of the trace clock ([`SECOND`], [`HOUR`], [`DAY`]). A call that
+//! takes seconds takes a callback ([`Progress`]) that may stop it.
 
 mod batches;
 mod detect;

@@ -1,4 +1,4 @@
-//! A small made-up lake to try things on.
+//! A small generated lake for examples and trials.
 
 use std::ops::Deref;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Who used how much and when, and what an index of fairness makes of it.
+//! Who used how much and when, and the values of a fairness index.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is to be run: tasks as arrays, one entry per task in order of arrival.
+//! The tasks to run, as arrays with one entry per task in order of arrival.
 //!
 //! In: columns from a lake, a log or a [`specification`](super::spec). Out: a checked [`Workload`].
 //! Tasks that come out of order are sorted, and it is remembered that they were; a negative time

@@ -1,9 +1,9 @@
 //! Two sets of results side by side: what changed.
 //!
-//! In: stored results of two folders. Out: settings and inputs that differ, and of every table the
-//! rows that are in one only and the numbers that changed. Rows are paired by the first columns
-//! that tell them apart, the same in both tables; where nothing does, equal rows are counted. Never
-//! compared: rows that stand for different things, and numbers of different units.
+//! In: stored results of two folders. Out: settings and inputs that differ, and for every table the
+//! rows that only one has and the numbers that changed. Rows are paired by the first columns that
+//! identify them, the same in both tables; if no columns do, equal rows are counted. Rows of
+//! different meaning and numbers of different units are never compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 

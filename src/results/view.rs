@@ -1,8 +1,8 @@
-//! What of a table is shown, and how: chosen columns, sorted rows, and lines that fit a terminal.
+//! The part of a table that is shown: chosen columns, sorted rows, and lines that fit a terminal.
 //!
 //! In: a batch whose fields say unit and view, what the user asked for, and a width. Out: a batch
-//! of the rows and columns that were chosen, or text. Nothing is cut off in silence: a column that
-//! is not shown is named.
+//! of the rows and columns that were chosen, or text. Nothing is cut off silently: a column that is
+//! not shown is named.
 //!
 //! ```text
 //!  fits           -> one line per row, headers in several lines

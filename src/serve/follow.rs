@@ -1,8 +1,8 @@
 //! A log or a folder that grows, as whole lines and whole parts.
 //!
-//! In: a file to which lines are appended and which may be rotated, or a folder to which files come.
-//! Out: a copy that ends with a whole line, or a folder of links to files that no longer change. A
-//! line that is still being written is left for the next time.
+//! In: a file to which lines are appended and which may be rotated, or a folder to which files
+//! come. Out: a copy that ends with a whole line, or a folder of links to files that no longer
+//! change. A line that is still being written is read later.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

@@ -1,4 +1,4 @@
-//! Runs the jobs of the queue, and keeps the portal's eyes on its lakes.
+//! Runs the jobs of the queue, and watches the portal's lakes.
 //!
 //! In: the queue. Out: answers in the folders of jobs. An answer takes the place of the earlier one
 //! only when it is whole.

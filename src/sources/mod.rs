@@ -4,8 +4,8 @@
 //! each part blocks of typed rows ([`RowBlock`]) with the lines that gave none. Nothing is dropped
 //! silently and nothing silently gets a default value.
 //!
-//! A format is one file: a `PartParser` that makes rows of the text of a part, an arm of
-//! `parser_of`, and what tells it from others in [`trace`].
+//! A format is one file: a `PartParser` that makes rows from the text of a part, an arm of
+//! `parser_of`, and how it is recognised in [`trace`].
 
 use std::borrow::Cow;
 use std::io;

@@ -1,4 +1,4 @@
-//! The settings of a study, and what it knows of each job while the job's bucket is in memory.
+//! The settings of a study, and its data about each job while the job's bucket is in memory.
 
 use super::predict::hazards::Moment;
 use serde::{Deserialize, Serialize};

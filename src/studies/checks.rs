@@ -1,9 +1,9 @@
-//! Compares a census with what is published of the whole trace of 2011.
+//! Compares a census with the published counts of the whole trace of 2011.
 //!
-//! In: a [`Census`] and which tables are whole. Out: one [`Check`] per published number. Numbers
-//! of tables that are not whole are not checked, and a synthetic or sampled trace has none.
+//! In: a [`Census`] and the complete tables. Out: one [`Check`] per published number. Numbers of
+//! incomplete tables are not checked, and a synthetic or sampled trace has none.
 //!
-//! Sources: the numbers were counted from the original files where those were at hand
+//! Sources: the numbers were counted from the original files where those were available
 //! (`job_events`, `machine_events`) and are published otherwise (the repository of the trace and
 //! its document, and Mandai, Kawahara and Kasahara, 2017).
 

@@ -1,7 +1,7 @@
 //! Values and how often each occurs, in a few bytes each.
 //!
-//! In: whole numbers with what the window's edges did to them. Out: the same ascending and packed,
-//! to be merged, walked through and asked for quantiles.
+//! In: whole numbers with their censoring. Out: the same in ascending order and packed, for
+//! merging, iteration and quantiles.
 
 /// A value with what the edges of the window did to it, in eight bytes.
 ///

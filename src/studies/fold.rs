@@ -1,9 +1,9 @@
-//! One pass over a lake for the whole outcome study: ledger, sweep, and who is harmed.
+//! One pass over a lake for the whole outcome study: ledger, sweep, and harmed jobs.
 //!
-//! In: a lake and what is [`Asked`] of it. Out: a [`Study`], sums over jobs from which every table
-//! of the study is made. A bucket's jobs are summed up before the next bucket is read, so memory
-//! follows the largest bucket and not the trace. The sums are exact: neither the number of threads
-//! nor the order of buckets can move a digit.
+//! In: a lake and the settings in [`Asked`]. Out: a [`Study`], sums over jobs from which every
+//! table of the study is made. A bucket's jobs are summed up before the next bucket is read, so
+//! memory depends on the largest bucket and not on the trace. The sums are exact: neither the
+//! number of threads nor the order of buckets changes a digit.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -1,8 +1,9 @@
-//! What is added up over tasks: CPU time, GPU time or memory time, under one of several definitions.
+//! The amount that is added up over tasks: CPU time, GPU time or memory time, under one of several
+//! definitions.
 //!
-//! In: what was asked for. Out: a [`Meter`], which says what is read, which unit its sums have and
-//! whether a lake can answer. Definitions are never mixed within one sum. Whatever is added up per
-//! task and time (a ledger, usage by user, load over time) can take a meter.
+//! In: the user's choice. Out: a [`Meter`], which says what is read, the unit of its sums, and
+//! whether a lake can answer. Definitions are never mixed within one sum. Every sum over tasks and
+//! time (a ledger, usage by user, load over time) can use a meter.
 
 use std::fmt;
 

@@ -1,9 +1,9 @@
-//! The studies from facts instead of from the lake: the road of `--engine polars` and `spark`.
+//! The studies from facts instead of from the lake, for `--engine polars` and `spark`.
 //!
-//! In: answers of the queries, whoever computed them. Out: the same [`Study`] and [`Samples`] as
-//! the folds give, so that everything after them is the same code. Sums are of CPU-seconds rounded
-//! per task, where the folds add exact amounts: they agree to about 15 digits. Of the kill rules
-//! only that of events has a query.
+//! In: answers of the queries, from any engine. Out: the same [`Study`] and [`Samples`] as the
+//! folds give, so all later code is the same. Sums are of CPU-seconds rounded per task, where the
+//! folds add exact amounts: they agree to about 15 digits. Of the kill rules only that of events
+//! has a query.
 
 use rustc_hash::FxHashMap;
 

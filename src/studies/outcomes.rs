@@ -2,7 +2,7 @@
 //!
 //! In: the table of `q01_job_outcomes` or `q02_task_outcomes`, bucket by bucket. Out: a
 //! [`Classification`] whose counts add up to the number of jobs or tasks. The order of rows is
-//! fixed: the published classes first, then by falling count.
+//! fixed: the published classes first, then by descending count.
 
 use std::collections::BTreeMap;
 use std::fmt;

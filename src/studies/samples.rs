@@ -1,8 +1,8 @@
-//! One number per job or task, by group and outcome: what distributions are made of.
+//! One number per job or task, by group and outcome: the values of distributions.
 //!
-//! In: a lake, and what is measured. Out: [`Samples`], counted values. Buckets are read one per
-//! thread and only counts are kept of them, so memory follows the largest bucket and the number
-//! of different values, not the trace.
+//! In: a lake, and the measured quantity. Out: [`Samples`], counted values. Buckets are read one
+//! per thread and only counts are kept, so memory depends on the largest bucket and the number of
+//! different values, not on the trace.
 
 use std::collections::BTreeMap;
 use std::fmt;

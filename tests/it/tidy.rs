@@ -105,6 +105,17 @@ fn the_check_sees_long_sources() {
     assert_eq!(long(&all), found.map(|(name, count)| (name.to_owned(), count)));
 }
 
+/// Promise: the command line stays thin, and the first page short.
+#[test]
+fn the_command_line_and_the_first_page_stay_short() {
+    let all = sources();
+    let of_cli = all.iter().filter(|(_, module, _)| module[0] == "cli");
+    let lines: usize = of_cli.map(|(_, _, source)| source.lines().count()).sum();
+    assert!((1..=5_000).contains(&lines), "src/cli has {lines} lines");
+    let page = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    assert!(page.lines().count() <= 200, "README.md has {} lines", page.lines().count());
+}
+
 #[test]
 fn every_source_says_what_it_is_for() {
     for (path, _, source) in sources() {

@@ -1,4 +1,4 @@
-//! What users had beside what they are entitled to, over time.
+//! What users had compared with what they are entitled to, over time.
 //!
 //! In: a history of usage. Out: for the heaviest users their share of all usage so far and their
 //! entitlement: by the accounts that were given, or one equal share for each user seen so far. What

@@ -1,5 +1,5 @@
-//! The charts of `load`: stacked areas over time with the capacity above them, tasks that run and
-//! wait, when jobs come, and sizes.
+//! The charts of `load`: stacked areas over time with the capacity above them, running and waiting
+//! tasks, arrivals of jobs, and sizes. Intervals are joined until a chart can show them.
 //!
 //! In: what was added up. Out: charts whose intervals are joined to as many as a picture can show.
 

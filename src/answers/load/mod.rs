@@ -1,7 +1,7 @@
 //! The answer of `load`: the cluster over time, as rows, stacked areas and profiles.
 //!
-//! In: a lake, a length of intervals, what to stack by. Out: means per interval, in all and by
-//! group; when jobs come; waits and slowdowns by size and user.
+//! In: a lake, the length of intervals, and the groups. Out: means per interval, in all and by
+//! group; arrivals of jobs; waits and slowdowns by size and user.
 
 use std::fmt;
 use std::str::FromStr;

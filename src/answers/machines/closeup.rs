@@ -1,8 +1,7 @@
 //! Machines in detail: the answer that the pages of machines are made of.
 //!
-//! In: a lake and its fleet. Out: for each machine that left most often its outages, its load, the
-//! longest attempts and jobs on it. What is listed of one is bounded, and how much there is in all is
-//! said.
+//! In: a lake and its fleet. Out: for each machine that left most often, its outages, its load, and
+//! the longest attempts and jobs on it. Lists are bounded, with the total count.
 
 use serde_json::{Value, json};
 

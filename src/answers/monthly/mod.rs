@@ -1,8 +1,8 @@
 //! The answer of `monthly`: the report of a computing centre on its accounting log.
 //!
-//! In: the lake of a log, a zone, and from when on a failure is late. Out: use by account and month;
-//! accounts and users with what they wasted; waits by queue and size; how jobs ended, and why; and
-//! what time limits left unused.
+//! In: the lake of a log, a time zone, and the running time from which a failure is late. Out: use
+//! by account and month; accounts and users with their waste; waits by queue and size; how and why
+//! jobs ended; and the unused part of time limits.
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};

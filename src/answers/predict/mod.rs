@@ -1,4 +1,4 @@
-//! The answer of `predict`: what was said of jobs at their submission, and how often it was right.
+//! The answer of `predict`: what was predicted for jobs, and how often it was right.
 //!
 //! In: rules and a lake. Out: a row per rule; by outcome, by day, by predicted chance, and both
 //! curves.

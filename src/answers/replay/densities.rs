@@ -1,9 +1,10 @@
-//! How tasks waited and were slowed down under two policies, one over the other.
+//! Waits and slowdowns of tasks under two policies, one above the other.
 //!
-//! In: the runs of a seed. Out: two plots, each with the share of tasks per bin of a logarithmic axis
-//! under the first policy and under the one with the shortest mean response among the others. Bins
-//! are counted, nothing is smoothed. The first bin of slowdowns, with all that hardly waited, would
-//! hide the others: it is told, and not drawn. Nothing where hardly any task waits under either.
+//! In: the runs of a seed. Out: two plots, each with the share of tasks per bin of a logarithmic
+//! axis under the first policy and under the one with the shortest mean response among the others.
+//! Bins are counted, not smoothed. The first bin of slowdowns, with all tasks that hardly waited,
+//! would hide the others: the caption has it, and it is not drawn. If hardly any task waits under
+//! either policy, there is no chart.
 
 use std::collections::BTreeMap;
 

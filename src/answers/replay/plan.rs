@@ -420,8 +420,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     }
     let knows_gpus = history.workload.has_gpus() && !cluster.gpus.is_empty();
     if asked.fragmentation && !knows_gpus {
-        let text =
-            "--fragmentation is about GPUs, but no machine has GPUs or no task requests any";
+        let text = "--fragmentation is about GPUs, but no machine has GPUs or no task requests any";
         return Err(Usage(text.to_owned()).into());
     }
     let asks_history =

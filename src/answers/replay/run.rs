@@ -1,6 +1,6 @@
 //! Runs policies over one history, and compares each with the first.
 //!
-//! In: what is replayed, and policies. Out: runs, and what is said of them.
+//! In: a workload and policies. Out: runs, and notes about them.
 
 use rayon::prelude::*;
 

@@ -275,8 +275,10 @@ pub fn of_gpus(runs: &[Run]) -> RecordBatch {
         .about("Free GPUs of the machines present, the mean of the period")
         .float("fragmented", rows().map(|(_, sample)| Some(sample.fragmented)))
         .unit("GPUs")
-        .about("The part of it that no waiting task could be given, while tasks that request GPUs \
-        waited")
+        .about(
+            "The part of it that no waiting task could be given, while tasks that request GPUs \
+        waited",
+        )
         .float("expected", rows().map(|(_, sample)| Some(sample.expected)))
         .unit("GPUs")
         .about(

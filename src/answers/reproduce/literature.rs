@@ -1,9 +1,10 @@
-//! `jobfate reproduce literature`: what others published about the trace of 2011, beside ours.
+//! `jobfate reproduce literature`: what others published about the trace of 2011, compared with
+//! ours.
 //!
-//! In: a lake of that trace, whatever parts are loaded. Out: one claim for each published number.
-//! Where a paper leaves a definition open, each reading has a row of its own. Scores of other
-//! predictors and kill rules stand beside those of the one-line rule `last` of `predict`: they are
-//! of other samples and units, so they are never called reproduced, or beaten.
+//! In: a lake of that trace with any parts. Out: one claim for each published number. If a paper
+//! does not state a definition, each possible one has a row. Scores of other predictors and kill
+//! rules are shown next to those of the one-line rule `last` of `predict`; they come from other
+//! samples and units, so they are never judged.
 
 use std::collections::BTreeMap;
 

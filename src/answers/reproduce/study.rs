@@ -1,4 +1,4 @@
-//! The answer of a reproduction: claims beside what was found, parameters, and what they decide.
+//! The answer of a reproduction: claims with verdicts, parameters and their effect.
 //!
 //! In: a study of a paper. Out: claims with verdicts, parameters, and a table and chart of variants.
 

@@ -1,4 +1,4 @@
-//! What `sweep` asks: rules, thresholds, and how far the answer is to be trusted.
+//! The plan of `sweep`: rules, thresholds, and intervals.
 //!
 //! In: flags. Out: a plan, and what it asks of a lake.
 

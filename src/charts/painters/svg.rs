@@ -1,4 +1,4 @@
-//! A picture as SVG: shapes and text, and what tells its value under the pointer.
+//! A picture as SVG: shapes and text, with the values that appear under the pointer.
 //!
 //! Title and caption are a group of their own above the height 0, so that a page that writes them
 //! itself can leave them out.

@@ -1,7 +1,7 @@
 //! `jobfate analyze`: every study that the tables allow, in one command.
 //!
 //! In: a folder, or a file that holds a whole analysis. Out: results step by step and a report of
-//! them. A step that is done is not done again as long as nothing that it was made from changes.
+//! them. A completed step is not repeated while none of its inputs changes.
 //!
 //! ```text
 //!  ingest ─► verify ─► classify ─► ... ─► fairness ─► report, three numbers

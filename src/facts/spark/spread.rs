@@ -1,8 +1,8 @@
-//! What no query answers, folded by this program on the workers of a Spark.
+//! Answers that no query computes, computed by this program on the workers of Spark.
 //!
-//! In: a question, as a file, and how many tasks it is divided into. Out: what the program printed
-//! for each task. Spark starts the program once for each (`TRANSFORM`), on whichever worker is free,
-//! and again elsewhere if that worker is lost.
+//! In: a question, as a file, and the number of tasks into which it is divided. Out: the output of
+//! the program for each task. Spark starts the program once for each task (`TRANSFORM`), on any
+//! free worker, and again on another one if that worker is lost.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The machines of a lake: what they are, and how much of them there was when.
+//! The machines of a lake, and their capacity over time.
 
 use std::collections::BTreeMap;
 

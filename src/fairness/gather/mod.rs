@@ -1,8 +1,8 @@
 //! Usage over time out of lakes: who used what in which interval.
 //!
-//! In: lakes and what to tell apart. Out: a [`History`]. Every bucket is folded by itself and the
-//! sums are exact, so that neither threads nor buckets move a digit; a test compares the sums of
-//! users with those of the ledger.
+//! In: lakes and a grouping. Out: a [`History`]. Every bucket is folded separately and sums are
+//! exact, so neither threads nor buckets change a digit; a test compares the sums of users with
+//! those of the ledger.
 //!
 //! ```text
 //!  task      SUBMIT ···· SCHEDULE ======================= FINISH
@@ -11,10 +11,10 @@
 //!  interval  [----------)[----------)[----------)[----------)
 //! ```
 //!
-//! A task waits from its SUBMIT until it is scheduled or ended, at the request as it stands then.
-//! A user is there from the first submission on, and in the group of that. Nothing in an interval
-//! depends on what comes after it. Under `end` an attempt that is still open is not charged, and
-//! counted.
+//! A task waits from its SUBMIT until it is scheduled or ends, with its request at that time. A
+//! user exists from the first submission on, and belongs to the group of that submission. Nothing
+//! in an interval depends on later events. Under `end` an attempt that is still open is counted and
+//! not charged.
 
 use std::hash::Hash;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! `fair-tree`: Slurm's Fair Tree, the default since 19.05. Users are ranked by descending the
 //! accounts, at each level in the order of shares over usage; the value is the rank over the number
-//! of all users who are there by then, active or not. Accounts with `parent` are dissolved: those
-//! below them count as children of the next account above with shares of its own.
+//! of all users known by then, active or not. Accounts with `parent` are dissolved: those below
+//! them count as children of the next account above with shares of its own.
 //!
 //! The manual and the code read a tie between two accounts differently: the manual puts their
 //! users together before descending, the code descends into one after the other and lets the

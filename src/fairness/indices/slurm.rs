@@ -1,10 +1,10 @@
 //! `slurm`: the classic fair-share factor of Slurm over a tree of accounts.
 //!
-//! Usage decays with a half-life; effective usage mixes a user's own with the account's; the
-//! factor is 2^(−(UE/S)/d), 1 for who used nothing and 0 for who has no shares. The calculation
-//! period is the interval. Accounts with `parent` are dissolved: those below them count as
-//! children of the next account above with shares of its own. The decay per second is as coded 1 − 0.693/h, which gives 0.5000734
-//! over a half-life; `decay=exact` takes the half-life at its word.
+//! Usage decays with a half-life; effective usage mixes a user's own with the account's; the factor
+//! is 2^(−(UE/S)/d), 1 for users who used nothing and 0 for users without shares. The calculation
+//! period is the interval. Accounts with `parent` are dissolved: those below them count as children
+//! of the next account above with shares of its own. The decay per second is as coded 1 − 0.693/h,
+//! which gives 0.5000734 over a half-life; `decay=exact` gives exactly one half.
 
 use std::fmt;
 

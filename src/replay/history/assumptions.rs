@@ -1,7 +1,7 @@
 //! What a replayed history assumes, in words.
 //!
-//! In: what was taken of a lake and the plan it was taken by. Out: one sentence per assumption, for
-//! people and for `result.json`.
+//! In: a replayed history and its plan. Out: one sentence per assumption, for people and for
+//! `result.json`.
 
 use super::{Counts, HistoryPlan, KilledTasks, RerunWork, stages};
 use crate::digits::{counted, grouped};

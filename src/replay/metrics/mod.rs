@@ -1,8 +1,8 @@
 //! Numbers of a replay, read from its journal.
 //!
 //! In: a [`Journal`] and the workload it came from. Out: waiting, response and slowdown of tasks
-//! and jobs, what machines did over time, what was thrown away, who was hurt and who helped
-//! against another run. Quantiles are R-7; statistics of nothing are `None`.
+//! and jobs, what machines did over time, wasted CPU time, and the jobs hurt and helped compared
+//! with another run. Quantiles are R-7; statistics of nothing are `None`.
 //!
 //! ```text
 //!  submit      first start            end

@@ -1,4 +1,4 @@
-//! What became of the jobs, and what CPU time they took with them.
+//! What became of the jobs, and how much CPU time was lost with them.
 
 use serde_json::Value;
 

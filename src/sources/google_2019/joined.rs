@@ -1,8 +1,8 @@
-//! The trace of 2019 as one joined CSV, `borg_traces_data.csv`: its rows taken apart again.
+//! The trace of 2019 as one joined CSV, `borg_traces_data.csv`: its rows are split again.
 //!
-//! In: a table with a header. A row is an event of an instance, with its collection and one window of
-//! its usage beside it; events and windows come again in other rows. Out: the objects that the tables
-//! of the trace would hold, for [`super::Parser`]; whatever comes again is left out and counted.
+//! In: a table with a header. A row is an event of an instance, its collection and one window of
+//! its usage; events and windows repeat in other rows. Out: the objects that the tables of the
+//! trace would hold, for [`super::Parser`]; repetitions are left out and counted.
 //!
 //! ```text
 //!  row ─┬─► collections_events_type, user, ...    ─► job_events

@@ -1,4 +1,4 @@
-//! Who submitted each collection, for the rows of its instances, which do not say.
+//! The user of each collection, for the rows of its instances, which do not have it.
 //!
 //! In: the files of `collection_events`. Out: user and `max_per_machine` of each collection. They
 //! are read once, when the first part asks; without them the cells stay missing.

@@ -1,8 +1,8 @@
 //! The pass over a lake that adds up load.
 //!
-//! In: a lake and what is [`Asked`] of it. Out: a [`Load`]. A bucket's tasks are added to the sums
-//! of a thread before the next bucket is read, so memory follows the largest bucket, intervals and
-//! groups, and not the trace.
+//! In: a lake and the settings in [`Asked`]. Out: a [`Load`]. A bucket's tasks are added to the
+//! sums of a thread before the next bucket is read, so memory depends on the largest bucket,
+//! intervals and groups, and not on the trace.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What is added up of a log by month.
+//! Sums over a log by month.
 
 use std::collections::{BTreeMap, BTreeSet};
 

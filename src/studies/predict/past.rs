@@ -1,7 +1,7 @@
 //! Submissions and ends of all jobs in the order in which they became known.
 //!
-//! In: `job_events`. Out: a [`Past`]. Users and names are numbers; whoever is not known is a user
-//! or a name of its own.
+//! In: `job_events`. Out: a [`Past`]. Users and names are numbers; each unknown user or name is
+//! separate.
 
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::datatypes::Int32Type;

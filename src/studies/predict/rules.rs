@@ -1,8 +1,7 @@
 //! Rules that predict at submission or later, each with a memory of what has ended.
 //!
-//! In: ends, one after another. Out: the chance that a job that is submitted now will not finish.
-//! A rule is asked about a job's user, logical name and scheduling class, and knows nothing else of
-//! it.
+//! In: ends, one after another. Out: the chance that a job that is submitted now will not finish. A
+//! rule gets a job's user, logical name and scheduling class, and nothing else.
 
 use std::fmt;
 use std::str::FromStr;

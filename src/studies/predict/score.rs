@@ -1,9 +1,9 @@
 //! How often predictions were right.
 //!
-//! In: chances and what became of the jobs. Out: a [`Score`]: the four counts and their shares at a
-//! chance of one half, the area under the ROC curve, the Brier score, both curves, the calibration,
-//! and the same by outcome and by day. A job is said not to finish where its chance is larger than
-//! one half.
+//! In: chances and the outcomes of the jobs. Out: a [`Score`]: the four counts and their shares at
+//! a chance of one half, the area under the ROC curve, the Brier score, both curves, the
+//! calibration, and the same by outcome and by day. A job is predicted not to finish if its chance
+//! is larger than one half.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! `jobfate reproduce course`: the ten questions that courses ask of the trace of 2011.
 //!
-//! In: a lake of that trace, whatever parts are loaded. Out: for each question its exact definition,
-//! the query that defines it, the answer with its scope, other readings of the same words, and the
-//! answers that public reports give, beside the reading that gives the same. The numbers are those of
-//! `queries/q23` to `q32`, computed without SQL; tests hold the two together.
+//! In: a lake of that trace with any parts. Out: for each question its exact definition, the query
+//! that defines it, the answer with its scope, the answers under other definitions, and those of
+//! public reports. The numbers are those of `queries/q23` to `q32`, computed without SQL; tests
+//! compare the two.
 
 use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};
@@ -48,7 +48,8 @@ pub struct Course {
 pub fn course(lake: &Lake, windows: Windows) -> Result<Course> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
-        let problem = format!("these questions are about google-2011, and this lake holds {source}");
+        let problem =
+            format!("these questions are about google-2011, and this lake holds {source}");
         return Err(Usage(problem).into());
     }
     Ok(Course {

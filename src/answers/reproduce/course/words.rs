@@ -1,5 +1,5 @@
-//! The questions in words: what is asked, how it is defined, why published answers differ, and what
-//! public reports say. The reports are of students and named by number alone.
+//! The questions in words: the question, its definition, why published answers differ, and the
+//! answers of public reports, which students wrote and which are only numbered.
 
 use crate::schema::Table;
 

@@ -1,4 +1,4 @@
-//! The words of `reproduce ota`.
+//! The parameters, claims and figures of `reproduce ota`.
 
 use std::path::Path;
 

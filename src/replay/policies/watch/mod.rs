@@ -1,4 +1,4 @@
-//! Straggler detectors at work: what they flag is copied, or killed and started anew.
+//! Straggler detectors in a replay: flagged attempts are copied, or killed and restarted.
 //!
 //! In: any detector by its name (`late`, `yarn`, `poisson`, ...) with its own parameters, and
 //! three of the policy. At each heartbeat every group with running attempts is judged; flagged
