@@ -33,7 +33,7 @@ impl Progress {
     }
 }
 
-/// What a watching caller gives: told how far the call is, it answers whether to go on.
+/// What a watching caller gives: told how far the call is, it answers whether to continue.
 type Callback = Box<dyn FnMut(Progress) -> ControlFlow<()> + Send>;
 
 /// The count of one call or of several, and the caller who is told of it.

@@ -361,7 +361,7 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     })
 }
 
-/// What CPU time means and how outcomes are told.
+/// What CPU time means and how outcomes are defined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct CpuChoice {

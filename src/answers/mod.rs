@@ -28,7 +28,7 @@ pub mod verify;
 pub mod words;
 pub mod work;
 
-/// What is said beside an answer.
+/// The notes of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// What is good to know.

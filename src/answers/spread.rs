@@ -120,7 +120,7 @@ impl Question {
     /// Reads a question.
     ///
     /// # Errors
-    /// It is no question, or that of another version of this program.
+    /// It is not a question, or that of another version of this program.
     pub fn read(text: &str) -> Result<Self> {
         let question: Self = serde_json::from_str(text)?;
         let (own, its) = (version(), &question.version);

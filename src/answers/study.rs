@@ -211,7 +211,7 @@ pub trait Found {
 
 /// What is shown while a study runs, and where its answer goes.
 pub trait Screen {
-    /// Says something beside the answer.
+    /// Adds a note to the answer.
     fn say(&self, said: &Said);
 
     /// Says several things.
@@ -221,7 +221,7 @@ pub trait Screen {
         }
     }
 
-    /// Shows how the work goes on, counted in `units`, until what it returns is dropped.
+    /// Shows how the work continues, counted in `units`, until what it returns is dropped.
     fn follow(&self, what: &str, units: &'static str) -> Box<dyn Any>;
 
     /// Shows a table under a title.

@@ -180,7 +180,7 @@ pub struct LakeReport {
     /// What looks wrong and fails no check.
     warnings: Vec<String>,
     checks: Vec<Check>,
-    /// What is said beside it.
+    /// Its notes.
     pub said: Vec<Said>,
 }
 

@@ -31,7 +31,7 @@ pub enum Verdict {
     Reproduced,
     /// A parameter was chosen to bring this number about: no evidence for anything.
     Fitted,
-    /// The paper prints no number, or a table is not at hand.
+    /// The paper prints no number, or a table is not available.
     CannotBeCompared,
 }
 

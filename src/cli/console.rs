@@ -19,7 +19,7 @@ use jobfate::answers::Said;
 use jobfate::progress;
 use jobfate::sources::part::Progress;
 
-/// Writes data to stdout. A reader that has gone away is not an error: the work goes on, and the
+/// Writes data to stdout. A reader that has gone away is not an error: the work continues, and the
 /// exit code says how it ends.
 pub(crate) fn data(text: &str) -> io::Result<()> {
     data_bytes(text.as_bytes())
@@ -110,7 +110,7 @@ pub(crate) fn warn(text: impl AsRef<str>) {
     problem(format!("warning: {}", text.as_ref()));
 }
 
-/// Writes what is said beside an answer.
+/// Writes the notes of an answer.
 pub(crate) fn say(said: &Said) {
     match said {
         Said::Note(text) => note(text),

@@ -129,7 +129,7 @@ impl Life {
             earlier_us: all_us - last_us,
             machine_id: attempt.and_then(|attempt| attempt.machine_id),
         };
-        // Parts of a run are continued, not begun anew: their run is all of them together.
+        // Parts of a run are continued, not begun again: their run is all of them together.
         if matches!(source, Source::Swf | Source::Gwf) && 1 < life.attempts {
             life.start_us = begun().next().map(|attempt| attempt.start_us);
             life.end_us = life.end_us.and(life.start_us).map(|start_us| start_us + all_us);

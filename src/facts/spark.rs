@@ -241,7 +241,7 @@ fn refuse_leftovers(lake: &Lake, queries: &[&'static Query]) -> Result<(), FactE
     Ok(())
 }
 
-/// Everything that Spark is told.
+/// Everything that Spark gets.
 fn script(
     lake: &Lake,
     queries: &[&'static Query],

@@ -20,7 +20,7 @@ use crate::lake::Lake;
 pub enum SqlEngine {
     /// The embedded Polars.
     Polars,
-    /// A Spark that is there.
+    /// An existing Spark.
     Spark(Spark),
 }
 

@@ -23,7 +23,7 @@ pub use super::site::Shares;
 use super::site::{Association, associations};
 use super::{FairnessError, read_text};
 
-/// A user, or whatever else usage is told apart by.
+/// A user, or whatever else usage is distinguished by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
     /// The name.

@@ -148,7 +148,7 @@ fn history(drawn: &Drawn, count: u32) -> History {
     }
 }
 
-/// Every index, made anew.
+/// Every index, made again.
 fn indices(factors: &str) -> Vec<(String, Box<dyn Index>)> {
     let mut all: Vec<(String, Box<dyn Index>)> = BUILT_IN
         .map(str::to_owned)

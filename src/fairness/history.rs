@@ -81,7 +81,7 @@ pub fn known_name(name: &str) -> Option<&str> {
 pub struct Machine {
     /// The cluster (lake) it belongs to.
     pub cluster: u32,
-    /// The id; none where machines are told apart by class only.
+    /// The id; none where machines are distinguished by class only.
     pub id: Option<i64>,
     /// Micro-architecture, where known.
     pub platform: Option<String>,

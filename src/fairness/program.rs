@@ -38,7 +38,7 @@ use super::history::{Cell, History, Step};
 use super::indices::{Index, Readings};
 use crate::units::CpuTime;
 
-/// A longer answer line is no answer.
+/// A longer answer line is not an answer.
 const LINE_MAX: u64 = 1 << 16;
 
 /// How long nothing is said before it is looked whether the program is still there.

@@ -65,9 +65,9 @@ pub enum Origin {
     /// Downloaded.
     #[default]
     Original,
-    /// Made by `jobfate synth` (a `truth.json` lies beside the tables).
+    /// Made by `jobfate synth` (a `truth.json` is next to the tables).
     Synthetic,
-    /// A sample of jobs (a `sample.txt` lies beside the tables).
+    /// A sample of jobs (a `sample.txt` is next to the tables).
     Sample,
 }
 

@@ -47,7 +47,7 @@ pub use gaps::Gap;
 pub use manifest::{FileEntry, Manifest, Origin, PartEntry, TableEntry};
 pub use reader::Lake;
 
-/// Bytes as they are told: whole kilobytes or megabytes, or gigabytes with a digit.
+/// Formats a number of bytes for people: whole kilobytes or megabytes, or gigabytes with a digit.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 pub fn told(bytes: u64) -> String {
     match bytes as f64 {

@@ -100,7 +100,7 @@ impl OpenFile {
         Ok(Self { beside, joiner, runs: 0, last_times: vec![i64::MIN; bucket_count] })
     }
 
-    /// Whether rows in the order of time go on where those in the file end.
+    /// Whether rows in the order of time continue where those in the file end.
     fn takes(&self, buckets: &[Bucket]) -> bool {
         let goes_on = |(last, bucket): (&i64, &Bucket)| {
             bucket.rows.i64_cells(0).first().is_none_or(|first| last <= first)

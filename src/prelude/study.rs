@@ -61,7 +61,7 @@ impl StudyQuestion<'_> {
         Self { memory: Some(memory), ..self }
     }
 
-    /// How outcomes are told; by the exact event sequence by default.
+    /// How outcomes are defined; by the exact event sequence by default.
     pub fn outcomes(mut self, classes: Classes) -> Self {
         self.asked.classes = classes;
         self

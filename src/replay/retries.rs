@@ -10,7 +10,7 @@
 //!  of one job             t1            t2 or t1, any           waits for 40 s, at most max_s
 //! ```
 //! The wait doubles with each failure of the job (with `per=task` of the task) since the last
-//! success there. It is that of the failed task: those that wait for a machine already go on.
+//! success there. It is that of the failed task: those that wait for a machine already continue.
 
 use rustc_hash::FxHashMap;
 

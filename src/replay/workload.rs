@@ -198,7 +198,7 @@ pub struct Workload {
     pub fate: Column<Fate>,
     /// Work that an attempt has to do besides when it is slow by chance, µs.
     pub extra_us: Column<i64>,
-    /// The chance of each attempt to be slow, drawn anew; `None` makes just the first one slow.
+    /// The chance of each attempt to be slow, drawn again; `None` makes just the first one slow.
     pub extra_chance: Option<f64>,
     /// Failures it carries along.
     pub failures: Failures,

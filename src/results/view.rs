@@ -329,7 +329,7 @@ fn turned(columns: &[Column], width: usize) -> Option<String> {
     let all: Vec<Column> =
         std::iter::once(names).chain((0..columns[0].cells.len()).map(row)).collect();
     let text = upright(&all, width)?;
-    // Names are no headers here, and an empty header is no line.
+    // Names are no headers here, and an empty header is not a line.
     Some(text.trim_start_matches('\n').to_owned())
 }
 

@@ -60,7 +60,7 @@ impl Default for Hub {
 impl Hub {
     /// Tells every page.
     pub(super) fn tell(&self, event: Event) {
-        // Nobody may be listening.
+        // There may be no listener.
         let _ = self.sender.send(event);
     }
 

@@ -106,7 +106,7 @@ impl Portal {
         Ok(listener)
     }
 
-    /// Ends everything that goes on.
+    /// Ends everything that runs.
     pub(super) fn stop(&self) {
         self.stop.send_replace(true);
     }

@@ -75,7 +75,7 @@ impl Phase {
         }
     }
 
-    /// Whether it will go on by itself.
+    /// Whether it will continue by itself.
     pub(super) const fn is_open(self) -> bool {
         matches!(self, Self::Waiting | Self::Running)
     }
@@ -94,7 +94,7 @@ pub(super) struct Record {
     pub took_s: Option<f64>,
     /// What went wrong the last time.
     pub error: Option<String>,
-    /// What was said beside the answer.
+    /// The notes of the answer.
     pub notes: Vec<String>,
     /// The last answer.
     pub answer: Option<Answer>,

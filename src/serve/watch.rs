@@ -52,7 +52,7 @@ impl Followed {
             );
             return Err(Usage(said).into());
         }
-        // Lakes of an earlier portal are made anew from what it has copied.
+        // Lakes of an earlier portal are made again from what it has copied.
         for entry in fs::read_dir(&folder).with_context(failed)?.flatten() {
             if entry.file_name().to_string_lossy().starts_with("lake-") {
                 fs::remove_dir_all(entry.path()).with_context(failed)?;

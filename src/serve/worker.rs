@@ -98,7 +98,7 @@ impl Outcome {
         }
     }
 
-    /// What was said beside the answer.
+    /// The notes of the answer.
     pub(super) fn notes(&self) -> impl Iterator<Item = &str> {
         let is_wrong =
             |line: &&str| ["error: ", "cause: ", "hint: "].iter().any(|it| line.starts_with(it));

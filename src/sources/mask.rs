@@ -58,7 +58,7 @@ pub struct Mask {
     key: [u8; BLOCK],
 }
 
-/// A file that is no key.
+/// A file that is not a key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// It does not read.

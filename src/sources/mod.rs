@@ -232,7 +232,7 @@ pub enum SourceErrorKind {
     /// No line feed for many megabytes.
     #[error("a line is longer than 64 MiB")]
     EndlessLine,
-    /// A file among the parts of a table whose name is no part's.
+    /// A file among the parts of a table whose name is not a part's.
     #[error("the name is not `part-NNNNN-of-NNNNN.csv` or `.csv.gz`")]
     PartName,
     /// A directory, a pipe or a device.

@@ -68,7 +68,7 @@ impl GroupBy {
 pub struct Asked {
     /// What is added up, and by which definition.
     pub meter: Meter,
-    /// How outcomes are told.
+    /// How outcomes are defined.
     pub classes: Classes,
     /// What the ledger is split by.
     pub groups: Vec<GroupBy>,

@@ -16,7 +16,7 @@ use crate::facts::census::Census;
 use crate::lake::{Lake, Manifest};
 use crate::schema::{Source, Table};
 
-/// A published number beside ours.
+/// A published number and ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// The table.

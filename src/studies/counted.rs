@@ -10,8 +10,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(i64);
 
-/// Whether something began before the window, whether it goes on after it, and whether it is a wait
-/// for nothing.
+/// Whether something began before the window, whether it continues after it, and whether it is a
+/// wait for nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edges {
     /// Begun before the window, at time 0.

@@ -44,7 +44,7 @@ pub struct Ledger {
     /// What is added up, and by which definition; `"cpu": "measured"` in JSON.
     #[serde(flatten)]
     pub meter: Meter,
-    /// How outcomes are told.
+    /// How outcomes are defined.
     pub classes: Classes,
     /// Unit of every sum.
     pub unit: &'static str,

@@ -49,7 +49,7 @@ impl Place<'_> {
         self.settled(direction(self.name, claim, &cells.collect::<Vec<Cell>>()))
     }
 
-    /// The claim, as far as the tables allow.
+    /// The claim, where the tables allow.
     fn settled(&self, claim: Claim) -> Claim {
         match self.basis {
             Basis::Whole => claim,

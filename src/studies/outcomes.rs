@@ -19,7 +19,7 @@ use crate::facts::events::Event;
 use crate::facts::jobs;
 use crate::facts::window::Windows;
 
-/// How outcomes are told.
+/// How outcomes are defined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -223,7 +223,7 @@ pub enum OutcomeOf {
 /// How values are spread: by which outcomes, and by what else.
 #[derive(Clone, Copy, Debug)]
 pub struct Split {
-    /// How outcomes are told.
+    /// How outcomes are defined.
     pub classes: Classes,
     /// Whose outcomes.
     pub of: OutcomeOf,

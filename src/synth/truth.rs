@@ -106,7 +106,7 @@ pub struct LastTimes {
 pub struct Outcomes {
     /// By exact sequence: finished, failed, killed, running, other.
     pub sequence: BTreeMap<String, u64>,
-    /// By the last event that is no update.
+    /// By the last event that is not an update.
     pub terminal: BTreeMap<String, u64>,
 }
 

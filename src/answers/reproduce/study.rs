@@ -13,7 +13,7 @@ use crate::results::store::{Answer, Origin};
 
 /// A published study, run again.
 pub struct Study {
-    /// What is said beside it.
+    /// Its notes.
     pub notes: Vec<String>,
     /// Its name on the command line.
     pub name: &'static str,

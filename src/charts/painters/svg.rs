@@ -190,7 +190,7 @@ fn escaped(text: &str) -> String {
     shown.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// From one edge to the other, each where it is drawn: what touches another goes on doing so.
+/// From one edge to the other, each where it is drawn: what touches another continues doing so.
 fn length(from: f64, length: f64) -> String {
     let least = i64::from(0.0 < length);
     shortest((tenths(from + length) - tenths(from)).max(least))

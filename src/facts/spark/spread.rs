@@ -26,7 +26,7 @@ impl Spark {
     /// The lake as a folder that the workers see.
     ///
     /// # Errors
-    /// They see it through something that is no folder.
+    /// They see it through something that is not a folder.
     pub fn lake_folder(&self, lake: &Lake) -> Result<PathBuf, FactError> {
         let Some(seen) = &self.lake else {
             return std::path::absolute(&lake.path).map_err(|error| failed(error.to_string()));
@@ -72,7 +72,7 @@ impl Spark {
     }
 }
 
-/// Everything that Spark is told.
+/// Everything that Spark gets.
 fn script(program: &Path, seen: &Path, tasks: u32) -> String {
     let words = [program.to_path_buf(), PathBuf::from(COMMAND), seen.join(QUESTION)];
     let words = words.map(|word| in_shell(&word.to_string_lossy()));

@@ -91,7 +91,7 @@ impl By {
     }
 }
 
-/// How machines are told apart in the cells.
+/// How machines are distinguished in the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Machines {
     /// By cluster, platform, capacity and site.
@@ -108,9 +108,9 @@ pub struct Plan {
     pub meter: Meter,
     /// When it is charged.
     pub accrual: Accrual,
-    /// What is told apart.
+    /// What the groups are.
     pub by: By,
-    /// How machines are told apart.
+    /// How machines are distinguished.
     pub machines: Machines,
     /// Whether users of one name on two clusters are two users.
     pub separate_users: bool,
@@ -156,7 +156,7 @@ pub struct Counts {
     pub without_request: u64,
     /// Charged by the CPU time that a log tells of them (`measured`).
     pub with_cpu_time: u64,
-    /// Without the user (or what else is told apart), put under `-`.
+    /// Without the user (or what else is distinguished), put under `-`.
     pub without_name: u64,
     /// Users who have submitted something by the end of the span, without an attempt: nothing of it
     /// has run, or the parts in which it ran are not loaded.

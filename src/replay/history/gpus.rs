@@ -19,7 +19,7 @@ const MODEL: &str = "gpu_model";
 const COUNT: &str = "gpu_count";
 const MILLI: &str = "gpu_milli";
 
-/// Models told apart: a bit each.
+/// Models distinguished: a bit each.
 const MODELS_MAX: usize = 63;
 
 /// The models of the machines, by name.

@@ -164,7 +164,7 @@ impl Line {
         (place != NONE).then_some(place as usize)
     }
 
-    /// How often places have been numbered anew.
+    /// How often places have been numbered again.
     #[inline]
     pub(super) const fn numberings(&self) -> u64 {
         self.numberings

@@ -200,7 +200,7 @@ pub trait Speculation: Send {
         true
     }
 
-    /// Looks at the running attempts; puts the slots of those to be killed and started anew into
+    /// Looks at the running attempts; puts the slots of those to be killed and started again into
     /// `restarts`.
     fn heartbeat(&mut self, _state: &State<'_>, _restarts: &mut Vec<u32>) {}
 

@@ -34,7 +34,7 @@ pub(super) fn own_of_job(tasks: u32, end_reason: Option<&'static str>, cells: &m
     cells.push(end_reason.into());
 }
 
-/// A line whose fields are told apart.
+/// A line whose fields are separated.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a> {
     pub fields: &'a Fields,

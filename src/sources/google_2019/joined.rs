@@ -156,7 +156,7 @@ pub(in super::super) struct Joined {
     inner: Parser,
     names: Vec<String>,
     fields: Fields,
-    /// The record that is being read, which may go on in the next block, the line in which it
+    /// The record that is being read, which may continue in the next block, the line in which it
     /// begins, and whether what follows is inside quotes.
     open: Vec<u8>,
     begun: u64,

@@ -39,7 +39,7 @@ impl Collections {
 
     /// Whether its instances keep to different machines; nothing where the trace does not say.
     pub(super) fn is_apart(&self, collection: i64) -> Option<bool> {
-        // 0 is no limit.
+        // 0 is not a limit.
         self.owners.get(&collection)?.max_per_machine.map(|max| max == 1)
     }
 

@@ -101,7 +101,7 @@ impl Slurm {
 /// A time of the hour that comes twice when the clock is put back, and nothing that says which.
 const TWICE: &str = "local times that came twice as the clock was put back: the first is taken";
 
-/// A line whose fields are told apart.
+/// A line whose fields are separated.
 struct Row<'a> {
     layout: &'a Layout,
     fields: &'a Fields,

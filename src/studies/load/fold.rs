@@ -26,9 +26,9 @@ use crate::units::CpuRate;
 pub struct Asked {
     /// The intervals.
     pub at: Intervals,
-    /// What is told apart.
+    /// What the groups are.
     pub by: By,
-    /// How outcomes are told.
+    /// How outcomes are defined.
     pub classes: Classes,
     /// Users or accounts with a group of their own.
     pub most: usize,

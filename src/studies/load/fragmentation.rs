@@ -303,7 +303,7 @@ impl State {
         (memory <= free[1]).then_some([cpu, memory])
     }
 
-    /// Finds anew what a machine has free, and whether anything fits.
+    /// Finds again what a machine has free, and whether anything fits.
     fn look(&mut self, place: u32) {
         let own = &self.machines[place as usize];
         let free = [0, 1].map(|idx| {

@@ -92,7 +92,7 @@ fn bands(source: Source) -> &'static [(i32, &'static str)] {
 /// The groups of a lake.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// What is told apart.
+    /// What the groups are.
     pub by: By,
     classes: Classes,
     source: Source,

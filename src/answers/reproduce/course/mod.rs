@@ -41,7 +41,7 @@ pub struct Course {
     pub origin: Origin,
 }
 
-/// Answers all questions as far as the tables allow.
+/// Answers all questions where the tables allow.
 ///
 /// # Errors
 /// The lake is of another trace, or a table does not read.

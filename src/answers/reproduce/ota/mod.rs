@@ -280,7 +280,7 @@ impl Outcome {
         all
     }
 
-    /// What is said beside it: how it came out, the parameters, and what the figures show.
+    /// Its notes: how it came out, the parameters, and what the figures show.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!("{PAPER}: {}", headline(&self.claims))];
         notes.extend(parameters_in_words(&self.settings.parameters()));
