@@ -44,7 +44,7 @@ pub struct FailedPart {
     pub error: LakeError,
 }
 
-/// What an ingest did.
+/// The result of an ingest.
 #[derive(Debug, Default)]
 pub struct IngestOutcome {
     /// Parts stored by this run, by table and number.

@@ -262,7 +262,7 @@ pub enum LakeErrorKind {
     #[error("{}", why_of(.0))]
     Source(SourceError),
     /// More lines than allowed gave no row.
-    #[error("{count} of {lines} lines gave no row; at most {allowed} are allowed")]
+    #[error("{count} of {lines} lines were rejected; at most {allowed} are allowed")]
     TooManyRejects {
         /// Rejected lines.
         count: u64,

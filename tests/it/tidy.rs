@@ -112,7 +112,7 @@ fn the_command_line_and_the_first_page_stay_short() {
     let of_cli = all.iter().filter(|(_, module, _)| module[0] == "cli");
     let lines: usize = of_cli.map(|(_, _, source)| source.lines().count()).sum();
     assert!((1..=5_000).contains(&lines), "src/cli has {lines} lines");
-    let page = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let page = fs::read_to_string(repository().join("README.md")).unwrap();
     assert!(page.lines().count() <= 200, "README.md has {} lines", page.lines().count());
 }
 

@@ -227,7 +227,7 @@ fn synthetic(folder: &Path) -> Result<PathBuf> {
 
 fn path_text(path: &Path) -> Result<String> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| Usage(format!("`{}` is no text", path.display())).into())
+    text.ok_or_else(|| Usage(format!("`{}` is not text", path.display())).into())
 }
 
 /// Sentences at the end.

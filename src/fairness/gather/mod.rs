@@ -138,7 +138,7 @@ pub struct Cluster {
     pub shift_us: i64,
 }
 
-/// What was counted on the way.
+/// Counts of attempts and usage windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Counts {

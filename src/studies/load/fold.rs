@@ -57,7 +57,7 @@ impl Span {
     }
 }
 
-/// What was counted on the way.
+/// Counts of attempts and usage windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Attempts.
