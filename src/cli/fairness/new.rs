@@ -55,7 +55,8 @@ pub(super) fn run(args: &NewArgs) -> Result<()> {
     for (parameter, default, meaning) in template.parameters {
         let answer = questions.ask(parameter, &default.to_string(), meaning)?;
         let value = answer.parse::<f64>().ok().filter(|value| value.is_finite());
-        values.push(value.ok_or_else(|| Usage(format!("{parameter}: `{answer}` is not a number")))?);
+        values
+            .push(value.ok_or_else(|| Usage(format!("{parameter}: `{answer}` is not a number")))?);
     }
     if let Some((key, _)) = questions.set.first() {
         return Err(Usage(format!("template `{name}` has no parameter `{key}`")).into());
