@@ -268,7 +268,7 @@ fn verify_of_a_raw_folder_checks_sums_and_lines() {
         table       parts  sum_right  sum_wrong  not_listed  unreadable  lines  lines_without_row
         job_events      2          1          0           1           0      2                  1
         --- stderr
-        warning: job_events/part-00001-of-00002.csv: 1 line would give no row (first: line 1, too_few_columns)
+        warning: job_events/part-00001-of-00002.csv: 1 line would be rejected (first: line 1, too_few_columns)
         absent: task_events, all of it
         absent: task_usage, all of it
         absent: machine_events, all of it
