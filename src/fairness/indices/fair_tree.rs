@@ -14,7 +14,7 @@ use super::{Heavier, Index, Readings};
 use crate::fairness::FairnessError;
 use crate::fairness::accounts::{Shares, Standing, Tree};
 use crate::fairness::history::{History, Step};
-use crate::notation::{Notation, write_notation};
+use crate::notation::Notation;
 
 /// How a tie between accounts is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,7 @@ impl FairTree {
 impl fmt::Display for FairTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reading = READINGS.iter().find(|known| known.1 == self.reading).map_or("", |one| one.0);
-        let own = self.usage.parameters(("reading", reading.to_owned()));
-        let parameters: Vec<(&str, &dyn fmt::Display)> =
-            own.iter().map(|(key, value)| (*key, value as &dyn fmt::Display)).collect();
-        write_notation(f, "fair-tree", &parameters)
+        self.usage.write(f, "fair-tree", ("reading", &reading))
     }
 }
 

@@ -80,16 +80,21 @@ impl Decaying {
         Ok(Self { half_life_s, decay, reset, period: None, raw: Vec::new() })
     }
 
-    /// Its parameters with what follows them; `reset` only where usage is reset.
-    pub(super) fn parameters(&self, more: (&'static str, String)) -> Vec<(&'static str, String)> {
-        let mut all = vec![
-            ("half_life_s", self.half_life_s.to_string()),
-            ("decay", self.decay.word().to_owned()),
-            more,
-        ];
+    /// Writes an index with these parameters and one of its own; `reset` only if usage is reset.
+    pub(super) fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        name: &str,
+        (key, value): (&str, &dyn fmt::Display),
+    ) -> fmt::Result {
+        let decay = self.decay.word();
+        let mut all: Vec<(&str, &dyn fmt::Display)> =
+            vec![("half_life_s", &self.half_life_s), ("decay", &decay), (key, value)];
         let word = PERIODS.iter().find(|known| known.1.is_some() && known.1 == self.reset);
-        all.extend(word.map(|(word, _)| ("reset", (*word).to_owned())));
-        all
+        if let Some((word, _)) = word {
+            all.push(("reset", word));
+        }
+        write_notation(f, name, &all)
     }
 
     /// Whether usage is reset, by the calendar.
@@ -145,10 +150,7 @@ impl Slurm {
 
 impl fmt::Display for Slurm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = self.usage.parameters(("dampening", self.dampening.to_string()));
-        let parameters: Vec<(&str, &dyn fmt::Display)> =
-            own.iter().map(|(key, value)| (*key, value as &dyn fmt::Display)).collect();
-        write_notation(f, "slurm", &parameters)
+        self.usage.write(f, "slurm", ("dampening", &self.dampening))
     }
 }
 
