@@ -134,11 +134,6 @@ impl Factors {
         self.path.as_ref().map(|path| path.display().to_string())
     }
 
-    /// Whether single machines are named, and not only classes of them.
-    pub fn names_machines(&self) -> bool {
-        self.by_name.keys().any(|named| named.0 == "machine")
-    }
-
     /// Says so if there are lines that say nothing about this history: of users nobody knows, or
     /// of machines where users are asked about (`of_people`).
     pub fn remark(&self, history: &History, of_people: bool) -> Option<String> {
