@@ -116,6 +116,17 @@ fn the_command_line_and_the_first_page_stay_short() {
     assert!(page.lines().count() <= 200, "README.md has {} lines", page.lines().count());
 }
 
+/// A room with files is one folder: `foo/mod.rs`, and no `foo.rs` in the folder above.
+#[test]
+fn a_folder_has_its_module_inside() {
+    let all = sources();
+    let paths: BTreeSet<_> = all.iter().map(|(path, ..)| path.with_extension("")).collect();
+    for (path, ..) in &all {
+        let folder = path.parent().unwrap();
+        assert!(!paths.contains(folder), "{} has a file of the same name", folder.display());
+    }
+}
+
 #[test]
 fn every_source_says_what_it_is_for() {
     for (path, _, source) in sources() {
