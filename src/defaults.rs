@@ -125,8 +125,8 @@ impl Defaults {
     }
 }
 
-/// Whether the lake knows what was used: by a usage table, or as a log tells it. A file that does
-/// not read is reported by whoever reads it for an answer.
+/// Whether the lake knows what was used: by a usage table, or as a log records it. A file that
+/// cannot be read is reported by the code that reads it for an answer.
 fn is_measured(lake: &Lake) -> bool {
     lake.has(Table::TaskUsage) || tells_cpu_time(lake).unwrap_or(false)
 }

@@ -113,7 +113,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().map(identity_of).is_ok_and(|here| Some(here) == identity(path))
 }
 
-/// What tells the folder at a path from others; `None` where there is none.
+/// What identifies the folder at a path; `None` where there is none.
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).map(identity_of).ok()
 }

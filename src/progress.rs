@@ -36,7 +36,7 @@ impl Progress {
 /// What a watching caller gives: told how far the call is, it answers whether to continue.
 type Callback = Box<dyn FnMut(Progress) -> ControlFlow<()> + Send>;
 
-/// The count of one call or of several, and the caller who is told of it.
+/// The count of one call or of several, and the caller that gets it.
 #[derive(Default)]
 pub struct Watch {
     expected: AtomicU64,
@@ -132,7 +132,7 @@ pub fn so_far() -> (u64, u64) {
     (done, total)
 }
 
-/// The time now, for what the user is told about durations and for nothing else.
+/// The time now, only for durations that are shown to the user.
 #[expect(clippy::disallowed_methods, reason = "elapsed time for the user")]
 pub fn now() -> std::time::Instant {
     std::time::Instant::now()

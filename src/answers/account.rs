@@ -213,7 +213,7 @@ pub(crate) fn keyed<'a>(
     }
 }
 
-/// For how many attempts a log tells the CPU time that they used.
+/// The number of attempts whose CPU time a log records.
 pub(crate) fn cpu_time_line(told: u64, attempts: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
     let percent = told as f64 / attempts.max(1) as f64 * 100.0;

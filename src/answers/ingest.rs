@@ -265,7 +265,7 @@ impl IngestChoice {
         Ok(folder)
     }
 
-    /// Tells the parts how they are to be read.
+    /// Sets how the parts are read.
     fn tell(&self, folder: &mut TraceFolder) -> Result<()> {
         let source = folder.source;
         if self.timezone.is_some() && !matches!(source, Source::Slurm | Source::Mapped) {

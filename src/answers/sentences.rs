@@ -213,7 +213,7 @@ pub(crate) fn noun_of(cpu: &str) -> &'static str {
     if is_of_gpus { Resource::Gpu } else { Resource::Cpu }.noun()
 }
 
-/// The share of attempts whose CPU time a log tells, where it tells it of some.
+/// The share of attempts whose CPU time a log records, if it records any.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
 fn told(answer: &Value) -> String {
     let told = answer["attempts_with_cpu_time"].as_u64().filter(|told| 0 < *told);

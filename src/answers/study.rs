@@ -43,7 +43,7 @@ pub trait Plan: Serialize + DeserializeOwned + Default {
         Ok(())
     }
 
-    /// The plans that a section asks for: one, where nothing else is said.
+    /// The plans that a section asks for: one by default.
     ///
     /// # Errors
     /// The section has an option that the plan does not have, or a value that it does not take.
@@ -85,7 +85,7 @@ pub struct Study {
 pub struct Reader {
     /// Whether a section can be read.
     pub check: fn(&Section) -> Result<(), Wrong>,
-    /// What it asks where nothing is said.
+    /// Its defaults.
     pub usual: fn() -> Section,
 }
 
@@ -177,7 +177,7 @@ pub struct Open<'a> {
     pub lake: &'a Lake,
     /// The defaults of its kind of trace.
     pub usual: Defaults,
-    /// Its windows, if nothing else is said.
+    /// Its windows by default.
     pub windows: Windows,
 }
 
@@ -423,8 +423,8 @@ pub fn plans_of<P: Plan>(
     Ok(plans)
 }
 
-/// What a result was asked: every option of the plan, its key in snake case as all keys of a result,
-/// with `resolved`, which holds what was filled in for the lake, in the place of what was said.
+/// What a result was asked: every option of the plan, its key in snake case as all keys of a
+/// result, with `resolved`, the values that were filled in for the lake, instead of the given ones.
 pub fn settings<P: Serialize>(plan: &P, resolved: Value) -> Value {
     let object = |value: Value| match value {
         Value::Object(object) => object,

@@ -19,7 +19,7 @@ pub use tally::{Tally, headline};
 
 mod tally;
 
-/// What can be said of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -114,8 +114,8 @@ pub enum Judged {
 pub const WORKED_EXAMPLE: &str = "a check of the formula, not of data";
 
 impl Claim {
-    /// The same rule on other values, cell by cell; `None` where there is no rule. What was said of
-    /// the claim beside its rule ([`fitted`](Self::fitted), for one) is not said of the new one.
+    /// The same rule on other values, cell by cell; `None` where there is no rule. Other properties
+    /// of the claim (such as [`fitted`](Self::fitted)) are not carried over.
     pub fn again(&self, change: impl Fn(&[f64]) -> Vec<f64>) -> Option<Self> {
         let (place, claim) = (self.place.as_str(), self.claim.as_str());
         let changed = |cells: &[Cell]| -> Vec<Cell> {

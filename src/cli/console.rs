@@ -86,7 +86,7 @@ pub(crate) fn keep_assumptions() {
     }
 }
 
-/// Writes what was assumed, once, however often it is said.
+/// Writes each assumption once.
 pub(crate) fn assume(text: &str) {
     let Ok(mut assumed) = ASSUMED.lock() else { return };
     if assumed.0.iter().all(|known| known != text) {

@@ -156,7 +156,7 @@ fn line(
     counts: &mut Counts,
     to: &mut impl Write,
 ) -> io::Result<()> {
-    // As logged: what was assumed when it was read is assumed again by whoever reads it.
+    // As logged: a reader makes the same assumptions again.
     let is_logged = is_own(scene) && scene.plan.journal.is_none() && item.life.attempts <= 1;
     let is_logged = is_logged && !matches!(item.log.status, Some(2..=4));
     let is_logged = is_logged && !scene.plan.whole_seconds;

@@ -305,7 +305,7 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
     for (idx, event) in events.iter().enumerate() {
         let (next, is_legal) = state.after(event.event_type);
         if idx == 0 && event.event_type != EventType::Submit {
-            // Begun before the first loaded part: nothing can be said of this transition.
+            // Begun before the first loaded part: nothing is known about this transition.
             tally.add("first event is not SUBMIT", 1);
         } else if !is_legal {
             tally.add("illegal transitions", 1);

@@ -140,7 +140,7 @@ impl MachineEvents {
     }
 
     /// The times for which machines were there with one capacity, up to `end_us`, by machine and
-    /// time. A capacity that a row does not say is the last one that was said of the machine.
+    /// time. If a row has no capacity, it is the last recorded one of the machine.
     pub fn up_times(&self, end_us: i64) -> Vec<UpTime> {
         let mut now: FxHashMap<i64, UpTime> = FxHashMap::default();
         let mut all = Vec::new();

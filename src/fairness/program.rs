@@ -41,7 +41,7 @@ use crate::units::CpuTime;
 /// A longer answer line is not an answer.
 const LINE_MAX: u64 = 1 << 16;
 
-/// How long nothing is said before it is looked whether the program is still there.
+/// How long the program may be silent before it is checked that it still runs.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// How much of stderr is kept for the message.
@@ -81,8 +81,8 @@ struct Groups {
 }
 
 /// Ends every program that was started, with what it has started itself, and lets no other begin:
-/// before this one ends, since a signal from the terminal does not reach them. Whoever waits for
-/// their answers waits for ever.
+/// before this one ends, since a signal from the terminal does not reach them. Waiting for their
+/// answers would never end.
 pub fn stop_all() {
     let mut groups = groups();
     groups.is_over = true;

@@ -138,8 +138,8 @@ impl Lake {
         self.manifest.bucket_count
     }
 
-    /// Tells the progress that all rows of some tables will be read, and returns how many rows each
-    /// bucket stands for.
+    /// Announces to the progress that all rows of some tables will be read, and returns the number
+    /// of rows per bucket.
     pub(crate) fn expect_rows(&self, tables: &[Table]) -> u64 {
         let rows = tables.iter().filter_map(|&table| self.manifest.table(table));
         let rows = rows.map(TableEntry::rows).sum::<u64>();

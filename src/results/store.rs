@@ -457,7 +457,7 @@ fn text_of(
     }))
 }
 
-/// The command line; the program stands there by its name, without its folder.
+/// The command line; the program appears by its name, without its folder.
 fn command() -> Vec<String> {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     std::iter::once("jobfate".to_owned()).chain(words).collect()

@@ -283,8 +283,8 @@ impl Stored {
     }
 }
 
-/// The files that the JSON of a result names; those that lie beside it or in folders there, whatever
-/// it says.
+/// The files that the JSON of a result names; only those in the same folder or in folders inside
+/// it, whatever it lists.
 fn files_of(value: &Value) -> Vec<ResultFile> {
     let entries = value["files"].as_array().into_iter().flatten();
     let files = entries.filter_map(|entry| ResultFile::deserialize(entry).ok());

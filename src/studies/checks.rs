@@ -97,9 +97,10 @@ const PUBLISHED: &[(Table, &[(&str, u64)])] = &[
 
 /// What cannot be in a lake of a log, whatever the log says; nothing where all is well.
 ///
-/// A log tells each job once, so that each table must know the same jobs, and each job and task
-/// must be submitted once, or of Slurm at least once. The Google traces are cut into parts and keep to
-/// neither. Tasks and instances of Alibaba are files of their own, and neither has all of the other.
+/// A log has each job once, so each table must have the same jobs, and each job and task must be
+/// submitted once, or of Slurm at least once. The Google traces are cut into parts and keep to
+/// neither. Tasks and instances of Alibaba are files of their own, and neither has all of the
+/// other.
 pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
     if lake.source().is_google() {
         return Vec::new();

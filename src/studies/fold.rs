@@ -59,7 +59,7 @@ pub struct Study {
     pub attempts_without_request: u64,
     /// Attempts without an end of their own that are closed with their job.
     pub closed_with_job: ClosedWithJob,
-    /// Those of which a log tells the CPU time, where that is asked for.
+    /// Those whose CPU time a log records, if that is requested.
     pub attempts_with_cpu_time: u64,
     /// Attempts that reach over the edges of the window.
     pub attempt_edges: EdgeCounts,
@@ -393,8 +393,8 @@ pub(super) fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> Job
     }
 }
 
-/// Puts the published CPU of a job in the place of the measured one. Its parts are in proportion
-/// to the measured ones, since the definition knows only jobs.
+/// Replaces the measured CPU of a job by the published one. Its parts are in proportion to the
+/// measured ones, since the definition knows only jobs.
 pub(super) fn republish(row: &mut JobRow<'_>, published_s: f64) {
     let measured = row.cpu;
     row.cpu = CpuTime::from_seconds(published_s);

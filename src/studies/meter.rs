@@ -101,8 +101,8 @@ impl CpuDefinition {
     /// Refuses a lake without what the definition reads.
     ///
     /// # Errors
-    /// There is no `task_usage`, nor a log that tells the CPU time of any job; or its kind of trace
-    /// records no GPUs.
+    /// There is no `task_usage`, nor a log that records the CPU time of any job; or its kind of
+    /// trace records no GPUs.
     pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
         if self == Self::GpuSlots {
             return lake.require_gpus();
@@ -272,8 +272,8 @@ impl Meter {
     /// Refuses a lake without what the definition reads.
     ///
     /// # Errors
-    /// There is no `task_usage`, nor (for measured CPU) a log that tells what its jobs used; or its
-    /// kind of trace records no GPUs.
+    /// There is no `task_usage`, nor (for measured CPU) a log that records what its jobs used; or
+    /// its kind of trace records no GPUs.
     pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
         match self {
             Self::Cpu(cpu) => cpu.check(lake),

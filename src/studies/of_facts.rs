@@ -191,8 +191,8 @@ fn columns_of(meter: Meter) -> Columns {
         measured: Some(Measured { query, outside, without }),
     };
     match meter {
-        // What no query tells is refused before any fact is asked for: GPUs, and below what a log
-        // tells was used.
+        // Questions that no query answers are refused before any fact is computed: GPUs, and below
+        // the use that a log records.
         Meter::Cpu(CpuDefinition::Slots | CpuDefinition::GpuSlots) => {
             of("q05", "slots_s", "closed_slots_s")
         }

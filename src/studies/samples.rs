@@ -107,7 +107,7 @@ impl What {
         matches!(self, Self::EventsPerTask | Self::Waiting | Self::Attempts | Self::Estimates)
     }
 
-    /// The tables that are read; `job_events` also tells outcomes where it is there.
+    /// The tables that are read; `job_events` also gives outcomes if it exists.
     pub fn tables(self, group_by: Option<GroupBy>) -> Vec<Table> {
         match self {
             Self::JobDurations | Self::JobSurvival if group_by == Some(GroupBy::Priority) => {

@@ -220,7 +220,7 @@ impl Config {
         Ok(())
     }
 
-    /// Writes out what the plans hold where nothing is said.
+    /// Writes out the defaults of the plans.
     pub fn fill_in(&mut self) {
         for part in parts::sections() {
             for (name, setting) in (part.reader.usual)() {

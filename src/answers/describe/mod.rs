@@ -252,7 +252,7 @@ pub fn described(
     Ok(Described { question, censoring, parts, table, curves, chart, assumed })
 }
 
-/// What is said where the log tells no wait and all are taken to be 0.
+/// The note if the log records no wait and all count as 0.
 pub(crate) fn assumed_waits(lake: &Lake, count: u64) -> Option<String> {
     is_assumed(lake, "wait unknown", count).then(|| {
         format!(
@@ -263,7 +263,7 @@ pub(crate) fn assumed_waits(lake: &Lake, count: u64) -> Option<String> {
     })
 }
 
-/// What is said where the log tells of no job how it ended, and those that ran count as finished.
+/// The note if the log records no status, and jobs that ran count as finished.
 pub(crate) fn assumed_ends(lake: &Lake, finished: u64) -> Option<String> {
     is_assumed(lake, "status unknown", finished).then(|| {
         format!(

@@ -93,7 +93,7 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
 pub(crate) fn shown(found: &Found, name: &str) -> String {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     let what = found.span.plan.by.name();
-    // A hash of the trace is cut: its beginning tells users apart.
+    // A hash of the trace is cut: its beginning identifies users.
     let cut: String = name.chars().take(14).collect();
     let more = if cut.len() < name.len() { "…" } else { "" };
     if is_number { format!("{what} {cut}") } else { format!("{cut}{more}") }

@@ -257,7 +257,7 @@ pub struct Loaded {
     load: Load,
     /// Free capacity that no waiting task fits, where it was asked for.
     fragmentation: Option<Fragmentation>,
-    /// What is said where the log tells no wait.
+    /// The note if the log records no wait.
     assumed: Option<String>,
     arrivals: ArrivalStudy,
     /// A row per interval.

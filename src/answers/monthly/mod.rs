@@ -116,7 +116,7 @@ pub struct Months {
     /// Units of a sum in seconds, and in hours.
     units: [String; 2],
     monthly: Monthly,
-    /// What is said where the log tells no wait.
+    /// The note if the log records no wait.
     assumed: Option<String>,
     table: RecordBatch,
 }

@@ -73,7 +73,7 @@ fn percent(share: Option<f64>) -> Option<f64> {
     share.map(|share| share * 100.0)
 }
 
-/// Recall against false alarms. Beyond every chance no job is said not to finish: the corner at
+/// Recall against false alarms. Above every chance no job is predicted not to finish: the corner at
 /// which each curve starts.
 fn roc(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.false_positive_rate).zip(percent(point.recall));

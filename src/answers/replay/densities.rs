@@ -16,7 +16,7 @@ use crate::replay::metrics::{BOUND_S, fates};
 /// Bins of a power of ten.
 const PER_TEN: i32 = 5;
 
-/// Shorter waits are told, and not drawn: a logarithmic axis has no 0.
+/// Shorter waits are counted in the caption, and not drawn: a logarithmic axis has no 0.
 const SHORTEST_S: f64 = 1.0;
 
 /// The share of tasks that must wait under one of the policies: of fewer a plot shows nothing.
@@ -166,7 +166,7 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: what is drawn and what is told add up to all tasks.
+        /// Promise: drawn and counted tasks add up to all tasks.
         #[test]
         fn steps_and_the_rest_are_all_values(
             values in prop::collection::vec(prop_oneof![Just(0.0), 1e-3..1e6_f64], 1..50),

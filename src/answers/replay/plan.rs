@@ -379,7 +379,7 @@ pub(crate) fn parse_overcommit(text: &str) -> Result<f64, String> {
 /// More heartbeats than these would take hours.
 pub(crate) const HEARTBEATS_MAX: f64 = 1e9;
 
-/// From this number on it is said how many heartbeats there may be.
+/// From this number on, a note states how many heartbeats are possible.
 pub(crate) const HEARTBEATS_MANY: f64 = 1e7;
 
 /// Refuses a policy that would look at running tasks too often, and says how often one will that

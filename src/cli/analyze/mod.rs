@@ -93,7 +93,7 @@ pub(crate) struct AnalyzeArgs {
     pub workers: WorkersArgs,
 }
 
-/// Where results go if nothing is said.
+/// The default folder of results.
 const OUT: &str = "reports/analysis";
 
 /// The folder of the pages, in that of the results.

@@ -257,7 +257,7 @@ fn script(
     Ok(text)
 }
 
-/// Tells Spark a query, after everything that it reads.
+/// Adds a query to the script of Spark, after everything that it reads.
 fn tell(
     query: &'static Query,
     lake: &Lake,

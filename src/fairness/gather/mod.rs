@@ -154,7 +154,7 @@ pub struct Counts {
     pub closed_with_job_cpu: CpuTime,
     /// Counted as 0 by `requested`.
     pub without_request: u64,
-    /// Charged by the CPU time that a log tells of them (`measured`).
+    /// Charged by the CPU time that a log records (`measured`).
     pub with_cpu_time: u64,
     /// Without the user (or what else is distinguished), put under `-`.
     pub without_name: u64,

@@ -75,12 +75,12 @@ pub trait Index: fmt::Display + Send {
         false
     }
 
-    /// Whether it tells machines apart ([`Cell::machine`](super::history::Cell)).
+    /// Whether it distinguishes machines ([`Cell::machine`](super::history::Cell)).
     fn reads_machines(&self) -> bool {
         false
     }
 
-    /// Whether it tells days and months apart ([`History::unix_us`]).
+    /// Whether it needs dates ([`History::unix_us`]).
     fn reads_dates(&self) -> bool {
         false
     }

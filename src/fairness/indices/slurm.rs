@@ -187,8 +187,9 @@ impl Index for Slurm {
 
 /// Effective usage and factor of each user, from raw usage.
 ///
-/// Who takes the shares of an account has its effective usage and its factor. Directly below the
-/// root that is the root's factor, 2^(−1/d), beside an effective usage of one's own, as coded.
+/// A user with the shares of an account has its effective usage and its factor. Directly below the
+/// root, as coded, the factor is that of the root, 2^(−1/d), while the effective usage is the
+/// user's own.
 pub fn classic(tree: &Tree, standing: &Standing, raw: &[f64], dampening: f64) -> Vec<(f64, f64)> {
     let sums = standing.sums(tree, raw);
     let share = standing.norm_shares(tree);

@@ -109,7 +109,7 @@ pub struct Load {
     pub capacity: Capacity,
     /// From when to when the table of usage goes; none without one.
     pub usage: Option<Span>,
-    /// Whether a log tells what its jobs used: CPU, memory.
+    /// Whether a log records what its jobs used: CPU, memory.
     pub told: [bool; 2],
     /// Whether it is known when tasks waited.
     pub knows_waits: bool,

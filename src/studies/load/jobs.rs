@@ -176,7 +176,7 @@ impl JobSums {
         }
     }
 
-    /// Forgets all waits, of a log that tells none.
+    /// Drops all waits, for a log that records none.
     pub fn without_waits(&mut self) {
         self.sizes.iter_mut().chain(self.users.values_mut()).for_each(Fates::without_waits);
     }

@@ -219,7 +219,7 @@ pub fn closeups(
     Ok(named.iter().map(of).collect())
 }
 
-/// From when on the CPU of a machine is known: what was said of it holds until more is said.
+/// From when on the CPU of a machine is known: its last recorded values hold until the next event.
 fn known_from(up: &[UpTime]) -> i64 {
     up.iter().find(|own| own.cpu.is_some()).map_or(i64::MAX, |own| own.from_us)
 }

@@ -209,7 +209,8 @@ mod tests {
             (1, 2, None),
         ]);
         let score = &predict(&past, &[Predictor::Last])[0];
-        // (0, 0) finishes and is said to fail; (0, 1) and (1, 0) fail and are said to finish.
+        // (0, 0) finishes and is predicted to fail; (0, 1) and (1, 0) fail and are predicted to
+        // finish.
         let counts = [
             score.true_positives,
             score.false_positives,

@@ -149,7 +149,7 @@ impl Names {
     }
 }
 
-/// A user or name; whoever is not known has a name that no real one has.
+/// A user or name; an unknown user or name gets a name that no real one has.
 fn cell(texts: &StringArray, row: usize) -> &str {
     if texts.is_null(row) { "\0" } else { texts.value(row) }
 }

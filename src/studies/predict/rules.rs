@@ -12,7 +12,7 @@ use super::logistic::{Features, Known, Logistic};
 use super::past::{End, Past, Step, Who};
 use crate::notation::{Notation, NotationError, write_notation};
 
-/// Ends after which half of what was learnt before is forgotten, where nothing else is said.
+/// Ends after which the weight of earlier ends has halved, by default.
 pub(super) const HALF_LIFE: f64 = 5.0;
 
 /// A rule with its parameters.
@@ -45,7 +45,7 @@ pub enum Predictor {
     },
 }
 
-/// How far each end moves the weights, where nothing else is said.
+/// How far each end moves the weights, by default.
 const STEP: f64 = 0.05;
 
 impl Predictor {
@@ -61,7 +61,7 @@ impl Predictor {
         Self::Hazard,
     ];
 
-    /// Those that are compared where nothing else is said: at submission `Hazard` adds nothing.
+    /// Those that are compared by default: at submission `Hazard` adds nothing.
     pub fn usual() -> Vec<Self> {
         Self::ALL.into_iter().filter(|rule| *rule != Self::Hazard).collect()
     }

@@ -253,7 +253,7 @@ pub struct Score {
     pub days: Vec<OfDay>,
     /// By predicted chance.
     pub calibration: Vec<Bin>,
-    /// Both curves: a job is said not to finish from this chance on.
+    /// Both curves: a job is predicted not to finish from this chance on.
     pub curve: Vec<Point>,
 }
 
@@ -307,7 +307,7 @@ pub struct Bin {
 /// A point of both curves.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    /// Jobs with at least this chance are said not to finish.
+    /// Jobs with at least this chance are predicted not to finish.
     pub chance_at_least: f64,
     /// Of those, the share that did not.
     pub precision: Option<f64>,

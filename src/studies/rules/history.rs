@@ -35,7 +35,7 @@ pub struct HistoryRule {
     pub by: By,
 }
 
-/// What is known of a job when its chance is said.
+/// What is known about a job when its chance is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// What had ended when it was submitted.
@@ -60,7 +60,7 @@ impl By {
     }
 }
 
-/// The age from which tasks are killed where nothing else is said, s.
+/// The age from which tasks are killed by default, s.
 const AFTER_S: i64 = 60;
 
 /// The largest age that can be written, s: a hundred days.
