@@ -304,7 +304,7 @@ fn models_are_kept_and_bookings_refused_under_every_seed() {
         let args = ["replay", "--sample", "0.3", "--seeds", "12", "--policies", "conservative"];
         let run = place.run(&[&args[..], &["--seed", seed]].concat());
         assert_eq!(run.code, Some(2), "{}", run.text());
-        assert!(run.stderr.contains("and not GPUs"), "{}", run.stderr);
+        assert!(run.stderr.contains("but not the GPUs"), "{}", run.stderr);
     }
 }
 
