@@ -58,7 +58,7 @@ fn studies() -> &'static [Kept] {
         place.run(&["synth", "trace", "--jobs", "60", "--days", "1"]).ok();
         place.run(&["ingest", "trace", "--lake", "lake"]).ok();
         place.run(&["ingest", "small.swf", "--lake", "log"]).ok();
-        let lake = Lake::open(&place.path("lake")).unwrap();
+        let lake = Lake::open(place.path("lake")).unwrap();
         let of_trace = mandai::study(&lake, Windows::of(&lake, None)).unwrap();
         let experiments = [
             Experiment::Tan(tan::Settings::default()),
