@@ -8,7 +8,7 @@
 --           outcome_sequence   finished 014, failed 013, killed 015, running 01, everything else other
 --           outcome_terminal   by the last terminal event, unless a SUBMIT or SCHEDULE follows it
 --           first_event_us, first_submit_us, first_schedule_us, last_event_us   µs; null where there was none
---           user, job_name     the largest where a job has several
+--           user, job_name     the largest if a job has several
 --           scheduling_class   the last seen (packed below its position, as any 32-bit number)
 -- Used by:  classify, account, describe, sweep
 -- The sequence is joined sixteen pieces at a time, in four steps, because the engines have no

@@ -5,7 +5,7 @@
 -- Columns:  job_id, task_index
 --           sequence, event_count, outcome_sequence, outcome_terminal,
 --           first_event_us, first_submit_us, first_schedule_us, last_event_us   as in q01
---           user               the largest where a task has several
+--           user               the largest if a task has several
 --           scheduling_class, priority   the last seen (packed below their position, as in q01)
 --           ended_us           its last terminal event, if no SUBMIT or SCHEDULE follows it
 --           is_open            whether it pends or runs at the end of the window

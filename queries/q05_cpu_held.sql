@@ -3,11 +3,11 @@
 -- Key:      job_id, task_index
 -- Columns:  job_id, task_index
 --           attempt_count
---           slots_s                    s, time running over all attempts
+--           slots_s                    s, running time of all attempts
 --           requested_s                NCU-s, CPU request times running time; no request is 0
 --           attempts_without_request   attempts counted as 0 because they have no request
 --           attempts_closed_with_job   without a recorded end, closed at the end of their job
---           closed_slots_s, closed_requested_s   what these hold of slots_s and requested_s
+--           closed_slots_s, closed_requested_s   their part of slots_s and requested_s
 -- Used by:  account --cpu slots, --cpu requested
 -- A job of Slurm that was suspended is charged from its start to its end here; `account` without
 -- `--engine` charges it for the time that it ran.

@@ -7,7 +7,7 @@
 --           windows_overlapping    start before an earlier window of the task has ended
 --           measured_s             NCU-s inside attempts
 --           outside_s              NCU-s outside attempts
---           closed_measured_s      what of measured_s lies in attempts that are closed with their job
+--           closed_measured_s      the part of measured_s in attempts that are closed with their job
 -- Used by:  account --cpu measured
 -- A window that ends after the trace (at 2^63-1) is open and ends with the window of task_events.
 WITH closed AS (

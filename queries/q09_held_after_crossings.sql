@@ -3,7 +3,7 @@
 -- Key:      job_id, task_index, threshold
 -- Columns:  job_id, task_index, threshold
 --           condemned_us
---           saved_slots_s       s, time running after the crossing
+--           saved_slots_s       s, running time after the crossing
 --           saved_requested_s   NCU-s
 -- Used by:  sweep --cpu slots, --cpu requested
 -- An attempt that straddles the crossing is cut in proportion.

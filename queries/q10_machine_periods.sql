@@ -1,4 +1,4 @@
--- Question: which capacity did each machine have, and during which period?
+-- Question: what capacity did each machine have, and when?
 -- Tables:   machine_events
 -- Key:      machine_id, start_us, period
 -- Columns:  machine_id

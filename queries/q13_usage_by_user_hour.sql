@@ -1,10 +1,10 @@
 -- Question: how much CPU was charged to each user in each hour, when the attempts ended?
 -- Tables:   q01_job_outcomes, q03_attempts
 -- Key:      user, hour_us
--- Columns:  user            of the job; '-' where it has none, or job_events does not know it
+-- Columns:  user            of the job; '-' where it has none, or no row in job_events
 --           hour_us         where the hour begins in which the attempts ended
 --           attempt_count   attempts that ended in it
---           slots_s         s, their time running
+--           slots_s         s, their running time
 --           requested_s     NCU-s, CPU request times running time; no request is 0
 -- Used by:  fairness --accrual end --interval 3600
 -- As by Ota and Aida (2009), an attempt is charged all at once in the hour of its end, which may be

@@ -5,7 +5,7 @@
 -- Columns:  job_id
 --           user_group, executable, queue, partition   as logged
 --           requested_processors
---           requested_time_us      µs, run time (or CPU time per processor) asked for
+--           requested_time_us      µs, run time (or CPU time per processor) requested
 --           requested_memory_kib   KiB, per processor
 --           processors             processors it had
 --           cpu_time_us            µs, mean CPU time used per processor

@@ -2,9 +2,9 @@
 -- Tables:   task_events, q03_attempts, settings
 -- Key:      job_id, task_index
 -- Columns:  job_id, task_index
---           requested_memory_s          NMU-s, memory request times time running; no request is 0
+--           requested_memory_s          NMU-s, memory request times running time; no request is 0
 --           attempts_without_memory     attempts counted as 0 because they have no request
---           closed_requested_memory_s   what of it lies in attempts that are closed with their job
+--           closed_requested_memory_s   the part of it in attempts that are closed with their job
 -- Used by:  account --resource memory
 -- Memory is a share of the largest machine's (NMU); logs give it in KiB or MiB. The request is that
 -- of the SCHEDULE. An open attempt is closed at the window's end, as in q05.

@@ -7,7 +7,7 @@
 --           windows_without_canonical     counted as 0 because they have no canonical memory
 --           canonical_memory_s            NMU-s inside attempts
 --           outside_canonical_memory_s    NMU-s outside attempts
---           closed_canonical_memory_s     what of it lies in attempts that are closed with their job
+--           closed_canonical_memory_s     the part of it in attempts that are closed with their job
 --           windows_without_assigned, assigned_memory_s, outside_assigned_memory_s,
 --           closed_assigned_memory_s      the same of the assigned memory: what the container had
 -- Used by:  account --resource memory --memory canonical, assigned

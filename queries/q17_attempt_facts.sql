@@ -1,4 +1,4 @@
--- Question: what belongs to each attempt: its task, its job, how long it waited, how it ended, what it cost?
+-- Question: which task and job does each attempt belong to, how long did it wait, how did it end, and what did it cost?
 -- Tables:   q01_job_outcomes, q02_task_outcomes, q03_attempts, task_events, settings
 -- Optional: task_usage
 -- Key:      job_id, task_index, attempt
@@ -12,7 +12,7 @@
 --           wait_us            from there to its SCHEDULE; null where it was submitted before the window or
 --                              scheduled after it
 --           memory_request     NMU (or what the log has), on the SCHEDULE row
---           slots_s            s, its time running
+--           slots_s            s, its running time
 --           requested_s        NCU-s, CPU request times running time; no request is 0
 --           measured_s         NCU-s, mean_cpu_rate times length over the parts of usage windows inside it, as
 --                              in q06; a window without a rate is 0; null where no window lies in it

@@ -3,11 +3,11 @@
 -- Key:      measure, group_key
 -- Columns:  measure      what is counted, see below
 --           group_key    the CPU capacity, NCU; -1 for all, -2 where it is unknown
---           part, whole  numerator and denominator of a share; of another number part is null, and whole is
---                        how many values it is of
+--           part, whole  numerator and denominator of a share; for other numbers part is null, and whole
+--                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 1
--- machines: each machine once, under the capacity that was said of it last.
+-- machines: each machine once, under its last recorded capacity.
 -- machines at time 0: those that are added at time 0, under the capacity of that row.
 -- rows: the rows of machine_events, of which a machine has several.
 WITH last_said AS (

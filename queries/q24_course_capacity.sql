@@ -2,13 +2,13 @@
 -- Tables:   machine_events, settings
 -- Key:      measure, group_key
 -- Columns:  measure      what is counted, see below
---           group_key    -1; -1 for all, -2 where it is unknown
---           part, whole  numerator and denominator of a share; of another number part is null, and whole is
---                        how many values it is of
+--           group_key    -1 (all)
+--           part, whole  numerator and denominator of a share; for other numbers part is null, and whole
+--                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 2
 -- lost: NCU-s of outages that ended, over that and the time that machines were up. An outage lasts from REMOVE to
---       the next ADD; a machine has the CPU that was said of it last; the window ends with the last table.
+--       the next ADD; a machine has its last recorded CPU capacity; the window ends with the last table.
 -- lost, between first and last event: the same, over the time from the first to the last row of each machine.
 -- away: outages that never ended are in both.
 -- machines away: machines with a REMOVE, of all.

@@ -1,13 +1,13 @@
--- Question: how many jobs and tasks has each scheduling class?
+-- Question: how many jobs and tasks does each scheduling class have?
 -- Tables:   q01_job_outcomes, q02_task_outcomes, job_events, task_events
 -- Key:      measure, group_key
 -- Columns:  measure      what is counted, see below
 --           group_key    the scheduling class; -1 for all, -2 where it is unknown
---           part, whole  numerator and denominator of a share; of another number part is null, and whole is
---                        how many values it is of
+--           part, whole  numerator and denominator of a share; for other numbers part is null, and whole
+--                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 3
--- jobs, tasks: each once, under the class that it had last.
+-- jobs, tasks: each once, under its last class.
 -- rows of jobs, rows of tasks: the rows of job_events and task_events, of which each job and task has several.
 WITH counted AS (
   SELECT 'jobs' AS measure, COALESCE(CAST(scheduling_class AS DOUBLE), CAST(-2 AS DOUBLE)) AS group_key FROM q01_job_outcomes

@@ -2,9 +2,9 @@
 -- Tables:   q03_attempts
 -- Key:      measure, group_key
 -- Columns:  measure      what is counted, see below
---           group_key    -1; -1 for all, -2 where it is unknown
---           part, whole  numerator and denominator of a share; of another number part is null, and whole is
---                        how many values it is of
+--           group_key    -1 (all)
+--           part, whole  numerator and denominator of a share; for other numbers part is null, and whole
+--                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 5
 -- one machine: jobs of which all attempts ran on one machine, of jobs with two or more tasks that ran.

@@ -1,20 +1,20 @@
--- Question: do tasks that ask for more resources use more?
+-- Question: do tasks that request more resources use more?
 -- Tables:   task_events, task_usage
 -- Key:      measure, group_key
 -- Columns:  measure      what is counted, see below
---           group_key    -1; -1 for all, -2 where it is unknown
---           part, whole  numerator and denominator of a share; of another number part is null, and whole is
---                        how many values it is of
+--           group_key    -1 (all)
+--           part, whole  numerator and denominator of a share; for other numbers part is null, and whole
+--                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 6
--- A correlation has 6 decimals, since those far behind depend on the order in which an engine adds; it is null
+-- A correlation has 6 decimals, because later ones depend on the order in which an engine adds; it is null
 --   where the differences from the mean are below a thousandth of the values (root mean squares).
--- A task asks for the largest request of its rows, and uses the mean of its usage windows, weighted by their
+-- The request of a task is the largest of its rows, its use the mean of its usage windows, weighted by their
 -- lengths; a window without a rate is 0. Windows without length or with an end after the trace, tasks without a
 -- request and tasks without a window are left out.
 -- CPU, memory: Pearson's correlation of request and use over tasks.
 -- CPU by row: the same over the rows of task_usage.
--- CPU over request: the correlation of the request with use over request, of tasks that ask for more than 0.
+-- CPU over request: the correlation of the request with use over request, of tasks that request more than 0.
 -- CPU used: use of CPU times time, over requests times time; each has 6 decimals.
 WITH requests AS (
   SELECT job_id, task_index,

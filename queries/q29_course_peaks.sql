@@ -3,12 +3,12 @@
 -- Optional: task_usage
 -- Key:      measure, group_key
 -- Columns:  measure      what is counted, see below
---           group_key    -1; -1 for all, -2 where it is unknown
---           part, whole  numerator and denominator of a share; of another number part is null, and whole is
---                        how many values it is of
+--           group_key    -1 (all)
+--           part, whole  numerator and denominator of a share; for other numbers part is null, and whole
+--                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 7
--- A correlation has 6 decimals, since those far behind depend on the order in which an engine adds; it is null
+-- A correlation has 6 decimals, because later ones depend on the order in which an engine adds; it is null
 --   where the differences from the mean are below a thousandth of the values (root mean squares).
 -- All three are Pearson's correlation.
 -- hours, requested: CPU requested of the cluster in an hour, and EVICT rows in it, over the hours of q18.

@@ -3,15 +3,15 @@
 -- Key:      measure, group_key
 -- Columns:  measure      what is counted, see below
 --           group_key    the priority; -1 for all, -2 where it is unknown
---           part, whole  numerator and denominator of a share; of another number part is null, and whole is
---                        how many values it is of
+--           part, whole  numerator and denominator of a share; for other numbers part is null, and whole
+--                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 8
 -- tasks: tasks with an EVICT or more, of all.
 -- attempts: EVICT rows, of SCHEDULE rows.
 -- rows: EVICT rows, of all rows.
 -- of all evictions: EVICT rows, of those of all priorities.
--- A task counts under the priority that it had last.
+-- A task counts under its last priority.
 WITH events AS (
   SELECT job_id, task_index,
          SUM(CASE WHEN event_type = 2 THEN 1 ELSE 0 END) AS evictions,

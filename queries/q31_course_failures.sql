@@ -3,11 +3,11 @@
 -- Key:      measure, group_key
 -- Columns:  measure      what is counted, see below
 --           group_key    the scheduling class; -1 for all, -2 where it is unknown
---           part, whole  numerator and denominator of a share; of another number part is null, and whole is
---                        how many values it is of
+--           part, whole  numerator and denominator of a share; for other numbers part is null, and whole
+--                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 9
--- jobs failed, jobs killed, tasks failed: those whose last event of an end is FAIL (or KILL), of all; the outcome
+-- jobs failed, jobs killed, tasks failed: those whose last terminal event is FAIL (or KILL), of all; the outcome
 --   of q01 and q02 by the last terminal event.
 -- jobs failed, of those that ended: the same, of jobs that ended.
 -- tasks with a FAIL: tasks that failed once or more, of all, whatever became of them.

@@ -3,8 +3,8 @@
 -- Key:      measure, group_key
 -- Columns:  measure      what is counted, see below
 --           group_key    the scheduling class; -1 for all, -2 where it is unknown
---           part, whole  numerator and denominator of a share; of another number part is null, and whole is
---                        how many values it is of
+--           part, whole  numerator and denominator of a share; for other numbers part is null, and whole
+--                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 10
 -- In seconds; a mean (part is the sum) and a median (the mean of the middle two of an even number).

@@ -1,8 +1,8 @@
-//! Names of a trace where others read them: cells of CSV that no spreadsheet runs, and back.
+//! Names of a trace as cells of CSV that no spreadsheet runs, and back.
 //!
-//! In: a name. Out: the same, with a quote before it where a spreadsheet would take it for a
-//! formula. A name that begins with quotes before such a beginning gets one more, so that what was
-//! written can be read back. And which letters of a name are not shown as they are.
+//! In: a name. Out: the same, with a quote in front if a spreadsheet would run it as a formula.
+//! Names that already start with such quotes get one more, so the original can be read back. Also:
+//! letters that must be escaped where a name is shown.
 
 use std::borrow::Cow;
 

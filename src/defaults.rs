@@ -1,8 +1,8 @@
-//! What every command takes where the command line is silent, by the kind of trace.
+//! The defaults of every command, by the kind of trace.
 //!
 //! In: lakes. Out: one set of definitions, which `account`, `sweep`, `fairness`, `replay` and
-//! `analyze` share, so that their figures are of the same CPU time and the same machines. Help
-//! texts are written from the same table. No command has defaults of its own for these options.
+//! `analyze` share, so their figures use the same CPU time and the same machines. Help texts are
+//! written from the same table. No command has defaults of its own for these options.
 
 use std::fmt::Write;
 
@@ -125,8 +125,8 @@ impl Defaults {
     }
 }
 
-/// Whether the lake knows what was used: by a usage table, or as a log tells it. A file that does
-/// not read is reported by whoever reads it for an answer.
+/// Whether the lake knows what was used: by a usage table, or as a log records it. A file that
+/// cannot be read is reported by the code that reads it for an answer.
 fn is_measured(lake: &Lake) -> bool {
     lake.has(Table::TaskUsage) || tells_cpu_time(lake).unwrap_or(false)
 }

@@ -1,4 +1,4 @@
-//! Numbers as people read them: grouped by three, six digits where more would be noise.
+//! Numbers for people: grouped by three, and with six digits where more would be noise.
 //!
 //! In: numbers. Out: text for tables, notes and pages; files keep every digit.
 

@@ -1,8 +1,8 @@
-//! What can go wrong, as a code that scripts rely on and a word on what to do about it.
+//! Failures, each with an exit code that scripts rely on and a hint.
 //!
-//! In: an error of any part of the program. Out: a [`Failure`], which knows its [`Code`], its hint
-//! and what was being done. Each kind of error says its own code beside its definition; here are
-//! those of the standard library and of others, and a few that belong to no part.
+//! In: an error of any part of the program. Out: a [`Failure`] with its [`Code`], its hint and its
+//! context. Each kind of error states its code next to its definition; here are those of the
+//! standard library and of other crates, and a few that belong to no part.
 
 use std::borrow::Cow;
 use std::error::Error;

@@ -1,7 +1,7 @@
-//! Files that are there whole or not at all, sums that tell whether they still are, and locks on
-//! folders.
+//! Files that exist completely or not at all, checksums that show whether they are unchanged, and
+//! locks on folders.
 //!
-//! In: bytes or a file written beside. Out: a file under its final name, on disk even if the
+//! In: bytes, or a file in the same folder. Out: a file under its final name, on disk even if the
 //! power fails in the next instant: written, synced, renamed, and the folder synced.
 
 use std::fs::{self, File, TryLockError};
@@ -113,7 +113,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().map(identity_of).is_ok_and(|here| Some(here) == identity(path))
 }
 
-/// What tells the folder at a path from others; `None` where there is none.
+/// What identifies the folder at a path; `None` where there is none.
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).map(identity_of).ok()
 }

@@ -1,8 +1,8 @@
 //! Policies, detectors and indices as they are written: `name:key=value,key=value`.
 //!
-//! In: text from a command line or a file. Out: a name and its parameters, taken one by one. A key
-//! that nobody takes and a value that does not parse are errors that list what is known; nothing
-//! silently gets its default. What was read prints back in the order of the keys' definition. A
+//! In: text from a command line or a file. Out: a name and its parameters, taken one by one. An
+//! unknown key and a value that does not parse are errors that list the known ones; nothing
+//! silently gets its default. The result prints back in the order of the keys' definition. A
 //! [`Mistake`] shows a place in a text of several lines.
 
 use crate::faults::{Code, Fault};

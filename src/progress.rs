@@ -1,7 +1,7 @@
 //! How far a long call has come, and how a caller stops it.
 //!
-//! In: counts of work, from any thread. Out: a [`Progress`] for the callback of whoever watches,
-//! which answers whether to go on. Nothing that is computed depends on the counts.
+//! In: counts of work, from any thread. Out: a [`Progress`] for the callback of the caller, which
+//! decides whether to continue. No result depends on the counts.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -33,10 +33,10 @@ impl Progress {
     }
 }
 
-/// What a watching caller gives: told how far the call is, it answers whether to go on.
+/// What a watching caller gives: told how far the call is, it answers whether to continue.
 type Callback = Box<dyn FnMut(Progress) -> ControlFlow<()> + Send>;
 
-/// The count of one call or of several, and the caller who is told of it.
+/// The count of one call or of several, and the caller that gets it.
 #[derive(Default)]
 pub struct Watch {
     expected: AtomicU64,
@@ -132,7 +132,7 @@ pub fn so_far() -> (u64, u64) {
     (done, total)
 }
 
-/// The time now, for what the user is told about durations and for nothing else.
+/// The time now, only for durations that are shown to the user.
 #[expect(clippy::disallowed_methods, reason = "elapsed time for the user")]
 pub fn now() -> std::time::Instant {
     std::time::Instant::now()

@@ -1,8 +1,8 @@
 //! The Python module's functions, written from the flags of the commands.
 //!
-//! In: the command line as clap knows it. Out: the text of `python/jobfate/_commands.py`: a function
-//! with types and help for each command. The file is compared here with what would be written now,
-//! so the two never differ; `UPDATE_GOLDEN=1` writes it.
+//! In: the command line as clap describes it. Out: the text of `python/jobfate/_commands.py`: a
+//! function with types and help for each command. A test compares the file with this text, so the
+//! two never differ; `UPDATE_GOLDEN=1` writes it.
 
 use std::any::TypeId;
 use std::fmt::Write;

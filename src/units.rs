@@ -1,7 +1,14 @@
-//! Where a number gets its meaning: trace time, spans of it, and CPU time.
+//! Units of numbers: times of the trace clock, and CPU time.
 //!
-//! In: bare numbers from a trace or a table. Out: values that know their unit.
-//! Nothing in here reads a clock or a file, and nothing rounds silently.
+//! In: bare numbers from a trace or a table. Out: values with a unit. Nothing in here reads a clock
+//! or a file, and nothing rounds silently. Times are whole microseconds (`i64`), and their names end
+//! with `_us`:
+//!
+//! ```text
+//!  0                600 s                     2,506,200 s            2^63-1
+//!  |-----------------|===========window============|-------------------|
+//!  before the window                                      after the window
+//! ```
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
@@ -14,39 +21,6 @@ pub const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// Microseconds in a day.
 pub const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
-
-/// A point on the trace clock, in whole microseconds.
-///
-/// ```text
-///  0                600 s                     2,506,200 s            2^63-1
-///  |-----------------|===========window============|-------------------|
-///  before the window                                      after the window
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TraceTime(pub i64);
-
-impl TraceTime {
-    /// The time of what happened before the trace began.
-    pub const BEFORE: Self = Self(0);
-    /// The time of what happened after the trace ended.
-    pub const AFTER: Self = Self(i64::MAX);
-
-    /// Returns the time from `earlier` to `self`, or `None` if the two are out of order.
-    pub fn since(self, earlier: Self) -> Option<Span> {
-        (earlier <= self).then(|| Span(self.0 - earlier.0))
-    }
-}
-
-/// A length of time in whole microseconds, never negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Span(pub i64);
-
-impl Span {
-    /// The length in seconds.
-    pub fn seconds(self) -> f64 {
-        micros_to_seconds(self.0)
-    }
-}
 
 /// Converts whole microseconds to seconds.
 #[expect(clippy::cast_precision_loss, reason = "a trace is far shorter than 2^53 µs (285 years)")]
@@ -296,12 +270,6 @@ mod tests {
             assert_eq!(one * 5, std::iter::repeat_n(one, 5).sum());
             assert_eq!(one * 2 - one, one);
         }
-    }
-
-    #[test]
-    fn time_out_of_order_has_no_span() {
-        assert_eq!(TraceTime(5).since(TraceTime(3)), Some(Span(2)));
-        assert_eq!(TraceTime(3).since(TraceTime(5)), None);
     }
 
     #[test]

@@ -19,6 +19,7 @@ What the program cannot do is an exception by its exit code: `CheckFailed` (1), 
 `DataError` (3), `MachineError` (4), `BugError` (70), all of them `JobfateError`.
 """
 
+from . import _commands
 from ._commands import *  # noqa: F403 - every command.
 from ._commands import __all__ as _functions
 from ._errors import BugError, CheckFailed, DataError, JobfateError, MachineError, UsageError
@@ -27,6 +28,9 @@ from ._result import Chart, Result, Table, results
 from ._run import program, version, watch
 
 __version__ = version()
+
+# `Lake.fact` asks a command, and commands give lakes: they meet here.
+Lake._query = staticmethod(_commands.query)
 
 __all__ = [
     *_functions,

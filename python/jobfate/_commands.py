@@ -81,12 +81,12 @@ def analyze(
     shard: This program's share of the work, `I/N`
     force: Start even if disk or memory seem too small
     threads: Number of threads, one per core by default
-    engine: Who folds the lake: this process or a Spark cluster [default: native]
+    engine: Where the computation runs: this process or a Spark cluster [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
-    spark_program: This program on the workers
+    spark_program: Path of this program on the workers
 
     `jobfate analyze --help` says more.
     """
@@ -297,7 +297,7 @@ def classify(
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
-    spark_program: This program on the workers
+    spark_program: Path of this program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -375,7 +375,7 @@ def describe(
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
-    spark_program: This program on the workers
+    spark_program: Path of this program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -445,7 +445,7 @@ def load(
     classes: How outcomes are defined: sequence or terminal [default: sequence]
     resource: Only the columns and charts of one resource
     memory: What used memory means: canonical or assigned [default: canonical]
-    fragmentation: Also the free capacity that no waiting task fits
+    fragmentation: Also show the free capacity that no waiting task fits
     open_attempts: Where an attempt without a recorded end is closed [default: job-end]
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
@@ -570,7 +570,7 @@ def account(
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
-    spark_program: This program on the workers
+    spark_program: Path of this program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -718,7 +718,7 @@ def sweep(
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
-    spark_program: This program on the workers
+    spark_program: Path of this program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -861,12 +861,12 @@ def detect(
     curve: Precision and recall over each main parameter
     windows: Windows of the Poisson detector to compare
     open_attempts: Where an attempt without a recorded end is closed [default: job-end]
-    engine: Who folds the lake: this process or a Spark cluster [default: native]
+    engine: Where the computation runs: this process or a Spark cluster [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
-    spark_program: This program on the workers
+    spark_program: Path of this program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -991,12 +991,12 @@ def fairness(
     no_title: Draw charts without title and caption, for papers
     window_end: End of the window in seconds of the trace clock
     open_attempts: Where an attempt without a recorded end is closed [default: job-end]
-    engine: Who folds the lake: this process or a Spark cluster [default: native]
+    engine: Where the computation runs: this process or a Spark cluster [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
-    spark_program: This program on the workers
+    spark_program: Path of this program on the workers
 
     `jobfate fairness --help` says more.
     """
@@ -1084,8 +1084,8 @@ def replay(
     lake: Folder of the lake [default: lake]
     policies: Policies, one word each; the first is the baseline
     cluster: Machines by specification instead of the lake's
-    from_: Start with tasks that arrive from this time on [default: 0]
-    until: Leave out tasks that arrive from this time on
+    from_: Replay only tasks that arrive at this time or later [default: 0]
+    until: Leave out tasks that arrive at this time or later
     sample: Share of the jobs, sampled with the seed [default: 1]
     machines: Share of the lake's machines, sampled with the seed [default: 1]
     failures: Draw failures of machines from a model of the lake's
@@ -1262,7 +1262,7 @@ def query(
     spark_home: Folder of Spark, with `bin/spark-sql` in it
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
-    spark_program: This program on the workers
+    spark_program: Path of this program on the workers
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort

@@ -6,10 +6,7 @@ why, and what to do about it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ._result import Result
+from typing import Any
 
 
 class JobfateError(Exception):
@@ -37,10 +34,11 @@ class JobfateError(Exception):
 
 
 class CheckFailed(JobfateError):
-    """The run is complete and its answer is no: a check failed. `result` holds the answer."""
+    """The run is complete and its answer is no: a check failed."""
 
     code = 1
-    result: Result | None = None
+    result: Any = None
+    """The answer, a `Result`."""
 
 
 class UsageError(JobfateError, ValueError):

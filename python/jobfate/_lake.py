@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
@@ -32,6 +32,9 @@ _GAPS = pa.schema([("table", pa.string()), ("parts", pa.string()), ("from_h", pa
 
 class Lake(os.PathLike[str]):
     """A lake; wherever a command takes the folder of a lake, it takes this."""
+
+    _query: ClassVar[Callable[..., Result]]
+    """`jobfate.query`; the package sets it."""
 
     def __init__(self, path: Place) -> None:
         self.path = Path(path)
@@ -85,9 +88,7 @@ class Lake(os.PathLike[str]):
 
     def fact(self, name: str, **options: Any) -> Result:
         """A fact by number or name, such as `q01`; options are those of `jobfate.query`."""
-        from ._commands import query
-
-        return query(self, name, **options)
+        return Lake._query(self, name, **options)
 
     def duckdb(self, thresholds: Iterable[int] = _THRESHOLDS) -> duckdb.DuckDBPyConnection:
         """A new DuckDB with a view for every table of the lake and for every fact, and the tables

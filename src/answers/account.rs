@@ -184,7 +184,7 @@ pub fn counts_line(ledger: &Ledger) -> Option<String> {
             Some(requested())
         }
         Meter::Memory(MemoryDefinition::Used) => Some(format!(
-            "{} attempts: for {} the log does not record the memory, counted as 0",
+            "{} attempts: the memory of {} is not recorded in the log and counts as 0",
             digits::grouped(ledger.attempts),
             digits::grouped(ledger.attempts_without_request)
         )),
@@ -213,13 +213,13 @@ pub(crate) fn keyed<'a>(
     }
 }
 
-/// For how many attempts a log tells the CPU time that they used.
+/// The number of attempts whose CPU time a log records.
 pub(crate) fn cpu_time_line(told: u64, attempts: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
     let percent = told as f64 / attempts.max(1) as f64 * 100.0;
     format!(
-        "CPU time as the log has it for {} of {} attempts ({percent:.1} %), processors times run \
-         time for the others",
+        "CPU time as recorded in the log for {} of {} attempts ({percent:.1} %), processors times \
+        run time for the others",
         digits::grouped(told),
         digits::grouped(attempts)
     )
@@ -244,7 +244,7 @@ pub fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
         .unit(ledger.unit)
         .text("unit", rows().map(|_| ledger.unit))
         .float("share", rows().map(|row| row.share))
-        .about(&format!("Share of the {} of the whole ledger", resource.noun()))
+        .about(&format!("Share of the {} of all rows", resource.noun()))
         .float("largest_job_share", rows().map(|row| row.largest_job_share))
         .batch()
 }
@@ -361,7 +361,7 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     })
 }
 
-/// What CPU time means and how outcomes are told.
+/// What CPU time means and how outcomes are defined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct CpuChoice {

@@ -1,6 +1,6 @@
 //! The answer of `classify`: what became of jobs or tasks, counted.
 //!
-//! In: a lake, and how outcomes are told. Out: counts per outcome as table, JSON and bars.
+//! In: a lake and a definition of outcomes. Out: counts per outcome as table, JSON and bars.
 
 use std::collections::BTreeMap;
 

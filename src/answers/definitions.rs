@@ -14,7 +14,7 @@ use crate::units::{micros_to_seconds, parse_micros};
 pub struct Definitions {
     /// What CPU time means.
     pub cpu: Option<CpuDefinition>,
-    /// How outcomes are told.
+    /// How outcomes are defined.
     #[serde(with = "text")]
     pub classes: Classes,
     /// The end of the window on the trace clock, µs; seconds in the file.

@@ -50,7 +50,7 @@ pub(crate) fn closed_with_job(closed: u64, cpu: Option<f64>, unit: &str) -> Stri
 pub(crate) fn sentence(censoring: &Censoring) -> String {
     let noun = censoring.of.trim_end_matches('s');
     let mut clauses: Vec<String> = Vec::new();
-    // What is counted is said with the first count, and the window too.
+    // The first count names what is counted, and the window.
     let mut say = |count: u64, what: &str, verb: &str, then: &str| {
         if count == 0 {
             return;

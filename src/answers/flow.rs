@@ -1,7 +1,7 @@
 //! From submission through events to the outcome, as a picture.
 //!
-//! In: event sequences with their counts. Out: bands from how a job came to how many attempts it had
-//! and to how it ended; every job is in one of them.
+//! In: event sequences with their counts. Out: bands from how a job was submitted, over its number
+//! of attempts, to how it ended. Every job is in one band of each stage.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! What `ingest` asks: which parts of a trace become a lake, and how.
 //!
-//! In: flags or a file. Out: a plan that was checked against the folder of the trace.
+//! In: flags or a file. Out: a plan, checked against the folder of the trace.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -264,7 +264,7 @@ impl IngestChoice {
         Ok(folder)
     }
 
-    /// Tells the parts how they are to be read.
+    /// Sets how the parts are read.
     fn tell(&self, folder: &mut TraceFolder) -> Result<()> {
         let source = folder.source;
         if self.timezone.is_some() && !matches!(source, Source::Slurm | Source::Mapped) {

@@ -1,8 +1,7 @@
 //! The studies: one list, a row each, from which steps, sections, pages, captions and the table of
 //! commands follow.
 //!
-//! In: what each study says of itself. Out: [`STUDIES`]. Nowhere else is a study chosen by its
-//! name.
+//! In: the description in each study. Out: [`STUDIES`]. No other code chooses a study by its name.
 
 use crate::answers::study::{Step, Study, Topic};
 use crate::answers::verify;

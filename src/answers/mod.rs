@@ -1,7 +1,7 @@
-//! Answers of studies in all their forms: table, JSON, charts, and what is said beside them.
+//! Answers of studies in all formats: table, JSON, charts and notes.
 //!
-//! In: what a study found. Out: an [`Answer`](crate::results::store::Answer), whose table, charts
-//! and captions are the same on a terminal, in a file and on a page. A file per study.
+//! In: the results of a study. Out: an [`Answer`](crate::results::store::Answer), with the same
+//! table, charts and captions on a terminal, in a file and on a page. A file per study.
 
 pub mod account;
 pub mod analysis;
@@ -29,7 +29,7 @@ pub mod verify;
 pub mod words;
 pub mod work;
 
-/// What is said beside an answer.
+/// The notes of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// What is good to know.

@@ -1,7 +1,6 @@
-//! What was found, in sentences with numbers.
+//! Results in sentences.
 //!
-//! In: the JSON of stored results. Out: a sentence for each kind of result, made of its numbers
-//! alone.
+//! In: the JSON of stored results. Out: a sentence for each kind of result, from its numbers alone.
 
 use serde_json::Value;
 
@@ -81,7 +80,7 @@ fn predictions(answer: &Value) -> Option<String> {
         percent(accuracy),
         counted(rule["jobs"].as_u64()?, "job"),
         share("recall", "; it finds", "of those that do not finish"),
-        share("precision", ", and", "of those that it names do not finish"),
+        share("precision", ", and", " of those that it predicts not to finish do not"),
     ))
 }
 
@@ -214,7 +213,7 @@ pub(crate) fn noun_of(cpu: &str) -> &'static str {
     if is_of_gpus { Resource::Gpu } else { Resource::Cpu }.noun()
 }
 
-/// The share of attempts whose CPU time a log tells, where it tells it of some.
+/// The share of attempts whose CPU time a log records, if it records any.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
 fn told(answer: &Value) -> String {
     let told = answer["attempts_with_cpu_time"].as_u64().filter(|told| 0 < *told);
@@ -431,7 +430,7 @@ fn months(answer: &Value) -> Option<String> {
     });
     let limits = share_of_sum(answer, "total_used_of_asked", "total_asked");
     let limits = limits.map_or_else(String::new, |share| {
-        format!("; {} of what time limits asked for was used", percent(share))
+        format!("; {} of the time requested by limits was used", percent(share))
     });
     let wasted = answer["total_wasted"].as_f64().filter(|&wasted| 0.0 < wasted);
     let wasted = wasted.map_or_else(String::new, |wasted| {
@@ -458,7 +457,7 @@ fn closed(answer: &Value) -> Option<String> {
     let attempts = answer["attempts_closed_with_job"].as_u64().filter(|count| 0 < *count)?;
     let cpu = answer["closed_with_job_cpu"].as_f64().map_or_else(String::new, |cpu| {
         let unit = answer["unit"].as_str().unwrap_or_default();
-        format!(" They account for {} {unit} of the ledger.", six_digits(cpu))
+        format!(" They account for {} {unit} of the total.", six_digits(cpu))
     });
     Some(format!(
         "{} without an end in the loaded parts, of {}: closed at the end of the job.{cpu}",

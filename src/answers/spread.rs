@@ -1,8 +1,8 @@
 //! Studies spread over the workers of a cluster, each with a range of buckets.
 //!
-//! In: what is asked of a lake. Out: the parts that workers made of it, from which a study is put
-//! together here. A worker is this program, and what it hands back is exact, so that the answer is
-//! to the digit that of one machine.
+//! In: questions about a lake. Out: the parts that workers computed, which are merged into a study
+//! here. A worker is this program, and its sums are exact, so the answer has the same digits as on
+//! one machine.
 //!
 //! ```text
 //!  question ─► worker: buckets 0..4  ─► part ┐
@@ -88,7 +88,7 @@ impl Parts {
 
 pub(super) fn worker_failed(error: &postcard::Error) -> Failure {
     FactError::Spark {
-        problem: format!("the part of a worker cannot be read or written: {error}"),
+        problem: format!("the part for a worker cannot be read or written: {error}"),
         hint: "the same version of this program must run on all workers",
     }
     .into()
@@ -130,14 +130,17 @@ impl Question {
     /// Reads a question.
     ///
     /// # Errors
-    /// It is no question, or that of another version of this program.
+    /// It is not a question, or that of another version of this program.
     pub fn read(text: &str) -> Result<Self> {
         let question: Self = serde_json::from_str(text)?;
         let (own, its) = (version(), &question.version);
         if own == *its {
             return Ok(question);
         }
-        let text = format!("this worker is version {own}, and is asked by version {its}");
+        let text = format!(
+            "this worker has version {own}, but the program that started it has \
+        version {its}"
+        );
         Err(Usage(text).into())
     }
 }

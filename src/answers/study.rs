@@ -2,7 +2,7 @@
 //!
 //! In: plans and functions of the studies. Out: the types of the list in
 //! [`list`](crate::answers::list), and [`Work`], which a step gets when it runs. A study prints
-//! nothing: it speaks through a [`Screen`], which the command line has.
+//! nothing: it reports through a [`Screen`], which the command line implements.
 
 use std::any::Any;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub trait Plan: Serialize + DeserializeOwned + Default {
         Ok(())
     }
 
-    /// The plans that a section asks for: one, where nothing else is said.
+    /// The plans that a section asks for: one by default.
     ///
     /// # Errors
     /// The section has an option that the plan does not have, or a value that it does not take.
@@ -86,7 +86,7 @@ pub struct Study {
 pub struct Reader {
     /// Whether a section can be read.
     pub check: fn(&Section) -> Result<(), Wrong>,
-    /// What it asks where nothing is said.
+    /// Its defaults.
     pub usual: fn() -> Section,
 }
 
@@ -178,7 +178,7 @@ pub struct Open<'a> {
     pub lake: &'a Lake,
     /// The defaults of its kind of trace.
     pub usual: Defaults,
-    /// Its windows, if nothing else is said.
+    /// Its windows by default.
     pub windows: Windows,
 }
 
@@ -212,7 +212,7 @@ pub trait Found {
 
 /// What is shown while a study runs, and where its answer goes.
 pub trait Screen {
-    /// Says something beside the answer.
+    /// Adds a note to the answer.
     fn say(&self, said: &Said);
 
     /// Says several things.
@@ -222,7 +222,7 @@ pub trait Screen {
         }
     }
 
-    /// Shows how the work goes on, counted in `units`, until what it returns is dropped.
+    /// Shows how the work continues, counted in `units`, until what it returns is dropped.
     fn follow(&self, what: &str, units: &'static str) -> Box<dyn Any>;
 
     /// Shows a table under a title.
@@ -437,8 +437,8 @@ pub fn plans_of<P: Plan>(
     Ok(plans)
 }
 
-/// What a result was asked: every option of the plan, its key in snake case as all keys of a result,
-/// with `resolved`, which holds what was filled in for the lake, in the place of what was said.
+/// What a result was asked: every option of the plan, its key in snake case as all keys of a
+/// result, with `resolved`, the values that were filled in for the lake, instead of the given ones.
 pub fn settings<P: Serialize>(plan: &P, resolved: Value) -> Value {
     let object = |value: Value| match value {
         Value::Object(object) => object,

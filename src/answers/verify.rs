@@ -1,7 +1,7 @@
-//! The answer of `verify`: what a lake or a raw folder holds, and what of it should be otherwise.
+//! The answer of `verify`: the contents of a lake or a raw folder, and its faults.
 //!
-//! In: a lake, or reports of raw parts. Out: counts beside those that are published, contradictions,
-//! and what looks wrong.
+//! In: a lake, or reports of raw parts. Out: counts compared with the published ones,
+//! contradictions, and warnings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,7 +109,7 @@ pub fn describe(report: &PartReport) -> String {
     }
     if let Some(first) = &report.first_reject {
         let count: u64 = report.rejects.values().sum();
-        faults.push(format!("{} would give no row (first: {first})", counted(count, "line")));
+        faults.push(format!("{} would be rejected (first: {first})", counted(count, "line")));
     }
     format!("{}: {}", report.part.listed_name(), faults.join("; "))
 }
@@ -180,7 +180,7 @@ pub struct LakeReport {
     /// What looks wrong and fails no check.
     warnings: Vec<String>,
     checks: Vec<Check>,
-    /// What is said beside it.
+    /// Its notes.
     pub said: Vec<Said>,
 }
 

@@ -1,7 +1,7 @@
-//! Plans as words: a file of an analysis and the flags of a command are read by the same parsers.
+//! Plans as words: the same parsers read the file of an analysis and the flags of a command.
 //!
-//! In: options by name, each a switch, a word or several. Out: a plan, by its own `Deserialize`; or
-//! the option that is wrong, and why. And back: the options that a plan stands for.
+//! In: options by name, each a switch, a word or several. Out: a plan, by its own `Deserialize`, or
+//! the option that is wrong, and why. `write` does the reverse.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};

@@ -1,6 +1,6 @@
-//! This program as a worker: what it makes of a range of buckets.
+//! This program as a worker: it computes its part of an answer from a range of buckets.
 //!
-//! In: a question, and the number of a part. Out: that part, exact, as bytes.
+//! In: a question, and the number of a part. Out: the part, exact, as bytes.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What flows from stage to stage, as bands whose width is the amount (Sankey, 1898).
+//! Flows from stage to stage, as bands whose width is the amount (Sankey, 1898).
 //!
 //! ```text
 //!  █ submitted ▒▒▒▒▒▒▒▒ █ scheduled ▒▒▒▒▒▒▒▒ █ finished      a bar per node of a stage; its height,

@@ -1,4 +1,4 @@
-//! A field per row and column, the darker the more: hours of a week, machines over time.
+//! A field per row and column, darker for larger values: hours of a week, machines over time.
 
 use std::ops::Range;
 

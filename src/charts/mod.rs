@@ -1,9 +1,9 @@
 //! Numbers to pictures: SVG and PDF for papers, PNG for everything else, in one theme.
 //! Without the feature `charts` only SVG is drawn.
 //!
-//! In: a [`Chart`], plain data, and a [`Look`]. Out: the bytes of files with the same picture. Text is
-//! drawn with a font that is compiled in, so the same chart is the same bytes on every machine. The
-//! SVG tells its values under the pointer. Nothing in here computes a result.
+//! In: a [`Chart`], plain data, and a [`Look`]. Out: the bytes of files with the same picture. Text
+//! is drawn with a font that is compiled in, so the same chart is the same bytes on every machine.
+//! The SVG shows its values under the pointer. No result is computed here.
 //!
 //! ```text
 //!  Chart ─► marks on a canvas ─► painters: svg, png, pdf

@@ -1,4 +1,4 @@
-//! What every chart promises to readers who see no colours, or fewer: grey print and deuteranopia.
+//! What every chart promises for grey print and for readers with deuteranopia.
 //!
 //! Curves differ by their dash, marked points by their form, whatever their colour. Bars, intervals and
 //! bands have their names beside them. Areas and bars over time differ by colour alone, in the order of

@@ -1,7 +1,7 @@
-//! What of a chart is worth drawing.
+//! Which parts of a chart are worth drawing.
 //!
-//! In: a chart. Out: the same without what is zero, and with curves that are one and the same drawn
-//! once under all their names; nothing where no picture would tell more than a sentence.
+//! In: a chart. Out: the same without zeros, and with equal curves drawn once under all their
+//! names; nothing if a sentence would say as much.
 
 use super::{
     AreaChart, BarChart, Chart, FlowChart, ForestChart, ForestColumn, LineChart, PanelChart,

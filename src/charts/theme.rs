@@ -1,8 +1,8 @@
 //! One look for every chart: sizes, colours, dashes, markers, number formats.
 //!
-//! The colours are those of Okabe and Ito (2008), told apart by readers with any common colour
-//! blindness; lines differ by dash and marker as well, for print without colour. An outcome has the
-//! same colour in every chart.
+//! The colours are those of Okabe and Ito (2008), which readers with any common colour blindness
+//! can distinguish; lines differ by dash and marker as well, for print without colour. An outcome
+//! has the same colour in every chart.
 
 /// A colour and how much of what lies below it it covers.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,9 @@
-//! A claim of a paper beside what a new run gives, and the verdict.
+//! A claim of a paper, the result of a new run, and the verdict.
 //!
 //! In: the sentence or number of the paper, and the values of our runs. Out: a [`Claim`] with our
-//! number, its 95 % interval and one of five verdicts. The rules know nothing of a paper: no range
-//! is typed in by hand, and the published number, put in as ours, is always reproduced.
+//! number, its 95 % interval and one of five verdicts. The rules are the same for every paper: no
+//! range is set by hand, and if our number equals the published one, the claim is always
+//! reproduced.
 //!
 //! | Claim | Reproduced | Same direction |
 //! |---|---|---|
@@ -18,7 +19,7 @@ pub use tally::{Tally, headline};
 
 mod tally;
 
-/// What can be said of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -30,7 +31,7 @@ pub enum Verdict {
     Reproduced,
     /// A parameter was chosen to bring this number about: no evidence for anything.
     Fitted,
-    /// The paper prints no number, or a table is not at hand.
+    /// The paper prints no number, or a table is not available.
     CannotBeCompared,
 }
 
@@ -113,8 +114,8 @@ pub enum Judged {
 pub const WORKED_EXAMPLE: &str = "a check of the formula, not of data";
 
 impl Claim {
-    /// The same rule on other values, cell by cell; `None` where there is no rule. What was said of
-    /// the claim beside its rule ([`fitted`](Self::fitted), for one) is not said of the new one.
+    /// The same rule on other values, cell by cell; `None` where there is no rule. Other properties
+    /// of the claim (such as [`fitted`](Self::fitted)) are not carried over.
     pub fn again(&self, change: impl Fn(&[f64]) -> Vec<f64>) -> Option<Self> {
         let (place, claim) = (self.place.as_str(), self.claim.as_str());
         let changed = |cells: &[Cell]| -> Vec<Cell> {

@@ -1,8 +1,8 @@
 //! How many claims of a paper came to each verdict.
 //!
 //! In: claims, or the verdicts of a stored table of claims. Out: counts, and the first line about a
-//! paper. What is not reproduced stands first; worked examples are counted apart, since they check a
-//! formula and no data.
+//! paper. Claims that are not reproduced come first. Worked examples are counted separately,
+//! because they check a formula and not data.
 
 use serde::Serialize;
 

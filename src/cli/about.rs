@@ -1,8 +1,8 @@
 //! `jobfate about`: what a lake holds, for programs such as the Python module.
 //!
 //! In: a lake. Out: its tables with every column, the gaps between loaded parts, the ends of the
-//! windows and the queries that can be asked of it, as one JSON value. Hidden from the help: people
-//! ask `verify` and `query --list`.
+//! windows and the queries that it can answer, as one JSON value. Hidden from the help: people use
+//! `verify` and `query --list`.
 
 use std::path::PathBuf;
 

@@ -20,7 +20,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate classify --lake lake\n  jobfate cla
 /// Count jobs or tasks by what became of them
 ///
 /// A job or task began before the window if its first event lies before it (at time 0 in the trace
-/// of 2011). It is classified by the events that the trace has.
+/// of 2011). It is classified by its recorded events.
 ///
 /// Memory: 100 MB, and 50 bytes for each row of the tables of events in the lake's largest bucket,
 /// per thread.

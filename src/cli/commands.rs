@@ -1,6 +1,6 @@
 //! The commands: one list, from which the command line, its checks and its dispatch follow.
 //!
-//! In: parsed flags. Out: what a command asks of stdout, the lakes that it reads, and its run. A
+//! In: parsed flags. Out: what a command writes to stdout, the lakes that it reads, and its run. A
 //! command is a line of the list: its flags, how it answers, and the function that runs it.
 
 use std::path::PathBuf;

@@ -1,8 +1,9 @@
 //! The only place that writes to the user: data to stdout, everything else to stderr.
 //!
-//! In: text and running totals. Out: lines, and a progress bar when stderr is a terminal, or lines
-//! about the progress where the program that started this one asks for them. A reader that goes away (a broken pipe) changes nothing of what is done, nor how it ends. Where
-//! stdout is closed from the start no answer can be given, which is an error.
+//! In: text and running totals. Out: lines, and a progress bar if stderr is a terminal, or lines of
+//! progress if the program that started this one asks for them. A broken pipe changes neither the
+//! work nor the exit code. If stdout is closed from the start, that is an error, because no answer
+//! can be given.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +19,7 @@ use jobfate::answers::Said;
 use jobfate::progress;
 use jobfate::sources::part::Progress;
 
-/// Writes data to stdout. A reader that has gone away is not an error: the work goes on, and the
+/// Writes data to stdout. A reader that has gone away is not an error: the work continues, and the
 /// exit code says how it ends.
 pub(crate) fn data(text: &str) -> io::Result<()> {
     data_bytes(text.as_bytes())
@@ -85,7 +86,7 @@ pub(crate) fn keep_assumptions() {
     }
 }
 
-/// Writes what was assumed, once, however often it is said.
+/// Writes each assumption once.
 pub(crate) fn assume(text: &str) {
     let Ok(mut assumed) = ASSUMED.lock() else { return };
     if assumed.0.iter().all(|known| known != text) {
@@ -109,7 +110,7 @@ pub(crate) fn warn(text: impl AsRef<str>) {
     problem(format!("warning: {}", text.as_ref()));
 }
 
-/// Writes what is said beside an answer.
+/// Writes the notes of an answer.
 pub(crate) fn say(said: &Said) {
     match said {
         Said::Note(text) => note(text),

@@ -1,8 +1,8 @@
 //! Handles unexpected failures, and finds out whether a damaged lake caused them.
 //!
-//! In: a command that panicked, or an engine that gave up. Out: the error that says so; or the
-//! file of the lake whose bytes are no longer those that `ingest` wrote. The lake's checksums are
-//! read then and by `verify`, and not before every question: that would read all columns for a few.
+//! In: a command that panicked, or an engine that gave up. Out: the error that says so; or the file
+//! of the lake whose bytes are no longer those that `ingest` wrote. The lake's checksums are
+//! compared only then and by `verify`: comparing them before every question would read all columns.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! `jobfate detect`: whom each straggler detector would have flagged in real history, and how
-//! right that was.
+//! `jobfate detect`: which tasks each straggler detector would have flagged in recorded history,
+//! and how right it was.
 
 use clap::Args;
 

@@ -1,8 +1,8 @@
 //! What must be looked at before Rust's runtime starts.
 //!
 //! Where stdout is closed the runtime opens `/dev/null` in its place, and an answer that reaches
-//! nobody would count as written. In: nothing. Out: whether stdout was open when the program began.
-//! On systems other than Linux it counts as open.
+//! nobody would count as written. In: nothing. Out: whether stdout was open when the program
+//! started. On systems other than Linux it counts as open.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

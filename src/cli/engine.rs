@@ -1,4 +1,4 @@
-//! The engine that computes the facts: `--engine`, and where a Spark is.
+//! The engine that computes the facts: `--engine`, and the address of Spark.
 
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ pub(crate) enum Workers {
 /// Who does the work, and where a Spark is.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct WorkersArgs {
-    /// Who folds the lake: this process or a Spark cluster
+    /// Where the computation runs: this process or a Spark cluster
     #[arg(long, value_enum, default_value_t)]
     pub engine: Workers,
 
@@ -81,15 +81,16 @@ pub(crate) struct SparkArgs {
 
     /// The lake as Spark sees it, such as `s3a://bucket/lake`
     ///
-    /// If the executors see it under a different path than this program. What no query answers
-    /// (detectors, usage over time, every kill rule but `events`) needs a folder here.
+    /// Needed if the executors see the lake under a different path than this program. Answers that
+    /// no query computes (detectors, usage over time, every kill rule but `events`) need the path
+    /// of a folder here, not a URL.
     #[arg(long, value_name = "URL", requires = "master")]
     pub spark_lake: Option<String>,
 
-    /// This program on the workers
+    /// Path of this program on the workers
     ///
-    /// For what no query answers, the workers run this program, each on a range of buckets. It must
-    /// be the same version; by default it is at the same path as here.
+    /// If no query computes the answer, the workers run this program, each on a range of buckets.
+    /// It must have the same version. By default it is at the same path as on this machine.
     #[arg(long, value_name = "FILE", requires = "master")]
     pub spark_program: Option<PathBuf>,
 }

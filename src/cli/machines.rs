@@ -1,4 +1,4 @@
-//! `jobfate machines`: who left, for how long, and what it cost.
+//! `jobfate machines`: which machines left, for how long, and what it cost.
 
 use clap::Args;
 
@@ -16,7 +16,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate machines --lake lake\n  jobfate mac
 /// The table has a row for all machines and one per configuration (platform, CPU, memory). An
 /// outage lasts from REMOVE to the next ADD of the machine. A machine has the CPU and memory of its
 /// last event; `capacity_lost_share` is the CPU x time lost in outages that ended, as a share of
-/// that and the CPU x time of machines in service together. Machines that did not come back are
+/// the sum of this and the CPU x time of machines in service. Machines that did not come back are
 /// counted in `gone_cpu_s`, because the trace does not say whether they failed or were removed for
 /// good.
 ///

@@ -1,5 +1,5 @@
-//! Flags to plan to outcome to text: the only layer that knows all others, and the only one
-//! that prints.
+//! Flags to plan to outcome to text: the only layer that uses all others, and the only one that
+//! prints.
 //!
 //! In: the command line. Out: data on stdout, everything else on stderr, and an exit code. Each
 //! command is one file with `Args`, a function that checks them, and one that shows the outcome.
@@ -315,8 +315,8 @@ impl Stop {
         &self.progress
     }
 
-    /// From here on nothing is left half-made that the next run would not make anew: a signal
-    /// ends the program. One that came before does so now.
+    /// From here on nothing is left half-made that the next run would not make again: a signal ends
+    /// the program. One that came before does so now.
     pub(crate) fn at_once(&self) -> Result<()> {
         self.is_at_once.store(true, Ordering::Relaxed);
         if self.progress.is_cancelled.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! `jobfate predict`: what will become of a job, said at its submission or later.
+//! `jobfate predict`: whether a job will finish, predicted at its submission or later.
 
 use clap::Args;
 

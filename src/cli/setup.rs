@@ -1,4 +1,4 @@
-//! `jobfate completions` and `jobfate man`: what a shell and a reader of manuals want.
+//! `jobfate completions` and `jobfate man`: completions of a shell, and manual pages.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

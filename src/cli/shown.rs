@@ -1,7 +1,7 @@
-//! Gives answers on stdout, and keeps them where `--out` says so.
+//! Prints answers on stdout, and stores them in the folder of `--out`.
 //!
-//! In: an answer, and how it is wanted. Out: a table that fits the terminal, CSV, JSON or Parquet;
-//! what is said beside it goes to stderr.
+//! In: an answer and a format. Out: a table that fits the terminal, CSV, JSON or Parquet; notes go
+//! to stderr.
 
 use std::any::Any;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! `jobfate sweep`: what killing hopeless tasks earlier would have saved, and whom it would have
-//! harmed.
+//! `jobfate sweep`: what killing hopeless tasks earlier would have saved, and which jobs it would
+//! have harmed.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `jobfate synth`: a synthetic trace with the truth beside it.
+//! `jobfate synth`: a synthetic trace with its ground truth.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `jobfate verify`: is the download whole, and is the lake what it should be?
+//! `jobfate verify`: is the download complete, and is the lake intact?
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

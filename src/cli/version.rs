@@ -1,4 +1,4 @@
-//! What this program is: version, commit, and what it was built to read and write.
+//! Version, commit, and the formats that this build reads and writes.
 
 use std::sync::LazyLock;
 

@@ -1,8 +1,8 @@
 //! `jobfate work`: this program as a worker of a Spark cluster. Hidden from the help: `--engine spark`
 //! starts it.
 //!
-//! In: a question, and numbers of parts, one a line on stdin. Out: a line for each with what was made
-//! of it.
+//! In: a question, and numbers of parts on stdin, one per line. Out: a line for each part with its
+//! result.
 
 use std::io;
 use std::path::PathBuf;

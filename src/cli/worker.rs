@@ -1,7 +1,7 @@
-//! This process as a worker of the portal: it ends when it should.
+//! This process as a worker of the portal.
 //!
-//! In: the variable that the portal sets, and its end of stdin. Out: lines on stderr. A worker never
-//! outlives its portal, and takes no more memory than it was allowed.
+//! In: the variable that the portal sets, and stdin, which closes when the portal ends. Out: lines
+//! on stderr. A worker never outlives its portal, and takes no more memory than allowed.
 
 use std::io::{self, Read};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Cells of `task_events` by row, of the columns that a way out may need and the lake has.
+//! Cells of `task_events` by row, for the columns that an export needs and the lake has.
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Float32Type, Int32Type, Int64Type};

@@ -1,7 +1,7 @@
-//! How large the cluster is, for formats that know its size and not its history.
+//! The size of the cluster, for formats that have its size and not its history.
 //!
-//! In: `machine_events`. Out: the most CPU and machines that were there at once, and the machines of
-//! that time by capacity. A log that knows its system as one machine gives one machine.
+//! In: `machine_events`. Out: the most CPU and machines in service at once, and the machines of
+//! that time by capacity. A log that describes its system as one machine gives one machine.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The tasks of a lake, bucket by bucket, on their way to a file.
 //!
 //! In: a lake and perhaps the journal of a replay. Out: every task as an [`Item`] on disk, in order
-//! of (submit, row of the raw files); the names that occur; counts of what no form holds. At most
+//! of (submit, row of the raw files); the names that occur; counts of what no format holds. At most
 //! one bucket is in memory.
 
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
-//! A task as the ways out write it, in one record of a fixed size.
+//! A task as exports write it, in one record of a fixed size.
 //!
 //! In: the events, attempts and cells of a task. Out: an [`Item`]: when it was submitted, its last
-//! attempt, what became of it and what it asked for; and the same as [`WORDS`] numbers for a file
-//! on disk. Nothing here knows a format.
+//! attempt, what became of it and what it requested; and the same as [`WORDS`] numbers for a file
+//! on disk. Nothing here depends on a format.
 
 use std::collections::BTreeMap;
 
@@ -129,7 +129,7 @@ impl Life {
             earlier_us: all_us - last_us,
             machine_id: attempt.and_then(|attempt| attempt.machine_id),
         };
-        // Parts of a run are continued, not begun anew: their run is all of them together.
+        // Parts of a run are continued, not begun again: their run is all of them together.
         if matches!(source, Source::Swf | Source::Gwf) && 1 < life.attempts {
             life.start_us = begun().next().map(|attempt| attempt.start_us);
             life.end_us = life.end_us.and(life.start_us).map(|start_us| start_us + all_us);

@@ -1,9 +1,10 @@
 //! Which tasks of a file wait for which, by their numbers there.
 //!
-//! In: the stages that wait for others, and the items that are written. Out: of each item the
-//! numbers of those before and behind it. As in a replay, a task waits for all tasks of the stages
-//! before its own; what cannot be kept to is left out and counted. Kept is what stages wait for:
-//! the pairs of their tasks, of which there may be millions, are made item by item.
+//! In: the stages that wait for others, and the items that are written. Out: for each item the
+//! numbers of those before and after it. As in a replay, a task waits for all tasks of the stages
+//! before its own; impossible dependencies are left out and counted. Only dependencies of stages
+//! are kept in memory: the pairs of their tasks, of which there may be millions, are made item by
+//! item.
 
 use rustc_hash::FxHashMap;
 

@@ -1,9 +1,9 @@
-//! Ways out: the tasks of a lake, or of a replay, in the formats that simulators read.
+//! Exports: the tasks of a lake, or of a replay, in the formats that simulators read.
 //!
-//! In: a lake, the form that is wanted, and perhaps the journal of a replay. Out: files of that
-//! form, in an order that depends on nothing but the lake, and a count of everything that the form
-//! cannot hold. Tasks go through a file on disk, so that one bucket of the lake is in memory at a
-//! time. Nothing is invented: what the lake does not know has the form's own sign for unknown.
+//! In: a lake, the format, and perhaps the journal of a replay. Out: files of that format, in an
+//! order that depends only on the lake, and a count of everything that the format cannot hold.
+//! Tasks go through a file on disk, so one bucket of the lake is in memory at a time. Nothing is
+//! invented: unknown values have the format's own sign for unknown.
 //!
 //! | Form | Files | Written by |
 //! |---|---|---|

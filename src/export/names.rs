@@ -1,6 +1,6 @@
-//! Names as numbers, for formats that know numbers only.
+//! Names as numbers, for formats that have only numbers.
 //!
-//! In: names in any order. Out: a number for each. Names that all are whole numbers keep them;
+//! In: names in any order. Out: a number for each. If all names are whole numbers, they keep them;
 //! otherwise a name has its place among the sorted names, from 1, so that the numbers do not depend
 //! on the order of the files.
 

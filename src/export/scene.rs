@@ -1,6 +1,6 @@
-//! What every form needs to know of a lake besides its tasks: sizes, units, and how it is written.
+//! What every format needs to know about a lake besides its tasks: sizes, units, and settings.
 //!
-//! In: a lake and the plan. Out: a [`Scene`], which turns what tasks ask for into processors and
+//! In: a lake and the plan. Out: a [`Scene`], which converts requests of tasks into processors and
 //! MiB, and reads the tasks.
 
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub enum Form {
     Opendc,
     /// Batsim 5: jobs and delay profiles as JSON, the platform as XML
     Batsim,
-    /// The same as Batsim 4 has it
+    /// The same in the format of Batsim 4
     #[cfg_attr(feature = "cli", value(name = "batsim-4"))]
     #[serde(rename = "batsim-4")]
     Batsim4,

@@ -1,7 +1,7 @@
 //! Items on disk: sorted runs that are merged, so that a trace of any size takes little memory.
 //!
 //! In: the items of one bucket after the other, each a sorted run. Out: all of them in order. The
-//! file has no name: it goes with the process, whatever ends it.
+//! file has no name, so it disappears with the process, however that ends.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,7 +1,7 @@
-//! What a set of amounts looks like: its mean, spread and quartiles.
+//! Mean, spread and quartiles of a set of amounts.
 //!
-//! In: amounts, none below 0. Out: the figures that the summary of a workload has, -1 where there
-//! are no amounts. Amounts are counted by their value, of which a log has few.
+//! In: amounts, none below 0. Out: the figures of a workload's summary, -1 if there are no amounts.
+//! Amounts are counted by value, because a log has few different values.
 
 use std::collections::BTreeMap;
 

@@ -16,8 +16,8 @@
 //! | 12 to 16 user, group, program, queue, partition | numbers |
 //! | 17, 18 preceding job, think time | where a log says them |
 //!
-//! The format is that of the Parallel Workloads Archive (`swf.html`, version 2.2). Times have
-//! decimals where they are no whole seconds, which most readers take, but not all.
+//! The format is that of the Parallel Workloads Archive (`swf.html`, version 2.2). Times that are
+//! not whole seconds have decimals, which most readers accept, but not all.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -156,7 +156,7 @@ fn line(
     counts: &mut Counts,
     to: &mut impl Write,
 ) -> io::Result<()> {
-    // As logged: what was assumed when it was read is assumed again by whoever reads it.
+    // As logged: a reader makes the same assumptions again.
     let is_logged = is_own(scene) && scene.plan.journal.is_none() && item.life.attempts <= 1;
     let is_logged = is_logged && !matches!(item.log.status, Some(2..=4));
     let is_logged = is_logged && !scene.plan.whole_seconds;

@@ -1,4 +1,4 @@
-//! Counts what is in a lake and what is odd about it, table by table.
+//! Counts the contents of a lake and their oddities, table by table.
 //!
 //! In: a lake. Out: a [`Census`]: for each table counts by name, such as `event_type 3` or
 //! `nulls in user`. Nothing is judged here; `studies::checks` compares with published counts.
@@ -10,8 +10,8 @@
 //!       dead ──SUBMIT──► pending ──FAIL KILL LOST──► dead      UPDATE_* keep the state
 //! ```
 //!
-//! `UPDATE_PENDING` belongs to a pending and `UPDATE_RUNNING` to a running job or task; elsewhere they
-//! are counted as illegal, and keep the state all the same.
+//! `UPDATE_PENDING` belongs to a pending and `UPDATE_RUNNING` to a running job or task; elsewhere
+//! they are counted as illegal, and the state stays the same.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -305,7 +305,7 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
     for (idx, event) in events.iter().enumerate() {
         let (next, is_legal) = state.after(event.event_type);
         if idx == 0 && event.event_type != EventType::Submit {
-            // Begun before the first loaded part: nothing can be said of this transition.
+            // Begun before the first loaded part: nothing is known about this transition.
             tally.add("first event is not SUBMIT", 1);
         } else if !is_legal {
             tally.add("illegal transitions", 1);

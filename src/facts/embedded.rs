@@ -1,9 +1,9 @@
-//! Runs the queries on the embedded Polars; the only file that knows it.
+//! Runs the queries on the embedded Polars; the only file that uses it.
 //!
 //! In: a lake and queries. Out: their tables, rows in the order of their keys. A query keyed by job
-//! is run bucket by bucket, so that memory follows the largest bucket and not the trace; one that is
-//! not sees the whole lake. The text of the query is passed on unchanged. What several queries of a
-//! run build on is computed once per bucket.
+//! runs bucket by bucket, so memory depends on the largest bucket and not on the trace; any other
+//! query sees the whole lake. The text of the query is passed on unchanged. Queries that several
+//! others of a run need are computed once per bucket.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};

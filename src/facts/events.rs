@@ -1,8 +1,8 @@
-//! The events of each job or task of a bucket, side by side and in order.
+//! The events of each job or task of a bucket, next to each other and in order.
 //!
 //! In: `job_events` or `task_events` of one bucket. Out: [`Histories`], in which the events of an
 //! entity lie together in (time, `row_id`) order. Rows of the lake are in time order already, so
-//! this is a hash look-up and a counting sort; only what is out of order is sorted.
+//! this is a hash look-up and a counting sort; only rows out of order are sorted.
 
 use arrow::array::AsArray;
 use arrow::datatypes::{ArrowPrimitiveType, Int32Type, Int64Type};

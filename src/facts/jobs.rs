@@ -1,8 +1,8 @@
 //! One row per job: the native twin of `q01_job_outcomes`.
 //!
 //! In: `job_events` of one bucket. Out: [`Job`]s in the order of their ids, with their event
-//! sequence, both outcomes, and when they were submitted, scheduled and last heard of. A test
-//! holds this and the query together.
+//! sequence, both outcomes, and the times of their first SUBMIT, first SCHEDULE and last event. A
+//! test compares this with the query.
 
 use arrow::array::AsArray;
 use arrow::datatypes::Int32Type;

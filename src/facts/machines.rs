@@ -1,7 +1,7 @@
-//! The machines of a lake over time: what was up when, with which capacity.
+//! The machines of a lake over time: which were up when, and with what capacity.
 //!
-//! In: `machine_events`. Out: events in (time, `row_id`) order, and per machine the stretches for
-//! which it was there.
+//! In: `machine_events`. Out: events in (time, `row_id`) order, and per machine the periods in
+//! service.
 //!
 //! ```text
 //!  events      ADD ......... UPDATE ........ REMOVE ...... ADD .........
@@ -140,7 +140,7 @@ impl MachineEvents {
     }
 
     /// The times for which machines were there with one capacity, up to `end_us`, by machine and
-    /// time. A capacity that a row does not say is the last one that was said of the machine.
+    /// time. If a row has no capacity, it is the last recorded one of the machine.
     pub fn up_times(&self, end_us: i64) -> Vec<UpTime> {
         let mut now: FxHashMap<i64, UpTime> = FxHashMap::default();
         let mut all = Vec::new();

@@ -1,9 +1,8 @@
 //! Tables computed from the lake: one row per job, task, attempt, crossing.
 //!
-//! In: a lake. Out: record batches. Every fact is defined by one file of `queries/`, run by
-//! Polars bucket by bucket ([`query`]) or by a Spark cluster ([`spark`]); where a fold in Rust is
-//! quicker it gives the same table, and a test holds the two together. Nothing in here decides what
-//! a result means.
+//! In: a lake. Out: record batches. Every fact is defined by one file of `queries/`, run by Polars
+//! bucket by bucket ([`query`]) or by a Spark cluster ([`spark`]); if a fold in Rust is quicker, it
+//! gives the same table, and a test compares the two. Nothing in here decides what a result means.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Stands for the embedded engine in a build without the feature `sql`.
+//! Replaces the embedded engine in a build without the feature `sql`.
 
 use arrow::record_batch::RecordBatch;
 

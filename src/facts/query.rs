@@ -2,8 +2,8 @@
 //!
 //! A query names in its header what it reads: tables of the lake, other queries (which are run
 //! first), `settings` (one row: the ends of the windows, and where open attempts are closed) and
-//! `thresholds` (one column). A table that is named as optional is empty where the lake lacks it.
-//! A query that names sources is for their lakes alone: it reads columns that no other has.
+//! `thresholds` (one column). A table that is named as optional is empty where the lake lacks it. A
+//! query that names sources runs only on their lakes: it reads columns that no other lake has.
 
 use super::FactError;
 use super::window::Windows;

@@ -1,7 +1,8 @@
 //! Query results as tables, whichever engine ran the query.
 //!
 //! In: the names of queries. Out: their answers, and columns of them. The embedded Polars gives
-//! them bucket by bucket, a Spark cluster all at once; what is built on them does not know which.
+//! them bucket by bucket, a Spark cluster all at once; code that uses them does not depend on the
+//! engine.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use crate::lake::Lake;
 pub enum SqlEngine {
     /// The embedded Polars.
     Polars,
-    /// A Spark that is there.
+    /// An existing Spark.
     Spark(Spark),
 }
 

@@ -1,8 +1,8 @@
-//! Everything that is known of each task of a bucket, side by side: events, attempts, usage.
+//! Everything about each task of a bucket: events, attempts, usage.
 //!
-//! In: `task_events` and, if wanted, `task_usage` of one bucket; `job_events` where an attempt has
-//! no end of its own. Out: [`TaskView`]s, one after the other. This is the native twin of `q02`, `q03` and `q06`: the studies fold over it once
-//! instead of running a query each.
+//! In: `task_events` and, if requested, `task_usage` of one bucket; `job_events` for attempts
+//! without a recorded end. Out: [`TaskView`]s, one after the other. This is the native twin of
+//! `q02`, `q03` and `q06`: the studies fold over it once instead of running a query each.
 //!
 //! ```text
 //!  events     SUBMIT SCHEDULE          FAIL SUBMIT   SCHEDULE                  FINISH
@@ -70,7 +70,7 @@ pub struct Tasks {
 /// What is read of each task besides its events and its CPU requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage {
-    /// The usage windows with their CPU rate, or the CPU time that a log tells of its jobs.
+    /// The usage windows with their CPU rate, or the CPU time that a log records.
     Read,
     /// Nothing more.
     Skip,
@@ -360,7 +360,7 @@ fn add_times(cells: &mut Vec<Option<i64>>, batch: &RecordBatch, column: &str) {
     }
 }
 
-/// The columns of `task_events` that are read whatever a log tells of use.
+/// The columns of `task_events` that are always read, whatever use a log records.
 fn columns_of(lake: &Lake, usage: Usage) -> Vec<&'static str> {
     let mut columns = vec![
         ROW_ID,

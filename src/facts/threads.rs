@@ -1,8 +1,8 @@
-//! Whether the system starts as many threads as something needs.
+//! Checks that the system can start enough threads.
 //!
 //! In: a number of threads. Out: nothing, or how many could be started. Libraries that start
-//! threads themselves panic where one cannot be started, and some then wait for it forever; so the
-//! threads are tried first. None of them is left when the answer is there.
+//! threads themselves panic if one cannot be started, and some then wait for it forever; so the
+//! threads are tried first. All of them have ended when this returns.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;

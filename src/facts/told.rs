@@ -1,4 +1,4 @@
-//! What a log says that its jobs used: CPU time and memory.
+//! The CPU time and memory that a log records as used by its jobs.
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
@@ -11,7 +11,7 @@ use crate::units::CpuTime;
 /// The column of logs with the mean CPU time that a job used per processor.
 pub(super) const CPU_TIME: &str = "cpu_time_us";
 
-/// Whether the lake is one of a log that tells the CPU time of any of its jobs.
+/// Whether the lake is of a log that records the CPU time of any job.
 ///
 /// # Errors
 /// A file does not read.
@@ -54,7 +54,7 @@ pub(super) fn processors_of(batch: &RecordBatch) -> impl Iterator<Item = Option<
     had.iter().zip(asked).map(|(had, asked)| had.filter(|&count| 0 < count).or(asked))
 }
 
-/// Whether the lake is one of a log that tells the memory of any of its jobs.
+/// Whether the lake is of a log that records the memory of any job.
 ///
 /// # Errors
 /// A file does not read.

@@ -1,9 +1,9 @@
 //! Where the window of a trace ends.
 //!
-//! In: what the lake holds. Out: the instants at which open jobs and open attempts are closed.
-//! They are the published end for the whole trace of 2011, and otherwise the last event of the
-//! table that is asked about. An attempt without an end of its own is closed earlier where its job
-//! has ended ([`OpenAttempts`], [`JobEnds`]).
+//! In: what the lake holds. Out: the instants at which open jobs and open attempts are closed. They
+//! are the published end for the whole trace of 2011, and otherwise the last event of the table
+//! that is asked about. An attempt without a recorded end is closed earlier if its job has ended
+//! ([`OpenAttempts`], [`JobEnds`]).
 
 use std::fmt;
 

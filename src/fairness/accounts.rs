@@ -1,9 +1,9 @@
-//! Who belongs to which account, with which shares.
+//! The accounts of users, and their shares.
 //!
-//! In: a text file of paths with shares, or the groups of the log. Out: a [`Tree`] whose leaves
-//! are users, and its [`Standing`] in an interval. The accounts and users of a file are there from
-//! the start; without a file, each is there from its first submission on. A user whom the file
-//! does not name is put under `(others)`, and counted.
+//! In: a text file of paths with shares, or the groups of the log. Out: a [`Tree`] whose leaves are
+//! users, and its [`Standing`] in an interval. The accounts and users of a file exist from the
+//! start; without a file, each exists from its first submission on. A user whom the file does not
+//! name is put under `(others)`, and counted.
 //!
 //! ```text
 //! # account or user      shares
@@ -23,7 +23,7 @@ pub use super::site::Shares;
 use super::site::{Association, associations};
 use super::{FairnessError, read_text};
 
-/// A user, or whatever else usage is told apart by.
+/// A user, or whatever else usage is distinguished by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
     /// The name.

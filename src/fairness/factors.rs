@@ -2,9 +2,9 @@
 //!
 //! In: lines `KIND NAME FACTOR`, or `KIND NAME on KIND NAME FACTOR` for a user or group on some
 //! machines. Out: the factor of a machine, of a user, or of a user on a machine; 1 (or the index's
-//! own default) for what no line names. The most particular line counts: machine before platform
-//! before capacity before site before cluster; user before group, and of the lines of a user or
-//! group those with a machine first.
+//! own default) if no line names it. The most specific line counts: machine before platform before
+//! capacity before site before cluster; user before group, and of the lines of a user or group
+//! those with a machine first.
 //!
 //! ```text
 //! # kind      name                        factor
@@ -132,11 +132,6 @@ impl Factors {
     /// The file, as it is written in a notation.
     pub fn path(&self) -> Option<String> {
         self.path.as_ref().map(|path| path.display().to_string())
-    }
-
-    /// Whether single machines are named, and not only classes of them.
-    pub fn names_machines(&self) -> bool {
-        self.by_name.keys().any(|named| named.0 == "machine")
     }
 
     /// Says so if there are lines that say nothing about this history: of users nobody knows, or

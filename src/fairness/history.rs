@@ -1,7 +1,7 @@
 //! Usage over time, as every index sees it: who used what in which interval.
 //!
-//! In: cells that [`super::gather`] has added up, or that a test writes down. Out: [`Step`]s, one
-//! per interval, with the usage of every user. Nothing in here knows a lake or an index.
+//! In: cells from [`super::gather`], or from a test. Out: [`Step`]s, one per interval, with the
+//! usage of every user. Nothing in here depends on a lake or an index.
 //!
 //! ```text
 //!  start          start + 1 interval          start + 2 intervals
@@ -81,7 +81,7 @@ pub fn known_name(name: &str) -> Option<&str> {
 pub struct Machine {
     /// The cluster (lake) it belongs to.
     pub cluster: u32,
-    /// The id; none where machines are told apart by class only.
+    /// The id; none where machines are distinguished by class only.
     pub id: Option<i64>,
     /// Micro-architecture, where known.
     pub platform: Option<String>,

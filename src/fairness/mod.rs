@@ -1,9 +1,9 @@
-//! Who used how much, when, and what an index of fairness makes of it.
+//! Who used how much, when, and the values of fairness indices.
 //!
 //! In: lakes (or a [`history::History`] made by hand). Out: usage per user and interval, a
 //! [`series::Series`] per index, heaviest users, suggestions, and how the orders of two indices
-//! differ. An index is asked interval by interval and knows only the past, so that a replay can
-//! ask it as well. Nothing in here prints; only a program named by the user is ever started.
+//! differ. An index is evaluated interval by interval and sees only the past, so a replay can use
+//! it as well. Nothing in here prints; only a program named by the user is ever started.
 //!
 //! ```text
 //!  lakes ──► gather ──► History ──► Index::step per interval ──► Series ──► ranks, charts
@@ -63,7 +63,7 @@ pub enum FairnessError {
         /// Where, and what.
         place: crate::notation::Mistake,
     },
-    /// A file of factors, accounts or of an index of one's own is not there.
+    /// A file of factors, accounts or of a custom index is not there.
     #[error("could not read `{}`", path.display())]
     Read {
         /// The file.
@@ -99,7 +99,7 @@ pub enum FairnessError {
         #[source]
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A program of one's own could not be started.
+    /// A custom program could not be started.
     #[error("could not start the index `{name}` (`{program}`)")]
     Start {
         /// The index.
@@ -139,7 +139,7 @@ impl FairnessError {
             | Self::Template { .. }
             | Self::NotGathered { .. }
             | Self::Line { .. } => true,
-            // A file that is no text.
+            // A file that is not text.
             Self::Read { cause, .. } => cause.kind() == io::ErrorKind::InvalidData,
             _ => false,
         }
@@ -166,7 +166,7 @@ const TEXT_MAX: u64 = 1 << 24;
 /// Reads a text file of the user's.
 ///
 /// # Errors
-/// It cannot be read, is no text or of more than 16 MiB.
+/// It cannot be read, is not text or of more than 16 MiB.
 pub fn read_text(path: &Path) -> Result<String, FairnessError> {
     let read = || {
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! An index of one's own as a program: fed usage on stdin, answering with values on stdout.
+//! A custom index as a program: it reads usage from stdin and writes values to stdout.
 //!
 //! Nothing is started unless the user names it; there is no shell in between. Fields are divided
 //! by tabs, a tab or line end within a name is written as a space. `>` is what the program reads,
@@ -19,10 +19,10 @@
 //! < done
 //! ```
 //!
-//! Users and machines are told of, and numbered, in the order in which they come, so that a program
-//! knows nothing of the future. A user without a `value` line keeps the last one (at first: none).
-//! After the last interval stdin is closed and the program must end with status 0. The whole run
-//! has one time limit.
+//! Users and machines are announced and numbered in the order in which they appear, so a program
+//! never sees the future. A user without a `value` line keeps the last one (at first: none). After
+//! the last interval stdin is closed and the program must end with status 0. The whole run has one
+//! time limit.
 
 use std::fmt::{self, Write as _};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -38,10 +38,10 @@ use super::history::{Cell, History, Step};
 use super::indices::{Index, Readings};
 use crate::units::CpuTime;
 
-/// A longer answer line is no answer.
+/// A longer answer line is not an answer.
 const LINE_MAX: u64 = 1 << 16;
 
-/// How long nothing is said before it is looked whether the program is still there.
+/// How long the program may be silent before it is checked that it still runs.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// How much of stderr is kept for the message.
@@ -81,8 +81,8 @@ struct Groups {
 }
 
 /// Ends every program that was started, with what it has started itself, and lets no other begin:
-/// before this one ends, since a signal from the terminal does not reach them. Whoever waits for
-/// their answers waits for ever.
+/// before this one ends, since a signal from the terminal does not reach them. Waiting for their
+/// answers would never end.
 pub fn stop_all() {
     let mut groups = groups();
     groups.is_over = true;

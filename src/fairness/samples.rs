@@ -1,4 +1,4 @@
-//! Small histories and account trees that the tests of this layer write down.
+//! Small histories and account trees for the tests of this layer.
 
 use super::accounts::Tree;
 use super::history::{Cell, Grid, History, Machine, Person};

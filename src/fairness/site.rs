@@ -1,9 +1,9 @@
-//! The fair share of a site, as its own files say it.
+//! The fair-share rule of a site, read from its own files.
 //!
 //! In: the text of a `slurm.conf`, or what `sshare -a -l -P` or `sacctmgr dump` wrote. Out: the
 //! index with the site's parameters, or its associations (accounts, and users in them) with their
-//! shares. A line that cannot be understood is an error with its number; what is not computed is
-//! refused, and what does not matter here is passed over.
+//! shares. A line that cannot be read is an error with its number; a rule that is not computed is
+//! refused, and settings that do not matter here are skipped.
 //!
 //! ```text
 //! PriorityFlags=NO_FAIR_TREE         Account|User|RawShares|...     Cluster - 'c':Fairshare=1

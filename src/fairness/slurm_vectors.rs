@@ -1,5 +1,5 @@
 //! The vectors of Slurm's own tests of classic fair share (test24.1, `test_130_2`) and Fair Tree
-//! (test24.4), written anew as files of accounts: shares, usage and results are facts of its test
+//! (test24.4), written again as files of accounts: shares, usage and results are facts of its test
 //! suite, which prints six digits.
 
 use super::accounts::{Standing, Tree};

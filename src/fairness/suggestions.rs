@@ -1,6 +1,6 @@
-//! What the paper's administrator reads out of figure 3, as data: who should be held back for the
-//! rest of the week, and who came when there was room. All of it is about what ran, interval by
-//! interval, whenever it is charged: usage, ceiling and load are of one kind.
+//! What the paper's administrator reads from figure 3, as data: users to limit for the rest of the
+//! week, and users who came when capacity was free. All of it uses running usage, interval by
+//! interval, whenever it is charged, so usage, ceiling and load are of the same kind.
 //!
 //! ```text
 //!  usage so far   ........____----''''   passes the ceiling early: hold back until the end

@@ -1,4 +1,4 @@
-//! An index of one's own from a TOML file: a template with its parameters filled in, or a formula.
+//! A custom index from a TOML file: a template with its parameters filled in, or a formula.
 //!
 //! In: the file. Out: an [`Index`]. `jobfate fairness new` asks for the parameters and writes one:
 //!

@@ -1,9 +1,9 @@
 //! Who used how much: users, clusters and machines with their shares, peaks and last uses.
 //!
-//! In: a [`History`]. Out: rows, the heaviest first. Times are seconds from the start of what is
-//! shown, to the whole interval: what was used in an interval is known to its interval only. The
-//! last use alone is known to the instant. CPU time and its shares are what is charged; peaks,
-//! first and last uses are of what ran, whenever it is charged.
+//! In: a [`History`]. Out: rows, the heaviest first. Times are seconds from the start of the span,
+//! to the whole interval, because usage is known only per interval. The last use alone is known to
+//! the instant. CPU time and its shares are charged usage; peaks, first and last uses refer to
+//! running usage, whenever it is charged.
 
 use std::collections::BTreeMap;
 

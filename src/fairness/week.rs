@@ -1,9 +1,9 @@
-//! What a reader must see in figures 3 and 4 of the paper, found in the numbers behind them.
+//! The patterns of figures 3 and 4 of the paper, found in the numbers behind them.
 //!
-//! In: a [`History`], Condor's effective priority as a [`Series`], and the users that are drawn.
-//! Out: who used much early, who came late and whether there was more room then, and two users who
-//! end at the same usage, the one in many small steps and the other in one steep step. Halves are
-//! halves of what is shown; the first has the smaller number of intervals where there is an odd one.
+//! In: a [`History`], Condor's effective priority as a [`Series`], and the users in the figures.
+//! Out: users who used much early, users who came late and whether more capacity was free then, and
+//! two users who end at the same usage, one in many small steps and the other in one steep step.
+//! Halves are halves of the span; the first is shorter if the number of intervals is odd.
 //!
 //! ```text
 //!            first half     | second half

@@ -1,8 +1,8 @@
-//! What must hold whatever the bytes are, one check per thing that reads text from outside.
+//! What must hold for any bytes: one check for each parser of text from outside.
 //!
-//! In: any bytes. Out: nothing, or a panic with what did not hold. The targets of `fuzz/` call
-//! these checks with inputs that a fuzzer grows; the tests below call them with the kept corpus
-//! and with drawn bytes, so that they are run wherever the tests are. Compiled for either alone.
+//! In: any bytes. Out: nothing, or a panic with the check that failed. The targets of `fuzz/` call
+//! these checks with generated inputs; the tests below call them with the kept corpus and with
+//! random bytes. Compiled only for these two.
 
 pub mod texts;
 pub mod traces;

@@ -1,5 +1,5 @@
-//! What is written by hand, or could have been: what is taken reads the same when it is written out
-//! again, and what is refused says why.
+//! Texts written by hand: an accepted text reads the same when it is written again, and a refusal
+//! says why.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;

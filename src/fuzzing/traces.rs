@@ -1,5 +1,5 @@
-//! The parsers of traces: no byte makes one panic, none is lost without a word, and where a file is
-//! cut into blocks does not show.
+//! The parsers of traces: no byte makes one panic or is lost silently, and the boundaries of blocks
+//! make no difference.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -238,8 +238,8 @@ pub fn rumen(input: &[u8]) {
     of(Table::MachineEvents);
 }
 
-/// Accounting of Slurm: each line is a row, a reject or left out for a counted reason, in both tables
-/// of events alike, and machines are told from the same lines.
+/// Accounting of Slurm: each line is a row, a reject or left out for a counted reason, in both
+/// tables of events alike, and machines come from the same lines.
 pub fn slurm(input: &[u8]) {
     records(Source::Slurm, input);
 }

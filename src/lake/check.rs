@@ -1,9 +1,9 @@
 //! Whether rows of a lake are rows that an ingest could have stored.
 //!
 //! In: batches as they are read. Out: nothing, or the column at fault and what is wrong in it. A
-//! checksum shows that a file is the recorded one; a lake that was changed and sealed anew passes
-//! it. So whatever is read is checked as it is read: types, missing cells, ranges, the order of
-//! time, and that a job lies in its bucket. No column is looked at that was not asked for.
+//! checksum shows that a file is the recorded one; a lake that was changed and whose checksums were
+//! updated passes it. So every value is checked when it is read: types, missing cells, ranges, the
+//! order of time, and the bucket of each job. Only the requested columns are checked.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Field, Float32Type, Int32Type, Int64Type, Schema};

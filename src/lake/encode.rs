@@ -1,7 +1,7 @@
 //! Rows of a bucket to a Parquet stream.
 //!
-//! In: rows in the order in which they are to lie. Out: the bytes of a whole Parquet file, what its
-//! footer says, and their checksum. Nothing is written to disk here.
+//! In: rows in their final order. Out: the bytes of a complete Parquet file, its footer, and their
+//! checksum. Nothing is written to disk here.
 //!
 //! Encodings are chosen for the reader as much as for the writer: whole numbers as
 //! `DELTA_BINARY_PACKED`, quantities as `BYTE_STREAM_SPLIT`, names with a dictionary, all under

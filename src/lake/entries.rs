@@ -1,4 +1,4 @@
-//! What a manifest and its journal say of tables, parts and files.
+//! The entries of a manifest and its journal about tables, parts and files.
 
 use std::collections::BTreeMap;
 

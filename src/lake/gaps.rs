@@ -1,8 +1,8 @@
-//! What a lake lacks between the loaded parts of a table.
+//! Parts that are missing between the loaded parts of a table.
 //!
 //! In: the parts of the manifest. Out: a [`Gap`] for each run of missing part numbers that has
-//! loaded parts on both sides, with the time that it leaves open. Parts before the first loaded
-//! one and behind the last only make the trace shorter; they are no gaps.
+//! loaded parts on both sides, with its time. Missing parts before the first loaded one and after
+//! the last only make the trace shorter and are not gaps.
 //!
 //! ```text
 //!  parts   0 ··· 13 |   14   | 15 16 17 |

@@ -1,11 +1,11 @@
-//! A raw trace into a lake: what is missing is read, spread over buckets and stored.
+//! A raw trace into a lake: missing parts are read, spread over buckets and stored.
 //!
-//! In: an [`IngestPlan`]. Out: a lake in which every part that stands in
-//! the manifest is whole, and an [`IngestOutcome`] with what was stored and what was wrong.
+//! In: an [`IngestPlan`]. Out: a lake in which every part of the manifest is complete, and an
+//! [`IngestOutcome`] with the stored and the failed parts.
 //!
-//! A thread takes a segment, reads its parts one after the other, and writes them into one file.
-//! A bad part spoils only itself: its segment is done again without it, the others go on, and it
-//! is named at the end. What is wrong with the machine (a full disk) stops everything at once.
+//! A thread takes a segment, reads its parts one after the other, and writes them into one file. A
+//! bad part affects only itself: its segment is written again without it, the others continue, and
+//! it is named at the end. A fault of the machine (a full disk) stops everything at once.
 //!
 //! ```text
 //!  claim segment ─► read parts ─► spread rows ─► file beside ─► rename ─► journal ─► manifest
@@ -44,7 +44,7 @@ pub struct FailedPart {
     pub error: LakeError,
 }
 
-/// What an ingest did.
+/// The result of an ingest.
 #[derive(Debug, Default)]
 pub struct IngestOutcome {
     /// Parts stored by this run, by table and number.

@@ -1,8 +1,8 @@
 //! Whether the files of a lake are what an ingest wrote, byte by byte and row by row.
 //!
-//! In: a lake. Out: nothing, or the first file at fault. A checksum shows that a file is the recorded
-//! one; that each part has its rows, each once, and that other programs find the rows that we find,
-//! is looked at besides.
+//! In: a lake. Out: nothing, or the first file at fault. A checksum shows that a file is the
+//! recorded one. In addition, this checks that each part has each of its rows once, and that other
+//! programs find the same rows.
 
 use std::collections::BTreeMap;
 

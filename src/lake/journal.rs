@@ -1,11 +1,11 @@
-//! What a run has stored so far, beside the manifest: a line per segment.
+//! What a run has stored so far, in a file next to the manifest: a line per segment.
 //!
-//! In: the parts and files of a segment that is in place. Out: a line in a file beside the
-//! manifest, on disk before the next segment is stored. To write the whole manifest for each
-//! segment would cost the square of their number; so it is written once, at the end of the run or
-//! at the start of the next, and the journal removed. Readers take both together. A line begins
-//! with the SHA-256 of the rest: what a kill or a power cut has left of a last line is not
-//! recorded; any other line that differs is an error.
+//! In: the parts and files of a stored segment. Out: a line in a file next to the manifest, on disk
+//! before the next segment is stored. Writing the whole manifest for each segment would cost the
+//! square of their number; so it is written once, at the end of the run or at the start of the
+//! next, and the journal is removed. Readers use both together. A line starts with the SHA-256 of
+//! the rest: an incomplete last line, left by a kill or a power cut, does not count; any other line
+//! that differs is an error.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

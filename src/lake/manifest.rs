@@ -1,7 +1,7 @@
 //! What a lake holds, part by part: `manifest.json`.
 //!
-//! In: a lake folder. Out: the settings every writer must follow, and for each raw part what was
-//! stored of it. A part that stands here is wholly in the lake; one that does not is not. The
+//! In: a lake folder. Out: the settings every writer must follow, and for each raw part its stored
+//! rows and files. A part that is listed here is completely in the lake; any other part is not. The
 //! file holds no time of day, so that two runs over the same input write the same bytes. Raise
 //! [`FORMAT_VERSION`] when a field changes.
 //!
@@ -48,7 +48,7 @@ pub struct Manifest {
     pub bucket_count: u32,
     /// How a job's bucket is found.
     pub bucket_hash: String,
-    /// What tells the key by which names were replaced; none where they are the log's own.
+    /// A fingerprint of the key that replaced the names; none where they are the log's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anonymized: Option<String>,
     /// The raw parts and the files made of them, by table name.
@@ -65,9 +65,9 @@ pub enum Origin {
     /// Downloaded.
     #[default]
     Original,
-    /// Made by `jobfate synth` (a `truth.json` lies beside the tables).
+    /// Made by `jobfate synth` (a `truth.json` is next to the tables).
     Synthetic,
-    /// A sample of jobs (a `sample.txt` lies beside the tables).
+    /// A sample of jobs (a `sample.txt` is next to the tables).
     Sample,
 }
 
@@ -77,7 +77,7 @@ impl Origin {
         self == Self::Original
     }
 
-    /// Tells the origin of a trace folder.
+    /// Finds the origin of a trace folder.
     pub fn of_folder(folder: &Path) -> Self {
         if folder.join("truth.json").exists() {
             Self::Synthetic
@@ -155,7 +155,7 @@ impl Manifest {
 
     /// Reads a text that may have been changed, and the checksum that stands in it.
     pub(crate) fn parse(text: &str) -> Result<(Self, Option<String>), LakeErrorKind> {
-        /// Read first, so that another version is told from a damaged file.
+        /// Read first, so that another version is distinguished from a damaged file.
         #[derive(Deserialize)]
         struct Version {
             format_version: u32,
@@ -285,7 +285,7 @@ impl Manifest {
 }
 
 impl PartEntry {
-    /// Checks that what is said of a part does not contradict itself.
+    /// Checks that the entry of a part does not contradict itself.
     fn check(&self) -> Result<(), String> {
         let named = part_count_of_name(&self.raw_file);
         if let (Some(of), Some(named)) = (self.of, named)

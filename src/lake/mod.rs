@@ -1,8 +1,9 @@
-//! Typed rows to Parquet and back: the folder that every question is asked of.
+//! Typed rows to Parquet and back: the folder that every study reads.
 //!
 //! In: row blocks from [`crate::sources`]. Out: a folder that Polars, `DuckDB`, Spark and pandas
-//! read without us. A raw part is wholly in the lake or not at all, whatever kills the program:
-//! files are written beside, synced, renamed, and only then recorded in the manifest.
+//! read without us. A raw part is completely in the lake or not at all, whatever kills the program:
+//! files are written under temporary names, synced, renamed, and only then recorded in the
+//! manifest.
 //!
 //! ```text
 //! lake/manifest.json                               what is in here, part by part
@@ -46,7 +47,7 @@ pub use gaps::Gap;
 pub use manifest::{FileEntry, Manifest, Origin, PartEntry, TableEntry};
 pub use reader::Lake;
 
-/// Bytes as they are told: whole kilobytes or megabytes, or gigabytes with a digit.
+/// Formats a number of bytes for people: whole kilobytes or megabytes, or gigabytes with a digit.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 pub fn told(bytes: u64) -> String {
     match bytes as f64 {
@@ -261,7 +262,7 @@ pub enum LakeErrorKind {
     #[error("{}", why_of(.0))]
     Source(SourceError),
     /// More lines than allowed gave no row.
-    #[error("{count} of {lines} lines gave no row; at most {allowed} are allowed")]
+    #[error("{count} of {lines} lines were rejected; at most {allowed} are allowed")]
     TooManyRejects {
         /// Rejected lines.
         count: u64,

@@ -1,8 +1,8 @@
-//! How much disk and memory an ingest will take, told before it begins.
+//! How much disk and memory an ingest will take, estimated before it starts.
 //!
-//! In: the raw files that are not in the lake yet. Out: a forecast, and whether the machine has
-//! it. The ratios are those of measured lakes, rounded up; a trace may differ, which is why a
-//! forecast can be overruled.
+//! In: the raw files that are not in the lake yet. Out: a forecast, and whether the machine has it.
+//! The ratios are those of measured lakes, rounded up; a trace may differ, so the user can overrule
+//! the forecast.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! One part of a raw trace on its way into a lake: read, counted and judged.
 //!
 //! In: a part, and the writer of its segment. Out: its entry in the manifest, or why it must not be
-//! stored: it does not read, too many of its lines give no row, or it is of another table or trace.
+//! stored: it cannot be read, has too many rejects, or belongs to another table or trace.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

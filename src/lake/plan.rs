@@ -1,9 +1,9 @@
-//! What is to be ingested, and how it is cut up.
+//! Which parts are ingested, and in which segments.
 //!
 //! In: the parts of a trace folder and the user's choices. Out: an [`IngestPlan`], the number of
-//! buckets of a new lake, and the segments: consecutive parts that share their files, so that
-//! these are neither tiny nor huge. All of it depends on the raw folder alone, so that shards agree
-//! without talking and an ingest that was killed is cut up in the same way again.
+//! buckets of a new lake, and the segments: consecutive parts that share their files, so that these
+//! are neither tiny nor huge. All of it depends on the raw folder alone, so shards agree without
+//! communication, and an ingest that was killed is divided in the same way again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

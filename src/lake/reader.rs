@@ -1,10 +1,10 @@
 //! Columns of a bucket out of the lake.
 //!
 //! In: a lake folder. Out: record batches of the asked-for columns, file by file in the order of
-//! the manifest. Only files that the manifest records are read, and only if they are the ones it
-//! recorded; what else lies in the folder is never looked at. Of a file only the stretches of the
-//! bucket are read, and of these the columns. Every cell that is handed out has been checked
-//! ([`super::check`]): callers may rely on types, ranges and mandatory columns.
+//! the manifest. Only files that the manifest records are read, and only if they are unchanged;
+//! other files in the folder are ignored. Of a file, only the requested columns in the stretches of
+//! the bucket are read. Every returned cell has been checked ([`super::check`]): callers may rely
+//! on types, ranges and mandatory columns.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -138,8 +138,8 @@ impl Lake {
         self.manifest.bucket_count
     }
 
-    /// Tells the progress that all rows of some tables will be read, and returns how many rows each
-    /// bucket stands for.
+    /// Announces to the progress that all rows of some tables will be read, and returns the number
+    /// of rows per bucket.
     pub(crate) fn expect_rows(&self, tables: &[Table]) -> u64 {
         let rows = tables.iter().filter_map(|&table| self.manifest.table(table));
         let rows = rows.map(TableEntry::rows).sum::<u64>();

@@ -1,7 +1,8 @@
 //! How many bytes of each table this process has read from lakes.
 //!
-//! In: reads, from any thread. Out: sums. Nothing that is computed depends on them. What another
-//! engine reads by itself (Polars where a query sees the whole lake, Spark) is not counted.
+//! In: reads, from any thread. Out: sums. Nothing that is computed depends on them. Bytes that
+//! another engine reads by itself (Polars for queries that see the whole lake, Spark) are not
+//! counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,8 +1,8 @@
 //! Lines that gave no row, on their way to disk.
 //!
-//! In: rejects of a part, as they come. Out: a CSV file beside the lake's tables, and what is to be
-//! recorded of it. Memory holds the first few and the counts, however many there are; of the text
-//! no more than [`BYTES_MAX`] is kept, and what is beyond is counted.
+//! In: rejects of a part, as they occur. Out: a CSV file next to the lake's tables, and its entry
+//! in the manifest. Memory holds the first few and the counts, however many there are; at most
+//! [`BYTES_MAX`] of text is kept, and the rest is counted.
 
 use std::collections::BTreeMap;
 use std::fs::File;

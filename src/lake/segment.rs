@@ -1,4 +1,4 @@
-//! The form of a file of the lake: whole Parquet streams one after the other, and a footer over
+//! The format of a file of the lake: whole Parquet streams one after the other, and a footer over
 //! all of them.
 //!
 //! In: the rows of each bucket as a Parquet stream. Out: one Parquet file that any tool reads as

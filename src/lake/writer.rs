@@ -1,13 +1,13 @@
 //! Rows of a few consecutive parts to one Parquet file.
 //!
-//! In: row blocks in file order. Out: synced files in a folder beside the lake's tables, and the
+//! In: row blocks in file order. Out: synced files in a folder next to the lake's tables, and the
 //! entries that describe them; the caller renames them into place. Memory holds at most
 //! [`RUN_ROWS_MAX`] rows and [`RUN_TEXT_MAX`] bytes of names at a time: after that a run is
 //! written, bucket by bucket, and the next begun.
 //!
-//! Inside a bucket of a file rows stand in the order of (time, `row_id`). Parts of the real trace
-//! are in time order already, so this is a check and no sort; a run that begins before the last
-//! row of the same bucket begins another file.
+//! Inside a bucket of a file rows are in the order of (time, `row_id`). Parts of the real trace are
+//! in time order already, so this is a check and no sort; a run that begins before the last row of
+//! the same bucket begins another file.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ impl OpenFile {
         Ok(Self { beside, joiner, runs: 0, last_times: vec![i64::MIN; bucket_count] })
     }
 
-    /// Whether rows in the order of time go on where those in the file end.
+    /// Whether rows in the order of time continue where those in the file end.
     fn takes(&self, buckets: &[Bucket]) -> bool {
         let goes_on = |(last, bucket): (&i64, &Bucket)| {
             bucket.rows.i64_cells(0).first().is_none_or(|first| last <= first)

@@ -12,7 +12,7 @@ use crate::replay::detect::truth::Truth;
 use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, detect};
 use crate::replay::detectors::DetectorPlan;
 
-/// What is asked of straggler detectors; made by [`Lake::detect`].
+/// A question about straggler detectors; made by [`Lake::detect`].
 #[derive(Clone, Debug)]
 #[must_use = "a question does nothing until it is asked"]
 pub struct DetectQuestion<'a> {
@@ -23,7 +23,7 @@ pub struct DetectQuestion<'a> {
 }
 
 impl Lake {
-    /// Asks whom these detectors would have flagged, and how right that was.
+    /// Asks which tasks these detectors would have flagged, and how right the flags were.
     ///
     /// ```
     /// use jobfate::prelude::*;
@@ -43,8 +43,8 @@ impl Lake {
 }
 
 impl DetectQuestion<'_> {
-    /// Where progress comes from; [`ProgressModel::Siblings`] by default, which is what an operator
-    /// could have known. The other two are oracles: they look at an attempt's own end.
+    /// Where progress comes from; [`ProgressModel::Siblings`] by default, which an operator could
+    /// have known. The other two are oracles: they use the attempt's own end.
     pub fn progress(mut self, model: ProgressModel) -> Self {
         self.plan.walk.progress = model;
         self
@@ -56,7 +56,7 @@ impl DetectQuestion<'_> {
         self
     }
 
-    /// What a straggler is, by one or several definitions.
+    /// The definitions of a straggler, one or several.
     pub fn truths(mut self, truths: impl IntoIterator<Item = Truth>) -> Self {
         self.plan.truths = truths.into_iter().collect();
         self
@@ -71,21 +71,21 @@ impl DetectQuestion<'_> {
     window_end! {}
 
     on_progress! {
-        /// Tells `callback` how far the call is, in rows, and stops when it breaks; the call's error
-        /// [is cancelled](Error::is_cancelled) then. [`run_with`](Self::run_with) has handed out all
-        /// flags of whole buckets by that time; nothing else is kept.
+        /// Reports the progress of the call to `callback`, in rows, and stops when it breaks; the
+        /// error of the call then [is cancelled](Error::is_cancelled). [`run_with`](Self::run_with)
+        /// has passed on all flags of complete buckets by then; nothing else is kept.
     }
 
     /// Runs the detectors over the history of the lake.
     ///
     /// # Errors
-    /// A table is missing or does not read, the settings make no sense, or the callback said to
-    /// stop.
+    /// A table is missing or cannot be read, the settings contradict each other, or the callback
+    /// stopped the call.
     pub fn run(&self) -> Result<DetectOutcome, Error> {
         self.run_with(|_| ())
     }
 
-    /// The same, and hands out every flag, bucket by bucket.
+    /// The same, and passes on every flag, bucket by bucket.
     ///
     /// # Errors
     /// As [`run`](Self::run).

@@ -11,8 +11,8 @@ use crate::replay::detect::DetectPlanError;
 use crate::sources::SourceError;
 use crate::synth::SynthError;
 
-/// A question could not be asked or answered. It says what could not be done; why follows through
-/// [`source`](std::error::Error::source).
+/// A question could not be answered. The text says what could not be done; the cause follows
+/// through [`source`](std::error::Error::source).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -34,7 +34,7 @@ pub enum Error {
     /// Detectors cannot be run in this way.
     #[error(transparent)]
     Detect(#[from] DetectPlanError),
-    /// A made-up trace could not be written.
+    /// A generated trace could not be written.
     #[error(transparent)]
     Synth(#[from] SynthError),
     /// A setting that makes no sense.

@@ -15,7 +15,7 @@ use crate::sources::parser::{OwnParser, ParserOf};
 use crate::sources::part;
 use crate::sources::{RawPart, open_trace};
 
-/// An ingest on its way.
+/// An ingest, with its settings.
 #[derive(Debug)]
 #[must_use = "nothing is ingested until it is run"]
 pub struct Ingest {
@@ -23,7 +23,7 @@ pub struct Ingest {
     watch: Watch,
 }
 
-/// What an ingest did.
+/// The result of an ingest.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Ingested {
@@ -35,8 +35,8 @@ pub struct Ingested {
     pub skipped: usize,
     /// Parts with a fault.
     pub failed: Vec<FailedPart>,
-    /// Whether the callback stopped it. Every part in [`stored`](Self::stored) is whole in the lake;
-    /// a part that was being read is not there at all. The same ingest run again does the rest.
+    /// Whether the callback stopped it. Every part in [`stored`](Self::stored) is completely in the
+    /// lake; a part that was being read is not in it. Running the same ingest again adds the rest.
     pub is_cancelled: bool,
 }
 
@@ -48,7 +48,7 @@ impl Ingested {
 }
 
 impl Ingest {
-    /// The trace in a folder or file; its kind is told from what is there.
+    /// The trace in a folder or file; its kind is recognised from its content.
     ///
     /// # Errors
     /// There is no trace, or none of a known kind.
@@ -59,10 +59,10 @@ impl Ingest {
     }
 
     /// Files of another format, which `parser` reads: each is a part of a table. Its rows have the
-    /// columns, the units and the conventions of `like`, which is what the lake says of itself.
+    /// columns, units and conventions of the source `like`, which the lake records as its own.
     ///
     /// # Errors
-    /// A file is not there, or is not a regular file.
+    /// A file does not exist, or is not a regular file.
     pub fn own(
         like: Source,
         files: impl IntoIterator<Item = (Table, PathBuf)>,
@@ -93,7 +93,7 @@ impl Ingest {
         Self { plan, watch: Watch::default() }
     }
 
-    /// The folder of the lake, `lake` by default; parts that it has already are passed over.
+    /// The folder of the lake, `lake` by default; parts that it already has are skipped.
     pub fn into(mut self, lake: impl Into<PathBuf>) -> Self {
         self.plan.lake = lake.into();
         self
@@ -106,7 +106,7 @@ impl Ingest {
         self
     }
 
-    /// How many lines of a part may give no row; 0.1 % by default.
+    /// How many lines of a part may be rejected; 0.1 % by default.
     pub fn max_rejects(mut self, max: MaxRejects) -> Self {
         self.plan.max_rejects = max;
         self
@@ -118,7 +118,7 @@ impl Ingest {
         self
     }
 
-    /// This program's share of the work, where several fill one lake.
+    /// This program's share of the work, if several programs fill one lake.
     pub fn shard(mut self, shard: Shard) -> Self {
         self.plan.shard = Some(shard);
         self
@@ -130,7 +130,7 @@ impl Ingest {
         self
     }
 
-    /// Tells `callback` how far the ingest is, in bytes of raw files, and stops when it breaks;
+    /// Reports the progress to `callback`, in bytes of raw files, and stops when it breaks;
     /// [`Ingested::is_cancelled`] says what is kept.
     pub fn on_progress(
         mut self,
@@ -143,7 +143,7 @@ impl Ingest {
     /// Reads what the lake does not have yet.
     ///
     /// # Errors
-    /// What is wrong with the lake, the settings or the machine. Faults of single parts stand in
+    /// Faults of the lake, the settings or the machine. Faults of single parts are in
     /// [`Ingested::failed`].
     pub fn run(self) -> Result<Ingested, Error> {
         let progress = part::Progress { watch: self.watch, ..part::Progress::default() };

@@ -1,8 +1,8 @@
 //! The front door: everything that most programs need, by one `use jobfate::prelude::*`.
 //!
-//! Questions are builders in the order in which they are said: what is asked of, how, and then the
-//! answer. Times are whole microseconds of the trace clock ([`SECOND`], [`HOUR`], [`DAY`]). A call
-//! that takes seconds takes a callback ([`Progress`]) that may stop it.
+//! Questions are builders in the order of a sentence: the data, the settings, and then the answer.
+//! Times are whole microseconds of the trace clock ([`SECOND`], [`HOUR`], [`DAY`]). A call that
+//! takes seconds takes a callback ([`Progress`]) that may stop it.
 
 mod batches;
 mod detect;
@@ -79,12 +79,12 @@ pub const DAY: i64 = 24 * HOUR;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cpu {
-    /// [`Measured`](Self::Measured) where the lake knows what was used, and otherwise
-    /// [`Requested`](Self::Requested), or [`Slots`](Self::Slots) in a log of map-reduce jobs.
+    /// [`Measured`](Self::Measured) if the lake records the CPU time used, and otherwise
+    /// [`Requested`](Self::Requested), or [`Slots`](Self::Slots) for a log of map-reduce jobs.
     #[default]
     BestAvailable,
-    /// Mean CPU rate times length of the usage windows, inside attempts; of a log the CPU time that
-    /// it tells.
+    /// Mean CPU rate times length of the usage windows, inside attempts; for a log the CPU time
+    /// that it records.
     Measured,
     /// Job duration times mean CPU rate times mean machine capacity: the definition of 2017.
     Published,
@@ -111,9 +111,9 @@ impl Cpu {
 }
 
 impl Lake {
-    /// The same lake, whose reads tell `callback` how far they are, in rows, and stop when it
-    /// breaks: for calls that take a lake and have no `on_progress` of their own, as
-    /// [`Query::run`] does. A call that is stopped keeps nothing.
+    /// The same lake, whose reads report their progress to `callback`, in rows, and stop when it
+    /// breaks. Use it for calls that take a lake and have no `on_progress`, such as [`Query::run`].
+    /// A call that is stopped keeps nothing.
     #[must_use]
     pub fn on_progress(
         &self,

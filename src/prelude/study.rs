@@ -14,7 +14,7 @@ use crate::studies::meter::{MemoryDefinition, Meter};
 use crate::studies::outcomes::Classes;
 use crate::studies::rules::RuleGrid;
 
-/// What is asked about the outcomes of jobs; made by [`Lake::study`].
+/// A question about the outcomes of jobs; made by [`Lake::study`].
 #[derive(Clone, Debug)]
 #[must_use = "a question does nothing until it is asked"]
 pub struct StudyQuestion<'a> {
@@ -61,19 +61,19 @@ impl StudyQuestion<'_> {
         Self { memory: Some(memory), ..self }
     }
 
-    /// How outcomes are told; by the exact event sequence by default.
+    /// How outcomes are defined; by the exact event sequence by default.
     pub fn outcomes(mut self, classes: Classes) -> Self {
         self.asked.classes = classes;
         self
     }
 
-    /// Splits the ledger; by each of several in turn where it is called again.
+    /// Splits the ledger by a key; each further call adds a key.
     pub fn by(mut self, group: GroupBy) -> Self {
         self.asked.groups.push(group);
         self
     }
 
-    /// Sweeps a kill rule, beside those that were named before.
+    /// Sweeps a kill rule, together with those of earlier calls.
     pub fn rule(mut self, rule: RuleGrid) -> Self {
         self.asked.rules.push(rule);
         self
@@ -88,15 +88,15 @@ impl StudyQuestion<'_> {
     window_end! {}
 
     on_progress! {
-        /// Tells `callback` how far the call is, in rows, and stops when it breaks. Nothing is kept of
-        /// a call that is stopped; its error [is cancelled](Error::is_cancelled).
+        /// Reports the progress of the call to `callback`, in rows, and stops when it breaks. A
+        /// call that is stopped keeps nothing; its error [is cancelled](Error::is_cancelled).
     }
 
     /// Reads the lake once and adds everything up.
     ///
     /// # Errors
-    /// What the question needs is not in the lake or does not read, a kill rule makes no sense, or
-    /// the callback said to stop.
+    /// A table is missing or cannot be read, a kill rule breaks its contract, or the callback
+    /// stopped the call.
     pub fn run(&self) -> Result<Study, Error> {
         let meter = match self.memory {
             Some(memory) => Meter::Memory(memory),
@@ -115,11 +115,11 @@ impl StudyQuestion<'_> {
         Ok(ledger(&self.run()?))
     }
 
-    /// What each kill rule would have saved and destroyed, threshold by threshold, in the order in
-    /// which the rules were named.
+    /// What each kill rule would have saved and destroyed, threshold by threshold, in the order of
+    /// the rules.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and there is no rule.
+    /// As [`run`](Self::run), or no rule was named.
     pub fn sweeps(&self) -> Result<Vec<Sweep>, Error> {
         if self.asked.rules.is_empty() {
             let text = "there is no kill rule to sweep; name one with `rule`";

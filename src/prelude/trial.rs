@@ -1,4 +1,4 @@
-//! A small made-up lake to try things on.
+//! A small generated lake for examples and trials.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use super::{Error, Ingest};
 use crate::lake::Lake;
 use crate::synth::{SynthConfig, write_trace};
 
-/// A made-up lake of a few hundred jobs in a temporary folder, which is gone with it.
+/// A generated lake of a few hundred jobs in a temporary folder, which is removed when this is
+/// dropped.
 ///
 /// It is the same every time: ten hours of a small cluster, with every kind of outcome, restarts,
 /// stragglers and measured use.

@@ -1,4 +1,4 @@
-//! Who used how much and when, and what an index of fairness makes of it.
+//! Who used how much and when, and the values of a fairness index.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Usage<'a> {
 pub struct Gathered {
     /// Who used what in which interval.
     pub history: History,
-    /// What was counted on the way.
+    /// Counts of attempts and usage windows.
     pub counts: Counts,
 }
 
@@ -61,8 +61,8 @@ impl<'a> Usage<'a> {
         Self { interval_us, ..self }
     }
 
-    /// What CPU time means; [`Cpu::BestAvailable`] by default. [`Cpu::Published`] is refused: it
-    /// knows whole jobs only.
+    /// What CPU time means; [`Cpu::BestAvailable`] by default. [`Cpu::Published`] is refused,
+    /// because it is defined for whole jobs only.
     pub fn cpu(self, cpu: Cpu) -> Self {
         Self { cpu, ..self }
     }
@@ -78,15 +78,16 @@ impl<'a> Usage<'a> {
     }
 
     on_progress! {
-        /// Tells `callback` how far [`gather`](Self::gather) is, in rows, and stops when it breaks.
-        /// Nothing is kept of a call that is stopped; its error [is cancelled](Error::is_cancelled).
+        /// Reports the progress of [`gather`](Self::gather) to `callback`, in rows, and stops when
+        /// it breaks. A call that is stopped keeps nothing; its error [is
+        /// cancelled](Error::is_cancelled).
     }
 
     /// Reads the lake.
     ///
     /// # Errors
-    /// A table is missing or does not read, the settings make no sense, there is more of it than
-    /// memory is given for, or the callback said to stop.
+    /// A table is missing or cannot be read, the settings contradict each other, the usage exceeds
+    /// the limit of memory, or the callback stopped the call.
     pub fn gather(&self) -> Result<Gathered, Error> {
         let lake = watched(self.lake, self.watch.as_ref());
         let cpu = self.cpu.of(&[&lake]);

@@ -1,5 +1,5 @@
 //! Orders and backfilling against a plain simulation that shares nothing with the engine: one
-//! machine, whole seconds, everything worked out anew each second.
+//! machine, whole seconds, everything worked out again each second.
 
 use proptest::prelude::*;
 

@@ -1,8 +1,9 @@
 //! The machines of a replay: what they can do, and when that changes.
 //!
-//! In: arrays per machine and a list of changes (from a trace), or a [`ClusterSpec`](crate::replay::spec::ClusterSpec). Out: a
-//! [`Cluster`] with its changes in order of time. Impossible changes (a machine that leaves twice,
-//! one that nobody knows) are left out and returned as remarks; nothing is repaired silently.
+//! In: arrays per machine and a list of changes (from a trace), or a
+//! [`ClusterSpec`](crate::replay::spec::ClusterSpec). Out: a [`Cluster`] with its changes in order
+//! of time. Impossible changes (a machine that leaves twice, an unknown machine) are left out and
+//! returned as remarks; nothing is repaired silently.
 
 use crate::faults::{Code, Fault};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Values by task, and the number that stands for none.
+//! Values by task, and the number that means "none".
 
 /// No such time, group or machine.
 pub const NONE: u32 = u32::MAX;

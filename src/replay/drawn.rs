@@ -1,4 +1,5 @@
-//! How many cases the properties of replays draw. In: the number of a full run. Out: that of this build.
+//! The number of random cases for each property of replays. In: the number of a full run. Out: that
+//! of this build.
 
 /// A tenth of the cases without optimisation, so that the quick suite is quick.
 pub(crate) const fn drawn(cases: u32) -> u32 {

@@ -54,7 +54,7 @@ pub enum Event {
     },
     /// The speculation rule looks at the running attempts.
     Heartbeat,
-    /// The order of the waiting tasks is worked out anew.
+    /// The order of the waiting tasks is worked out again.
     Reorder,
 }
 

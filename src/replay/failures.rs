@@ -1,15 +1,15 @@
-//! Failures of machines, drawn from what the machines of a trace went through.
+//! Failures of machines, drawn from a model of a trace's outages.
 //!
 //! In: the outages that [`studies::machines`](crate::studies::machines) finds. Out: a
-//! [`FailureModel`], and a cluster whose machines leave and return as it draws. Times away are drawn
-//! from the curve of Kaplan and Meier, whose tail never ends: those machines do not return. Every
-//! machine fails by itself, on the same draws under every policy.
+//! [`FailureModel`], and a cluster whose machines leave and return at the drawn times. Times away
+//! are drawn from the curve of Kaplan and Meier; machines in its tail do not return. Every machine
+//! fails independently, at the same times under every policy.
 //!
-//! Times up follow two Weibull distributions. The age of a machine that is there at the start is
-//! unknown: its first time up is what is left of a longer one (the forward recurrence time of a
-//! renewal process), and is fitted to the same of the trace's machines, from the start of the window
-//! on. Later times up begin with a return, and are fitted to those. One distribution for both would
-//! take every machine at the start for one that has just come.
+//! Times up follow two Weibull distributions. The age of a machine in service at the start is
+//! unknown: its first time up is the rest of a longer one (the forward recurrence time of a renewal
+//! process), and is fitted to the first times up of the trace's machines, from the start of the
+//! window. Later times up start with a return, and are fitted to those after a return. One
+//! distribution for both would treat every machine at the start as a new one.
 //!
 //! ```text
 //!             start                        end
@@ -17,7 +17,7 @@
 //!  drawn        =========|..|======|......|==  the same laws, at other times, under a seed
 //!               | first  |  | later|      |
 //! ```
-//! What the trace has of outages together (racks, upgrades) is lost: the drawn ones are independent.
+//! Common causes of outages (racks, upgrades) are lost: the drawn outages are independent.
 
 use std::fmt;
 use std::str::FromStr;

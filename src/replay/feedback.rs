@@ -1,9 +1,9 @@
-//! When users submit: at the recorded times, or in reaction to what became of their earlier jobs.
+//! When users submit: at the recorded times, or in reaction to the ends of their earlier jobs.
 //!
-//! In: of each job its user, its recorded submission and its recorded end. Out: what each job follows
-//! ([`Submission`]): the end of an earlier one, its submission, or the clock. A job never follows what
-//! had not happened when it was submitted, so that with the recorded ends every job is submitted at
-//! its recorded time.
+//! In: of each job its user, its recorded submission and its recorded end. Out: what each job
+//! follows ([`Submission`]): the end of an earlier one, its submission, or the clock. A job follows
+//! only events before its recorded submission, so if all jobs end as recorded, every job is
+//! submitted at its recorded time.
 //!
 //! ```text
 //!  recorded  |==a==|...|==b==|...|===c===|           |==e==|       think times: ... up to the gap
@@ -15,8 +15,8 @@
 //!   after the recorded think time. Of several such ends it is the last.
 //! - Without such an end, a job that was submitted at most a gap after another of its user, which
 //!   still ran, keeps its distance from that submission.
-//! - All other jobs begin a session: at the recorded time, for people come at their hours, but not
-//!   before the job has ended that ended last before it in the record.
+//! - Every other job starts a session: at the recorded time, because people keep their hours, but
+//!   not before the job that had ended last before it in the record has ended.
 //! - A job whose log names the job that had to end first follows the end of that one, whatever the
 //!   gap.
 //!

@@ -1,10 +1,10 @@
-//! The kill rule `history` at work in a replay: what the past says of jobs, in replayed time.
+//! The kill rule `history` in a replay: predictions from the past of users, in replayed time.
 //!
-//! In: the recorded outcome of each job ([`JobPasts`]), and tasks as they begin and end. Out: who is
-//! to be killed. A job teaches its recorded outcome once the last of its tasks is over in the replay,
-//! and only from the next instant on; a job of which a task was condemned or refused teaches
-//! nothing: the replay does not know how it would have ended. Nothing else of the record is read
-//! but jobs that had ended before the first arrival.
+//! In: the recorded outcome of each job ([`JobPasts`]), and tasks as they start and end. Out: the
+//! tasks to kill. The rule learns the recorded outcome of a job once its last task has ended in the
+//! replay, and only from the next instant on. It learns nothing from a job with a condemned or
+//! refused task, because the replay does not know how it would have ended. Of the record, only jobs
+//! that had ended before the first arrival are used in addition.
 //!
 //! ```text
 //!  recorded   job a  |-------------- FAIL

@@ -1,8 +1,9 @@
-//! GPUs of machines: how many a task asks for, which are free, which it gets.
+//! GPUs of machines: the requests of tasks, the free GPUs, and which GPUs a task gets.
 //!
-//! In: what tasks ask for, and the GPUs of each machine. Out: the GPUs that a task gets, or none. A
-//! share lies on one GPU; a task with several has as much of each. Of those with enough free it gets
-//! the ones with the least free, and among equals the lowest numbers, so that whole ones stay whole:
+//! In: the requests of tasks, and the GPUs of each machine. Out: the GPUs that a task gets, or
+//! none. A share lies on one GPU; a task with several GPUs has the same share of each. Of those
+//! with enough free it gets the ones with the least free, and among equals the lowest numbers, so
+//! that whole ones stay whole:
 //!
 //! ```text
 //!  free       GPU 0: 1.0    GPU 1: 0.3    GPU 2: 0.6

@@ -1,4 +1,4 @@
-//! Where the input of tasks lies, and what it costs to read it from elsewhere.
+//! The machines that hold the input of tasks, and the cost of reading it from another machine.
 //!
 //! In: for each task the machines that hold its input (the replicas of its block), and a factor.
 //! Out: the factor of an attempt's work on a machine, and which waiting task a free machine holds

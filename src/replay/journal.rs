@@ -117,7 +117,7 @@ impl Kind {
         )
     }
 
-    /// Whether it ends an attempt that came to nothing although the task goes on: another was
+    /// Whether it ends an attempt that came to nothing although the task continues: another was
     /// quicker or takes its place.
     pub fn is_waste(self) -> bool {
         matches!(self, Self::Cancel | Self::Restart | Self::Evict | Self::Lost)

@@ -2,9 +2,10 @@
 //!
 //! In: the starts and ends of a task's attempts as they happen. Out: whether it is condemned now.
 //! The rules are those of [`studies::rules`](crate::studies::rules), written the same way; they
-//! follow one event after another instead of reading a whole history. Several have to fire, each at
-//! any time so far. Copies count as attempts of their task, but for those that another overtook. A
-//! custom rule is shown the task as far as it has come, at each of its events.
+//! follow one event after another instead of reading a whole history. If several rules are
+//! combined, all of them must have fired, each at any time so far. Copies count as attempts of
+//! their task, except those that another attempt overtook. A custom rule sees the history of the
+//! task so far, at each of its events.
 
 use std::collections::VecDeque;
 

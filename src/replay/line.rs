@@ -1,10 +1,10 @@
-//! Waiting tasks in line, searched by what they ask for.
+//! Waiting tasks in line, searched by their requests.
 //!
 //! In: tasks at either end of the line, and tasks that leave it from anywhere. Out: the first one
 //! from a place on that may start. A tree over the places holds, for each stretch of the line, the
-//! least that any of its tasks asks for: a stretch in which nobody may start is passed over as a
+//! least that any of its tasks asks for: a stretch in which no task may start is skipped as a
 //! whole, so a blocked line of a million tasks costs about as much as one of twenty. Places are
-//! numbered anew when an end of the line is reached; ask for a task's place when it is needed.
+//! numbered again when an end of the line is reached; ask for a task's place when it is needed.
 //!
 //! ```text
 //!  place     2  3  4  5  6  7          stretch [4, 7] : at least 1 CPU, at least 60 s

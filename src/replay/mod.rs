@@ -1,10 +1,9 @@
-//! Real history run again: under the eyes of straggler detectors, or under other policies.
+//! Recorded history run again: with straggler detectors, or under other policies.
 //!
-//! In: groups of tasks with their recorded attempts. Out: who would have been flagged and how
-//! right that was; or, from a [`cluster`] and a [`workload`], the
-//! [`journal`] of what another policy would have made of it. The clock counts whole
-//! microseconds, random numbers come from the seed in the plan, and nothing depends on threads,
-//! wall clocks or the order of hash maps.
+//! In: groups of tasks with their recorded attempts. Out: the tasks that would have been flagged,
+//! and how right the flags were; or, from a [`cluster`] and a [`workload`], the [`journal`] of
+//! another policy. The clock counts whole microseconds, random numbers come from the seed in the
+//! plan, and nothing depends on threads, wall clocks or the order of hash maps.
 
 pub mod cluster;
 pub mod column;

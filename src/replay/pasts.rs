@@ -1,4 +1,4 @@
-//! What the record says of the jobs of a replay, for rules that use the past of their users.
+//! The recorded users and outcomes of the jobs of a replay, for rules that use the past of users.
 //!
 //! In: users, names and outcomes. Out: the same by job; no times, which are those of the replay.
 

@@ -1,4 +1,4 @@
-//! What must hold for any workload on any cluster under any policy.
+//! Properties of any workload on any cluster under any policy.
 
 #![expect(clippy::cast_precision_loss, reason = "small whole numbers")]
 

@@ -1,7 +1,7 @@
 //! Random numbers as functions of a seed and a place.
 //!
-//! In: the seed of the plan, what the number is for, and up to two positions (a machine, a slice of
-//! time). Out: always the same number, whoever asks and in whatever order. So two policies meet
+//! In: the seed of the plan, the purpose of the number, and up to two positions (a machine, a slice
+//! of time). Out: always the same number, in whatever order it is requested. So two policies meet
 //! the same machines, the same load and the same failures (common random numbers).
 
 /// What a random number is for; each has numbers of its own.

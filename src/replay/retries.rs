@@ -1,16 +1,16 @@
 //! Retry limits and time limits at work in a replay.
 //!
 //! In: the ends of attempts as they happen. Out: how long a failed task waits before it is tried
-//! again, and whose retries are used up. The rules are those of a sweep
-//! ([`Retries`], [`LimitOf`]): there they are laid on recorded failures, here the wait of a back-off
-//! moves all that follows.
+//! again, and the tasks or jobs whose retries are used up. The rules are those of a sweep
+//! ([`Retries`], [`LimitOf`]): a sweep applies them to recorded failures, and here the wait of a
+//! back-off delays everything after it.
 //!
 //! ```text
 //!  k8s:backoff_limit=6    |--x...10 s...|--x......20 s......|--x   the third failure in a row
 //!  of one job             t1            t2 or t1, any           waits for 40 s, at most max_s
 //! ```
 //! The wait doubles with each failure of the job (with `per=task` of the task) since the last
-//! success there. It is that of the failed task: those that wait for a machine already go on.
+//! success there. It is that of the failed task: those that wait for a machine already continue.
 
 use rustc_hash::FxHashMap;
 

@@ -1,7 +1,7 @@
-//! What a machine has, or has free: CPU, and memory where it is known how much there is.
+//! The capacity or free capacity of a machine: CPU, and memory if it is known.
 //!
-//! In: amounts in millionths. Out: whether a demand fits, and what is left. Memory of which nobody
-//! knows how much there is is not checked, and stays unknown whatever is taken or given back.
+//! In: amounts in millionths. Out: whether a demand fits, and what is left. Unknown memory is not
+//! checked, and stays unknown whatever is taken or given back.
 
 /// CPU and memory, millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

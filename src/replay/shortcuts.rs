@@ -1,4 +1,4 @@
-//! What is left out to save time changes nothing: replays with and without it give the same journal.
+//! Shortcuts that save time change nothing: replays with and without them give the same journal.
 
 use std::sync::Arc;
 

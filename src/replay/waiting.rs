@@ -2,10 +2,11 @@
 //!
 //! In: tasks at either end of their equals, and tasks that leave from anywhere. Out: the first one
 //! from a place on for which there is enough room somewhere. Tasks of equal keys stand in a row. A
-//! tree over its places holds for each step of CPU (see [`Steps`](super::placement::steps::Steps)) the least memory that any task
-//! of a stretch asks for with that much CPU, so a stretch for which there is no room is passed over
-//! as a whole: a search costs the logarithm of the row's length, however many tasks wait in vain,
-//! and so do coming and going. Places are numbered anew when an end of the row is reached.
+//! tree over its places holds for each step of CPU (see [`Steps`](super::placement::steps::Steps))
+//! the least memory that any task of a stretch asks for with that much CPU, so a stretch for which
+//! there is no room is passed over as a whole: a search costs the logarithm of the row's length,
+//! however many tasks wait in vain, and so do coming and going. Places are numbered again when an
+//! end of the row is reached.
 //!
 //! Tasks that keep apart may find room and yet no machine without a sibling. Those of one job that
 //! ask for the same are twins: where room only shrinks while tasks are handed out, only the first of

@@ -1,4 +1,4 @@
-//! What is to be run: tasks as arrays, one entry per task in order of arrival.
+//! The tasks to run, as arrays with one entry per task in order of arrival.
 //!
 //! In: columns from a lake, a log or a [`specification`](super::spec). Out: a checked [`Workload`].
 //! Tasks that come out of order are sorted, and it is remembered that they were; a negative time
@@ -198,7 +198,7 @@ pub struct Workload {
     pub fate: Column<Fate>,
     /// Work that an attempt has to do besides when it is slow by chance, µs.
     pub extra_us: Column<i64>,
-    /// The chance of each attempt to be slow, drawn anew; `None` makes just the first one slow.
+    /// The chance of each attempt to be slow, drawn again; `None` makes just the first one slow.
     pub extra_chance: Option<f64>,
     /// Failures it carries along.
     pub failures: Failures,

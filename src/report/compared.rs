@@ -125,8 +125,8 @@ fn percent(share: f64) -> String {
     format!("{} %", figure_text((share * 1e4).round() / 100.0))
 }
 
-/// By how much a number changed, as people say it: a share by points, what doubled by a factor,
-/// the rest in percent. `None` of what is no number, or was 0.
+/// By how much a number changed, as people say it: a share by points, what doubled by a factor, the
+/// rest in percent. `None` of what is not a number, or was 0.
 fn how_much(cell: &CellChange) -> Option<String> {
     let (change, relative) = (cell.change?, cell.relative);
     if cell.is_share() {

@@ -1,7 +1,7 @@
-//! Drawings as part of a page: SVG that is nothing but shapes and text.
+//! Charts as part of a page: SVG with only shapes and text.
 //!
-//! In: the text of an SVG file. Out: the same as an element of a page, or nothing where it holds
-//! anything that could act (scripts, links, styles): a folder of results may come from others.
+//! In: the text of an SVG file. Out: the same as an element of a page, or nothing if it contains
+//! anything active (scripts, links, styles), because a folder of results may come from others.
 
 use super::text::escape;
 use crate::charts::without_head;

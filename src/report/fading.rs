@@ -1,9 +1,9 @@
 //! What the sliders of half-life and ceiling are computed from: sums of intervals, as stored.
 //!
-//! In: a stored result of `fairness`. Out: an element of the page that holds the sums of the heaviest
-//! users with all digits; the script computes from them what the index `condor` computes. One thing
-//! is not stored: usage fades from the first interval in which a user used something, not from the
-//! submission before it. What is at stake is at most the value that the index starts with.
+//! In: a stored result of `fairness`. Out: an element of the page that holds the sums of the
+//! heaviest users with all digits; the script computes from them what the index `condor` computes.
+//! One thing is not stored: the time of the first submission. So usage fades from the first
+//! interval in which a user used something; the difference is at most the start value of the index.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Pages of fairness: every user and every machine (or class of machines), and the way to them.
+//! Pages of fairness: every user and every machine (or class of machines), and the links to them.
 //!
 //! In: a stored result of `fairness`. Out: two tables that link to a page per user and per machine;
 //! on each what was used, when, and by or with whom. Pages are numbered by CPU time, so no name

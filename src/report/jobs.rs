@@ -1,7 +1,7 @@
-//! Pages of single jobs, and the ways from tables to them.
+//! Pages of single jobs, and the links from tables to them.
 //!
-//! In: the jobs that a sweep names, each from close by, and the flags of detectors. Out: a page per
-//! job with its events, its attempts on machines over time, and what rules and detectors would have
+//! In: the jobs that a sweep names, each in detail, and the flags of detectors. Out: a page per job
+//! with its events, its attempts on machines over time, and what rules and detectors would have
 //! done with it. Pages are named by the number of the job, so no name becomes a path.
 
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What has a page of its own, and the ways to it.
+//! The jobs, machines and users that have pages, and the links to these.
 //!
 //! In: the results of a report. Out: the jobs, machines and users with pages, and the file of each. Files are
 //! numbered, so no name of a trace becomes a path.

@@ -1,9 +1,9 @@
 //! Pages of single machines.
 //!
-//! In: the machines that left most often, each from close by. Out: a page per machine with its load
-//! over time, the longest attempts on it, its outages and its jobs. Pages are named by the number of
-//! the machine, so no name becomes a path; those of fairness, which are of classes of machines, begin
-//! with a zero.
+//! In: the machines that left most often, each in detail. Out: a page per machine with its load
+//! over time, the longest attempts on it, its outages and its jobs. Pages are named by the number
+//! of the machine, so no name becomes a path; those of fairness, which are of classes of machines,
+//! begin with a zero.
 
 use std::fmt::Write;
 

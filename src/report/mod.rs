@@ -1,9 +1,9 @@
-//! Stored results as pages: a folder that a browser opens from disk, with nothing fetched.
+//! Stored results as pages: a folder that a browser opens from disk, without downloads.
 //!
-//! In: folders of results (`*.json` beside CSV and charts). Out: an overview, a page per study, of
+//! In: folders of results (`*.json`, CSV and charts). Out: an overview, a page per study, of
 //! fairness a page per user and per class of machines, of a sweep a page per job, and of outages a
-//! page per machine. Nothing is computed anew, so a page can be built again whenever the results are
-//! at hand. Names from traces are escaped wherever they stand.
+//! page per machine. Nothing is computed again, so a page can be rebuilt from the results at any
+//! time. Names from traces are always escaped.
 //!
 //! ```text
 //!  report/

@@ -1,9 +1,9 @@
 //! The folder of a report: replaced as a whole, or left as it is.
 //!
 //! In: files by name. Out: a folder that holds these files and a manifest of them, with their sums.
-//! The files are written into a new folder beside; when all of them are on disk the two folders
-//! change places in one step. What a folder holds that its own manifest does not list is never
-//! overwritten or removed: such a folder is refused.
+//! The files are written into a new folder next to the old one; when all of them are on disk, the
+//! two folders change places in one step. A folder with files that its own manifest does not list
+//! is refused, so such files are never overwritten or removed.
 //!
 //! ```text
 //!  .report.jobfate-17/index.html ...  ─► synced ─► files.json ────┐

@@ -1,8 +1,8 @@
-//! Stored tables on a page: what says nothing is left out, and what is long is folded.
+//! Stored tables on a page: empty parts are left out, and long tables are folded.
 //!
-//! In: a table of a result. Out: it as HTML with the way to its file. Left out are columns without a
-//! value, units that are the same in all rows (the caption has them), and rows whose every number is
-//! zero or unknown; how many is said. The file has all of it.
+//! In: a table of a result. Out: the table as HTML with a link to its file. Columns without a
+//! value, units that are the same in all rows (the caption has them), and rows whose every number
+//! is zero or unknown are left out, and the omitted rows are counted. The file has everything.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
-//! Which of the results in some folders are shown together.
+//! Which results of some folders are shown together.
 //!
-//! In: folders. Out: results of one analysis, or of none, and the names of those that are not.
-//! Numbers of two analyses follow from different definitions; they never stand side by side.
+//! In: folders. Out: results of one analysis, or of none, and the names of the others. Numbers of
+//! two analyses follow from different definitions, so they are never shown together.
 
 use std::collections::BTreeSet;
 use std::fs;

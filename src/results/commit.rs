@@ -1,8 +1,8 @@
 //! Gives the files of an answer their places in the folder of `--out`: all of them or none.
 //!
-//! In: files that lie whole in the work folder. Out: the same files in their places, the JSON that
-//! names them last, and the files of the earlier answer that it replaces removed. What is to be
-//! done is written down first: after a kill, the next run that writes into the folder finishes it. A file
+//! In: complete files in the work folder. Out: the same files in their places, the JSON that names
+//! them last, and the replaced files of the earlier answer removed. A list of these steps is
+//! written first: after a kill, the next run that writes into the folder completes them. A file
 //! that no result in the folder names is never overwritten or removed.
 //!
 //! ```text

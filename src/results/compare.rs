@@ -1,9 +1,9 @@
 //! Two sets of results side by side: what changed.
 //!
-//! In: stored results of two folders. Out: settings and inputs that differ, and of every table the
-//! rows that are in one only and the numbers that changed. Rows are paired by the first columns
-//! that tell them apart, the same in both tables; where nothing does, equal rows are counted. Never
-//! compared: rows that stand for different things, and numbers of different units.
+//! In: stored results of two folders. Out: settings and inputs that differ, and for every table the
+//! rows that only one has and the numbers that changed. Rows are paired by the first columns that
+//! identify them, the same in both tables; if no columns do, equal rows are counted. Rows of
+//! different meaning and numbers of different units are never compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -139,7 +139,7 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     for key in ["program", "source", "settings", "inputs"] {
         differences(key, &first.value[key], &second.value[key], &mut differing);
     }
-    // A checksum tells nobody anything; a name that differs is a place, not a choice.
+    // A checksum has no meaning for a reader; a name that differs is a place, not a choice.
     differing.retain(|(path, ..)| !path.ends_with(".sha256"));
     let (settings, data) = differing.into_iter().partition(|(path, ..)| is_choice(path));
     let mut not_compared: Vec<(String, String)> = Vec::new();
@@ -470,7 +470,7 @@ mod tests {
     fn rows_are_paired_by_what_tells_them_apart() {
         let first = table("outcome,class,cpu,old", &["a,1,10,x", "a,2,20,x", "b,1,0,x"]);
         let second = table("class,outcome,cpu,new", &["1,a,15,y", "2,a,20,y", "3,c,1,y"]);
-        // The second tells its rows apart by class alone, the first needs both.
+        // In the second, the class alone identifies rows; the first needs both columns.
         let change = compared(&first, &second);
         assert_eq!(change.key, ["outcome", "class"]);
         assert_eq!((change.rows, change.changed_rows), (2, 1));

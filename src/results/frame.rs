@@ -1,8 +1,9 @@
 //! Tables of answers: columns that carry their unit, their meaning and whether they are shown first.
 //!
 //! In: cells, column by column. Out: a record batch. What a column means is metadata of its field,
-//! so that it goes wherever the batch goes: into the Parquet file, and into the table on a terminal.
-//! A unit that nobody states follows from the end of the name, a meaning from the glossary.
+//! so that it goes wherever the batch goes: into the Parquet file, and into the table on a
+//! terminal. If no unit is stated, it follows from the end of the name; a meaning follows from the
+//! glossary.
 //!
 //! ```ignore
 //! Frame::default()

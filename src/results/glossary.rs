@@ -294,7 +294,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("free_gpu_s", "Free GPU time of the machines present"),
     (
         "fragmented_gpu_s",
-        "Free GPU time that no waiting task could be given, while any asked for GPUs",
+        "Free GPU time that no waiting task could be given, while any requested GPUs",
     ),
     ("fragmented_gpu_share", "`fragmented_gpu_s` over `free_gpu_s`"),
     ("expected_gpu_s", "Free GPU time that could not be given to a task, the mean over all tasks"),

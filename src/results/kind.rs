@@ -1,7 +1,7 @@
-//! Kinds of results: what each is called and what it is made of, wherever it is stored or shown.
+//! Kinds of results: the name of each and its tables, wherever it is stored or shown.
 //!
-//! In: nothing. Out: one [`Kind`] per result, written beside the study that gives it. Captions,
-//! pages and sentences of a report follow from it.
+//! In: nothing. Out: one [`Kind`] per result, defined next to its study. Captions, pages and
+//! sentences of a report follow from it.
 
 use serde_json::Value;
 

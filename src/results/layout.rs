@@ -1,4 +1,4 @@
-//! How the JSON of a result stands in its file: as usual down to its answer, and then an item a line.
+//! The layout of the JSON of a result: as usual down to its answer, and then one item per line.
 //!
 //! In: a value. Out: text. A table of a thousand rows takes a thousand lines, each of which is JSON.
 

@@ -1,9 +1,9 @@
-//! Which steps of an analysis are done, and by what they were made.
+//! Which steps of an analysis are complete, and from which inputs.
 //!
-//! In: `steps.json` of an earlier run. Out: which analysis the folder is of, and per step a mark
-//! (what its results follow from) and the files that it wrote. A step is done as long as its mark is
-//! the same and its files are what they were; its mark goes before the step begins, so that results
-//! half-made are never taken for whole.
+//! In: `steps.json` of an earlier run. Out: the analysis of the folder, and per step a mark (a
+//! checksum of its inputs) and the files that it wrote. A step is complete while its mark and its
+//! files are unchanged. The mark is removed before the step starts, so incomplete results are never
+//! taken for complete ones.
 
 use std::collections::BTreeMap;
 use std::fs;

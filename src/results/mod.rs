@@ -1,8 +1,8 @@
-//! Answers of studies, kept and read back: what made them, their tables, their charts.
+//! Answers of studies, stored and read back: their origin, tables and charts.
 //!
-//! In: an answer and what it was made from. Out: `result.json`, the table as CSV and Parquet, and
-//! the charts, in a folder of their own or of several commands; and the same read back, every byte
-//! as it was written. Results of two analyses are told apart, and two sets of results compared.
+//! In: an answer and its inputs. Out: `result.json`, the table as CSV and Parquet, and the charts,
+//! in a folder that may hold results of several commands; and the same read back, every byte as it
+//! was written. Results of two analyses are kept separate, and two sets of results can be compared.
 //!
 //! ```text
 //!  Frame ─► Answer ─► Files ─► out/result.json, .csv, .parquet, .svg, .png ─► Stored ─► compare

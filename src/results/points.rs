@@ -1,7 +1,7 @@
 //! The numbers behind a chart, as a table.
 //!
 //! In: a chart. Out: a row for each bar, point, field or span that is drawn, with the names of the
-//! axes as the meanings of the columns. What a chart draws is here to the digit; nothing is added.
+//! axes as the meanings of the columns. The rows hold exactly the drawn numbers, with all digits.
 
 use arrow::record_batch::RecordBatch;
 

@@ -1,7 +1,8 @@
-//! What a result is about: which tables of the lake it read, how much of them, how many hours.
+//! The scope of a result: the tables of the lake that it read, how much of them, and how many
+//! hours.
 //!
 //! In: the `inputs` and the settings of a stored result. Out: words for its sentences and captions.
-//! A figure without them would pass for one of the whole trace.
+//! Without them, a figure would seem to describe the whole trace.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! What each share of an answer is: a part over a whole.
 //!
 //! In: the shares that a command gives. Out: their numerators and denominators, for the answer's
-//! JSON and for the help, so that neither can name others than the other does.
+//! JSON and for the help, so that both always name the same.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

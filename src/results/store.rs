@@ -1,8 +1,8 @@
-//! Keeps an answer: `result.json`, the table as CSV, and the charts, in the folder of `--out`.
+//! Stores an answer: `result.json`, the table as CSV, and the charts, in the folder of `--out`.
 //!
-//! In: an outcome and what it was made from. Out: files from which the report is built without
-//! running anything again. Every `result.json` carries the command line, the settings, the
-//! program's version, the checksums of the input and those of the files beside it.
+//! In: an outcome and its inputs. Out: files from which the report is built without running
+//! anything again. Every `result.json` has the command line, the settings, the program's version,
+//! the checksums of the input and those of the other files.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -457,7 +457,7 @@ fn text_of(
     }))
 }
 
-/// The command line; the program stands there by its name, without its folder.
+/// The command line; the program appears by its name, without its folder.
 fn command() -> Vec<String> {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     std::iter::once("jobfate".to_owned()).chain(words).collect()

@@ -1,7 +1,7 @@
-//! Results as they were stored: JSON with what made them, tables as CSV, charts by name.
+//! Stored results: JSON with their origin, tables as CSV, charts by name.
 //!
-//! In: folders. Out: answers whose every byte is what was written: the JSON is sealed and names the
-//! other files with their sums, and none of them is read before its sum is compared.
+//! In: folders. Out: answers, every byte as it was written: the JSON has a checksum of itself and
+//! those of the other files, and no file is read before its checksum is compared.
 
 use std::fs;
 use std::io;
@@ -283,8 +283,8 @@ impl Stored {
     }
 }
 
-/// The files that the JSON of a result names; those that lie beside it or in folders there, whatever
-/// it says.
+/// The files that the JSON of a result names; only those in the same folder or in folders inside
+/// it, whatever it lists.
 fn files_of(value: &Value) -> Vec<ResultFile> {
     let entries = value["files"].as_array().into_iter().flatten();
     let files = entries.filter_map(|entry| ResultFile::deserialize(entry).ok());

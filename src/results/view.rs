@@ -1,8 +1,8 @@
-//! What of a table is shown, and how: chosen columns, sorted rows, and lines that fit a terminal.
+//! The part of a table that is shown: chosen columns, sorted rows, and lines that fit a terminal.
 //!
 //! In: a batch whose fields say unit and view, what the user asked for, and a width. Out: a batch
-//! of the rows and columns that were chosen, or text. Nothing is cut off in silence: a column that
-//! is not shown is named.
+//! of the rows and columns that were chosen, or text. Nothing is cut off silently: a column that is
+//! not shown is named.
 //!
 //! ```text
 //!  fits           -> one line per row, headers in several lines
@@ -329,7 +329,7 @@ fn turned(columns: &[Column], width: usize) -> Option<String> {
     let all: Vec<Column> =
         std::iter::once(names).chain((0..columns[0].cells.len()).map(row)).collect();
     let text = upright(&all, width)?;
-    // Names are no headers here, and an empty header is no line.
+    // Names are no headers here, and an empty header is not a line.
     Some(text.trim_start_matches('\n').to_owned())
 }
 

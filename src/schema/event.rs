@@ -24,7 +24,7 @@ pub enum EventType {
     UpdateRunning = 8,
     /// It was held back until its turn (2019).
     Queue = 9,
-    /// It was let go on, after it was held back (2019).
+    /// It was let continue, after it was held back (2019).
     Enable = 10,
 }
 

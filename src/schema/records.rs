@@ -1,4 +1,4 @@
-//! The columns of accounting logs: what one row per attempt knows besides.
+//! The additional columns of accounting logs, which have one row per attempt.
 
 use super::Column;
 use super::ColumnType::{Float, Id, Int, Long, Text};

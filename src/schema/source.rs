@@ -1,7 +1,7 @@
-//! The kinds of trace that a lake can be made of.
+//! The kinds of trace that a lake can be made from.
 //!
-//! In: a name. Out: a [`Source`], and which tables it can fill. What a format looks like is known
-//! to `sources` alone; this says only what the lake must know of it.
+//! In: a name. Out: a [`Source`], and the tables that it can fill. Only `sources` knows the format
+//! itself; this has what the lake needs.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! The answer of a job as a page shows it, while it is made and when it is there.
+//! The answer of a job on its page, while it is computed and afterwards.
 //!
 //! In: a job. Out: markup, with charts and tables by the code of the report; files of an answer are
 //! found in the list that the answer itself holds, never by a path.

@@ -1,7 +1,7 @@
 //! `GET /api/...`: the JSON of a command, as `--format json` prints it.
 //!
-//! In: the name of a command and parameters that are its flags. Out: the bytes that a process of the
-//! command prints; an answer that was given is kept as long as its lakes do not grow.
+//! In: the name of a command and parameters that are its flags. Out: the bytes that a process of
+//! the command prints; an answer is cached as long as its lakes do not grow.
 
 use std::sync::Arc;
 

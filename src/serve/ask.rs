@@ -1,8 +1,8 @@
-//! Questions of strangers, checked by the flags of the commands.
+//! Requests from outside, checked against the flags of the commands.
 //!
 //! In: the name of a command and pairs of names and values. Out: the words of its command line, or
-//! the parameter that is wrong. A flag is offered unless it names a file, a folder, a program or the
-//! form of the answer; every value stands behind its `=`, so that none can be a flag.
+//! the parameter that is wrong. A flag is offered unless it names a file, a folder, a program or
+//! the format of the answer; every value follows its `=`, so no value can become a flag.
 
 use clap::builder::ValueRange;
 use clap::error::{ContextKind, ContextValue};

@@ -1,4 +1,4 @@
-//! Answers that were given, for whoever asks the same again.
+//! Cached answers, for the same question again.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

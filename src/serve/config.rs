@@ -1,10 +1,10 @@
-//! What the operator asked for.
+//! The settings of the operator.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the operator asked for.
+/// The settings of the operator.
 #[derive(Debug)]
 pub struct Config {
     /// Lakes by the names under which pages show them.

@@ -1,7 +1,7 @@
-//! What pages are told while they are open, as server-sent events.
+//! Updates of open pages, as server-sent events.
 //!
-//! In: what happened. Out: lines of JSON to every page that listens. A page that is too slow is told
-//! to load itself again; at most some pages listen at once.
+//! In: events of the portal. Out: lines of JSON to every open page. A page that is too slow gets
+//! the message to reload itself; the number of open pages is limited.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl Default for Hub {
 impl Hub {
     /// Tells every page.
     pub(super) fn tell(&self, event: Event) {
-        // Nobody may be listening.
+        // There may be no listener.
         let _ = self.sender.send(event);
     }
 

@@ -1,9 +1,8 @@
 //! Search: a job, a user or a machine by its id, with its events and attempts.
 //!
-//! In: a lake, what is searched for, and an id. Out: tables of its rows, at most so many, and of a
-//! machine the charts of a report. A job's
-//! rows lie in one bucket; a user's and a machine's are looked for in all of them, for at most some
-//! seconds.
+//! In: a lake, a kind and an id. Out: tables of its rows, up to a limit, and for a machine the
+//! charts of a report. A job's rows are in one bucket; those of a user or a machine are searched in
+//! all buckets, with a time limit.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

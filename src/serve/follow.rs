@@ -1,8 +1,8 @@
 //! A log or a folder that grows, as whole lines and whole parts.
 //!
-//! In: a file to which lines are appended and which may be rotated, or a folder to which files come.
-//! Out: a copy that ends with a whole line, or a folder of links to files that no longer change. A
-//! line that is still being written is left for the next time.
+//! In: a file to which lines are appended and which may be rotated, or a folder to which files
+//! come. Out: a copy that ends with a whole line, or a folder of links to files that no longer
+//! change. A line that is still being written is read later.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -30,7 +30,7 @@ struct Taken {
     identity: (u64, u64),
     /// Bytes of it that were taken.
     offset: u64,
-    /// The last of these, [`END`] at most: a file that has others there was written anew.
+    /// The last of these, [`END`] at most: a file that has others there was written again.
     #[serde(default)]
     end: Vec<u8>,
     /// Bytes of the copy.
@@ -70,7 +70,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Goes on where an earlier portal has stopped, in a folder of the state.
+    /// Continues where an earlier portal has stopped, in a folder of the state.
     pub(super) fn open(from: &Path, folder: &Path) -> io::Result<Self> {
         let ending = from.extension().unwrap_or_default().to_string_lossy().into_owned();
         let copy = folder.join(format!("log.{ending}"));
@@ -251,7 +251,7 @@ mod tests {
         fs::rename(&from, place.path().join("a.swf.1")).unwrap();
         append(&from, "6\n7");
         assert_eq!(log.take().unwrap(), 2);
-        // Cut off and written anew.
+        // Cut off and written again.
         fs::write(&from, "8\n").unwrap();
         assert_eq!(log.take().unwrap(), 1);
         assert_eq!(fs::read_to_string(log.copy()).unwrap(), "1\n2\n333\n4\n55\n6\n8\n");

@@ -1,7 +1,7 @@
 //! Queries and forms as pairs of names and values, with limits on how many and how long.
 //!
-//! In: text of strangers. Out: pairs in their order, or what is too much. Bytes that are no UTF-8
-//! are refused and not replaced.
+//! In: text from outside. Out: pairs in their order, or the limit that is exceeded. Bytes that are
+//! not UTF-8 are refused and not replaced.
 
 use std::fmt::Write;
 

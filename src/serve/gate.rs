@@ -1,8 +1,8 @@
-//! Who gets in: host, origin, token and the tokens of forms.
+//! Access checks: host, origin, token and the tokens of forms.
 //!
 //! In: the head of a request. Out: a session, or why it is refused. Hosts are compared so that no
-//! other site can point a name of its own here (DNS rebinding), origins so that no page of another
-//! site can ask. Whoever has no token learns nothing but that one is wanted.
+//! other site can point its own name here (DNS rebinding), origins so that no page of another site
+//! can send requests. A client without a token learns only that one is needed.
 
 use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
 use hyper::http::request::Parts;

@@ -1,8 +1,8 @@
 //! Connections: how many, how slow, and how they end.
 //!
-//! In: a listener. Out: replies of [`routes`](super::routes). A head that does not come, a reader
-//! that does not read and a connection beyond the limit cost a place for some seconds and nothing
-//! else. At SIGTERM requests in flight are answered, jobs end, and after at most 1.5 s so does this.
+//! In: a listener. Out: replies of [`routes`](super::routes). A missing head, a client that does
+//! not read and a connection beyond the limit occupy a place for some seconds and nothing else. At
+//! SIGTERM, requests in progress are answered, jobs end, and the server ends after at most 1.5 s.
 
 use std::convert::Infallible;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! Jobs: the list, the page of one, and what can be done about it.
+//! Jobs: the list, the page of a job, and its actions.
 
 use hyper::StatusCode;
 use maud::{Markup, html};

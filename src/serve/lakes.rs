@@ -1,8 +1,7 @@
 //! The lakes of the portal, by the names that the operator gave.
 //!
-//! In: names and folders. Out: versions: a lake that has grown is another version, and what was
-//! computed of the first is known to be of the first. A request chooses among names and never names
-//! a folder.
+//! In: names and folders. Out: versions: a lake that has grown is a new version, and every result
+//! belongs to one version. A request chooses a name and never a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

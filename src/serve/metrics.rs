@@ -1,4 +1,4 @@
-//! What the portal counts, in the form that Prometheus reads.
+//! The counters of the portal, in the format of Prometheus.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};

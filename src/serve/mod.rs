@@ -2,19 +2,18 @@
 //!
 //! In: lakes, a folder of results, and requests. Out: pages and the JSON of commands. Nothing in a
 //! request becomes a path: lakes, programs and files are chosen by names that the operator gave or
-//! that a manifest lists. Nothing that takes long runs in this process: each question is a process
-//! of this program, so that its time, memory and output have limits that hold, and that it can be
-//! cancelled.
+//! that a manifest lists. Nothing slow runs in this process: each question is a separate process of
+//! this program, so its time, memory and output are limited, and it can be cancelled.
 //!
 //! ```text
 //!  request ─► gate (host, origin, token) ─► routes ─► pages, api ─► ask (checked by the flags)
 //!                                                          └─► queue ─► worker (a process)
 //! ```
 //!
-//! The engine is hyper with limits of our own. Promised are an end within 2 s, 200 clients at once
-//! and slow clients that cost nothing; `tiny_http` has no limit for slow clients, and `axum` leaves
-//! the same limits to us and takes 39 s of CPU to build where hyper takes 24 s (tokio and maud
-//! included). One thread serves everything: it only passes bytes on.
+//! The server is hyper with our own limits. It promises to end within 2 s, to serve 200 clients at
+//! once, and that slow clients cost nothing; `tiny_http` has no limit for slow clients, and `axum`
+//! leaves the same limits to us and takes 39 s of CPU to build where hyper takes 24 s (tokio and
+//! maud included). One thread serves everything: it only passes bytes on.
 
 use std::sync::Arc;
 

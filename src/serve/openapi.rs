@@ -1,7 +1,7 @@
 //! The API as an `OpenAPI` document, from the flags of the commands.
 //!
 //! In: the commands. Out: a path for each answer with its parameters, their meaning, values and
-//! defaults. What is not offered is not there, so the document and the portal cannot differ.
+//! defaults. Only offered parameters are listed, so the document and the portal cannot differ.
 
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! The frame of every page, and small pages.
 //!
-//! In: what a page says. Out: markup; every text is escaped where it is put in, by the templates.
+//! In: the content of a page. Out: markup; the templates escape every text.
 
 use hyper::StatusCode;
 use maud::{DOCTYPE, Markup, html};

@@ -1,4 +1,4 @@
-//! All that requests share.
+//! The state that all requests share.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use super::state::State;
 use super::worker;
 use crate::faults::{Context, Result};
 
-/// All that requests share.
+/// The state that all requests share.
 #[derive(Debug)]
 pub(super) struct Portal {
     pub gate: Gate,
@@ -106,7 +106,7 @@ impl Portal {
         Ok(listener)
     }
 
-    /// Ends everything that goes on.
+    /// Ends everything that runs.
     pub(super) fn stop(&self) {
         self.stop.send_replace(true);
     }

@@ -1,8 +1,8 @@
-//! Jobs: what was asked, how it went, and which of them run.
+//! Jobs: their questions, their states, and which of them run.
 //!
-//! In: questions. Out: records, and the next one to run. The same question is the same job; asked
-//! again after its lakes have grown it is worked on again, and its earlier answer stays until then.
-//! What is known of a job is on disk before anybody is told.
+//! In: questions. Out: records, and the next one to run. The same question is the same job; if it
+//! is asked again after its lakes have grown, it runs again, and its earlier answer stays until
+//! then. The record of a job is on disk before any page shows it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -75,7 +75,7 @@ impl Phase {
         }
     }
 
-    /// Whether it will go on by itself.
+    /// Whether it will continue by itself.
     pub(super) const fn is_open(self) -> bool {
         matches!(self, Self::Waiting | Self::Running)
     }
@@ -94,7 +94,7 @@ pub(super) struct Record {
     pub took_s: Option<f64>,
     /// What went wrong the last time.
     pub error: Option<String>,
-    /// What was said beside the answer.
+    /// The notes of the answer.
     pub notes: Vec<String>,
     /// The last answer.
     pub answer: Option<Answer>,

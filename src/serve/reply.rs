@@ -1,4 +1,4 @@
-//! Replies: what every one of them says to a browser.
+//! Replies, and the headers that all of them have.
 
 use hyper::body::Bytes;
 use hyper::header::{

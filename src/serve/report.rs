@@ -1,8 +1,8 @@
 //! The report's files, as its own manifest lists them.
 //!
 //! In: a folder of results with a report, or a report. Out: bytes of files that the manifest names;
-//! a request is looked up in that list and never becomes a path. A report that is written anew is
-//! read anew.
+//! a request is looked up in that list and never becomes a path. A report that is written again is
+//! read again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

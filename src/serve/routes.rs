@@ -1,7 +1,8 @@
 //! From a request to a reply.
 //!
-//! In: a request. Out: a reply, within a time, whatever the request is. The gate comes first; what
-//! is then left of a path are fixed words, names that are looked up in lists, and ids of a fixed form.
+//! In: a request. Out: a reply, within a time, whatever the request is. The gate comes first. A
+//! path then contains only fixed words, names that are looked up in lists, and ids of a fixed
+//! format.
 
 use std::sync::Arc;
 use std::time::Duration;

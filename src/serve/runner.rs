@@ -1,4 +1,4 @@
-//! Runs the jobs of the queue, and keeps the portal's eyes on its lakes.
+//! Runs the jobs of the queue, and watches the portal's lakes.
 //!
 //! In: the queue. Out: answers in the folders of jobs. An answer takes the place of the earlier one
 //! only when it is whole.
@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(500);
 /// How often it is looked whether a lake has grown.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Begins what goes on beside requests.
+/// Starts the background work of the portal.
 pub(super) fn begin(portal: &Arc<Portal>) -> JoinSet<()> {
     let mut all = JoinSet::new();
     for _ in 0..portal.limits.workers {
@@ -36,7 +36,7 @@ pub(super) fn begin(portal: &Arc<Portal>) -> JoinSet<()> {
     all
 }
 
-/// Goes on until everything ends. A job that runs ends by itself then.
+/// Continues until everything ends. A job that runs ends by itself then.
 async fn until_end<F: Future<Output = ()>>(portal: Arc<Portal>, go_on: fn(Arc<Portal>) -> F) {
     go_on(portal).await;
 }

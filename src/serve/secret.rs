@@ -17,7 +17,7 @@ pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// A token that nobody guesses.
+/// A token that cannot be guessed.
 ///
 /// # Errors
 /// The system gives no random numbers.

@@ -1,6 +1,6 @@
 //! The portal's own folder: its secret, saved indices and jobs, in plain files.
 //!
-//! In: texts. Out: files that are there whole or not at all, whatever kills the portal. Names of
+//! In: texts. Out: files that exist completely or not at all, whatever kills the portal. Names of
 //! files follow from checksums, never from what a user typed.
 //!
 //! ```text

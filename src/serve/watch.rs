@@ -1,9 +1,9 @@
 //! Lakes of logs and folders that grow while the portal serves.
 //!
-//! In: what is followed. Out: lakes whose versions follow each other, and word to the pages. A log is
-//! read anew as a whole, from its copy, into a lake beside: whatever was asked of the earlier lake
-//! is still answered from it, and at the end the lake is the one that a single ingest gives. To a
-//! folder parts are added, each of them wholly.
+//! In: logs and folders to follow. Out: successive versions of lakes, and messages to the pages. A
+//! log is read again as a whole, from its copy, into a new lake: questions about the earlier lake
+//! are still answered from it, and the result equals that of a single ingest. Parts of a folder are
+//! added, each completely.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ impl Followed {
             );
             return Err(Usage(said).into());
         }
-        // Lakes of an earlier portal are made anew from what it has copied.
+        // Lakes of an earlier portal are made again from what it has copied.
         for entry in fs::read_dir(&folder).with_context(failed)?.flatten() {
             if entry.file_name().to_string_lossy().starts_with("lake-") {
                 fs::remove_dir_all(entry.path()).with_context(failed)?;

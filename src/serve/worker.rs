@@ -1,9 +1,9 @@
 //! Questions as processes of this program, with limits that hold.
 //!
-//! In: the words of a command. Out: what it printed, or why it was stopped. The process has no
-//! environment but a path and where its temporary files go; its stdin stays open as long as the
-//! portal lives, and it ends when that closes, so that a portal that is killed leaves none behind.
-//! It watches its own memory, and says on stderr how far it is.
+//! In: the words of a command. Out: its output, or why it was stopped. The environment of the
+//! process has only a search path and the place of temporary files. Its stdin stays open while the
+//! portal runs, and the process ends when it closes, so a killed portal leaves no process behind.
+//! The process watches its own memory, and reports its progress on stderr.
 
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ impl Outcome {
         }
     }
 
-    /// What was said beside the answer.
+    /// The notes of the answer.
     pub(super) fn notes(&self) -> impl Iterator<Item = &str> {
         let is_wrong =
             |line: &&str| ["error: ", "cause: ", "hint: "].iter().any(|it| line.starts_with(it));

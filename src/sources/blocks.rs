@@ -2,7 +2,7 @@
 //!
 //! In: a path. Out: blocks that end with a line feed and are padded for the parsers, then the
 //! SHA-256 and the size of the raw file. Every byte of the file is read, inflated and hashed
-//! exactly once; a stream that is cut short, fails its CRC or is no gzip at all is an error and
+//! exactly once; a stream that is cut short, fails its CRC or is not gzip at all is an error and
 //! never a short file.
 
 use std::fs::File;
@@ -19,7 +19,7 @@ use super::{SourceError, SourceErrorKind};
 /// Text per block: small enough to stay in a core's cache between inflating and parsing.
 const BLOCK_BYTES: usize = 128 * 1024;
 
-/// A line longer than this is no line of a trace.
+/// A line longer than this is not a line of a trace.
 const LINE_MAX: usize = 64 * 1024 * 1024;
 
 /// Whole lines of a part; `text()` ends with a line feed.
@@ -30,7 +30,7 @@ pub struct TextBlock {
 }
 
 impl TextBlock {
-    /// A block of lines that are at hand; the last one gets its line end.
+    /// A block of available lines; the last one gets its line end.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn of(lines: &[u8]) -> Self {
         let mut buffer = lines.to_vec();

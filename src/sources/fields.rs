@@ -5,7 +5,7 @@
 //! never accept what the careful ones refuse, and never give another value; a property test
 //! compares the two.
 //!
-//! The quick parsers load eight bytes at a time, find the first byte that is no digit with bit
+//! The quick parsers load eight bytes at a time, find the first byte that is not a digit with bit
 //! tricks, and turn the digits before it into a number with three multiplications.
 
 /// Bytes that must follow the last line of a block, so that a load of eight is always in bounds.
@@ -92,7 +92,7 @@ pub(crate) fn quick_float(text: &[u8], at: usize) -> Option<(f32, usize)> {
         return Some((mantissa as f32 / F32_POWERS[count], at + 2 + count));
     }
     let (whole, whole_count) = leading_digits(load8(text, at));
-    // Eight digits may go on: rare enough for the careful way.
+    // Eight digits may continue: rare enough for the careful way.
     if whole_count == 0 || whole_count == 8 {
         return None;
     }
@@ -107,7 +107,7 @@ pub(crate) fn quick_float(text: &[u8], at: usize) -> Option<(f32, usize)> {
     with_exponent(text, whole * POWERS[count] + fraction, count, end + 1 + count)
 }
 
-/// Goes on after eight digits behind `0.`; at most eleven, so that the mantissa stays small.
+/// Continues after eight digits behind `0.`; at most eleven, so that the mantissa stays small.
 #[inline]
 fn fraction_goes_on(text: &[u8], mantissa: u64, at: usize) -> Option<(f32, usize)> {
     let (more, count) = leading_digits(load8(text, at));

@@ -1,4 +1,4 @@
-//! The parts of a trace folder: which tables and which parts of them are there.
+//! The parts of a trace folder: the existing tables and their parts.
 //!
 //! In: a folder in the trace's own layout (`<table>/part-?????-of-?????.csv[.gz]`), or a flat
 //! folder of parts of one table. Out: the parts by table and number. Files are only listed,

@@ -96,7 +96,7 @@ type FieldResult<T> = Result<T, RejectReason>;
 /// Parses the whole lines in `text[..len]`, the first of which is line `first_line` of `part`,
 /// into `block`, whose old rows are forgotten.
 ///
-/// `text` goes on for at least [`fields::PADDING`] bytes after `len`, and `text[len - 1]` is a
+/// `text` continues for at least [`fields::PADDING`] bytes after `len`, and `text[len - 1]` is a
 /// line feed.
 pub(crate) fn parse_block(
     order: &ColumnOrder,
@@ -369,7 +369,7 @@ fn parse_again(
     Ok(())
 }
 
-/// Whether a field of a line without quotes goes on behind a CR, where the quick way ended it.
+/// Whether a field of a line without quotes continues behind a CR, where the quick way ended it.
 fn has_stray_cr(raw: &[u8], field_idx: usize) -> bool {
     let field = raw.split(|&byte| byte == b',').nth(field_idx);
     field.is_some_and(|field| field.contains(&b'\r'))

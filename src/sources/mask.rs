@@ -1,10 +1,10 @@
 //! Names replaced by keyed hashes, so that a lake can be shared.
 //!
 //! In: rows, rejects and the header of a part, and a key. Out: the same without a name of a person,
-//! a group, a machine, a queue or a program: each is replaced by the first 64 bits of
-//! HMAC-SHA-256 (RFC 2104) of its kind and itself, `h:` and 16 digits. The same name has the same hash
-//! under the same key, in every lake. Numbers that are made of names (of machines, and of jobs
-//! that a log calls by a name) are keyed as well. Of rejects no text is kept, of headers the keys of
+//! a group, a machine, a queue or a program: each name is replaced by `h:` and 16 digits, the first
+//! 64 bits of HMAC-SHA-256 (RFC 2104) of its kind and the name. The same name has the same hash
+//! under the same key, in every lake. Numbers that are made of names (of machines, and of jobs that
+//! a log calls by a name) are keyed as well. Of rejects no text is kept, of headers the keys of
 //! `HEADER` alone. A text column is a name unless it is in `WORDS`.
 
 use std::fmt;
@@ -58,7 +58,7 @@ pub struct Mask {
     key: [u8; BLOCK],
 }
 
-/// A file that is no key.
+/// A file that is not a key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// It does not read.

@@ -4,8 +4,8 @@
 //! each part blocks of typed rows ([`RowBlock`]) with the lines that gave none. Nothing is dropped
 //! silently and nothing silently gets a default value.
 //!
-//! A format is one file or folder: a `PartParser` that makes rows of the text of a part, an arm of
-//! `parser_of`, and what tells it from others in [`trace`]. What formats share is beside them: rows of
+//! A format is one file or folder: a `PartParser` that makes rows from the text of a part, an arm of
+//! `parser_of`, and how it is recognised in [`trace`]. Formats share what lies beside them: rows of
 //! accounting logs in `records`, objects of JSON in `json`, SWF and GWF in `log`, time zones in [`zone`].
 
 use std::borrow::Cow;
@@ -241,7 +241,7 @@ pub enum SourceErrorKind {
     /// No line feed for many megabytes.
     #[error("a line is longer than 64 MiB")]
     EndlessLine,
-    /// A file among the parts of a table whose name is no part's.
+    /// A file among the parts of a table whose name is not a part's.
     #[error("the name is not `part-NNNNN-of-NNNNN.csv` or `.csv.gz`")]
     PartName,
     /// A directory, a pipe or a device.

@@ -1,4 +1,4 @@
-//! What a format brings: a parser that makes rows of the text of a part.
+//! The interface of a format: a parser that makes rows from the text of a part.
 //!
 //! In: whole lines of text, block by block. Out: typed rows and rejects. The formats that come with
 //! the program implement it, and so does a custom one ([`ParserOf`]).

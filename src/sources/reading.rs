@@ -1,4 +1,4 @@
-//! What a user says of how a log is to be read, and what the files of a log know of each other.
+//! The user's settings for reading a log, and what the files of a log share.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -460,7 +460,7 @@ pub(crate) fn reject_text(raw: &[u8]) -> String {
 pub enum RejectReason {
     /// The line ends before the last column.
     TooFewColumns,
-    /// The line goes on after the last column.
+    /// The line continues after the last column.
     TooManyColumns,
     /// A mandatory field is empty.
     EmptyMandatory,

@@ -224,7 +224,7 @@ mod tests {
         }
         let machines = parsed(Source::Swf, Table::MachineEvents, &text);
         assert_eq!(machines.cell("cpu_capacity", 0), "64");
-        // A value that goes on for ever is cut, too.
+        // A value that never ends is cut, too.
         let endless = format!("; Note: a\n{}", ";  and so on\n".repeat(200_000));
         let jobs = parsed(Source::Swf, Table::JobEvents, &endless);
         let kept: usize = jobs.notes.header.iter().map(|(_, value)| value.len()).sum();

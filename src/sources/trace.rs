@@ -91,8 +91,8 @@ fn sorted_files(path: &Path, source: Option<Source>) -> Result<Sorted, SourceErr
             }
             continue;
         }
-        // What cannot be read as text is no log. Of damaged gzip, and of what the machine cannot read,
-        // nobody can tell: it is not left out.
+        // What cannot be read as text is not a log. Of damaged gzip, and of what the machine cannot
+        // read, nobody can tell: it is not left out.
         let is_lost = |kind: &SourceErrorKind| kind.is_damaged_gzip() || !kind.is_bad_data();
         let kind = match file.is_file().then(|| kind_of(&file)).transpose() {
             Err(error) if is_lost(&error.kind) && !is_note(&name) => return Err(error),
@@ -207,7 +207,7 @@ fn nodes_beside(path: &Path) -> Result<Option<PathBuf>, SourceError> {
     for name in sorted_names(folder)? {
         let file = folder.join(&name);
         let is_list = name.contains("node") && file.is_file();
-        // What does not read is no list of nodes.
+        // What does not read is not a list of nodes.
         if is_list && matches!(kind_of(&file), Ok(Ok(FileKind::Nodes))) {
             lists.push((!name.contains("all_node"), file));
         }

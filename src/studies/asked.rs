@@ -1,4 +1,4 @@
-//! The settings of a study, and what it knows of each job while the job's bucket is in memory.
+//! The settings of a study, and its data about each job while the job's bucket is in memory.
 
 use super::predict::hazards::Moment;
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ impl GroupBy {
 pub struct Asked {
     /// What is added up, and by which definition.
     pub meter: Meter,
-    /// How outcomes are told.
+    /// How outcomes are defined.
     pub classes: Classes,
     /// What the ledger is split by.
     pub groups: Vec<GroupBy>,

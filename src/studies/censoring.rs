@@ -1,7 +1,7 @@
-//! What of a statistic reaches over the edges of the window.
+//! Values of a statistic that cross the edges of the window.
 //!
-//! In: counts. Out: one [`Censoring`] per statistic, stored with it and said beside it. The trace
-//! writes 0 for what happened before its window and 2^63-1 for what happened after it:
+//! In: counts. Out: one [`Censoring`] per statistic, stored and reported with it. The trace writes
+//! 0 for what happened before its window and 2^63-1 for what happened after it:
 //!
 //! ```text
 //!  0        600 s                            2,506,200 s      2^63-1

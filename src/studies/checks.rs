@@ -1,9 +1,9 @@
-//! Compares a census with what is published of the whole trace of 2011.
+//! Compares a census with the published counts of the whole trace of 2011.
 //!
-//! In: a [`Census`] and which tables are whole. Out: one [`Check`] per published number. Numbers
-//! of tables that are not whole are not checked, and a synthetic or sampled trace has none.
+//! In: a [`Census`] and the complete tables. Out: one [`Check`] per published number. Numbers of
+//! incomplete tables are not checked, and a synthetic or sampled trace has none.
 //!
-//! Sources: the numbers were counted from the original files where those were at hand
+//! Sources: the numbers were counted from the original files where those were available
 //! (`job_events`, `machine_events`) and are published otherwise (the repository of the trace and
 //! its document, and Mandai, Kawahara and Kasahara, 2017).
 
@@ -16,7 +16,7 @@ use crate::facts::census::Census;
 use crate::lake::{Lake, Manifest};
 use crate::schema::{Source, Table};
 
-/// A published number beside ours.
+/// A published number and ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// The table.
@@ -97,9 +97,10 @@ const PUBLISHED: &[(Table, &[(&str, u64)])] = &[
 
 /// What cannot be in a lake of a log, whatever the log says; nothing where all is well.
 ///
-/// A log tells each job once, so that each table must know the same jobs, and each job and task
-/// must be submitted once, or of Slurm at least once. The Google traces are cut into parts and keep to
-/// neither. Tasks and instances of Alibaba are files of their own, and neither has all of the other.
+/// A log has each job once, so each table must have the same jobs, and each job and task must be
+/// submitted once, or of Slurm at least once. The Google traces are cut into parts and keep to
+/// neither. Tasks and instances of Alibaba are files of their own, and neither has all of the
+/// other.
 pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
     if lake.source().is_google() {
         return Vec::new();

@@ -1,7 +1,7 @@
 //! Values and how often each occurs, in a few bytes each.
 //!
-//! In: whole numbers with what the window's edges did to them. Out: the same ascending and packed,
-//! to be merged, walked through and asked for quantiles.
+//! In: whole numbers with their censoring. Out: the same in ascending order and packed, for
+//! merging, iteration and quantiles.
 
 /// A value with what the edges of the window did to it, in eight bytes.
 ///
@@ -10,8 +10,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(i64);
 
-/// Whether something began before the window, whether it goes on after it, and whether it is a wait
-/// for nothing.
+/// Whether something began before the window, whether it continues after it, and whether it is a
+/// wait for nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edges {
     /// Begun before the window, at time 0.

@@ -1,9 +1,9 @@
-//! One pass over a lake for the whole outcome study: ledger, sweep, and who is harmed.
+//! One pass over a lake for the whole outcome study: ledger, sweep, and harmed jobs.
 //!
-//! In: a lake and what is [`Asked`] of it. Out: a [`Study`], sums over jobs from which every table
-//! of the study is made. A bucket's jobs are summed up before the next bucket is read, so memory
-//! follows the largest bucket and not the trace. The sums are exact: neither the number of threads
-//! nor the order of buckets can move a digit.
+//! In: a lake and the settings in [`Asked`]. Out: a [`Study`], sums over jobs from which every
+//! table of the study is made. A bucket's jobs are summed up before the next bucket is read, so
+//! memory depends on the largest bucket and not on the trace. The sums are exact: neither the
+//! number of threads nor the order of buckets changes a digit.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -61,7 +61,7 @@ pub struct Study {
     pub attempts_without_request: u64,
     /// Attempts without an end of their own that are closed with their job.
     pub closed_with_job: ClosedWithJob,
-    /// Those of which a log tells the CPU time, where that is asked for.
+    /// Those whose CPU time a log records, if that is requested.
     pub attempts_with_cpu_time: u64,
     /// Attempts that reach over the edges of the window.
     pub attempt_edges: EdgeCounts,
@@ -416,8 +416,8 @@ pub(super) fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> Job
     }
 }
 
-/// Puts the published CPU of a job in the place of the measured one. Its parts are in proportion
-/// to the measured ones, since the definition knows only jobs.
+/// Replaces the measured CPU of a job by the published one. Its parts are in proportion to the
+/// measured ones, since the definition knows only jobs.
 pub(super) fn republish(row: &mut JobRow<'_>, published_s: f64) {
     let measured = row.cpu;
     row.cpu = CpuTime::from_seconds(published_s);

@@ -1,4 +1,4 @@
-//! What is foreseen of each job, where a kill rule asks for it.
+//! Predictions for each job, if a kill rule needs them.
 //!
 //! In: a lake and rules. Out: by job the chance that it does not finish, at its submission and
 //! while it runs. Without such a rule nothing is read.

@@ -1,12 +1,12 @@
 //! What if hopeless tasks had been killed earlier: CPU saved against finished jobs harmed.
 //!
-//! In: the sums of a [`Study`]. Out: one [`SweepRow`] per
-//! parameter, with the jobs that would have been harmed by name. All parameters come from one
-//! pass over the data. Two bounds stand beside the rules: never to kill (0 saved, 0 harmed), and
-//! an oracle that kills exactly the tasks of jobs that do not finish, at their first event.
+//! In: the sums of a [`Study`]. Out: one [`SweepRow`] per parameter, with the jobs that would have
+//! been harmed by name. All parameters come from one pass over the data. Two bounds are shown with
+//! the rules: never to kill (0 saved, 0 harmed), and an oracle that kills exactly the tasks of jobs
+//! that do not finish, at their first event.
 //!
-//! Every share has one table under it: the jobs whose tasks are loaded. Without
-//! `job_events` no outcome is known, and what depends on one is null.
+//! All shares refer to the same jobs: those whose tasks are loaded. Without `job_events` no outcome
+//! is known, and values that depend on one are null.
 
 use serde::{Serialize, Serializer};
 

@@ -44,7 +44,7 @@ pub struct Ledger {
     /// What is added up, and by which definition; `"cpu": "measured"` in JSON.
     #[serde(flatten)]
     pub meter: Meter,
-    /// How outcomes are told.
+    /// How outcomes are defined.
     pub classes: Classes,
     /// Unit of every sum.
     pub unit: &'static str,
@@ -75,7 +75,7 @@ pub struct Ledger {
     /// Their amount; none under the published definition, which knows only jobs.
     #[serde(skip)]
     pub closed_with_job_sum: Option<f64>,
-    /// Counted by the CPU time that a log tells of them (`measured`).
+    /// Counted by the CPU time that a log records (`measured`).
     pub attempts_with_cpu_time: u64,
     /// What reaches over the edges of the window.
     pub censoring: Censoring,

@@ -1,9 +1,9 @@
-//! The published study beside ours: Mandai, Kawahara, Kasahara, "Improvement of job scheduling in
-//! a cloud platform" (2017).
+//! The published study compared with ours: Mandai, Kawahara, Kasahara, "Improvement of job
+//! scheduling in a cloud platform" (2017).
 //!
-//! In: what our study found, and which tables are whole. Out: one [`Claim`] for each number and
-//! sentence of the paper. What comes from tables that are not whole is shown beside the paper's
-//! number and cannot be compared; it is never called reproduced.
+//! In: our results, and the complete tables. Out: one [`Claim`] for each number and sentence of the
+//! paper. Numbers from incomplete tables are shown next to the paper's and cannot be compared; they
+//! are never called reproduced.
 
 use crate::claims::{Cell, Claim, Published, Side, bound, direction};
 
@@ -49,7 +49,7 @@ impl Place<'_> {
         self.settled(direction(self.name, claim, &cells.collect::<Vec<Cell>>()))
     }
 
-    /// The claim, as far as the tables allow.
+    /// The claim, where the tables allow.
     fn settled(&self, claim: Claim) -> Claim {
         match self.basis {
             Basis::Whole => claim,

@@ -1,8 +1,9 @@
-//! What is added up over tasks: CPU time, GPU time or memory time, under one of several definitions.
+//! The amount that is added up over tasks: CPU time, GPU time or memory time, under one of several
+//! definitions.
 //!
-//! In: what was asked for. Out: a [`Meter`], which says what is read, which unit its sums have and
-//! whether a lake can answer. Definitions are never mixed within one sum. Whatever is added up per
-//! task and time (a ledger, usage by user, load over time) can take a meter.
+//! In: the user's choice. Out: a [`Meter`], which says what is read, the unit of its sums, and
+//! whether a lake can answer. Definitions are never mixed within one sum. Every sum over tasks and
+//! time (a ledger, usage by user, load over time) can use a meter.
 
 use std::fmt;
 
@@ -100,8 +101,8 @@ impl CpuDefinition {
     /// Refuses a lake without what the definition reads.
     ///
     /// # Errors
-    /// There is no `task_usage`, nor a log that tells the CPU time of any job; or its kind of trace
-    /// records no GPUs.
+    /// There is no `task_usage`, nor a log that records the CPU time of any job; or its kind of
+    /// trace records no GPUs.
     pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
         if self == Self::GpuSlots {
             return lake.require_gpus();
@@ -271,8 +272,8 @@ impl Meter {
     /// Refuses a lake without what the definition reads.
     ///
     /// # Errors
-    /// There is no `task_usage`, nor (for measured CPU) a log that tells what its jobs used; or its
-    /// kind of trace records no GPUs.
+    /// There is no `task_usage`, nor (for measured CPU) a log that records what its jobs used; or
+    /// its kind of trace records no GPUs.
     pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
         match self {
             Self::Cpu(cpu) => cpu.check(lake),

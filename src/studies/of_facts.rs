@@ -1,9 +1,9 @@
-//! The studies from facts instead of from the lake: the road of `--engine polars` and `spark`.
+//! The studies from facts instead of from the lake, for `--engine polars` and `spark`.
 //!
-//! In: answers of the queries, whoever computed them. Out: the same [`Study`] and [`Samples`] as
-//! the folds give, so that everything after them is the same code. Sums are of CPU-seconds rounded
-//! per task, where the folds add exact amounts: they agree to about 15 digits. Of the kill rules
-//! only that of events has a query.
+//! In: answers of the queries, from any engine. Out: the same [`Study`] and [`Samples`] as the
+//! folds give, so all later code is the same. Sums are of CPU-seconds rounded per task, where the
+//! folds add exact amounts: they agree to about 15 digits. Of the kill rules only that of events
+//! has a query.
 
 use rustc_hash::FxHashMap;
 
@@ -191,8 +191,8 @@ fn columns_of(meter: Meter) -> Columns {
         measured: Some(Measured { query, outside, without }),
     };
     match meter {
-        // What no query tells is refused before any fact is asked for: GPUs, and below what a log
-        // tells was used.
+        // Questions that no query answers are refused before any fact is computed: GPUs, and below
+        // the use that a log records.
         Meter::Cpu(CpuDefinition::Slots | CpuDefinition::GpuSlots) => {
             of("q05", "slots_s", "closed_slots_s")
         }

@@ -2,7 +2,7 @@
 //!
 //! In: the table of `q01_job_outcomes` or `q02_task_outcomes`, bucket by bucket. Out: a
 //! [`Classification`] whose counts add up to the number of jobs or tasks. The order of rows is
-//! fixed: the published classes first, then by falling count.
+//! fixed: the published classes first, then by descending count.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::facts::events::Event;
 use crate::facts::jobs;
 use crate::facts::window::Windows;
 
-/// How outcomes are told.
+/// How outcomes are defined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -46,7 +46,7 @@ impl LongTasks {
     }
 }
 
-/// Long tasks that failed or were killed, by whose end that is told.
+/// Long tasks that failed or were killed, by the end that decides this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FailedOrKilled {
     /// Of failed and killed jobs, by the sequence of the job.

@@ -1,8 +1,8 @@
-//! One number per job or task, by group and outcome: what distributions are made of.
+//! One number per job or task, by group and outcome: the values of distributions.
 //!
-//! In: a lake, and what is measured. Out: [`Samples`], counted values. Buckets are read one per
-//! thread and only counts are kept of them, so memory follows the largest bucket and the number
-//! of different values, not the trace.
+//! In: a lake, and the measured quantity. Out: [`Samples`], counted values. Buckets are read one
+//! per thread and only counts are kept, so memory depends on the largest bucket and the number of
+//! different values, not on the trace.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -107,7 +107,7 @@ impl What {
         matches!(self, Self::EventsPerTask | Self::Waiting | Self::Attempts | Self::Estimates)
     }
 
-    /// The tables that are read; `job_events` also tells outcomes where it is there.
+    /// The tables that are read; `job_events` also gives outcomes if it exists.
     pub fn tables(self, group_by: Option<GroupBy>) -> Vec<Table> {
         match self {
             Self::JobDurations | Self::JobSurvival if group_by == Some(GroupBy::Priority) => {
@@ -223,7 +223,7 @@ pub enum OutcomeOf {
 /// How values are spread: by which outcomes, and by what else.
 #[derive(Clone, Copy, Debug)]
 pub struct Split {
-    /// How outcomes are told.
+    /// How outcomes are defined.
     pub classes: Classes,
     /// Whose outcomes.
     pub of: OutcomeOf,

@@ -1,8 +1,8 @@
 //! How far the numbers of a sweep can be trusted: honest selection and bootstrap.
 //!
 //! In: the sums of a [`Study`]. Out: a rule and a parameter chosen on the first part of the trace
-//! and scored on the rest, and intervals from resampling jobs. A choice uses nothing that
-//! was not known when it was made: only jobs that had ended by then.
+//! and tested on the rest, and intervals from resampled jobs. A choice uses only jobs that had
+//! ended when it was made.
 
 use serde::{Serialize, Serializer};
 

@@ -1,8 +1,8 @@
-//! What one task adds to the truth: attempts, CPU pieces, crossings, quality counts.
+//! What one task adds to the ground truth: attempts, CPU pieces, crossings, quality counts.
 //!
 //! In: the events and usage windows of a task as written. Out: changes to the [`Tally`] and to the
-//! sums of its job. The rules are those of DESIGN.md section 4, applied to what was planned; the
-//! analysis has its own code for them, and the two must agree to the last bit.
+//! sums of its job. The rules are the definitions in `reports/sessions/definitions.md`, applied to
+//! the plan; the analysis has its own code for them, and the two must agree to the last bit.
 //!
 //! ```text
 //!  attempts        |------------|      |---------------|

@@ -1,4 +1,4 @@
-//! What the caller may choose, and the window and time slices that follow from it.
+//! The settings of the caller, and the window and time slices that follow from them.
 //!
 //! In: a [`SynthConfig`]. Out: a checked [`Window`]. Everything else about the trace's shape is
 //! fixed in the modules that draw it.

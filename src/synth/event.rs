@@ -1,5 +1,5 @@
-//! The rules that read a sequence of events: classes,
-//! attempts, legal transitions. DESIGN.md section 4 is the definition.
+//! The rules that read a sequence of events: classes, attempts, legal transitions, as defined in
+//! `reports/sessions/definitions.md`.
 
 use std::collections::BTreeMap;
 

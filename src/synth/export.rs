@@ -1,4 +1,4 @@
-//! Rows of the trace of 2011 in the form in which that of 2019 is exported: JSON, a line each.
+//! Rows of the trace of 2011 in the export format of the trace of 2019: JSON, one object per line.
 //!
 //! In: lines of CSV as every other module makes them. Out: lines of JSON with the tables, names and
 //! numbers of v3, and among them what v2.1 does not have: QUEUE and ENABLE, demands as a list of

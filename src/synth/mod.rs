@@ -1,14 +1,14 @@
-//! Writes a synthetic cluster trace in the layout of Google's v2.1 or v3, with its truth beside it.
+//! Writes a synthetic cluster trace in the layout of Google's v2.1 or v3, with its ground truth.
 //!
 //! In: a [`SynthConfig`]. Out: a folder with the six tables as `csv.gz` parts by time slice,
-//! `schema.csv`, `SHA256SUM` and `truth.json`, which says what was planted: outcomes, CPU time per
-//! outcome, threshold crossings, stragglers, oddities.
+//! `schema.csv`, `SHA256SUM` and `truth.json`, the ground truth: outcomes, CPU time per outcome,
+//! threshold crossings, stragglers, oddities.
 //!
 //! ```text
 //!  fate      one job: outcome, arrival, length, tasks         (own random stream per job)
 //!  shape     one task: dead runs, ending, quirk
 //!  timeline  ──► task events          usage ──► usage windows
-//!  account   ──► tally: what was planted, by the rules of DESIGN.md section 4
+//!  account   ──► tally: what was planted, by the published definitions
 //!  spill     rows by table and time slice, in generation order
 //!  parts     each slice sorted by (time, generation order), made dirty if asked, gzipped, hashed
 //!  export    the same lines in the form of the trace of 2019

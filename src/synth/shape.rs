@@ -236,7 +236,7 @@ fn draw_dead_runs(job: &JobPlan, index: u32, draws: &mut Draws) -> Vec<DeadRun> 
         }
         _ => draws.weighted(&PATTERNS),
     };
-    // A loop goes on as long as its job would.
+    // A loop continues as long as its job would.
     let share = float(job.stretch) / 1e6 / (float_of_count(count as u64) + 1.0);
     let run_s = if count > 1 { share.clamp(5.0, 3_600.0) } else { 20.0 };
     (0..count).map(|run| dead_run(pattern[run % pattern.len()], run_s, draws)).collect()

@@ -135,7 +135,7 @@ fn spill_path(dir: &Path, table: Table, part: usize) -> PathBuf {
     dir.join(format!("{}-{part:05}", table.name()))
 }
 
-/// Appends the buffer to its file. The file is opened anew each time: a trace has more slices than
+/// Appends the buffer to its file. The file is opened again each time: a trace has more slices than
 /// a process may have open files.
 fn flush(path: &Path, buffer: &mut Vec<u8>) -> Result<(), SynthError> {
     if buffer.is_empty() {

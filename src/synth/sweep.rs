@@ -1,5 +1,5 @@
-//! The planted truth of the kill-threshold sweep: who crosses which threshold, and what that saves
-//! or destroys, under each definition of CPU time.
+//! The ground truth of the kill-threshold sweep: which tasks cross which threshold, and what that
+//! saves or destroys, under each definition of CPU time.
 //!
 //! In: the events and CPU pieces of a task. Out: per job a [`Crossing`] for each threshold that one
 //! of its tasks crosses; `tally` books them under the job's outcome once that is known.

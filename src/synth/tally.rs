@@ -1,4 +1,4 @@
-//! The running count of what was planted, merged over threads.
+//! The running sums of the ground truth, merged over threads.
 //!
 //! Every sum is exact and every list is put together in the order of the jobs, so the result does
 //! not depend on how the jobs were divided among threads. Grows with distinct sequences, names and

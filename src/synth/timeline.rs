@@ -99,7 +99,7 @@ impl Timeline<'_> {
         });
     }
 
-    /// Lets a planned span pass. What began before the window goes on in it.
+    /// Lets a planned span pass. What began before the window continues in it.
     fn pass(&mut self, span: i64) {
         let later = self.now.max(WINDOW_START) + scaled(span, self.ratio);
         self.now = later.min(self.plan.stop).max(self.now);

@@ -1,4 +1,4 @@
-//! `truth.json`: what was planted, as the analysis must find it.
+//! `truth.json`: the ground truth that the analysis must find.
 //!
 //! Raise [`FORMAT`] when a field changes its name or meaning. CPU is in NCU-s, from exact sums
 //! rounded once: `(sum as f64) / 2^64 / 1e6`, where a sum adds
@@ -106,7 +106,7 @@ pub struct LastTimes {
 pub struct Outcomes {
     /// By exact sequence: finished, failed, killed, running, other.
     pub sequence: BTreeMap<String, u64>,
-    /// By the last event that is no update.
+    /// By the last event that is not an update.
     pub terminal: BTreeMap<String, u64>,
 }
 

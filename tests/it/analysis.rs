@@ -437,8 +437,14 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
         }
     }
     let page = fs::read_to_string(place.path("all/report/distributions.html")).unwrap();
-    assert!(page.contains("No wait is known: the log has none for any of its 30 jobs"), "{page}");
-    assert!(page.contains("Whether a job finished is unknown: the log has no status"), "{page}");
+    assert!(
+        page.contains("No wait is known: the log records none for any of its 30 jobs"),
+        "{page}"
+    );
+    assert!(
+        page.contains("Whether a job finished is unknown: the log records no status"),
+        "{page}"
+    );
     let index = fs::read_to_string(place.path("all/report/index.html")).unwrap();
     let unknown = "The log records no status: how its 30 jobs ended is unknown";
     assert_eq!(index.matches(unknown).count(), 1, "{index}");

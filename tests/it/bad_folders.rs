@@ -228,7 +228,7 @@ fn too_many_rejects_by_count() {
         --- stderr
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
-        cause: 3 of 7 lines gave no row; at most 2 are allowed
+        cause: 3 of 7 lines were rejected; at most 2 are allowed
           line 5, column `event_type`: unknown_event_type: 600,,7,9,u,1,n,l
           line 6: too_few_columns: x
           line 7, column `time_us`: negative_time: -1,,7,0,u,1,n,l
@@ -246,7 +246,7 @@ fn too_many_rejects_by_share() {
         --- stderr
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
-        cause: 12 of 912 lines gave no row; at most 0.1% are allowed
+        cause: 12 of 912 lines were rejected; at most 0.1% are allowed
           line 901, column `event_type`: unknown_event_type: 600,,7,9,u,1,n,l
           line 902, column `event_type`: unknown_event_type: 600,,7,9,u,1,n,l
           line 903, column `event_type`: unknown_event_type: 600,,7,9,u,1,n,l

@@ -357,7 +357,7 @@ proptest! {
             return Ok(());
         }
         let ledger = place.run(&measured).ok();
-        let line = format!("CPU time as the log has it for {told} of {} attempts", jobs.len());
+        let line = format!("CPU time as recorded in the log for {told} of {} attempts", jobs.len());
         prop_assert!(ledger.stderr.contains(&line), "{}", ledger.stderr);
         for row in ledger.json()["rows"].as_array().unwrap() {
             let wanted = expected[row["user"].as_str().unwrap()];

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use jobfate::prelude::BuiltInIndex;
+
 use super::fairness::{no_machines, small};
 use super::support::Place;
 
@@ -86,19 +88,7 @@ fn a_lake_in_which_nothing_ran_has_empty_answers() {
     let idle = "1 0 -1 -1 -1 -1 -1 2 -1 -1 5 1 1 -1 1 1 -1 -1\n";
     fs::write(place.path("idle.swf"), idle).unwrap();
     place.run(&["ingest", "idle.swf", "--lake", "lake"]).ok();
-    for index in [
-        "metered",
-        "condor",
-        "slurm",
-        "fair-tree",
-        "sge",
-        "jain",
-        "gini",
-        "cv",
-        "max-min",
-        "drf",
-        "slowdown",
-    ] {
+    for index in BuiltInIndex::ALL.map(BuiltInIndex::name) {
         let run = place.run(&["fairness", "--index", index, "--format", "json"]).ok();
         assert!(run.stderr.contains("no CPU time was used in the span"), "{}", run.stderr);
         assert_eq!(run.json()["users"].as_array().unwrap().len(), 0, "{index}");

@@ -304,7 +304,7 @@ fn models_are_kept_and_bookings_refused_under_every_seed() {
         let args = ["replay", "--sample", "0.3", "--seeds", "12", "--policies", "conservative"];
         let run = place.run(&[&args[..], &["--seed", seed]].concat());
         assert_eq!(run.code, Some(2), "{}", run.text());
-        assert!(run.stderr.contains("and not GPUs"), "{}", run.stderr);
+        assert!(run.stderr.contains("but not the GPUs"), "{}", run.stderr);
     }
 }
 
@@ -335,7 +335,7 @@ fn a_replay_says_which_free_gpus_serve_no_task() {
         of_pods(&["pod-1,1000,1,0,0,,LS,Succeeded,0,9,0".to_owned()], &["n,9000,9,0,".to_owned()]);
     let run = place.run(&["replay", "--fragmentation"]);
     assert_eq!(run.code, Some(2));
-    assert!(run.stderr.contains("--fragmentation is of GPUs"), "{}", run.stderr);
+    assert!(run.stderr.contains("--fragmentation is about GPUs"), "{}", run.stderr);
 }
 
 #[test]

@@ -246,7 +246,7 @@ fn bad_lines_count_against_the_limit() {
     place.raw("a.swf", format!("{good}\nbad line\n2{}\r\n", &good[1..]));
     let run = place.run(&["ingest", "trace/a.swf"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
-    assert!(run.stderr.contains("1 of 3 lines gave no row"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 of 3 lines were rejected"), "{}", run.stderr);
     place.run(&["ingest", "trace/a.swf", "--max-rejects", "1"]).ok();
     let part = &place.lake().manifest.tables["job_events"].parts[0];
     assert_eq!((part.rows, part.lines, part.rejects["too_few_columns"]), (6, 3, 1));

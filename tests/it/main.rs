@@ -87,6 +87,8 @@ mod causality;
 #[cfg(test)]
 mod circles;
 #[cfg(test)]
+mod claims;
+#[cfg(test)]
 mod concurrent;
 #[cfg(test)]
 mod corrupt;

@@ -308,7 +308,7 @@ fn verify_counts_what_ingest_would_reject() {
     let run = place.run(&verify);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert!(
-        run.stderr.contains("3 lines would give no row (first: line 3, start"),
+        run.stderr.contains("3 lines would be rejected (first: line 3, start"),
         "{}",
         run.stderr
     );

@@ -268,7 +268,7 @@ fn verify_of_a_raw_folder_checks_sums_and_lines() {
         table       parts  sum_right  sum_wrong  not_listed  unreadable  lines  lines_without_row
         job_events      2          1          0           1           0      2                  1
         --- stderr
-        warning: job_events/part-00001-of-00002.csv: 1 line would give no row (first: line 1, too_few_columns)
+        warning: job_events/part-00001-of-00002.csv: 1 line would be rejected (first: line 1, too_few_columns)
         absent: task_events, all of it
         absent: task_usage, all of it
         absent: machine_events, all of it
@@ -318,14 +318,14 @@ fn queries_are_listed() {
         q07_cpu_measured             how much CPU was measured of each task, inside its attempts and outside them? (task_events, task_usage)
         q08_crossings                when does each task exceed each threshold of events? (task_events)
         q09_held_after_crossings     how much CPU did each condemned task hold after each crossing? (task_events)
-        q10_machine_periods          which capacity did each machine have, and during which period? (machine_events)
+        q10_machine_periods          what capacity did each machine have, and when? (machine_events)
         q11_cpu_published            how much CPU did each job use by the definition of the paper of 2017? (job_events, task_usage, machine_events)
         q12_measured_after_crossings how much CPU was measured of each condemned task after each crossing? (task_events, task_usage)
         q13_usage_by_user_hour       how much CPU was charged to each user in each hour, when the attempts ended? (job_events, task_events)
         q14_job_requests             what does the log record of each job in addition to its events? (job_events; swf, gwf, slurm, mapped only)
         q15_memory_held              how much memory had each task requested while it ran? (task_events)
         q16_memory_measured          how much memory was measured of each task, inside its attempts and outside them? (task_events, task_usage)
-        q17_attempt_facts            what belongs to each attempt: its task, its job, how long it waited, how it ended, what it cost? (job_events, task_events)
+        q17_attempt_facts            which task and job does each attempt belong to, how long did it wait, how did it end, and what did it cost? (job_events, task_events)
         q18_cluster_by_hour          how much ran and waited in each hour, on what, and what happened? (task_events)
         q19_machines                 what did each machine do: how long was it up, what ran on it, and how did that end? (task_events, machine_events)
         q20_previous_jobs            which job did the same user submit before each job, and what became of that job? (job_events)
@@ -333,10 +333,10 @@ fn queries_are_listed() {
         q22_event_types              what is each type of event called, and how many events of it do jobs and tasks have? (task_events)
         q23_course_machines          how are the machines distributed by their CPU capacity? (machine_events)
         q24_course_capacity          how much CPU capacity is lost while machines are away? (machine_events)
-        q25_course_classes           how many jobs and tasks has each scheduling class? (job_events, task_events)
+        q25_course_classes           how many jobs and tasks does each scheduling class have? (job_events, task_events)
         q26_course_evictions         do tasks of a low scheduling class have a higher chance of being evicted? (task_events)
         q27_course_locality          do tasks of one job run on the same machine? (task_events)
-        q28_course_requests          do tasks that ask for more resources use more? (task_events, task_usage)
+        q28_course_requests          do tasks that request more resources use more? (task_events, task_usage)
         q29_course_peaks             are peaks of use and evictions correlated? (task_events)
         q30_course_priorities        which priorities are evicted how often? (task_events)
         q31_course_failures          how often do jobs and tasks fail, by scheduling class? (job_events, task_events)

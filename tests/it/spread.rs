@@ -201,5 +201,9 @@ fn workers_of_another_version_refuse() {
     std::fs::write(&file, other).unwrap();
     let run = place.run(&["work", file.to_str().unwrap()]);
     assert_eq!(run.code, Some(2));
-    assert!(run.stderr.contains("and is asked by version 0.0.1"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("but the program that started it has version 0.0.1"),
+        "{}",
+        run.stderr
+    );
 }

@@ -105,6 +105,28 @@ fn the_check_sees_long_sources() {
     assert_eq!(long(&all), found.map(|(name, count)| (name.to_owned(), count)));
 }
 
+/// Promise: the command line stays thin, and the first page short.
+#[test]
+fn the_command_line_and_the_first_page_stay_short() {
+    let all = sources();
+    let of_cli = all.iter().filter(|(_, module, _)| module[0] == "cli");
+    let lines: usize = of_cli.map(|(_, _, source)| source.lines().count()).sum();
+    assert!((1..=5_000).contains(&lines), "src/cli has {lines} lines");
+    let page = fs::read_to_string(repository().join("README.md")).unwrap();
+    assert!(page.lines().count() <= 200, "README.md has {} lines", page.lines().count());
+}
+
+/// A room with files is one folder: `foo/mod.rs`, and no `foo.rs` in the folder above.
+#[test]
+fn a_folder_has_its_module_inside() {
+    let all = sources();
+    let paths: BTreeSet<_> = all.iter().map(|(path, ..)| path.with_extension("")).collect();
+    for (path, ..) in &all {
+        let folder = path.parent().unwrap();
+        assert!(!paths.contains(folder), "{} has a file of the same name", folder.display());
+    }
+}
+
 #[test]
 fn every_source_says_what_it_is_for() {
     for (path, _, source) in sources() {

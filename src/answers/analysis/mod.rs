@@ -1,7 +1,7 @@
 //! A whole analysis as one file: sections of TOML whose keys are the options of a command.
 //!
-//! In: the file, and what the command line says besides. Out: the plan of every step, each the same
-//! struct that the flags of its command fill in. Nothing unknown is passed over.
+//! In: the file and the command line. Out: the plan of every step, which is the struct that the
+//! flags of its command fill in. An unknown key is an error.
 //!
 //! ```toml
 //! steps = ["verify", "classify", "account", "sweep"]   # all of them by default
@@ -220,7 +220,7 @@ impl Config {
         Ok(())
     }
 
-    /// Writes out what the plans hold where nothing is said.
+    /// Writes out the defaults of the plans.
     pub fn fill_in(&mut self) {
         for part in parts::sections() {
             for (name, setting) in (part.reader.usual)() {

@@ -1,8 +1,6 @@
-//! The sections of the file of an analysis: those of every analysis, and one for each study that is
-//! asked something.
+//! The sections of the file of an analysis: the common ones, and one for each study with options.
 //!
-//! In: the list of studies. Out: each section with how it is read, and what it asks where nothing is
-//! said.
+//! In: the list of studies. Out: each section, with its parser and its defaults.
 
 use super::{
     DEFINITIONS, IngestChoice, MaxRejects, Section, Setting, TRACE, Wrong, without_paths, words,

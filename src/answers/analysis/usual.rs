@@ -1,6 +1,5 @@
-//! What an analysis asks where its file is silent: the defaults of the kind of trace, which every
-//! command has, and beside them what each step asks in an analysis alone (all rules, a replay of a
-//! few minutes).
+//! The defaults of an analysis: those of the kind of trace, which every command shares, and those
+//! that apply only within an analysis (all rules, a replay of a few minutes).
 
 use std::fmt::Write;
 

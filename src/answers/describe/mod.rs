@@ -170,7 +170,7 @@ impl Described {
             json[store::NOTHING] = match what {
                 What::Estimates => "The time that an attempt requested is not known.".into(),
                 What::FinishGivenEvents => {
-                    "No task is of a job that is known to have ended.".into()
+                    "No task belongs to a job that is known to have ended.".into()
                 }
                 _ => format!("There are no {} to describe.", what.of()).into(),
             };
@@ -252,22 +252,23 @@ pub fn described(
     Ok(Described { question, censoring, parts, table, curves, chart, assumed })
 }
 
-/// What is said where the log tells no wait and all are taken to be 0.
+/// The note if the log records no wait and all count as 0.
 pub(crate) fn assumed_waits(lake: &Lake, count: u64) -> Option<String> {
     is_assumed(lake, "wait unknown", count).then(|| {
         format!(
-            "No wait is known: the log has none for any of its {}, which are assumed to start \
+            "No wait is known: the log records none for any of its {}, which are assumed to start \
             when they are submitted.",
             digits::counted(count, "job")
         )
     })
 }
 
-/// What is said where the log tells of no job how it ended, and those that ran count as finished.
+/// The note if the log records no status, and jobs that ran count as finished.
 pub(crate) fn assumed_ends(lake: &Lake, finished: u64) -> Option<String> {
     is_assumed(lake, "status unknown", finished).then(|| {
         format!(
-            "Whether a job finished is unknown: the log has no status for any of the {} that ran, which count as finished.",
+            "Whether a job finished is unknown: the log records no status for any of the {} that \
+            ran, which count as finished.",
             digits::counted(finished, "job")
         )
     })

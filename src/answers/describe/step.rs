@@ -1,4 +1,4 @@
-//! The step of `describe` in an analysis: everything that is described, one after the other.
+//! The step of `describe` in an analysis: all of its distributions, one after the other.
 
 use crate::answers::describe::plan::{DescribePlan, question};
 use crate::answers::describe::{KINDS, describe, kind_of};

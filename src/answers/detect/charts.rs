@@ -1,8 +1,8 @@
 //! The pictures of `jobfate detect`.
 //!
-//! In: an outcome and its line-up. Out: charts: how right each detector was, what its copies would
-//! have saved for what they cost, precision against recall, and false alarms when the state of
-//! the cluster shifts. Detectors are drawn in two charts, so that no chart has a colour twice.
+//! In: an outcome and its detectors. Out: charts of how right each detector was, what its copies
+//! would have saved and cost, precision against recall, and false alarms when the state of the
+//! cluster shifts. Detectors are drawn in two charts, so that no chart has a colour twice.
 
 use crate::digits::grouped;
 

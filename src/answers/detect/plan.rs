@@ -1,4 +1,4 @@
-//! What `detect` asks: detectors, heartbeats, what is known of progress, and what a straggler is.
+//! The plan of `detect`: detectors, heartbeats, progress, and the definition of a straggler.
 //!
 //! In: flags. Out: a plan, and the line-up of detectors that it asks for.
 

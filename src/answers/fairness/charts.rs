@@ -26,7 +26,7 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
         if !series.columns.is_empty() {
             let mut chart = of_users(found, series, &named, &rest);
             if named.len() < asked {
-                let more = format!(" The {} heaviest users of {asked} asked for.", named.len());
+                let more = format!(" The {} heaviest users of {asked} requested.", named.len());
                 chart.caption.push_str(&more);
             }
             all.push((format!("fairness-{stem}"), Chart::Lines(chart)));
@@ -72,7 +72,8 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     Some(Chart::Lines(LineChart {
         title: format!("How unequal the usage by {by} is (Lorenz curve)"),
         caption: format!(
-            "The share that the lightest have together. Gini index {:.3}; {} of {} used half. {}",
+            "The share of the usage that the lightest have together. Gini index {:.3}; {} of {} \
+            used half. {}",
             inequality.gini,
             digits::grouped(inequality.users_of_half),
             digits::grouped(inequality.users),
@@ -92,7 +93,7 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
 pub(crate) fn shown(found: &Found, name: &str) -> String {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     let what = found.span.plan.by.name();
-    // A hash of the trace is cut: its beginning tells users apart.
+    // A hash of the trace is cut: its beginning identifies users.
     let cut: String = name.chars().take(14).collect();
     let more = if cut.len() < name.len() { "…" } else { "" };
     if is_number { format!("{what} {cut}") } else { format!("{cut}{more}") }

@@ -1,4 +1,4 @@
-//! What users had beside what they are entitled to, over time.
+//! What users had compared with what they are entitled to, over time.
 //!
 //! In: a history of usage. Out: for the heaviest users their share of all usage so far and their
 //! entitlement: by the accounts that were given, or one equal share for each user seen so far. What
@@ -110,9 +110,9 @@ pub(super) fn chart(
     Some(Chart::Panels(PanelChart {
         title: "Share of the usage against entitlement".to_owned(),
         caption: format!(
-            "At the end {} of {} have more than they are entitled to; {} has {:.1} % and is entitled \
-             to {:.2} %. Used: charged since the start of the span, of all that was; entitled: {how}. The first 2 % of \
-             the span are not drawn. {}",
+            "At the end {} of {} have more than they are entitled to; {} has {:.1} % and is \
+            entitled to {:.2} %. Used: the share of all usage charged since the start of the span; \
+            entitled: {how}. The first 2 % of the span are not drawn. {}",
             grouped(more as u64),
             grouped(users.len() as u64),
             name(heaviest),

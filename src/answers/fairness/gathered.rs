@@ -1,4 +1,4 @@
-//! The use of all users, and every index evaluated over it.
+//! The usage of all users, and the values of every index.
 //!
 //! In: a plan. Out: what was gathered from the lakes, and what the indices made of it.
 

@@ -1,4 +1,4 @@
-//! Who used how much, and how fair that was: what is asked, what was found, `result.json` and notes.
+//! Who used how much, and how fair that was: the question, the answer, `result.json` and notes.
 
 use std::fmt;
 use std::str::FromStr;

@@ -118,7 +118,7 @@ pub struct FairnessPlan {
     ///
     ///   reads    jobfate-fairness 2, begin
     ///   answers  columns NAME...                       the first is charted
-    ///   reads    user NUMBER NAME GROUP                a user who has come
+    ///   reads    user NUMBER NAME GROUP                a new user
     ///   reads    machine NUMBER ID PLATFORM CPU MEMORY SITE CLUSTER
     ///                                                  a machine, before its first use
     ///   reads    interval NUMBER END LENGTH            every interval; times in s
@@ -142,16 +142,16 @@ pub struct FairnessPlan {
     /// Rule of fair share of a site, from its `slurm.conf`
     ///
     /// Adds the index that the file describes, before those of --index: fair-tree, or slurm with
-    /// `PriorityFlags=NO_FAIR_TREE`, with `PriorityDecayHalfLife`, `PriorityUsageResetPeriod` (by the
-    /// UTC calendar) and `FairShareDampeningFactor`. A rule that is not computed is an error with its
-    /// line.
+    /// `PriorityFlags=NO_FAIR_TREE`, with `PriorityDecayHalfLife`, `PriorityUsageResetPeriod` (by
+    /// the UTC calendar) and `FairShareDampeningFactor`. A rule that this program does not compute
+    /// is an error that names its line.
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub slurm_conf: Option<PathBuf>,
 
     /// File of accounts with shares, lines `ACCOUNT/USER SHARES`
     ///
-    /// Or what `sshare -a -l -P` or `sacctmgr dump CLUSTER` wrote, recognised by itself. A user with
-    /// several accounts there counts in that of the first submission.
+    /// Or what `sshare -a -l -P` or `sacctmgr dump CLUSTER` wrote, recognised by itself. A user
+    /// with several accounts in the file belongs to the account of their first submission.
     ///
     /// Used by slurm, fair-tree and sge, and by jain, gini and cv for entitlements. The accounts
     /// and users in the file exist from the start; a line without lines below it is a user. SHARES
@@ -307,7 +307,7 @@ pub(crate) fn check(plan: &FairnessPlan) -> Result<()> {
         ("--early", plan.early),
     ] {
         if days.is_some_and(|days| !is_days(days)) {
-            return wrong(format!("{flag} must be a number of days of 0 or more"));
+            return wrong(format!("{flag} must be a number of days, 0 or more"));
         }
     }
     if plan.interval.is_some_and(|interval| !(1.0..=1e9).contains(&interval)) {

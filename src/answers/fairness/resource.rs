@@ -1,8 +1,8 @@
-//! Memory or GPUs in the place of CPU: the same tables and JSON in other words.
+//! Memory or GPUs instead of CPU: the same tables and JSON with other names.
 //!
-//! In: a table or a value that speaks of CPU time. Out: the same, speaking of memory time or GPU
-//! time where that was charged. Names of memory are its own; those of GPUs are those of what `--cpu`
-//! counts, in the unit that stands beside them, but for `peak_gpus`.
+//! In: a table or a value whose names are about CPU time. Out: the same with names of memory time
+//! or GPU time, if that was charged. Columns of GPU time keep the names that `--cpu` gives, with
+//! their unit, except `peak_gpus`.
 
 use std::sync::Arc;
 

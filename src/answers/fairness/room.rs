@@ -1,7 +1,7 @@
-//! Whether memory holds the answer, found out before anything is gathered.
+//! Checks that memory holds the answer, before anything is gathered.
 //!
-//! In: the lakes, the intervals and the indices. Out: a note of what the values will take, or a
-//! refusal. Values are held for users times intervals times columns of all indices.
+//! In: the lakes, the intervals and the indices. Out: a note of the memory that the values will
+//! take, or a refusal. Values are held for users times intervals times columns of all indices.
 
 use std::collections::BTreeSet;
 

@@ -60,7 +60,7 @@ fn errand(work: &Work<'_>) -> Result<Errand> {
 /// What is asked of the lake of an analysis.
 fn asked(work: &Work<'_>) -> Result<(FairnessPlan, Until)> {
     let path = &work.lake.path;
-    let text = path.to_str().ok_or_else(|| Usage(format!("`{}` is no text", path.display())))?;
+    let text = path.to_str().ok_or_else(|| Usage(format!("`{}` is not text", path.display())))?;
     let plan = FairnessPlan { lake: vec![text.to_owned()], ..work.plan()? };
     let (window_end_us, open_attempts) =
         (work.definitions.window_end, work.definitions.open_attempts);

@@ -1,5 +1,5 @@
-//! The charts of `load`: stacked areas over time with the capacity above them, tasks that run and
-//! wait, single machines, when jobs come, and sizes.
+//! The charts of `load`: stacked areas over time with the capacity above them, running and waiting
+//! tasks, single machines, arrivals of jobs, and sizes.
 //!
 //! In: what was added up. Out: charts whose intervals are joined to as many as a picture can show.
 
@@ -228,7 +228,8 @@ fn tasks(loaded: &Loaded) -> Chart {
     Chart::Areas(AreaChart {
         title: format!("Running and waiting {noun} over time"),
         caption: format!(
-            "Each value is the mean over {}. Waiting is from each SUBMIT to the next SCHEDULE or end.{}",
+            "Each value is the mean over {}. A task waits from each SUBMIT to its next SCHEDULE or \
+            end.{}",
             joined.length(loaded),
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
@@ -303,7 +304,7 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
     if let (Some(first), Some(last)) = (points.first(), points.last()) {
         let poisson = vec![(first.0, 1.0), (last.0, 1.0)];
         charts.push(("load-dispersion".to_owned(), Chart::Lines(LineChart {
-            title: "How much submissions come in bursts".to_owned(),
+            title: "How bursty submissions are".to_owned(),
             caption: format!(
                 "Variance over mean of the submitted jobs per window; 1 for a Poisson process.{variation}"
             ),
@@ -323,7 +324,7 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
         charts.push((
             "load-autocorrelation".to_owned(),
             Chart::Lines(LineChart {
-                title: "How much submissions of one hour say about later hours".to_owned(),
+                title: "How submissions of one hour correlate with those of later hours".to_owned(),
                 caption:
                     "Autocorrelation of the submitted jobs per hour. Daily patterns have peaks at multiples of 24."
                         .to_owned(),

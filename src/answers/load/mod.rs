@@ -1,7 +1,7 @@
 //! The answer of `load`: the cluster over time, as rows, stacked areas and profiles.
 //!
-//! In: a lake, a length of intervals, what to stack by. Out: means per interval, in all and by
-//! group; when jobs come; waits and slowdowns by size and user.
+//! In: a lake, the length of intervals, and the groups. Out: means per interval, in all and by
+//! group; arrivals of jobs; waits and slowdowns by size and user.
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
@@ -84,12 +84,11 @@ pub struct LoadPlan {
 
     /// Rows per group, for example per user or priority band
     ///
-    /// There is then a row for each interval and group; the rows of an interval add up to the row
-    /// that it has without --by. Bands of 2011 are free (0, 1), other (2 to 8), production (9), and
-    /// monitoring and infrastructure (10, 11); those of 2019 are free (to 99), best-effort batch
-    /// (to 115), mid (to 119), production (to 359) and monitoring. Without --by there is a row per
-    /// interval; charts then show priority bands for the Google traces, and the outcomes of jobs
-    /// for all others.
+    /// Gives a row for each interval and group. The rows of an interval add up to its row without
+    /// --by. Bands of 2011 are free (0, 1), other (2 to 8), production (9), and monitoring and
+    /// infrastructure (10, 11); those of 2019 are free (to 99), best-effort batch (to 115), mid (to
+    /// 119), production (to 359) and monitoring. Without --by there is a row per interval; charts
+    /// then show priority bands for the Google traces, and the outcomes of jobs for all others.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KEY", value_enum))]
     pub by: Option<By>,
 
@@ -121,13 +120,14 @@ pub struct LoadPlan {
     )]
     pub memory: UsedMemory,
 
-    /// Also the free capacity that no waiting task fits
+    /// Also show the free capacity that no waiting task fits
     ///
-    /// Free capacity is that of machines minus the requests of the attempts that run there, machine
-    /// by machine and at least 0. It is fragmented while tasks wait of which none fits the machine:
-    /// each requests more CPU or more memory than is free there. Constraints other than these are
-    /// not considered, nor GPUs (see `jobfate replay --fragmentation`); waiting tasks without a recorded request are left out, and machines
-    /// of which not both are recorded. Takes another pass.
+    /// The free capacity of a machine is its capacity minus the requests of the attempts that run
+    /// on it, at least 0. It is fragmented while tasks wait and none of them fits the machine: each
+    /// requests more CPU or more memory than is free there. Other constraints are not considered,
+    /// nor are GPUs (see `jobfate replay --fragmentation`). Waiting tasks without a recorded
+    /// request are left out, and so are machines whose CPU or memory is not recorded. Reads the
+    /// events a second time.
     #[cfg_attr(feature = "cli", arg(long))]
     pub fragmentation: bool,
 }
@@ -179,7 +179,7 @@ pub struct Loaded {
     load: Load,
     /// Free capacity that no waiting task fits, where it was asked for.
     fragmentation: Option<Fragmentation>,
-    /// What is said where the log tells no wait.
+    /// The note if the log records no wait.
     assumed: Option<String>,
     arrivals: ArrivalStudy,
     /// A row per interval.
@@ -217,8 +217,8 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
     if plan.resource == Some(Resource::Gpu) {
         lake.require_gpus()?;
         if plan.fragmentation {
-            let text = "--fragmentation is of CPU and memory, and this is --resource gpu; `jobfate \
-                replay --fragmentation` gives that of GPUs";
+            let text = "--fragmentation is about CPU and memory, and this is --resource gpu; \
+            `jobfate replay --fragmentation` shows that of GPUs";
             return Err(Usage(text.to_owned()).into());
         }
     }

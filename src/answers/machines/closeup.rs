@@ -1,8 +1,7 @@
 //! Machines in detail: the answer that the pages of machines are made of.
 //!
-//! In: a lake and its fleet. Out: for each machine that left most often its outages, its load, the
-//! longest attempts and jobs on it. What is listed of one is bounded, and how much there is in all is
-//! said.
+//! In: a lake and its fleet. Out: for each machine that left most often, its outages, its load, and
+//! the longest attempts and jobs on it. Lists are bounded, with the total count.
 
 use serde_json::{Value, json};
 
@@ -59,7 +58,7 @@ pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
     let table = Frame::default()
         .int("machine_id", rows().map(|(own, _)| own.machine_id))
         .float("cpu_capacity", rows().map(|(own, _)| last_cpu(own)))
-        .about("CPU that was last known of it")
+        .about("Its last known CPU")
         .count("outages", rows().map(|(_, left)| left.2.len() as u64))
         .about("Times at which it left")
         .float("away_s", rows().map(|(_, left)| Some(micros_to_seconds(left.1))))

@@ -242,7 +242,10 @@ impl Studied {
         let at = |share: f64| rows().map(|own| quantile(&own.points, share)).collect::<Vec<_>>();
         Frame::default()
             .text("spell", rows().map(|own| own.kind))
-            .about("`up`: from when a machine is first seen or comes back until it leaves; `up_from_start`: from the first of all events, of machines that were there, whose age is unknown; `up_after_return`: only those after a return; `away`: from REMOVE to ADD")
+            .about("`up`: from when a machine is first seen or comes back until it leaves; \
+            `up_from_start`: from the first event of the table, of machines in service then, whose \
+            age is unknown; `up_after_return`: only those after a return; `away`: from REMOVE to \
+            ADD")
             .count("count", rows().map(|own| own.count as u64))
             .count("censored", rows().map(|own| own.censored as u64))
             .about("Spells that are cut off by the end of the window")

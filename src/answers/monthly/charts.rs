@@ -93,7 +93,7 @@ fn users(months: &Months) -> BarChart {
         title: "Users by CPU time".to_owned(),
         caption: format!(
             "The {} with most CPU time, of {} in all; at the bar the share of it in attempts that \
-            ended otherwise than with FINISH.",
+            did not end with FINISH.",
             counted(bars.len() as u64, "user"),
             grouped(months.monthly.users.len() as u64)
         ),
@@ -133,7 +133,7 @@ fn waits(months: &Months) -> BarChart {
     }
 }
 
-/// What was used of the time limits, those that asked for most first.
+/// How much of the time limits was used, those that asked for most first.
 fn limits(months: &Months) -> BarChart {
     let mut rows: Vec<(&String, &Limits)> = months.monthly.limits.iter().collect();
     rows.sort_by(|one, other| other.1.asked.cmp(&one.1.asked).then(one.0.cmp(other.0)));
@@ -152,13 +152,13 @@ fn limits(months: &Months) -> BarChart {
         })
     });
     BarChart {
-        title: "What was used of the time limits".to_owned(),
+        title: "How much of the time limits was used".to_owned(),
         caption: format!(
-            "CPU time of the attempts that ended, as a share of what they asked for: time limit \
-            times CPUs; the queues that asked for most first.{}",
+            "CPU time of the attempts that ended, as a share of what they requested: time limit \
+            times CPUs; queues with the largest requests first.{}",
             at_most(rows.len(), "the first")
         ),
-        value_axis: "used of what was asked for (%)".to_owned(),
+        value_axis: "used share of the request (%)".to_owned(),
         bars: bars.collect(),
     }
 }

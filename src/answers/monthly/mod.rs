@@ -1,8 +1,8 @@
 //! The answer of `monthly`: the report of a computing centre on its accounting log.
 //!
-//! In: the lake of a log, a zone, and from when on a failure is late. Out: use by account and month;
-//! accounts and users with what they wasted; waits by queue and size; how jobs ended, and why; and
-//! what time limits left unused.
+//! In: the lake of a log, a time zone, and the running time from which a failure is late. Out: use
+//! by account and month; accounts and users with their waste; waits by queue and size; how and why
+//! jobs ended; and the unused part of time limits.
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub const KIND: Kind<'static> = Kind {
         ("monthly-users", "The users who used most, and what they wasted"),
         ("monthly-waits", "Waits by queue and size of the job"),
         ("monthly-ends", "How jobs ended, and why"),
-        ("monthly-limits", "Time limits: asked for against used"),
+        ("monthly-limits", "Time limits: requested and used"),
     ],
     remarks: &["status ", "wait ", "times "],
     sentence: Some(sentences::MONTHS),
@@ -116,7 +116,7 @@ pub struct Months {
     /// Units of a sum in seconds, and in hours.
     units: [String; 2],
     monthly: Monthly,
-    /// What is said where the log tells no wait.
+    /// The note if the log records no wait.
     assumed: Option<String>,
     table: RecordBatch,
 }
@@ -146,7 +146,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     }
     if plan.cpu == Some(CpuDefinition::GpuSlots) {
         return wrong(
-            "GPU time stands beside CPU time in any case: leave --cpu gpu-slots out".to_owned(),
+            "GPU time is always shown next to CPU time: leave out --cpu gpu-slots".to_owned(),
         );
     }
     if plan.users == 0 {

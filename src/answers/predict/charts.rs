@@ -51,7 +51,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
         (
             "predict-calibration".to_owned(),
             chart(
-                "Predicted chance against what happened",
+                "Predicted chance against the actual share",
                 "Jobs by predicted chance, in ten bins (of at least 100 jobs); a rule whose chances are right lies on the diagonal.",
                 ["predicted chance not to finish, mean (%)", "jobs that did not finish (%)"],
                 calibration(scores),
@@ -73,7 +73,7 @@ fn percent(share: Option<f64>) -> Option<f64> {
     share.map(|share| share * 100.0)
 }
 
-/// Recall against false alarms. Beyond every chance no job is said not to finish: the corner at
+/// Recall against false alarms. Above every chance no job is predicted not to finish: the corner at
 /// which each curve starts.
 fn roc(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.false_positive_rate).zip(percent(point.recall));

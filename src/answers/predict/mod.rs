@@ -1,4 +1,4 @@
-//! The answer of `predict`: what was said of jobs at their submission, and how often it was right.
+//! The answer of `predict`: what was predicted for jobs, and how often it was right.
 //!
 //! In: rules and a lake. Out: a row per rule; by outcome, by day, by predicted chance, and both
 //! curves.
@@ -88,7 +88,7 @@ pub const KIND: Kind<'static> = Kind {
     sentence: Some(sentences::PREDICTIONS),
     captions: &[
         ("predict-outcomes", "Predictions by outcome of the jobs"),
-        ("predict-days", "How right the rules were, day by day"),
+        ("predict-days", "Accuracy of the rules, day by day"),
         ("predict-calibration", "Predicted chance against the share that did not finish"),
         ("predict-curves", "Precision, recall and false alarms by the smallest chance that counts"),
     ],

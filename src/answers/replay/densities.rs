@@ -1,9 +1,10 @@
-//! How tasks waited and were slowed down under two policies, one over the other.
+//! Waits and slowdowns of tasks under two policies, one above the other.
 //!
-//! In: the runs of a seed. Out: two plots, each with the share of tasks per bin of a logarithmic axis
-//! under the first policy and under the one with the shortest mean response among the others. Bins
-//! are counted, nothing is smoothed. The first bin of slowdowns, with all that hardly waited, would
-//! hide the others: it is told, and not drawn. Nothing where hardly any task waits under either.
+//! In: the runs of a seed. Out: two plots, each with the share of tasks per bin of a logarithmic
+//! axis under the first policy and under the one with the shortest mean response among the others.
+//! Bins are counted, not smoothed. The first bin of slowdowns, with all tasks that hardly waited,
+//! would hide the others: the caption has it, and it is not drawn. If hardly any task waits under
+//! either policy, there is no chart.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::replay::metrics::{BOUND_S, fates};
 /// Bins of a power of ten.
 const PER_TEN: i32 = 5;
 
-/// Shorter waits are told, and not drawn: a logarithmic axis has no 0.
+/// Shorter waits are counted in the caption, and not drawn: a logarithmic axis has no 0.
 const SHORTEST_S: f64 = 1.0;
 
 /// The share of tasks that must wait under one of the policies: of fewer a plot shows nothing.
@@ -165,7 +166,7 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: what is drawn and what is told add up to all tasks.
+        /// Promise: drawn and counted tasks add up to all tasks.
         #[test]
         fn steps_and_the_rest_are_all_values(
             values in prop::collection::vec(prop_oneof![Just(0.0), 1e-3..1e6_f64], 1..50),

@@ -1,7 +1,7 @@
 //! Journals of replays as tables and as text.
 //!
-//! In: the journals of a seed's replays. Out: Parquet and text, an event per line, written piece by
-//! piece: a journal of any length takes the memory of one piece besides its own.
+//! In: the journals of a seed's replays. Out: Parquet and text, an event per line, written in
+//! pieces, so writing a journal of any length takes the memory of one piece.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! The answer of `replay`: policies side by side on one history.
 //!
-//! In: runs of policies. Out: a table of what each policy gave, charts, and journals.
+//! In: runs of policies. Out: a table with a row per policy, charts and journals.
 
 use crate::answers::sentences;
 use crate::replay::cluster::{Cluster, Remark};

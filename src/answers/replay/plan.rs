@@ -47,10 +47,11 @@ pub struct ReplayPlan {
     /// capacity.
     ///
     /// `easy:predict=last2` plans with the mean of the user's last two runs that had ended when a
-    /// task was submitted, at most its requested time. What outlives its plan gets 1, 5, 15, 30
-    /// minutes, then 1, 2, 5, 10, 20, 50, 100 hours more: the steps are those that later
-    /// descriptions of the paper (Tsafrir, Etsion and Feitelson 2007) give, not checked in it.
-    /// `easy:predict=last2,steps_min=1/5/15` takes other ones, in minutes; the last is repeated.
+    /// task was submitted, at most its requested time. A task that outlives its plan gets 1, 5, 15,
+    /// 30 minutes more, then 1, 2, 5, 10, 20, 50, 100 hours more. These steps come from later
+    /// descriptions of the paper (Tsafrir, Etsion and Feitelson 2007) and were not checked in the
+    /// paper itself. `easy:predict=last2,steps_min=1/5/15` sets other steps, in minutes; the last
+    /// one is repeated.
     ///
     /// Placements: first-free, first-fit, best-fit, worst-fit, random-fit.
     ///
@@ -71,10 +72,12 @@ pub struct ReplayPlan {
     /// `kill:slurm:limit=3600` cuts off an attempt after an hour, `limit=150,of=requested` at 150
     /// % of its requested time.
     ///
-    /// The past of users: `kill:history:p=0.95` kills tasks, from the age of 60 s (`after=60`) on,
-    /// whose chance not to finish is at least p, at submission or by `by=age` and `by=events` at the
-    /// moment. It knows what had ended in the replay by then: a job's recorded outcome counts once its
-    /// last task is over there, if none of its tasks was condemned.
+    /// The past of users: `kill:history:p=0.95` kills a task 60 s after its start (`after=60`) if
+    /// the chance that its job does not finish was at least 0.95 at its submission. With `by=age`
+    /// or `by=events` the chance is computed again as the task ages (see `jobfate sweep --rules`).
+    /// The rule learns only from jobs that have ended in the replay by then: the recorded outcome
+    /// of a job counts once its last task has ended in the replay, if none of its tasks was
+    /// condemned.
     ///
     /// Braces give a grid: `fifo+late:cap={0.05,0.1,0.2}`, `fifo+kill:{events=10,events=20}`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies))]
@@ -88,14 +91,14 @@ pub struct ReplayPlan {
     #[serde(with = "maybe")]
     pub cluster: Option<ClusterSpec>,
 
-    /// Start with tasks that arrive from this time on
+    /// Replay only tasks that arrive at this time or later
     ///
     /// In hours of the trace clock. The cluster is empty at this time.
     #[cfg_attr(feature = "cli", arg(long, value_name = "HOURS", default_value_t = 0.0, value_parser = parse_hours))]
     #[serde(deserialize_with = "hours")]
     pub from: f64,
 
-    /// Leave out tasks that arrive from this time on
+    /// Leave out tasks that arrive at this time or later
     #[cfg_attr(feature = "cli", arg(long, value_name = "HOURS", value_parser = parse_hours))]
     #[serde(deserialize_with = "maybe_hours")]
     pub until: Option<f64>,
@@ -112,11 +115,12 @@ pub struct ReplayPlan {
 
     /// Draw failures of machines from a model of the lake's
     ///
-    /// `failures:from=machines`: machines leave and return as drawn with the seed from what
-    /// `jobfate machines` finds. The first time up of a machine follows the Weibull distribution
-    /// `up_from_start`, later ones follow `up_after_return`, times away are the recorded ones. The
-    /// recorded outages are left out, and all machines are there at the start. Failures are
-    /// independent of each other. With --cluster they come in place of the specification's.
+    /// `failures:from=machines`: machines leave and return at times that are drawn with the seed
+    /// from the model that `jobfate machines` fits. The first time up of a machine follows the
+    /// Weibull distribution `up_from_start`, later ones follow `up_after_return`; times away are
+    /// drawn from the recorded ones. The recorded outages are left out, and all machines are in
+    /// service at the start. Failures are independent of each other. With --cluster they replace
+    /// the failures of the specification.
     #[cfg_attr(feature = "cli", arg(long, value_name = "SPEC"))]
     #[serde(with = "maybe")]
     pub failures: Option<FailureSpec>,
@@ -146,14 +150,16 @@ pub struct ReplayPlan {
 
     /// Whether users submit as recorded or react
     ///
-    /// `open`: at the recorded times, the default. `closed:gap_s=1200`: a job that was submitted
-    /// at most so many seconds after the end of an earlier job of its user follows the end of that
-    /// job in the replay, after the recorded think time; one that was submitted while another of
-    /// its user ran keeps its distance from that submission; other jobs begin a session at the
-    /// recorded time, but not before the job has ended that ended last before it. Where a log names
-    /// the job that had to end first (`preceding_job`), the next one follows its end; under `open`
-    /// it comes at its recorded time, whether or not that job has ended. `open,closed` replays
-    /// every policy under both, and compares all of them with the first policy under the first.
+    /// `open`, the default: users submit at the recorded times. `closed:gap_s=1200`: users react to
+    /// the ends of their jobs. A job that was submitted at most 1200 s after the end of an earlier
+    /// job of its user follows that end in the replay, after the recorded think time. Otherwise a
+    /// job that was submitted at most 1200 s after another job of its user, which still ran, keeps
+    /// its distance from that submission. Every other job starts a session at its recorded time,
+    /// but not before the job that had ended last before it in the record has ended in the replay.
+    /// If a log names the job that had to end first (`preceding_job`), the job follows its end;
+    /// under `open` it arrives at its recorded time, whether or not that job has ended.
+    /// `open,closed` replays every policy under both, and compares all of them with the first
+    /// policy under the first.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND,...", value_delimiter = ','))]
     #[serde(with = "texts")]
     pub arrivals: Vec<Arrivals>,
@@ -374,7 +380,7 @@ pub(crate) fn parse_overcommit(text: &str) -> Result<f64, String> {
 /// More heartbeats than these would take hours.
 pub(crate) const HEARTBEATS_MAX: f64 = 1e9;
 
-/// From this number on it is said how many heartbeats there may be.
+/// From this number on, a note states how many heartbeats are possible.
 pub(crate) const HEARTBEATS_MANY: f64 = 1e7;
 
 /// Refuses a policy that would look at running tasks too often, and says how often one will that
@@ -415,8 +421,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     }
     let knows_gpus = history.workload.has_gpus() && !cluster.gpus.is_empty();
     if asked.fragmentation && !knows_gpus {
-        let text =
-            "--fragmentation is of GPUs, and here no machine has GPUs or no task asks for any";
+        let text = "--fragmentation is about GPUs, but no machine has GPUs or no task requests any";
         return Err(Usage(text.to_owned()).into());
     }
     let asks_history =

@@ -1,6 +1,6 @@
 //! Runs policies over one history, and compares each with the first.
 //!
-//! In: what is replayed, and policies. Out: runs, and what is said of them.
+//! In: a workload and policies. Out: runs, and notes about them.
 
 use rayon::prelude::*;
 
@@ -132,7 +132,7 @@ pub fn report(run: &Run, history: &History) -> Vec<Said> {
             format!("{job}/{number}")
         });
         said.push(Said::warning(format!(
-            "{}: larger than any machine and never started: {}, such as {}",
+            "{}: never started because they are larger than any machine: {}, such as {}",
             run.label,
             digits::counted(run.refused.len() as u64, "task"),
             some.collect::<Vec<String>>().join(", ")

@@ -189,7 +189,7 @@ fn refuse_bookings(policies: &[&(String, PolicyPlan)], setting: &Setting) -> Res
     let checks_gpus = setting.history.workload.has_gpus() && !setting.cluster.gpus.is_empty();
     match policies.iter().find(|(_, policy)| checks_gpus && policy.order.1.books_ahead()) {
         Some((name, _)) => Err(Usage(format!(
-            "policy `{name}` books CPU and memory for every waiting task, and not GPUs, which \
+            "policy `{name}` reserves CPU and memory for every waiting task, but not the GPUs that \
             this lake has: give `easy`, or an order without `backfill=conservative`"
         ))
         .into()),

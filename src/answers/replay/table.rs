@@ -275,11 +275,15 @@ pub fn of_gpus(runs: &[Run]) -> RecordBatch {
         .about("Free GPUs of the machines present, the mean of the period")
         .float("fragmented", rows().map(|(_, sample)| Some(sample.fragmented)))
         .unit("GPUs")
-        .about("Of these what no waiting task could be given, while tasks that ask for GPUs waited")
+        .about(
+            "The part of it that no waiting task could be given, while tasks that request GPUs \
+        waited",
+        )
         .float("expected", rows().map(|(_, sample)| Some(sample.expected)))
         .unit("GPUs")
         .about(
-            "Of these what could not be given to a task of the workload, the mean over all tasks",
+            "The part of it that could not be given to a task of the workload, the mean over all \
+            tasks",
         )
         .batch()
 }
@@ -297,7 +301,7 @@ pub fn by_cause(runs: &[Run]) -> RecordBatch {
     kinds(rows.iter().map(|(run, _)| *run))
         .text("cause", rows.iter().map(|(_, (cause, _))| **cause))
         .about(
-            "no_gpu: the task asks for none; model, gpu, cpu_or_memory, both (gpu and \
+            "no_gpu: the task requests none; model, gpu, cpu_or_memory, both (gpu and \
             cpu_or_memory): what the machine lacks",
         )
         .float("expected_gpu_s", rows.iter().map(|(_, (_, gpu_s))| Some(*gpu_s)))

@@ -1,9 +1,10 @@
-//! `jobfate reproduce literature`: what others published about the trace of 2011, beside ours.
+//! `jobfate reproduce literature`: what others published about the trace of 2011, compared with
+//! ours.
 //!
-//! In: a lake of that trace, whatever parts are loaded. Out: one claim for each published number.
-//! Where a paper leaves a definition open, each reading has a row of its own. Scores of other
-//! predictors and kill rules stand beside those of the one-line rule `last` of `predict`: they are
-//! of other samples and units, so they are never called reproduced, or beaten.
+//! In: a lake of that trace with any parts. Out: one claim for each published number. If a paper
+//! does not state a definition, each possible one has a row. Scores of other predictors and kill
+//! rules are shown next to those of the one-line rule `last` of `predict`; they come from other
+//! samples and units, so they are never judged.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +57,7 @@ const FINISHED_BY_PRIORITY: [(&str, f64); 5] =
 pub fn study(lake: &Lake, windows: Windows) -> Result<Study> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
-        let problem = format!("these papers are of google-2011, and this lake holds {source}");
+        let problem = format!("these papers are about google-2011, and this lake holds {source}");
         return Err(Usage(problem).into());
     }
     let mut claims = jobs(lake)?;
@@ -89,8 +90,8 @@ fn parameters() -> Vec<Parameter> {
         open(
             "duration",
             "from the first SCHEDULE; from the first event",
-            "when a job begins to run: both are shown, of all jobs, to the last event of those \
-             that ended",
+            "when a job begins to run: both are shown, up to the last event of the jobs that \
+            ended, as a share of all jobs",
         ),
         open(
             "open_jobs",
@@ -101,13 +102,14 @@ fn parameters() -> Vec<Parameter> {
         open(
             "configuration",
             "at time 0; the last one",
-            "which CPU and memory a machine is counted under: of machines that are there at time \
-             0, or the last that each had",
+            "which CPU and memory a machine is counted under: that of machines in service at time \
+            0, or the last one of each machine",
         ),
         open("repair", "REMOVE to the next ADD", "how long a machine is away"),
         open(
             "capacity_lost",
-            "CPU x time of outages that ended, of that and of the time up",
+            "CPU x time of outages that ended, over the sum of this and the CPU x time of machines \
+            up",
             "numerator and denominator of the capacity lost",
         ),
         open("task_outcome", "of the task's own last event", "which tasks finish"),

@@ -1,4 +1,4 @@
-//! Answers of `reproduce`: claims of a paper beside what was found.
+//! Answers of `reproduce`: claims of a paper, compared with our results.
 
 use crate::results::kind::Kind;
 
@@ -9,6 +9,7 @@ pub mod mandai;
 pub mod ota;
 pub mod study;
 pub mod varied;
+pub mod verdicts;
 
 /// The results: a paper each, and what others published.
 pub static KINDS: [Kind<'static>; 7] = [

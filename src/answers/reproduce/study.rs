@@ -1,4 +1,4 @@
-//! The answer of a reproduction: claims beside what was found, parameters, and what they decide.
+//! The answer of a reproduction: claims with verdicts, parameters and their effect.
 //!
 //! In: a study of a paper. Out: claims with verdicts, parameters, and a table and chart of variants.
 
@@ -13,7 +13,7 @@ use crate::results::store::{Answer, Origin};
 
 /// A published study, run again.
 pub struct Study {
-    /// What is said beside it.
+    /// Its notes.
     pub notes: Vec<String>,
     /// Its name on the command line.
     pub name: &'static str,
@@ -70,9 +70,9 @@ pub fn claims_table(claims: &[Claim]) -> RecordBatch {
         .text("claim", rows().map(|claim| &claim.claim))
         .whole()
         .float("published", rows().map(|claim| claim.published))
-        .about("the number of the paper; none where the claim is a sentence")
+        .about("the number of the paper; none if the claim is a sentence")
         .float("ours", rows().map(|claim| claim.ours))
-        .about("the mean of our runs; of a sentence, the cell that is nearest to breaking it")
+        .about("the mean of our runs; for a sentence, the cell that comes closest to violating it")
         .float("ours_low", rows().map(|claim| claim.ours_low))
         .float("ours_high", rows().map(|claim| claim.ours_high))
         .text("verdict", rows().map(|claim| claim.verdict.key()))
@@ -198,7 +198,7 @@ fn chart_of_varied(paper: &str, varied: &Varied) -> Chart {
     };
     Chart::Lines(LineChart {
         title: format!("Claims of {} by {}", paper, varied.key),
-        caption: format!("How many claims come to each verdict as `{}` varies.", varied.key),
+        caption: format!("Number of claims with each verdict as `{}` varies.", varied.key),
         x_axis,
         y_axis: "claims".to_owned(),
         x_scale: Scale::Linear,

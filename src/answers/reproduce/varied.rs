@@ -51,7 +51,9 @@ pub fn variants_of([first, second]: [&str; 2], experiment: &Experiment) -> Resul
     }
     let count = keys[0].1.len() * keys[1].1.len();
     if POINTS_MAX < count {
-        return Err(Usage(format!("--vary asks for {count} runs; at most {POINTS_MAX}")));
+        return Err(Usage(format!(
+            "--vary would need {count} runs; at most {POINTS_MAX} are allowed"
+        )));
     }
     let mut points = Vec::new();
     for one in &keys[0].1 {

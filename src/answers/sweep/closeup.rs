@@ -1,8 +1,8 @@
-//! Single jobs from close by: those that a sweep would harm, and the longest of each outcome.
+//! Single jobs in detail: those that a sweep would harm, and the longest of each outcome.
 //!
-//! In: a lake and a sweep. Out: for each of a few hundred jobs its events, the attempts of its tasks
-//! on machines, both classifications, how long its tasks ran, and when each rule would have killed
-//! the first of them. What is listed of one job is bounded, and how much there is in all is said.
+//! In: a lake and a sweep. Out: for each of a few hundred jobs its events, the attempts of its
+//! tasks on machines, both classifications, how long its tasks ran, and when each rule would have
+//! killed the first of them. Lists are bounded, with the total count.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

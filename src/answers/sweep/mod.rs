@@ -1,7 +1,7 @@
-//! The answer of `sweep`: thresholds against what is saved and who is harmed.
+//! The answer of `sweep`: CPU saved and jobs harmed, by threshold.
 //!
-//! In: a study of kill rules. Out: rows per rule and threshold, all rules in one plane, and what the past
-//! would have chosen.
+//! In: a study of kill rules. Out: rows per rule and threshold, all rules in one plane, and the
+//! rule chosen on earlier jobs.
 
 use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};

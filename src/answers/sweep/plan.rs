@@ -1,4 +1,4 @@
-//! What `sweep` asks: rules, thresholds, and how far the answer is to be trusted.
+//! The plan of `sweep`: rules, thresholds, and intervals.
 //!
 //! In: flags. Out: a plan, and what it asks of a lake.
 
@@ -46,12 +46,12 @@ pub struct SweepPlan {
     /// the fourth failure of one task), `slurm:limit=3600` (s of an attempt) or
     /// `slurm:limit=150,of=requested` (% of the requested time). `history:p=0.95,after=60` kills
     /// tasks 60 s after their first SCHEDULE if the chance that their job does not finish was at
-    /// least 0.95 at its submission (rule `rate` of `jobfate predict`); `by=age` asks for the chance
-    /// of the moment again at 60 s, 10 min, 1 h, 6 h and 1 d and at events, by the age of the task,
-    /// and `by=events` by its events so far as well, from jobs that had ended by then (500 bytes
-    /// more for each of them); with `per=job,tasks=3` a job ends once three of its tasks are
+    /// least 0.95 at its submission (rule `rate` of `jobfate predict`); `by=age` computes the
+    /// chance again, by the age of the task, at 60 s, 10 min, 1 h, 6 h and 1 d and at each event;
+    /// `by=events` also uses its events so far. Both learn from jobs that had ended by then (500
+    /// bytes more for each of them). With `per=job,tasks=3` a job ends once three of its tasks are
     /// condemned. A rule that ends a job condemns all of its tasks, finished ones too. A policy of
-    /// `jobfate replay` takes any of these behind `kill:`.
+    /// `jobfate replay` takes any of these rules after `kill:`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events"))]
     #[serde(serialize_with = "write_rules", deserialize_with = "read_rules")]
     pub rules: Vec<RuleList>,

@@ -1,5 +1,5 @@
-//! The step of `sweep` in an analysis: all rules, and the one that the first half of the history
-//! would have chosen.
+//! The step of `sweep` in an analysis: all rules, and the one chosen on the first half of the
+//! history.
 
 use crate::answers::spread::Errand;
 use crate::answers::study::{Open, Step, Verdict, Work};

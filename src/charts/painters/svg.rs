@@ -1,4 +1,4 @@
-//! A picture as SVG: shapes and text, and what tells its value under the pointer.
+//! A picture as SVG: shapes and text, with the values that appear under the pointer.
 //!
 //! Title and caption are a group of their own above the height 0, so that a page that writes them
 //! itself can leave them out.
@@ -190,7 +190,7 @@ fn escaped(text: &str) -> String {
     shown.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// From one edge to the other, each where it is drawn: what touches another goes on doing so.
+/// From one edge to the other, each where it is drawn: what touches another continues doing so.
 fn length(from: f64, length: f64) -> String {
     let least = i64::from(0.0 < length);
     shortest((tenths(from + length) - tenths(from)).max(least))

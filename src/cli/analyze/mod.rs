@@ -1,7 +1,7 @@
 //! `jobfate analyze`: every study that the tables allow, in one command.
 //!
 //! In: a folder, or a file that holds a whole analysis. Out: results step by step and a report of
-//! them. A step that is done is not done again as long as nothing that it was made from changes.
+//! them. A completed step is not repeated while none of its inputs changes.
 //!
 //! ```text
 //!  ingest ─► verify ─► classify ─► ... ─► fairness ─► report, three numbers
@@ -94,7 +94,7 @@ pub(crate) struct AnalyzeArgs {
     pub workers: WorkersArgs,
 }
 
-/// Where results go if nothing is said.
+/// The default folder of results.
 const OUT: &str = "reports/analysis";
 
 /// The folder of the pages, in that of the results.
@@ -228,7 +228,7 @@ fn synthetic(folder: &Path) -> Result<PathBuf> {
 
 fn path_text(path: &Path) -> Result<String> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| Usage(format!("`{}` is no text", path.display())).into())
+    text.ok_or_else(|| Usage(format!("`{}` is not text", path.display())).into())
 }
 
 /// Sentences at the end.

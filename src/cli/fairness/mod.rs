@@ -1,4 +1,4 @@
-//! `jobfate fairness`: who used how much, when, and what indices of fairness make of it.
+//! `jobfate fairness`: who used how much, when, and the values of fairness indices.
 
 use std::path::PathBuf;
 

@@ -13,7 +13,7 @@ use jobfate::faults::{Context, Result, Usage};
 /// Flags of `new`.
 #[derive(Args, Debug)]
 pub(crate) struct NewArgs {
-    /// File to write; refused if it is there
+    /// File to write; refused if it exists
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
@@ -55,7 +55,8 @@ pub(super) fn run(args: &NewArgs) -> Result<()> {
     for (parameter, default, meaning) in template.parameters {
         let answer = questions.ask(parameter, &default.to_string(), meaning)?;
         let value = answer.parse::<f64>().ok().filter(|value| value.is_finite());
-        values.push(value.ok_or_else(|| Usage(format!("{parameter}: `{answer}` is no number")))?);
+        values
+            .push(value.ok_or_else(|| Usage(format!("{parameter}: `{answer}` is not a number")))?);
     }
     if let Some((key, _)) = questions.set.first() {
         return Err(Usage(format!("template `{name}` has no parameter `{key}`")).into());

@@ -1,8 +1,8 @@
-//! `jobfate replay`: what other policies would have made of a recorded history.
+//! `jobfate replay`: a recorded history under other policies.
 //!
-//! In: a lake, policies, and what of the history is taken. Out: one row per policy, over the jobs
-//! paired with those of the first; with several seeds means over them, with confidence intervals;
-//! what was assumed, on stderr and in `result.json`; pictures, and on request every event.
+//! In: a lake, policies, and the part of the history to replay. Out: one row per policy, with each
+//! job compared with itself under the first policy; with several seeds, means with confidence
+//! intervals; assumptions on stderr and in `result.json`; charts, and every event on request.
 
 use clap::Args;
 

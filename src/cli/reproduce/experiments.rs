@@ -2,8 +2,8 @@
 //!
 //! In: a study, its parameters, seed and runs. Out: every claim of the paper with its number, ours,
 //! the interval that decides and the verdict; the curves and the parameters as further tables; each
-//! figure as a picture, the paper's values as marks. A claim that is not reproduced is an answer and
-//! no failure.
+//! figure as a chart, with the paper's values as marks. A claim that is not reproduced is an
+//! answer, not a failure.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `jobfate reproduce`: a published study beside ours, number by number.
+//! `jobfate reproduce`: a published study compared with ours, number by number.
 
 use std::path::PathBuf;
 

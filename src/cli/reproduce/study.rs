@@ -1,4 +1,4 @@
-//! A published study run again, in the one form of all five: claims, parameters, figures.
+//! The output that all studies of papers share: claims, parameters, figures.
 //!
 //! In: a [`Study`] and, where a parameter was varied, its claims under each value. Out: the table
 //! of claims on stdout, and in `--out` `result.json`, `NAME.csv`, `NAME-parameters.csv`,

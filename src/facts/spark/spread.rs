@@ -1,8 +1,8 @@
-//! What no query answers, folded by this program on the workers of a Spark.
+//! Answers that no query computes, computed by this program on the workers of Spark.
 //!
-//! In: a question, as a file, and how many tasks it is divided into. Out: what the program printed
-//! for each task. Spark starts the program once for each (`TRANSFORM`), on whichever worker is free,
-//! and again elsewhere if that worker is lost.
+//! In: a question, as a file, and the number of tasks into which it is divided. Out: the output of
+//! the program for each task. Spark starts the program once for each task (`TRANSFORM`), on any
+//! free worker, and again on another one if that worker is lost.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -26,7 +26,7 @@ impl Spark {
     /// The lake as a folder that the workers see.
     ///
     /// # Errors
-    /// They see it through something that is no folder.
+    /// They see it through something that is not a folder.
     pub fn lake_folder(&self, lake: &Lake) -> Result<PathBuf, FactError> {
         let Some(seen) = &self.lake else {
             return std::path::absolute(&lake.path).map_err(|error| failed(error.to_string()));
@@ -72,7 +72,7 @@ impl Spark {
     }
 }
 
-/// Everything that Spark is told.
+/// Everything that Spark gets.
 fn script(program: &Path, seen: &Path, tasks: u32) -> String {
     let words = [program.to_path_buf(), PathBuf::from(COMMAND), seen.join(QUESTION)];
     let words = words.map(|word| in_shell(&word.to_string_lossy()));

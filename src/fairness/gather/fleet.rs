@@ -1,4 +1,4 @@
-//! The machines of a lake: what they are, and how much of them there was when.
+//! The machines of a lake, and their capacity over time.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
-    /// Reads them; their capacity is that of `charged` in the place of CPU where that is GPUs.
+    /// Reads them; if GPUs are charged, their capacity replaces that of CPU.
     pub(super) fn read(cluster: &Cluster, charged: Resource) -> Result<Self, FactError> {
         let lake = &cluster.lake;
         if !lake.has(Table::MachineEvents) {

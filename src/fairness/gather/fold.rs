@@ -85,7 +85,7 @@ impl Fold<'_> {
         time_us.saturating_add(self.cluster.shift_us)
     }
 
-    /// A name, with that of the cluster where users of the same name are to be told apart.
+    /// A name, with that of the cluster where users of the same name are to be distinguished.
     fn qualified(&self, name: &str) -> String {
         if self.plan.separate_users && self.plan.by != By::Cluster {
             return format!("{}/{name}", self.cluster.name);

@@ -15,7 +15,7 @@ use crate::studies::meter::Resource;
 use crate::studies::monthly::Calendar;
 use crate::units::CpuTime;
 
-/// What tells machines apart, and their order.
+/// The key that identifies machines, and their order.
 type MachineKey = (u32, Option<i64>, Option<String>, Option<u32>, Option<u32>, Option<String>);
 
 /// What all parts so far have added; users and machines by the order in which they came.
@@ -119,8 +119,8 @@ impl Merger {
 }
 
 impl Merger {
-    /// Who has come by the end of the grid, by name, and the place of each name among them; nobody
-    /// else has used anything in it.
+    /// Who has come by the end of the grid, by name, and the place of each name among them; no
+    /// other user has used anything in it.
     fn people(&self, grid: &Grid) -> (Vec<Person>, Vec<u32>) {
         let (order, _) = in_order(&self.people.names.all);
         let mut places = vec![0; order.len()];
@@ -183,7 +183,7 @@ fn cells(sums: FxHashMap<Key, Sums>, people: &[u32], machines: &[u32]) -> Vec<Ce
     cells
 }
 
-/// The capacity of what is charged, in the place of that of CPU.
+/// The capacity of the charged resource, instead of that of CPU.
 fn charged(capacity: Vec<Capacity>, resource: Resource) -> Vec<Capacity> {
     let of = |own: Capacity| match resource {
         // Of GPUs, machines were read with theirs.

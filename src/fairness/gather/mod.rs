@@ -1,8 +1,8 @@
 //! Usage over time out of lakes: who used what in which interval.
 //!
-//! In: lakes and what to tell apart. Out: a [`History`]. Every bucket is folded by itself and the
-//! sums are exact, so that neither threads nor buckets move a digit; a test compares the sums of
-//! users with those of the ledger.
+//! In: lakes and a grouping. Out: a [`History`]. Every bucket is folded separately and sums are
+//! exact, so neither threads nor buckets change a digit; a test compares the sums of users with
+//! those of the ledger.
 //!
 //! ```text
 //!  task      SUBMIT ···· SCHEDULE ======================= FINISH
@@ -11,10 +11,10 @@
 //!  interval  [----------)[----------)[----------)[----------)
 //! ```
 //!
-//! A task waits from its SUBMIT until it is scheduled or ended, at the request as it stands then.
-//! A user is there from the first submission on, and in the group of that. Nothing in an interval
-//! depends on what comes after it. Under `end` an attempt that is still open is not charged, and
-//! counted.
+//! A task waits from its SUBMIT until it is scheduled or ends, with its request at that time. A
+//! user exists from the first submission on, and belongs to the group of that submission. Nothing
+//! in an interval depends on later events. Under `end` an attempt that is still open is counted and
+//! not charged.
 
 use std::hash::Hash;
 use std::ops::Range;
@@ -92,7 +92,7 @@ impl By {
     }
 }
 
-/// How machines are told apart in the cells.
+/// How machines are distinguished in the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Machines {
     /// By cluster, platform, capacity and site.
@@ -109,9 +109,9 @@ pub struct Plan {
     pub meter: Meter,
     /// When it is charged.
     pub accrual: Accrual,
-    /// What is told apart.
+    /// What the groups are.
     pub by: By,
-    /// How machines are told apart.
+    /// How machines are distinguished.
     pub machines: Machines,
     /// Whether users of one name on two clusters are two users.
     pub separate_users: bool,
@@ -139,7 +139,7 @@ pub struct Cluster {
     pub shift_us: i64,
 }
 
-/// What was counted on the way.
+/// Counts of attempts and usage windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Counts {
@@ -155,9 +155,9 @@ pub struct Counts {
     pub closed_with_job_cpu: CpuTime,
     /// Counted as 0 by `requested`.
     pub without_request: u64,
-    /// Charged by the CPU time that a log tells of them (`measured`).
+    /// Charged by the CPU time that a log records (`measured`).
     pub with_cpu_time: u64,
-    /// Without the user (or what else is told apart), put under `-`.
+    /// Without the user (or what else is distinguished), put under `-`.
     pub without_name: u64,
     /// Users who have submitted something by the end of the span, without an attempt: nothing of it
     /// has run, or the parts in which it ran are not loaded.

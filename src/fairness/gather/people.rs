@@ -1,7 +1,7 @@
-//! Who there is: names by position, and the first that is known of each.
+//! Users by position, with their first submission.
 //!
-//! In: names with the submissions that they are seen with, in any order. Out: a position per name,
-//! the earliest submission with its group, and whether a task of the name has run.
+//! In: names with their submissions, in any order. Out: a position per name, the earliest
+//! submission with its group, and whether a task of the name has run.
 
 use serde::{Deserialize, Serialize};
 

@@ -7,8 +7,8 @@
 //! whenever their usage is charged; what is charged is a column of its own. RUP starts with the
 //! user's first submission.
 //!
-//! The factor is one of user and machine: for the machines that a line `user NAME on KIND NAME
-//! FACTOR` of the file speaks of there are an EUP and a share besides.
+//! A factor may be of a user on some machines: for the machines of a line `user NAME on KIND NAME
+//! FACTOR`, there are an additional EUP and share.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! An index of one's own, given as a formula: named, charted and compared like any other.
+//! A custom index, given as a formula: named, charted and compared like any other.
 
 use std::fmt;
 use std::ops::Range;

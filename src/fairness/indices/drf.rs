@@ -1,7 +1,7 @@
 //! `drf`: dominant shares, the larger of a user's share of the CPU and of the memory.
 //!
-//! Of what ran, whenever it is charged, over a sliding window; the capacity is that of the
-//! machines at the time, or the one given. A resource without a capacity does not count.
+//! It uses running usage, whenever that is charged, over a sliding window. The capacity is that of
+//! the machines at the time, or the given one. A resource without a capacity does not count.
 
 use std::fmt;
 

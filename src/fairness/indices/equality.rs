@@ -1,9 +1,8 @@
-//! `jain`, `gini`, `hoover`, `cv`, `theil`: how equal users are, one number for all of them over a
-//! sliding window.
+//! `jain`, `gini`, `hoover`, `cv`, `theil`: one number for how equal all users are, over a sliding
+//! window.
 //!
-//! In: usage interval by interval. Out: the measure of the usage of each user over what the user
-//! is entitled to, and how many users that is. The measures themselves are pure functions in files
-//! of their own.
+//! In: usage interval by interval. Out: the measure of each user's usage divided by their
+//! entitlement, and the number of users. The measures are pure functions in separate files.
 
 use std::fmt;
 

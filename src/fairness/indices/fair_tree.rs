@@ -1,7 +1,7 @@
 //! `fair-tree`: Slurm's Fair Tree, the default since 19.05. Users are ranked by descending the
 //! accounts, at each level in the order of shares over usage; the value is the rank over the number
-//! of all users who are there by then, active or not. Accounts with `parent` are dissolved: those
-//! below them count as children of the next account above with shares of its own.
+//! of all users known by then, active or not. Accounts with `parent` are dissolved: those below
+//! them count as children of the next account above with shares of its own.
 //!
 //! The manual and the code read a tie between two accounts differently: the manual puts their
 //! users together before descending, the code descends into one after the other and lets the
@@ -14,7 +14,7 @@ use super::{Heavier, Index, Readings};
 use crate::fairness::FairnessError;
 use crate::fairness::accounts::{Shares, Standing, Tree};
 use crate::fairness::history::{History, Step};
-use crate::notation::{Notation, write_notation};
+use crate::notation::Notation;
 
 /// How a tie between accounts is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,7 @@ impl FairTree {
 impl fmt::Display for FairTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reading = READINGS.iter().find(|known| known.1 == self.reading).map_or("", |one| one.0);
-        let own = self.usage.parameters(("reading", reading.to_owned()));
-        let parameters: Vec<(&str, &dyn fmt::Display)> =
-            own.iter().map(|(key, value)| (*key, value as &dyn fmt::Display)).collect();
-        write_notation(f, "fair-tree", &parameters)
+        self.usage.write(f, "fair-tree", ("reading", &reading))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! E. M. Hoover, "The Measurement of Industrial Localization", The Review of Economics and
 //! Statistics 18(4), 1936, pages 162-171; also the Robin Hood or Pietra index. Its value is the
-//! share of the usage that would have to change hands for all to have used the same.
+//! share of the usage that would have to move to other users for all to have used the same.
 
 use super::window::float;
 

@@ -1,8 +1,8 @@
 //! `max-min`: how far the usage of a window is from a max-min fair division of the same total.
 //!
-//! A user's demand is what was used and what waiting tasks asked for meanwhile. The total that
-//! was used is divided anew by progressive filling; the distance is the share of it that would
-//! have to change hands, 0 (fair) to 1.
+//! A user's demand is the usage and the requests of waiting tasks in the window. The total usage is
+//! divided again by progressive filling; the distance is the share of it that would have to move to
+//! other users, 0 (fair) to 1.
 
 use std::fmt;
 

@@ -1,9 +1,9 @@
 //! The indices, one file each, written `name:key=value,key=value`.
 //!
 //! In: one interval of usage after the other. Out: values per user, values for all together, or
-//! both, as they stand at the end of the interval. An index keeps its own state and sees nothing
-//! of the future: a user or account is there from the first submission on, those of a file of
-//! accounts from the start. A value that is not defined is NaN.
+//! both, as they stand at the end of the interval. An index keeps its own state and never sees the
+//! future: a user or account exists from the first submission on, those of a file of accounts from
+//! the start. An undefined value is NaN.
 
 use std::fmt;
 
@@ -75,12 +75,12 @@ pub trait Index: fmt::Display + Send {
         false
     }
 
-    /// Whether it tells machines apart ([`Cell::machine`](super::history::Cell)).
+    /// Whether it distinguishes machines ([`Cell::machine`](super::history::Cell)).
     fn reads_machines(&self) -> bool {
         false
     }
 
-    /// Whether it tells days and months apart ([`History::unix_us`]).
+    /// Whether it needs dates ([`History::unix_us`]).
     fn reads_dates(&self) -> bool {
         false
     }

@@ -1,8 +1,8 @@
 //! `slowdown`: are some users' tasks stretched more than others'?
 //!
-//! The bounded slowdown of a task is max(1, (wait + run)/max(run, 10 s)); a user's is the mean
-//! over the attempts that ended in the window, since whether a task runs again is not known by then. For all together: the largest over the smallest mean,
-//! and their coefficient of variation.
+//! The bounded slowdown of a task is max(1, (wait + run)/max(run, 10 s)); a user's is the mean over
+//! the attempts that ended in the window, because it is not known then whether a task runs again.
+//! For all together: the largest over the smallest mean, and their coefficient of variation.
 
 use std::fmt;
 

@@ -1,10 +1,10 @@
 //! `slurm`: the classic fair-share factor of Slurm over a tree of accounts.
 //!
-//! Usage decays with a half-life; effective usage mixes a user's own with the account's; the
-//! factor is 2^(−(UE/S)/d), 1 for who used nothing and 0 for who has no shares. The calculation
-//! period is the interval. Accounts with `parent` are dissolved: those below them count as
-//! children of the next account above with shares of its own. The decay per second is as coded 1 − 0.693/h, which gives 0.5000734
-//! over a half-life; `decay=exact` takes the half-life at its word.
+//! Usage decays with a half-life; effective usage mixes a user's own with the account's; the factor
+//! is 2^(−(UE/S)/d), 1 for users who used nothing and 0 for users without shares. The calculation
+//! period is the interval. Accounts with `parent` are dissolved: those below them count as children
+//! of the next account above with shares of its own. The decay per second is as coded 1 − 0.693/h,
+//! which gives 0.5000734 over a half-life; `decay=exact` gives exactly one half.
 
 use std::fmt;
 
@@ -80,16 +80,21 @@ impl Decaying {
         Ok(Self { half_life_s, decay, reset, period: None, raw: Vec::new() })
     }
 
-    /// Its parameters with what follows them; `reset` only where usage is reset.
-    pub(super) fn parameters(&self, more: (&'static str, String)) -> Vec<(&'static str, String)> {
-        let mut all = vec![
-            ("half_life_s", self.half_life_s.to_string()),
-            ("decay", self.decay.word().to_owned()),
-            more,
-        ];
+    /// Writes an index with these parameters and one of its own; `reset` only if usage is reset.
+    pub(super) fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        name: &str,
+        (key, value): (&str, &dyn fmt::Display),
+    ) -> fmt::Result {
+        let decay = self.decay.word();
+        let mut all: Vec<(&str, &dyn fmt::Display)> =
+            vec![("half_life_s", &self.half_life_s), ("decay", &decay), (key, value)];
         let word = PERIODS.iter().find(|known| known.1.is_some() && known.1 == self.reset);
-        all.extend(word.map(|(word, _)| ("reset", (*word).to_owned())));
-        all
+        if let Some((word, _)) = word {
+            all.push(("reset", word));
+        }
+        write_notation(f, name, &all)
     }
 
     /// Whether usage is reset, by the calendar.
@@ -145,10 +150,7 @@ impl Slurm {
 
 impl fmt::Display for Slurm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = self.usage.parameters(("dampening", self.dampening.to_string()));
-        let parameters: Vec<(&str, &dyn fmt::Display)> =
-            own.iter().map(|(key, value)| (*key, value as &dyn fmt::Display)).collect();
-        write_notation(f, "slurm", &parameters)
+        self.usage.write(f, "slurm", ("dampening", &self.dampening))
     }
 }
 
@@ -185,8 +187,9 @@ impl Index for Slurm {
 
 /// Effective usage and factor of each user, from raw usage.
 ///
-/// Who takes the shares of an account has its effective usage and its factor. Directly below the
-/// root that is the root's factor, 2^(−1/d), beside an effective usage of one's own, as coded.
+/// A user with the shares of an account has its effective usage and its factor. Directly below the
+/// root, as coded, the factor is that of the root, 2^(−1/d), while the effective usage is the
+/// user's own.
 pub fn classic(tree: &Tree, standing: &Standing, raw: &[f64], dampening: f64) -> Vec<(f64, f64)> {
     let sums = standing.sums(tree, raw);
     let share = standing.norm_shares(tree);

@@ -1,9 +1,9 @@
 //! `theil`: the Theil index over a sliding window, 0 (all alike) to ln n.
 //!
 //! H. Theil, "Economics and Information Theory", North-Holland, Amsterdam, 1967, chapter 4: how far
-//! the entropy of the shares falls short of that of equal ones. It divides without a rest: of users
-//! in groups, it is the index between the groups and the mean of those within them, each group by
-//! its usage.
+//! the entropy of the shares falls short of that of equal ones. It can be split exactly: for users
+//! in groups, it is the index between the groups plus the mean of the indices within them, weighted
+//! by usage.
 
 use super::window::float;
 

@@ -1,4 +1,4 @@
-//! Sums over a sliding window, and who is compared.
+//! Sums over a sliding window, and the users that are compared.
 //!
 //! In: usage interval by interval. Out: the usage of each user in the last intervals that fit the
 //! window, divided by what the user is entitled to.

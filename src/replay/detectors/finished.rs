@@ -1,4 +1,4 @@
-//! What has finished in a group so far, with its order statistics kept up to date.
+//! The finished attempts of a group so far, with their order statistics.
 //!
 //! In: ends of attempts in order of time. Out: mean, deviation, quantiles and median of the
 //! lengths at any moment without sorting again. Only attempts that did their work are in here.

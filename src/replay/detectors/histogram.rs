@@ -2,7 +2,7 @@
 //!
 //! In: bins, added and removed. Out: the fullest bin. Small bins are counted in an array and the
 //! rare huge ones (a hundredth of a percent of progress in an hour) in an ordered map. The mode is
-//! kept up to date, and looked for anew only when its own bin has lost something.
+//! kept up to date, and looked for again only when its own bin has lost something.
 
 use std::collections::BTreeMap;
 
@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-        /// Compared with a list that is counted anew each time.
+        /// Compared with a list that is counted again each time.
         #[test]
         fn the_mode_follows_what_comes_and_goes(
             steps in prop::collection::vec((any::<bool>(), 0_u64..6, any::<prop::sample::Index>()), 1..80),

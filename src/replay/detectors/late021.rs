@@ -145,7 +145,7 @@ fn rate(progress: Progress, age_us: i64) -> i64 {
     i64::try_from(rate).expect("a rate is at most 1 per ms")
 }
 
-/// Time left at `now_us` of an attempt that goes on as before, µs, as the program reckons it: at
+/// Time left at `now_us` of an attempt that continues as before, µs, as the program reckons it: at
 /// least a ten-thousandth of the work is left.
 fn time_left(running: &Running, now_us: i64) -> Ratio {
     let progress = running.progress;

@@ -1,10 +1,10 @@
 //! Straggler detectors, one file each, and what they are told.
 //!
-//! In: at each heartbeat a [`Scene`] of one group (the tasks of one phase of one job): its
-//! running attempts with their last reported progress, and what has ended so far. Out: [`Flag`]s on
+//! In: at each heartbeat a [`Scene`] of one group (the tasks of one phase of one job): its running
+//! attempts with their last reported progress, and what has ended so far. Out: [`Flag`]s on
 //! attempts that are worth a copy or a restart. A detector knows nothing of the future and never
-//! sees an attempt that has ended; whoever asks (a walk over history, or a simulated cluster)
-//! carries its flags out, or pretends to.
+//! sees an attempt that has ended; its caller (a walk over history, or a simulated cluster) carries
+//! its flags out, or only records them.
 //!
 //! A detector has to [judge](Detector::judge). To be skipped where it has nothing to say, it may also
 //! say until when it stays [quiet](Detector::quiet_until_us) and when it does not look at
@@ -199,10 +199,10 @@ impl Flag {
     }
 }
 
-/// How reports go on while nothing begins or ends.
+/// How reports continue while nothing begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlook {
-    /// Until when every attempt that has progress goes on at the rate of its last report, µs; the
+    /// Until when every attempt that has progress continues at the rate of its last report, µs; the
     /// time now where nobody can say.
     pub steady_until_us: i64,
     /// Time between two heartbeats, µs.
@@ -219,7 +219,7 @@ impl Outlook {
     pub const HEARD_AGAIN: i64 = 8;
 
     /// Until when a detector is quiet that flags no attempt twice: for as long as all that runs is
-    /// flagged and goes on reporting the same.
+    /// flagged and continues reporting the same.
     pub fn is_done_with(&self, scene: &Scene<'_>) -> bool {
         self.is_stalled && scene.running.iter().all(|running| running.has_copy)
     }
@@ -259,8 +259,8 @@ pub trait Detector: Send {
     /// Until when the detector flags no attempt that it has not flagged by now, if nothing begins
     /// or ends: heartbeats before that time may be left out, and leaving them out changes nothing
     /// later. The time now asks again at the next heartbeat, `i64::MAX` not before something begins
-    /// or ends. `outlook` says how reports go on: a rule about ages alone needs none of it, and is
-    /// quiet until the first attempt that it may flag is old enough. Asked after
+    /// or ends. `outlook` says how reports continue: a rule about ages alone needs none of it, and
+    /// is quiet until the first attempt that it may flag is old enough. Asked after
     /// [`judge`](Self::judge), whose flags have been carried out; by default not beyond now.
     fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {
         scene.now_us

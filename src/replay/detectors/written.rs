@@ -51,7 +51,7 @@ impl DetectorPlan {
         Self::built(name, Prototype(prototype))
     }
 
-    /// A custom detector that is built anew for each group, and may look at what is known of it.
+    /// A custom detector that is built again for each group, and may look at what is known of it.
     pub fn built(name: impl Into<Cow<'static, str>>, plan: impl Plan + 'static) -> Self {
         let name = name.into();
         let limits = Limits { budget: None, min_age_s: 0.0 };

@@ -226,7 +226,8 @@ impl Engine<'_> {
         let mut reservation: Option<Reservation> = None;
         // The last task that was passed over.
         let mut passed: Option<u32> = None;
-        // What was asked for in vain: as room only shrinks, whoever asks for more is turned down.
+        // What was asked for in vain: as free capacity only shrinks, a larger request is refused as
+        // well.
         let mut in_vain: Vec<Ask> = Vec::new();
         if self.order.line().is_none_or(Line::is_empty) {
             return;

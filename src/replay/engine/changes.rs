@@ -221,7 +221,7 @@ impl Engine<'_> {
                 let before_us = event_us.min(self.next_arrival_us()) - 1;
                 next_us = next_us.max(before_us / period_us * period_us);
             }
-            // With nothing to be judged, heartbeats go on from the next arrival.
+            // With nothing to be judged, heartbeats continue from the next arrival.
             if is_idle && event == Event::Heartbeat && self.next_arrival_us() < i64::MAX {
                 next_us = next_us.max(on_beat(self.next_arrival_us(), period_us));
             }
@@ -242,7 +242,7 @@ impl Engine<'_> {
         self.state.waiting == 0 && QUIET_REORDERS.saturating_mul(period_us) <= quiet_us
     }
 
-    /// The order of the waiting tasks is worked out anew.
+    /// The order of the waiting tasks is worked out again.
     pub(super) fn reorder(&mut self) {
         self.order.reorder(&self.state);
         if let Some(period_us) = self.order.period_us() {
@@ -250,7 +250,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The speculation rule looks at the running attempts; those it condemns are started anew.
+    /// The speculation rule looks at the running attempts; those it condemns are started again.
     pub(super) fn heartbeat(&mut self) {
         let Some(mut speculation) = self.speculation.take() else { return };
         let mut restarts = std::mem::take(&mut self.restarts);

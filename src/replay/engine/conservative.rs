@@ -16,7 +16,7 @@
 //!         1 |           |cc|   |          steps of use: 3 from now, 4, 3, 0
 //! ```
 //! A promise is broken only where the plans were wrong: an attempt that runs longer than estimated
-//! counts as ending next, and what it stands in the way of is booked anew, as is everything when a
+//! counts as ending next, and what it stands in the way of is booked again, as is everything when a
 //! machine comes, goes or changes.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -378,10 +378,10 @@ pub(super) fn passing(plan: &Plan<'_>, order: &dyn Order, has_rule: bool) -> Pas
 ///
 /// By induction every booking begins when the first of all processors is free that the tasks before
 /// it leave, so bookings begin in the order of the line and nothing is free before the last has
-/// begun. An early end or a task that leaves makes no processor free later, so each task finds room,
-/// when its turn comes in the first pass, at the time that it would get if all were booked anew:
-/// tasks behind it have begun no earlier, and what ran beside them runs no longer. So the first in
-/// line is due whenever there is room for a task.
+/// begun. An early end or a task that leaves makes no processor free later, so each task finds
+/// room, when its turn comes in the first pass, at the time that it would get if all were booked
+/// again: tasks behind it have begun no earlier, and what ran beside them runs no longer. So the
+/// first in line is due whenever there is room for a task.
 pub(super) fn is_first_come(cluster: &Cluster, workload: &Workload) -> bool {
     let is_plain_machine = cluster.machine_count() == 1
         && cluster.changes.is_empty()
@@ -442,7 +442,7 @@ impl Engine<'_> {
         self.start_due();
     }
 
-    /// Starts the tasks whose time has come. Who finds no room after all is booked anew: at once
+    /// Starts the tasks whose time has come. Who finds no room after all is booked again: at once
     /// where the machine was forbidden since, and otherwise for later.
     fn start_due(&mut self) {
         let (mut late, mut moved) = (Vec::new(), BTreeSet::new());

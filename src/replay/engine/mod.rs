@@ -97,11 +97,11 @@ struct Engine<'a> {
     depth_cuts: u64,
     /// Slots of attempts that are lost and still believed to run.
     lost: BTreeSet<u32>,
-    /// Machines whose shared cores are to be divided anew.
+    /// Machines whose shared cores are to be divided again.
     uneven: Vec<u32>,
     /// Timers in the queue: heartbeat and reordering.
     timers: usize,
-    /// Probes whose end is in the queue: they follow each other for as long as a replay goes on,
+    /// Probes whose end is in the queue: they follow each other for as long as a replay continues,
     /// so they are no reason for it to. A probe of an endless task has no end there.
     probes: usize,
     quiet_beats: u32,

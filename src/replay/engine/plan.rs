@@ -110,9 +110,9 @@ impl Outcome {
     }
 }
 
-/// Periods of a timer without any start or end, after which it goes on just before the next event:
-/// five weeks of heartbeats every three seconds. Logs hold tasks of 2^31 s, and nobody waits for
-/// heartbeats of a thousand years.
+/// Periods of a timer without any start or end, after which it continues just before the next
+/// event: five weeks of heartbeats every three seconds. Logs hold tasks of 2^31 s, and nobody waits
+/// for heartbeats of a thousand years.
 pub(super) const QUIET_PERIODS: i64 = 1_000_000;
 
 /// How many heartbeats a replay may have at most, if the rule about running tasks has any: as many

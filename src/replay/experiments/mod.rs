@@ -2,7 +2,7 @@
 //!
 //! In: an [`Experiment`] with its parameters, those that the paper leaves open included. Out: its
 //! [`Figure`]s, each with the curves of our runs, the points that the paper prints, and every
-//! [`Claim`] that the paper makes about it. What does not come out is said.
+//! [`Claim`] that the paper makes about it. Claims that are not reproduced are reported as such.
 
 use serde::Serialize;
 use thiserror::Error;

@@ -1,7 +1,7 @@
 //! What a replayed history assumes, in words.
 //!
-//! In: what was taken of a lake and the plan it was taken by. Out: one sentence per assumption, for
-//! people and for `result.json`.
+//! In: a replayed history and its plan. Out: one sentence per assumption, for people and for
+//! `result.json`.
 
 use super::{Counts, HistoryPlan, KilledTasks, RerunWork, stages};
 use crate::digits::{counted, grouped};
@@ -123,7 +123,7 @@ pub fn of_gpus(cluster: &Cluster, workload: &Workload) -> Option<String> {
     ))
 }
 
-/// What is not known of the machines and how the replay goes on without it.
+/// What is not known of the machines and how the replay continues without it.
 pub fn of_machines(cluster: &Cluster, without_cpu: u64, source: Source) -> Vec<String> {
     let machines = cluster.machine_count() as u64;
     let of_all = |count: u64| {

@@ -1,8 +1,8 @@
-//! GPUs of a lake: of machines, and what tasks ask for.
+//! GPUs of a lake: those of machines, and the requests of tasks.
 //!
-//! In: `gpu_capacity` and `gpu_model` of machines; `gpu_request`, and where the log knows them
-//! `gpu_count`, `gpu_milli` and `gpu_model`, of tasks. Out: [`Gpus`] and [`GpuAsk`]s whose models are
-//! numbered alike. A task may name several models, `V100M16|V100M32`.
+//! In: `gpu_capacity` and `gpu_model` of machines; `gpu_request`, and, if the log has them,
+//! `gpu_count`, `gpu_milli` and `gpu_model` of tasks. Out: [`Gpus`] and [`GpuAsk`]s with the same
+//! numbers for models. A task may name several models, `V100M16|V100M32`.
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Float32Type, Int32Type};
@@ -19,7 +19,7 @@ const MODEL: &str = "gpu_model";
 const COUNT: &str = "gpu_count";
 const MILLI: &str = "gpu_milli";
 
-/// Models told apart: a bit each.
+/// Models distinguished: a bit each.
 const MODELS_MAX: usize = 63;
 
 /// The models of the machines, by name.

@@ -1,8 +1,8 @@
 //! The tasks of a lake on their way to a workload.
 //!
-//! In: the events of a bucket, read once. Out: [`Items`]: of each task what is replayed, and what had
-//! to be left out. Names of users and phases and the failures of tasks lie beside the tasks, which
-//! are many, and are told by number.
+//! In: the events of a bucket, read once. Out: [`Items`]: the replayed data of each task, and the
+//! tasks that had to be left out. Names of users and phases and failures of tasks are stored once,
+//! and tasks refer to them by number.
 
 use std::ops::Range;
 

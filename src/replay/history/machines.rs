@@ -1,7 +1,7 @@
 //! The machines of a lake as a cluster to replay on.
 //!
-//! In: `machine_events`. Out: a checked [`Cluster`] and the changes that were impossible. What
-//! happened up to the beginning of the window is there from the start.
+//! In: `machine_events`. Out: a checked [`Cluster`] and the changes that were impossible. Events
+//! before the start of the window apply from the start.
 
 use arrow::datatypes::Float32Type;
 use rustc_hash::FxHashMap;

@@ -2,7 +2,8 @@
 //!
 //! In: `task_events` and `machine_events` of a lake, and a [`HistoryPlan`] (window, sample, load).
 //! Out: a checked [`Workload`] in order of (arrival, job, task), a checked
-//! [`Cluster`](super::cluster::Cluster), and in words what had to be assumed. Usage is not read, and no recorded start is kept.
+//! [`Cluster`](super::cluster::Cluster), and the assumptions in words. Usage is not read, and no
+//! recorded start is kept.
 //!
 //! ```text
 //!  recorded   SUBMIT  |--fail--|  |--evict--|  |----- finish -----|

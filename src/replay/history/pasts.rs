@@ -1,7 +1,7 @@
-//! What the record says of the jobs of a history: whose they are, and how they ended.
+//! The recorded users and outcomes of the jobs of a history.
 //!
-//! In: a history, and `job_events` of its lake. Out: [`JobPasts`], and in words what had to be
-//! assumed. An end after the tables of tasks is not read: the replay could not have come to it.
+//! In: a history, and `job_events` of its lake. Out: [`JobPasts`], and the assumptions in words. An
+//! end after the end of the task tables is not read, because the replay could not reach it.
 
 use rustc_hash::FxHashMap;
 

@@ -1,9 +1,9 @@
-//! Which tasks of a history wait for others of their job, where the log says so (`depends_on`).
+//! Which tasks of a history wait for others of their job, if the log says so (`depends_on`).
 //!
 //! In: items with the names of their tasks and the numbers of those that end first. Out:
-//! [`Dependencies`] and what was left out of them. Several items may be of one stage: the instances
-//! of a task. A stage is free once all items of those before it are over, finished or not: in the
-//! record, too, the next began whatever became of the last.
+//! [`Dependencies`], and those that were left out. Several items may belong to one stage: the
+//! instances of a task. A stage may start once all items of the stages before it have ended,
+//! finished or not, because they did so in the record.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

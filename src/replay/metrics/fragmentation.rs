@@ -1,7 +1,7 @@
-//! Fragmentation of GPUs: what is left of them and cannot be given to tasks.
+//! Fragmentation of GPUs: free GPUs that cannot be given to tasks.
 //!
-//! In: a journal, and the workload and cluster it came from. Out: exact integrals of the GPUs that
-//! are left, of those that no waiting task can be given, and of the published measure.
+//! In: a journal, and the workload and cluster it came from. Out: exact integrals of the free GPUs,
+//! of those that no waiting task can be given, and of the published measure.
 //!
 //! The published measure (Weng et al., USENIX ATC 2023, "Beware of Fragmentation"): for a machine
 //! and a task, the GPUs left that cannot be given to the task; for a machine, the mean over the

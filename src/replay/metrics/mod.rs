@@ -1,8 +1,8 @@
 //! Numbers of a replay, read from its journal.
 //!
 //! In: a [`Journal`] and the workload it came from. Out: waiting, response and slowdown of tasks
-//! and jobs, what machines did over time, what was thrown away, who was hurt and who helped
-//! against another run. Quantiles are R-7; statistics of nothing are `None`.
+//! and jobs, what machines did over time, wasted CPU time, and the jobs hurt and helped compared
+//! with another run. Quantiles are R-7; statistics of nothing are `None`.
 //!
 //! ```text
 //!  submit      first start            end
@@ -135,7 +135,7 @@ pub struct Metrics {
     /// The part of `cpu_s` that one job makes up, the one with most; `None` where that is 0.
     pub largest_used_share: Option<f64>,
     /// The part that one job makes up of what was wasted: on attempts that were overtaken, started
-    /// anew, lost with their machine or had to make room.
+    /// again, lost with their machine or had to make room.
     pub largest_wasted_share: Option<f64>,
     /// Tasks that a kill rule condemned.
     pub condemned_tasks: usize,
@@ -143,7 +143,7 @@ pub struct Metrics {
     pub useful: Endings,
     /// Copies and originals that another attempt overtook.
     pub overtaken: Endings,
-    /// Attempts killed to be started anew.
+    /// Attempts killed to be started again.
     pub restarted: Endings,
     /// Attempts that had to make room.
     pub evicted: Endings,
@@ -240,7 +240,7 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
                 fates.end_us[task] = Some(at_us);
                 fates.is_condemned[task] = true;
             }
-            // These end attempts; the task waits, or another attempt of it goes on.
+            // These end attempts; the task waits, or another attempt of it continues.
             _ => {}
         }
     }
@@ -248,7 +248,7 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
 }
 
 impl Metrics {
-    /// CPU time of attempts that came to nothing, CPU-s: overtaken, started anew, lost with their
+    /// CPU time of attempts that came to nothing, CPU-s: overtaken, started again, lost with their
     /// machine, or gone to make room.
     pub fn wasted_cpu_s(&self) -> f64 {
         self.overtaken.cpu_s + self.restarted.cpu_s + self.lost.cpu_s + self.evicted.cpu_s

@@ -1,4 +1,4 @@
-//! When jobs were submitted, where users react to what becomes of their earlier ones.
+//! When jobs were submitted, if users react to the ends of their earlier jobs.
 //!
 //! In: a journal and the workload with the recorded arrivals. Out: how many jobs were submitted, and
 //! by how much later.

@@ -1,4 +1,4 @@
-//! Machines with room in the order in which they asked for work.
+//! Machines with free capacity, in the order in which they became free.
 //!
 //! In: machines that have got room or lost it. Out: the first in line that serves a task. A
 //! machine keeps its place until it has no room for anything; it leaves then, and stands at the
@@ -164,7 +164,7 @@ impl Line {
         (place != NONE).then_some(place as usize)
     }
 
-    /// How often places have been numbered anew.
+    /// How often places have been numbered again.
     #[inline]
     pub(super) const fn numberings(&self) -> u64 {
         self.numberings

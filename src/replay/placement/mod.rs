@@ -1,8 +1,8 @@
-//! On which machine a task goes.
+//! The machine on which a task starts.
 //!
-//! In: a task, and what besides room a machine must offer. Out: a machine, or none. Each placement
-//! keeps the machines in an order of its own. Room is of CPU and memory; that GPUs are free is asked of
-//! each machine that has room.
+//! In: a task, and what a machine must offer besides free capacity. Out: a machine, or none. Each
+//! placement keeps the machines in an order of its own. Room is of CPU and memory; that GPUs are
+//! free is asked of each machine that has room.
 //!
 //! Costs with M machines, of a search and of each change of a machine: `first-free` and
 //! `first-fit` log M, `first-free` 1 where all tasks ask for the same; `best-fit` and `worst-fit`

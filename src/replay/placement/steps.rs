@@ -1,4 +1,4 @@
-//! Demands and what is free, counted in steps: how many of the amounts that tasks ask for fit.
+//! Requests and free capacity, counted in steps: how many of the requested amounts fit.
 //!
 //! In: what the tasks of a workload ask for. Out: for a demand its step of CPU and of memory, and
 //! for a machine how many steps of each fit its free capacity: a demand fits exactly if both of

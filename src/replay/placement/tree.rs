@@ -1,4 +1,4 @@
-//! The first place of a row with room, found without turning back.
+//! The first place of a row with free capacity, found in one descent of a tree.
 //!
 //! In: what is free at each place, CPU and memory. Out: the lowest place from a given one on that
 //! has enough of both. Both are counted in [`Steps`]. A node holds for each step of CPU the most

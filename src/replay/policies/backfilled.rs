@@ -5,8 +5,8 @@
 //! task from its submission on, as `conservative` does: there the order decides who is promised a
 //! start first of those that come at once, and whose promise is moved first when room is freed.
 //!
-//! An order without a [`Line`] is put in line anew before tasks are handed out, which takes time in
-//! proportion to how many wait.
+//! An order without a [`Line`] is put in line again before tasks are handed out, which takes time
+//! in proportion to how many wait.
 
 use std::sync::Arc;
 

@@ -17,8 +17,8 @@
 //! | `f3` | the least `r n + 6860000 log10(s)` | the same |
 //! | `f4` | the least `r sqrt(n) + 530000 log10(s)` | the same |
 //!
-//! The formulas are those of the papers as later code repeats them; the papers themselves were not
-//! at hand. F1 to F4 were fitted on logs whose clock begins at 0.
+//! The formulas are those of the papers as repeated by later code; the papers themselves were not
+//! available. F1 to F4 were fitted on logs whose clock begins at 0.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -13,10 +13,10 @@
 //!
 //! With `predict=last2` the plans are not the estimates but the mean of the user's last two runs
 //! that had ended when the task was submitted, at most its request, after Tsafrir, Etsion and
-//! Feitelson (2007). An attempt that outlives its plan gets a longer one, by the next of `steps_min`
-//! each time and by the last of them again, at most its request: 1 minute, then 5, 15 and 30 more,
-//! 1, 2, 5, 10, 20, 50 and 100 hours. The paper was not at hand: these steps are as later
-//! descriptions have them.
+//! Feitelson (2007). An attempt that outlives its plan gets a longer one, by the next of
+//! `steps_min` each time and by the last of them again, at most its request: 1 minute, then 5, 15
+//! and 30 more, 1, 2, 5, 10, 20, 50 and 100 hours. The paper was not available: the steps come from
+//! later descriptions.
 
 use std::fmt;
 use std::str::FromStr;

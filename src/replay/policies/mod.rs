@@ -1,8 +1,8 @@
 //! Rules by which a cluster hands out work, one file each.
 //!
-//! In: the [`State`] of the replay. Out: which task is next ([`Order`]), and which running tasks
-//! deserve a copy, a restart or a probe ([`Speculation`]). A policy only answers; the engine
-//! carries out. A whole policy is written as its parts, `fifo+best-fit+wqr:copies=2+kill:events=20`.
+//! In: the [`State`] of the replay. Out: the next task ([`Order`]), and the running tasks to copy,
+//! restart or probe ([`Speculation`]). A policy only decides; the engine carries out. A whole
+//! policy is written as its parts, `fifo+best-fit+wqr:copies=2+kill:events=20`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -200,7 +200,7 @@ pub trait Speculation: Send {
         true
     }
 
-    /// Looks at the running attempts; puts the slots of those to be killed and started anew into
+    /// Looks at the running attempts; puts the slots of those to be killed and started again into
     /// `restarts`.
     fn heartbeat(&mut self, _state: &State<'_>, _restarts: &mut Vec<u32>) {}
 

@@ -1,4 +1,4 @@
-//! The highest priority first; lower ones make room if they are told to.
+//! The highest priority first; with `preempt=yes`, tasks of lower priority are evicted for it.
 //!
 //! Room is made on the machine where the least time is thrown away, of the `looks` next ones that
 //! can make it; the lowest priority goes first, and among equals the attempt that began last. What

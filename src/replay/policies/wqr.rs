@@ -167,7 +167,7 @@ impl Speculation for Replication {
         }
         let task = state.attempts.task[slot as usize];
         let others = || state.of_task(task).filter(|&other| other != slot);
-        // A probe does not go on with the task, which waits again or is over.
+        // A probe does not continue with the task, which waits again or is over.
         let goes_on = others().any(|other| state.attempts.role[other as usize] != Role::Probe);
         let copies = u32::try_from(others().count()).expect("fewer copies than machines");
         self.recount(task, copies.checked_sub(1).filter(|_| goes_on));

@@ -1,4 +1,4 @@
-//! What is going on in a replay at an instant: arrays that the policies may look at.
+//! The state of a replay at an instant: arrays that the policies may read.
 //!
 //! In: the engine's starts and ends. Out: machines with their free capacity, running attempts,
 //! and tasks with what became of them so far. Everything is an array indexed by machine, task or

@@ -1,4 +1,4 @@
-//! Tasks that keep apart from the others of their job.
+//! Tasks that must not share a machine with others of their job.
 
 use std::collections::hash_map::Entry;
 

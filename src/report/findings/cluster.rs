@@ -6,7 +6,7 @@ use super::{Told, rows};
 use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, six_digits};
 
-/// A shorter mean response below this share of the first one's is no finding.
+/// A shorter mean response below this share of the first one's is not a finding.
 const SHORTER: f64 = 0.01;
 
 /// The other policy with the shortest mean response, if it is shorter by a hundredth. Where no task

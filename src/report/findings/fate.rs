@@ -1,4 +1,4 @@
-//! What became of the jobs, and what CPU time they took with them.
+//! What became of the jobs, and how much CPU time was lost with them.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{Told, of_one_job, rows};
 use crate::answers::sentences::{Ends, durations, percent};
 use crate::digits::{counted, six_digits};
 
-/// What an outcome is called where it is counted; `other` is no word for a reader.
+/// What an outcome is called where it is counted; `other` is not a word for a reader.
 fn words(outcome: &str) -> &str {
     match outcome {
         "running" => "still running at the end",

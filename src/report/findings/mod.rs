@@ -1,8 +1,8 @@
-//! Findings: what a trace shows, in three to six sentences that stand first.
+//! Findings: what a trace shows, in three to six sentences at the start of a report.
 //!
-//! In: stored results. Out: sentences, each with its number, what it is about, and the result that
-//! holds that number; and the questions that the tables cannot answer. Every rule asks one question
-//! of one result and takes all of its numbers from there.
+//! In: stored results. Out: sentences, each with its number, its scope, and the result that holds
+//! the number; and the questions that the tables cannot answer. Every rule asks one question of one
+//! result and takes all of its numbers from there.
 //!
 //! The written rules, in the order in which their findings stand:
 //!

@@ -22,7 +22,7 @@ fn numbers_of(value: &Value, all: &mut Vec<f64>) {
 
 /// The numbers of a sentence as they are written, each with whether it is a share in per cent.
 fn numbers_in(sentence: &str) -> Vec<(String, bool)> {
-    // What is named in `...`, and the level of an interval, is no result.
+    // What is named in `...`, and the level of an interval, is not a result.
     let outside = sentence.split('`').step_by(2).collect::<String>();
     let text = outside.replace("95 % interval", "").replace("under 0.1 %", "");
     let mut found = Vec::new();

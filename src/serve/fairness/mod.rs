@@ -1,7 +1,7 @@
 //! The fairness form: from fields to a question, with mistakes at their places.
 //!
-//! In: pairs of a form or of an address that somebody shared. Out: a [`Spec`], or what is wrong with
-//! which field. The same pairs always give the same question, so an address says all of it.
+//! In: pairs of a form or of a shared address. Out: a [`Spec`], or the fields with mistakes. The
+//! same pairs always give the same question, so an address contains the whole question.
 
 pub(super) mod form;
 pub(super) mod own;

@@ -1,4 +1,4 @@
-//! Which of the files of a folder is which table.
+//! The table of each file of a folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

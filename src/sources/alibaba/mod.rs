@@ -28,7 +28,7 @@ pub(super) mod requests;
 pub(super) const STATES: [&str; 7] =
     ["Ready", "Waiting", "Running", "Terminated", "Failed", "Cancelled", "Interrupted"];
 
-/// A line whose fields are told apart.
+/// A line whose fields are separated.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a> {
     pub fields: &'a Fields,

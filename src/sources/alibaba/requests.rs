@@ -1,4 +1,4 @@
-//! What the tasks ask for, which the rows of their instances do not say.
+//! The requests of tasks, which the rows of their instances do not have.
 //!
 //! In: the table of tasks. Out: CPU and memory of each instance by the names of job and task. 24
 //! bytes are held for each task.

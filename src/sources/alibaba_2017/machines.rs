@@ -1,7 +1,7 @@
 //! The machines: `server_event.csv`, a row for each event of one.
 //!
 //! All machines are added at the start. An error keeps new work away for a time that the trace does
-//! not say, and what runs may go on: it is a change of the machine, with its kind as the status.
+//! not say, and what runs may continue: it is a change of the machine, with its kind as the status.
 
 use super::{Cell, Fault, Fields, Line, RejectReason, Remarks, Row};
 use super::{amount, is_header, signed_time_us};

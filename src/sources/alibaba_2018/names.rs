@@ -1,4 +1,4 @@
-//! What the names of the trace say.
+//! The information in the names of the trace.
 
 use super::super::records::hash;
 use super::whole;

@@ -1,4 +1,4 @@
-//! The fields of an object, of whichever table it is.
+//! The fields of an object of any table.
 
 use super::super::json::value::{Raw, or_default};
 

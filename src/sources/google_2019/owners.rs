@@ -1,4 +1,4 @@
-//! Who submitted each collection, for the rows of its instances, which do not say.
+//! The user of each collection, for the rows of its instances, which do not have it.
 //!
 //! In: the files of `collection_events`. Out: user and `max_per_machine` of each collection. They
 //! are read once, when the first part asks; without them the cells stay missing.
@@ -39,7 +39,7 @@ impl Collections {
 
     /// Whether its instances keep to different machines; nothing where the trace does not say.
     pub(super) fn is_apart(&self, collection: i64) -> Option<bool> {
-        // 0 is no limit.
+        // 0 is not a limit.
         self.owners.get(&collection)?.max_per_machine.map(|max| max == 1)
     }
 

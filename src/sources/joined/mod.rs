@@ -1,8 +1,8 @@
-//! The trace of 2019 as one joined CSV, `borg_traces_data.csv`: its rows taken apart again.
+//! The trace of 2019 as one joined CSV, `borg_traces_data.csv`: its rows are split again.
 //!
-//! In: a table with a header. A row is an event of an instance, with its collection and one window of
-//! its usage beside it; events and windows come again in other rows. Out: the objects that the tables
-//! of the trace would hold, for the [`Parser`] of those; whatever comes again is left out and counted.
+//! In: a table with a header. A row is an event of an instance, its collection and one window of
+//! its usage; events and windows repeat in other rows. Out: the objects that the tables of the
+//! trace would hold, for the [`Parser`] of those; repetitions are left out and counted.
 //!
 //! ```text
 //!  row ─┬─► collections_events_type, user, ...    ─► job_events
@@ -154,7 +154,7 @@ pub(super) struct Joined {
     inner: Parser,
     names: Vec<String>,
     fields: Fields,
-    /// The record that is being read, which may go on in the next block, the line in which it
+    /// The record that is being read, which may continue in the next block, the line in which it
     /// begins, and whether what follows is inside quotes.
     open: Vec<u8>,
     begun: u64,

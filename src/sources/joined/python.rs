@@ -1,4 +1,4 @@
-//! What Python prints of dictionaries and lists, as JSON.
+//! Dictionaries and lists as Python prints them, converted to JSON.
 //!
 //! In: `{'cpus': 0.02, 'memory': None}`, `[{'name': 'a', 'relation': 1}]`, or an array of `NumPy`, whose
 //! items stand between blanks and line ends: `[0.1 0.2\n 0.3]`. Out: the same as JSON, or nothing where

@@ -57,8 +57,8 @@ impl Envelope {
         }
     }
 
-    /// The text of a block with its items alone; of a list without items its last brace is left, which
-    /// is no object.
+    /// The text of a block with its items alone; of a list without items its last brace is left,
+    /// which is not an object.
     pub(super) fn strip(&mut self, text: &[u8]) -> Vec<u8> {
         text.iter()
             .map(|&byte| if self.is_of_item(byte) || byte == b'\n' { byte } else { b' ' })

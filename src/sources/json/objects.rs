@@ -1,16 +1,16 @@
 //! Objects of JSON that follow each other, out of a text that comes in pieces.
 //!
 //! In: blocks of text. Out: each whole object with the line it begins in, and what stands between
-//! objects and is no space. Braces are counted outside of strings; whether an object is JSON is
+//! objects and is not a space. Braces are counted outside of strings; whether an object is JSON is
 //! for the parser to say. Memory holds one object of at most [`OBJECT_MAX`] bytes, and of a larger
 //! one no more than was read until it was one; that stays until the end of the file.
 
 use super::super::rows::{REJECT_TEXT_MAX, RejectReason};
 
-/// An object larger than this is no job: one of a million attempts has half as many bytes.
+/// An object larger than this is not a job: one of a million attempts has half as many bytes.
 const OBJECT_MAX: usize = 256 << 20;
 
-/// What is no object, and why.
+/// What is not an object, and why.
 pub(super) type Junk<'a> = (&'a [u8], RejectReason);
 
 /// Takes an object (`Ok`), or what is none (`Err`), with its line.
@@ -70,7 +70,7 @@ impl Objects {
                     _ => {}
                 }
             } else if self.is_inside(byte) {
-                // An object goes on.
+                // An object continues.
             } else if self.buffer.is_empty() {
                 take(self.line, Ok(&text[start..=at]));
                 start = at + 1;
@@ -90,7 +90,7 @@ impl Objects {
         }
     }
 
-    /// Keeps a piece of an object that goes on; of one that is too large the begin stays.
+    /// Keeps a piece of an object that continues; of one that is too large the begin stays.
     fn keep(&mut self, piece: &[u8]) {
         if !self.is_too_large && self.max < self.buffer.len() + piece.len() {
             self.is_too_large = true;
@@ -106,7 +106,7 @@ impl Objects {
         }
     }
 
-    /// Takes a byte of an object and says whether the object goes on.
+    /// Takes a byte of an object and says whether the object continues.
     #[inline]
     fn is_inside(&mut self, byte: u8) -> bool {
         if self.is_in_string {

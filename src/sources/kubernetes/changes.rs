@@ -1,4 +1,4 @@
-//! What events and requests say of a pod, put together.
+//! The events and requests of a pod, put together.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,7 @@ enum Kind {
     Request,
 }
 
-/// An attempt of the pod at hand.
+/// An attempt of the current pod.
 #[derive(Clone, Debug, Default)]
 struct Attempt {
     start_us: Option<i64>,
@@ -124,7 +124,7 @@ impl Pods {
         Ok((count, (1 < restarts).then_some(remark)))
     }
 
-    /// The next attempt of the object at hand.
+    /// The next attempt of the current object.
     pub(super) fn attempt<'a>(&'a mut self, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
         if let Some(change) = self.change.as_ref() {
             return Ok(change_record(change, &mut self.job, remarks));

@@ -1,6 +1,6 @@
 //! What the standard and the grid workload format share: one line per job, made into its events.
 //!
-//! In: lines whose fields a [`LineFormat`] has told apart. Out: for each job, which has one task
+//! In: lines whose fields a [`LineFormat`] has separated. Out: for each job, which has one task
 //! (index 0), the same events in `job_events` and `task_events`; and one row of `machine_events`
 //! for the whole system. Missing (-1) stays missing: an assumption is made only where there would
 //! be no event at all, and each is counted ([`Notes`]).
@@ -308,7 +308,7 @@ impl<F: LineFormat> LogParser<F> {
                 self.notes.header.push((key.trim().to_owned(), value.trim().to_owned()));
             }
             _ if text.is_empty() => {}
-            // A line without a key goes on with the value of the one before.
+            // A line without a key continues with the value of the one before.
             _ => match self.notes.header.last_mut() {
                 Some((_, value)) => {
                     value.push(' ');

@@ -1,7 +1,7 @@
 //! Times and numbers as tables write them.
 //!
 //! In: a cell, and what the map says of its column: a pattern, a unit, the decimal sign. Out: whole
-//! microseconds, or an amount. Nothing is guessed: what does not fit is no value.
+//! microseconds, or an amount. Nothing is guessed: what does not fit is not a value.
 
 use super::super::zone::{Stamp, local_us};
 use crate::units::MICROS_PER_SECOND;
@@ -20,7 +20,7 @@ enum Piece {
 /// The letters of a pattern, for messages.
 pub(in crate::sources) const LETTERS: &str = "%Y %m %d %y %b %H %I %p %M %S %f %z %F %T %%";
 
-/// Names of months, as far as they are told apart.
+/// Names of months, as far as they are distinguished.
 const MONTHS: [[&str; 2]; 12] = [
     ["jan", "jän"],
     ["feb", "feb"],

@@ -56,7 +56,7 @@ pub struct Proposal {
 /// Proposes a map for a table that begins so.
 ///
 /// # Errors
-/// Why it is no table that can be read.
+/// Why it is not a table that can be read.
 pub fn propose(begin: &[u8]) -> Result<Proposal, String> {
     if begin.trim_ascii().is_empty() {
         return Err("it is empty".to_owned());

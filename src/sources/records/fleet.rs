@@ -1,4 +1,4 @@
-//! The machines that the rows of an accounting log tell of.
+//! The machines that the rows of an accounting log name.
 //!
 //! In: its attempts, with the machines that each ran on. Out: rows of `machine_events`: the whole
 //! system as machine 1, with the most processors that ran at once as its capacity, then each machine

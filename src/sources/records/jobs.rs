@@ -1,4 +1,4 @@
-//! What becomes of a job of several tasks.
+//! The outcome of a job of several tasks.
 //!
 //! In: the rows of its tasks. Out: its first submit, its first start, and its last end, which is the
 //! worst of those that its tasks had at last.

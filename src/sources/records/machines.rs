@@ -24,7 +24,7 @@ pub(in crate::sources) struct Listed<'a> {
     pub own: Vec<Cell<'a>>,
 }
 
-/// Reads a line whose fields are told apart; nothing of a header.
+/// Reads a line whose fields are separated; nothing of a header.
 type Read = for<'a> fn(&'a Fields, Line<'a>, &mut Remarks) -> Result<Option<Listed<'a>>, Fault>;
 
 /// Makes rows of `machine_events` of the lines.

@@ -1,6 +1,6 @@
 //! What tables of an accounting log share: one row per attempt of a task, made into its events.
 //!
-//! In: lines whose fields a [`RecordFormat`] has told apart. Out: SUBMIT, SCHEDULE and the end of
+//! In: lines whose fields a [`RecordFormat`] has separated. Out: SUBMIT, SCHEDULE and the end of
 //! each attempt in `task_events`; the same in `job_events` where a job is one task, and otherwise
 //! the first SUBMIT, the first SCHEDULE and the last end of its tasks. Rows of the same task are
 //! its attempts; a row that repeats the one before of its task is left out. What a row leaves open
@@ -124,8 +124,8 @@ pub(super) trait RecordFormat: Send {
     /// Whether a job may have several tasks, whose events are put together.
     const HAS_TASKS: bool;
 
-    /// Tells the fields of a line apart and makes a record of them; `None` for a line that is no
-    /// attempt, such as a header.
+    /// Tells the fields of a line apart and makes a record of them; `None` for a line that is not
+    /// an attempt, such as a header.
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a>;
 
     /// What is counted of tasks whose last row says that they were evicted.

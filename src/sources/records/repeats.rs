@@ -1,4 +1,4 @@
-//! What several files of one log tell twice.
+//! Events that several files of one log contain.
 //!
 //! In: the files of a log in their order, such as one for each month, of which each has the jobs that
 //! ran in it. Out: for the jobs that stand in more than one, which file is the first to tell each

@@ -93,7 +93,7 @@ impl PartParser for Parser {
     ) {
         rows.clear();
         rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
-        // What is cut off is no tree, and a reject at the end.
+        // What is cut off is not a tree, and a reject at the end.
         let room = TEXT_MAX.saturating_sub(self.text.len()).min(text.len());
         self.text.extend_from_slice(&text.text()[..room]);
     }

@@ -97,7 +97,7 @@ impl Slurm {
 /// What is counted of times without a zone.
 const ASSUMED: &str = "times without a zone: taken as UTC (`--timezone` says otherwise)";
 
-/// A line whose fields are told apart.
+/// A line whose fields are separated.
 struct Row<'a> {
     layout: &'a Layout,
     fields: &'a Fields,

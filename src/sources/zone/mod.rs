@@ -33,7 +33,7 @@ pub struct Zone {
     rule: Option<Rule>,
 }
 
-/// How a zone goes on for ever: standard time and perhaps summer time.
+/// The rule of a zone after its last recorded change: standard time and perhaps summer time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rule {
     standard_s: i32,

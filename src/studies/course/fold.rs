@@ -1,6 +1,6 @@
-//! Questions 3 to 10: what is summed up over jobs, tasks, attempts and usage windows.
+//! Questions 3 to 10: sums over jobs, tasks, attempts and usage windows.
 //!
-//! In: a lake. Out: the rows of `q25` to `q32`, as far as it has the tables.
+//! In: a lake. Out: the rows of `q25` to `q32` for which the lake has the tables.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The ten questions that courses ask of the trace of 2011: the native twin of `q23` to `q32`.
 //!
-//! In: a lake. Out: for each question rows of measure, group, numerator, denominator and value, as the
-//! queries define them. Tests hold the two together. Buckets are summed up one by one, and merged in
+//! In: a lake. Out: for each question rows of measure, group, numerator, denominator and value, as
+//! the queries define them. Tests compare the two. Buckets are summed up one by one, and merged in
 //! their order: the number of threads changes no digit.
 
 use serde::Serialize;

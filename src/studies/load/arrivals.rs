@@ -1,8 +1,8 @@
-//! When jobs come: by hour and day of the week, and how much in bursts.
+//! Arrivals of jobs: by hour and day of the week, and in bursts.
 //!
 //! In: the times of submissions. Out: jobs per hour of the week, the index of dispersion (variance
 //! over mean of the counts per window; 1 for a Poisson process) and the autocorrelation of counts.
-//! What was submitted before the window has no known time and is left out, and counted.
+//! Jobs submitted before the window have no known time; they are left out and counted.
 
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
 //! The pass over a lake that adds up load.
 //!
-//! In: a lake and what is [`Asked`] of it. Out: a [`Load`]. A bucket's tasks are added to the sums
-//! of a thread before the next bucket is read, so memory follows the largest bucket, intervals and
-//! groups, and not the trace.
+//! In: a lake and the settings in [`Asked`]. Out: a [`Load`]. A bucket's tasks are added to the
+//! sums of a thread before the next bucket is read, so memory depends on the largest bucket,
+//! intervals and groups, and not on the trace.
 
 use rayon::prelude::*;
 
@@ -27,9 +27,9 @@ use crate::units::CpuRate;
 pub struct Asked {
     /// The intervals.
     pub at: Intervals,
-    /// What is told apart.
+    /// What the groups are.
     pub by: By,
-    /// How outcomes are told.
+    /// How outcomes are defined.
     pub classes: Classes,
     /// Users or accounts with a group of their own.
     pub most: usize,
@@ -58,7 +58,7 @@ impl Span {
     }
 }
 
-/// What was counted on the way.
+/// Counts of attempts and usage windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Attempts.
@@ -110,7 +110,7 @@ pub struct Load {
     pub capacity: Capacity,
     /// From when to when the table of usage goes; none without one.
     pub usage: Option<Span>,
-    /// Whether a log tells what its jobs used: CPU, memory.
+    /// Whether a log records what its jobs used: CPU, memory.
     pub told: [bool; 2],
     /// Whether it is known when tasks waited.
     pub knows_waits: bool,

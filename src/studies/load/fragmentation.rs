@@ -1,9 +1,9 @@
 //! Fragmentation: free capacity that no waiting task fits.
 //!
-//! In: what machines have, the requests of the attempts that run on them, and of the tasks that
-//! wait. Out: per interval the exact integrals of free capacity, and of the part of it on machines
-//! that no waiting task fits. A task fits a machine whose free CPU and free memory are at least what
-//! it requests, whatever its constraints are; while no task waits, nothing is fragmented.
+//! In: the capacity of machines, the requests of the attempts that run on them, and those of
+//! waiting tasks. Out: per interval the exact integrals of free capacity, and of the part of it on
+//! machines that no waiting task fits. A task fits a machine with at least the free CPU and memory
+//! that it requests, whatever its constraints are; while no task waits, nothing is fragmented.
 //!
 //! ```text
 //!  machine 1   CPU ######....  memory ##########    a task waits for 0.2 CPU and 0.1 memory
@@ -11,11 +11,12 @@
 //!                                                   0.4 CPU of machine 1 is fragmented
 //! ```
 //!
-//! Time goes by steps: what begins or ends. Which requests wait is kept as a set, of which those
-//! that no other one is below in both resources (the front) decide. A machine that something fits
-//! keeps the request that fits it (its witness), and is looked at again only when that one has left
-//! or its own free capacity has shrunk; a machine that nothing fits when a new one joins the front.
-//! Steps of a stretch of time are held at once, so memory does not grow with the trace.
+//! Time goes by steps: what begins or ends. Of the waiting requests, only the front decides: those
+//! for which no other request is smaller in both resources. A machine that a request fits keeps
+//! that request (its witness), and is checked again only when the witness has left or its own free
+//! capacity has shrunk. A machine that no request fits is checked again when a new request joins
+//! the front. Only the steps of a stretch of time are in memory, so memory does not grow with the
+//! trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -302,7 +303,7 @@ impl State {
         (memory <= free[1]).then_some([cpu, memory])
     }
 
-    /// Finds anew what a machine has free, and whether anything fits.
+    /// Finds again what a machine has free, and whether anything fits.
     fn look(&mut self, place: u32) {
         let own = &self.machines[place as usize];
         let free = [0, 1].map(|idx| {

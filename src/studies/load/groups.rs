@@ -1,8 +1,8 @@
-//! What load is split by: the groups of tasks, known before the pass over the lake.
+//! The groups of tasks by which load is split, determined before the pass over the lake.
 //!
-//! In: a lake and what to tell apart. Out: the names of the groups, and for each task of a bucket
-//! the group it belongs to. Of users and accounts the largest by requested CPU time (running time
-//! where nothing is requested) have a group each, the others share one.
+//! In: a lake and a key. Out: the names of the groups, and the group of each task of a bucket. The
+//! users or accounts with the most requested CPU time (running time if nothing is requested) have a
+//! group each, the others share one.
 
 use arrow::array::AsArray;
 use rayon::prelude::*;
@@ -92,7 +92,7 @@ fn bands(source: Source) -> &'static [(i32, &'static str)] {
 /// The groups of a lake.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// What is told apart.
+    /// What the groups are.
     pub by: By,
     classes: Classes,
     source: Source,

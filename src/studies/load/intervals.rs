@@ -1,8 +1,8 @@
-//! Intervals of time side by side, and exact sums of what holds over time in each of them.
+//! Consecutive intervals of time, and exact integrals over each of them.
 //!
 //! In: stretches of time, each with a rate. Out: per interval the integral of all rates. A stretch
-//! costs the same however many intervals it crosses: what it adds to whole intervals is a step up
-//! where it begins and a step down where it ends.
+//! costs the same however many intervals it crosses: its effect on whole intervals is a step up at
+//! its start and a step down at its end.
 //!
 //! ```text
 //!  stretch          |-------- rate ---------|

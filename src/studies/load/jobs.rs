@@ -241,7 +241,7 @@ impl JobSums {
         }
     }
 
-    /// Forgets all waits, of a log that tells none.
+    /// Drops all waits, for a log that records none.
     pub fn without_waits(&mut self) {
         let requests = self.requests.iter_mut().flat_map(BTreeMap::values_mut);
         let all = self.sizes.iter_mut().chain(self.users.values_mut()).chain(requests);

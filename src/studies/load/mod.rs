@@ -1,9 +1,9 @@
-//! The cluster over time: what there was, what was handed out, what was used, what waited.
+//! The cluster over time: capacity, requests, use and queue.
 //!
-//! In: a lake, a length of intervals, and what to tell apart. Out: [`Load`], per interval and group
+//! In: a lake, a length of intervals, and a key of groups. Out: [`Load`], per interval and group
 //! the exact integrals of capacity, requests of running attempts, use and waiting, and counts of
-//! events. One pass over the buckets; sums are exact, so that those of all intervals are those of
-//! [`ledger`](super::ledger), whatever the interval and however many threads there are.
+//! events. One pass over the buckets; sums are exact, so the total of all intervals equals that of
+//! [`ledger`](super::ledger), for any interval and any number of threads.
 //!
 //! ```text
 //!  task       SUBMIT ····· SCHEDULE =================== FINISH

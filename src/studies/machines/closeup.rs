@@ -1,8 +1,8 @@
-//! Single machines from close by: those that left most often.
+//! Single machines in detail: those that left most often.
 //!
-//! In: the events of machines, the attempts of a lake, and which machines. Out: of each its
-//! capacities, what attempts on it requested interval by interval, how they ended, the longest of
-//! them, and the jobs that ran there longest. Sums are exact.
+//! In: the events of machines, the attempts of a lake, and the chosen machines. Out: for each its
+//! capacities, the requests of attempts on it by interval, how they ended, the longest of them, and
+//! the jobs that ran there longest. Sums are exact.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -219,7 +219,7 @@ pub fn closeups(
     Ok(named.iter().map(of).collect())
 }
 
-/// From when on the CPU of a machine is known: what was said of it holds until more is said.
+/// From when on the CPU of a machine is known: its last recorded values hold until the next event.
 fn known_from(up: &[UpTime]) -> i64 {
     up.iter().find(|own| own.cpu.is_some()).map_or(i64::MAX, |own| own.from_us)
 }

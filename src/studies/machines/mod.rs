@@ -1,8 +1,8 @@
-//! Machines over time: who left, for how long, what that cost, and what ran there.
+//! Machines over time: which left, for how long, what that cost, and what ran there.
 //!
-//! In: `machine_events`, and `task_events` where it is there. Out: a [`Fleet`]: outages, the capacity
-//! they took, spells between them with their survival, machines that left together, configurations,
-//! and what became of the attempts that ran on a machine when it left.
+//! In: `machine_events`, and `task_events` if it exists. Out: a [`Fleet`]: outages, their cost in
+//! capacity, spells between them with their survival, machines that left together, configurations,
+//! and what became of the attempts on a machine that left.
 //!
 //! ```text
 //!  machine   ADD ======== REMOVE ······· ADD ========= REMOVE ········· (end of the window)
@@ -10,8 +10,8 @@
 //!  outages                 |---- 1 ------|             |--- 2, not ended -
 //! ```
 //!
-//! The first spell of a machine begins when it is first seen; one that was there when the window
-//! began is older than that by an unknown time.
+//! The first spell of a machine starts when it is first seen; a machine in service at the start of
+//! the window is older by an unknown time.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! What ran on a machine when it left, and what became of that.
+//! The attempts on a machine when it left, and what became of them.
 //!
 //! In: outages, and the attempts of a lake. Out: per kind of end the attempts that ran on a machine
-//! when it left, the CPU time that they had been given, and what their tasks did next.
+//! when it left, the CPU time that they had requested until then, and what their tasks did next.
 //!
 //! ```text
 //!  machine   =================== REMOVE

@@ -1,5 +1,5 @@
-//! A log by calendar month: what each account and user used, what was wasted, how long jobs waited,
-//! how they ended, and what their time limits left unused.
+//! A log by calendar month: use and waste of each account and user, waits of jobs, how they ended,
+//! and the unused part of their time limits.
 //!
 //! In: the lake of a log, a definition of CPU time, and a zone. Out: [`Monthly`]. An attempt that
 //! runs into the next month is cut at midnight of the zone, so the months of all accounts add up to

@@ -1,4 +1,4 @@
-//! What is added up of a log by month.
+//! Sums over a log by month.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -222,7 +222,7 @@ impl Monthly {
         self.queues.iter().flat_map(|(queue, classes)| of((queue.as_str(), classes))).collect()
     }
 
-    /// Forgets all waits, of a log that tells none.
+    /// Drops all waits, for a log that records none.
     pub fn without_waits(&mut self) {
         let accounts = self.accounts.values_mut().flat_map(BTreeMap::values_mut);
         let users = self.users.values_mut().map(|user| &mut user.0);

@@ -10,9 +10,9 @@
 //!  this job       rate R of its user and name by now
 //!  chance         odds(R) * odds(P) / odds(Q)
 //! ```
-//! Each job has the weight 1, spread over its tasks that began. P is drawn to that of the step
-//! before by one job: first by age, then by events, so that few jobs say little. A task counts with
-//! what had happened to it by the end of its job.
+//! Each job has the weight 1, spread over its tasks that began. P is pulled towards that of the
+//! step before with the weight of one job: first by age, then by events, so few jobs have little
+//! effect. A task counts with its events up to the end of its job.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

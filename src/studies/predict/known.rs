@@ -1,7 +1,8 @@
-//! What jobs that have ended say of one that runs: cells of age and events, and the chance from them.
+//! Predictions for a running job from jobs that have ended: cells of age and events, and the chance
+//! from them.
 //!
-//! In: jobs that ended, with how far their tasks had come. Out: the chance that another does not
-//! finish. Nothing here knows a time: whoever asks adds only what had ended by then.
+//! In: jobs that ended, with the ages and events of their tasks. Out: the chance that another job
+//! does not finish. Times are not used here: callers add only jobs that had ended by then.
 
 use rustc_hash::FxHashMap;
 

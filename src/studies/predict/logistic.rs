@@ -1,9 +1,9 @@
-//! Logistic regression that learns from each end as it comes, and predicts before it does.
+//! Logistic regression that learns from the end of each job, after it has predicted that job.
 //!
-//! In: features of a job from what had ended by then, and ends one after another. Out: a chance. Each
-//! end moves the weights once, by Adagrad (Duchi, Hazan and Singer, JMLR 12, 2011) on the log loss:
-//! every prediction is made by weights that have seen the past alone, so that the whole trace is test
-//! data (prequential evaluation). Nothing is drawn at random.
+//! In: features of a job from jobs that had ended by then, and ends one after another. Out: a
+//! chance. Each end moves the weights once, by Adagrad (Duchi, Hazan and Singer, JMLR 12, 2011) on
+//! the log loss: every prediction uses weights from the past alone, so the whole trace is test data
+//! (prequential evaluation). There is no randomness.
 //!
 //! | Feature | |
 //! |---|---|

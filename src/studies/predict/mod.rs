@@ -1,16 +1,15 @@
-//! What will become of a job, said at its submission from what had ended by then.
+//! Whether a job will finish, predicted at its submission from the jobs that had ended by then.
 //!
 //! In: a lake's `job_events`. Out: by rule, how often it was right ([`score::Score`]). Every event
-//! is met once, in (time, `row_id`) order: a submission is predicted first, and only an end that
-//! stands before it can have been learnt from. So nothing after an instant can change what is
-//! predicted at it.
+//! is read once, in (time, `row_id`) order: a submission is predicted first, and rules have learnt
+//! only from earlier ends. So no later event can change a prediction.
 //!
 //! ```text
 //!  same user and logical name:   job a  |-- FINISH       job b  |-------- KILL
 //!                                job c    ^ no past: it finishes      job d  ^ as b: it does not
 //! ```
-//! Asked about later than at its submission, only jobs that have not ended by then are counted, and
-//! rules know what had ended by then.
+//! If jobs are predicted at an age, only jobs that have not ended by then are counted, and rules
+//! know the jobs that had ended by then.
 //!
 //! A job is counted where it was submitted within the window and its last event is FINISH, FAIL or
 //! KILL; "does not finish" is the positive class. EVICT and LOST end no job: it may come back.
@@ -210,7 +209,8 @@ mod tests {
             (1, 2, None),
         ]);
         let score = &predict(&past, &[Predictor::Last])[0];
-        // (0, 0) finishes and is said to fail; (0, 1) and (1, 0) fail and are said to finish.
+        // (0, 0) finishes and is predicted to fail; (0, 1) and (1, 0) fail and are predicted to
+        // finish.
         let counts = [
             score.true_positives,
             score.false_positives,

@@ -1,7 +1,7 @@
 //! Submissions and ends of all jobs in the order in which they became known.
 //!
-//! In: `job_events`. Out: a [`Past`]. Users and names are numbers; whoever is not known is a user
-//! or a name of its own.
+//! In: `job_events`. Out: a [`Past`]. Users and names are numbers; each unknown user or name is
+//! separate.
 
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::datatypes::Int32Type;
@@ -153,7 +153,7 @@ impl Names {
     }
 }
 
-/// A user or name; whoever is not known has a name that no real one has.
+/// A user or name; an unknown user or name gets a name that no real one has.
 fn cell(texts: &StringArray, row: usize) -> &str {
     if texts.is_null(row) { "\0" } else { texts.value(row) }
 }

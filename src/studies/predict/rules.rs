@@ -1,8 +1,7 @@
 //! Rules that predict at submission or later, each with a memory of what has ended.
 //!
-//! In: ends, one after another. Out: the chance that a job that is submitted now will not finish.
-//! A rule is asked about a job's user, logical name and scheduling class, and knows nothing else of
-//! it.
+//! In: ends, one after another. Out: the chance that a job that is submitted now will not finish. A
+//! rule gets a job's user, logical name and scheduling class, and nothing else.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +14,7 @@ use super::past::{End, Past, Step, Who};
 use super::progress::Progress;
 use crate::notation::{Notation, NotationError, write_notation};
 
-/// Ends after which half of what was learnt before is forgotten, where nothing else is said.
+/// Ends after which the weight of earlier ends has halved, by default.
 pub(super) const HALF_LIFE: f64 = 5.0;
 
 /// A rule with its parameters.
@@ -51,7 +50,7 @@ pub enum Predictor {
     },
 }
 
-/// How far each end moves the weights, where nothing else is said.
+/// How far each end moves the weights, by default.
 const STEP: f64 = 0.05;
 
 impl Predictor {
@@ -68,7 +67,7 @@ impl Predictor {
         Self::HazardEvents,
     ];
 
-    /// Those that are compared where nothing else is said: at submission hazards add nothing.
+    /// Those that are compared by default: at submission the hazards add nothing.
     pub fn usual() -> Vec<Self> {
         let is_hazard = |rule: &Self| matches!(rule, Self::Hazard | Self::HazardEvents);
         Self::ALL.into_iter().filter(|rule| !is_hazard(rule)).collect()

@@ -1,9 +1,9 @@
 //! How often predictions were right.
 //!
-//! In: chances and what became of the jobs. Out: a [`Score`]: the four counts and their shares at a
-//! chance of one half, the area under the ROC curve, the Brier score, both curves, the calibration,
-//! and the same by outcome and by day. A job is said not to finish where its chance is larger than
-//! one half.
+//! In: chances and the outcomes of the jobs. Out: a [`Score`]: the four counts and their shares at
+//! a chance of one half, the area under the ROC curve, the Brier score, both curves, the
+//! calibration, and the same by outcome and by day. A job is predicted not to finish if its chance
+//! is larger than one half.
 
 use std::collections::BTreeMap;
 
@@ -253,7 +253,7 @@ pub struct Score {
     pub days: Vec<OfDay>,
     /// By predicted chance.
     pub calibration: Vec<Bin>,
-    /// Both curves: a job is said not to finish from this chance on.
+    /// Both curves: a job is predicted not to finish from this chance on.
     pub curve: Vec<Point>,
 }
 
@@ -307,7 +307,7 @@ pub struct Bin {
 /// A point of both curves.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    /// Jobs with at least this chance are said not to finish.
+    /// Jobs with at least this chance are predicted not to finish.
     pub chance_at_least: f64,
     /// Of those, the share that did not.
     pub precision: Option<f64>,

@@ -1,4 +1,4 @@
-//! FAIL so many times in a row, with no other end of an attempt between.
+//! A number of FAIL events in a row, with no other end of an attempt between them.
 
 use crate::facts::tasks::TaskView;
 use crate::schema::EventType;

@@ -1,9 +1,9 @@
-//! Kill what the past of its user says will not finish.
+//! Kills tasks that, by the past of their user, will probably not finish.
 //!
-//! In: the chance that a task's job does not finish, as [`predict`](crate::studies::predict) says
-//! from what had ended by then, and the task's events. Out: the kill. The chance is that at the
-//! job's submission (`rate`), or with `by=age` and `by=events` that of the moment, by the task's age
-//! and by its events as well.
+//! In: the chance that a task's job does not finish, from [`predict`](crate::studies::predict) and
+//! the jobs that had ended by then, and the task's events. Out: the kill. The chance is that at the
+//! job's submission (`rate`), or with `by=age` and `by=events` the current one, from the task's age
+//! and also its events.
 //!
 //! ```text
 //!  history:p=0.95,after=60    chance 0.97   |-- 60 s --x      from the first SCHEDULE of the task
@@ -11,8 +11,8 @@
 //!  ..,by=events                        0.90 |-- 60 s ----fail-0.93---fail-0.96 x
 //! ```
 //! A task that is over by then is left alone until it is submitted or scheduled again. With
-//! `per=job` the whole job is ended once `tasks` of its tasks are condemned. Nothing that happens
-//! after the kill is looked at.
+//! `per=job` the whole job is ended once `tasks` of its tasks are condemned. Nothing after the kill
+//! is read.
 
 use super::retries::SCOPES;
 use super::{Owner, Scope};
@@ -35,7 +35,7 @@ pub struct HistoryRule {
     pub by: By,
 }
 
-/// What is known of a job when its chance is said.
+/// What is known about a job when its chance is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// What had ended when it was submitted.
@@ -60,7 +60,7 @@ impl By {
     }
 }
 
-/// The age from which tasks are killed where nothing else is said, s.
+/// The age from which tasks are killed by default, s.
 const AFTER_S: i64 = 60;
 
 /// The largest age that can be written, s: a hundred days.

@@ -1,7 +1,7 @@
 //! Time limits of attempts, as Slurm has them.
 //!
-//! In: attempts and the time that the task's user asked for. Out: the instant at which the first
-//! attempt that is too long reaches its limit. An attempt that ends exactly then is left alone.
+//! In: attempts and the requested time. Out: the instant at which the first attempt that is too
+//! long reaches its limit. An attempt that ends exactly then is left alone.
 //!
 //! ```text
 //!  slurm:limit=60                |--- attempt of 50 s ---|  |---- 60 s ----x--- cut off ---|

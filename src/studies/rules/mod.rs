@@ -1,9 +1,9 @@
 //! Rules that condemn a task, each swept over a grid of one parameter.
 //!
-//! In: one task's history. Out: for each parameter of the grid the instant at which the rule
-//! would have killed the task. A rule looks at nothing after that instant, so that what it saves
-//! could really have been saved. Grids ascend from strict to lenient: if a parameter condemns a
-//! task, so do all before it, no later.
+//! In: one task's history. Out: for each parameter of the grid the instant at which the rule would
+//! have killed the task. A rule reads nothing after that instant, so its savings were really
+//! possible. Grids ascend from strict to lenient: if a parameter condemns a task, so do all before
+//! it, no later.
 
 use thiserror::Error;
 

@@ -1,8 +1,8 @@
 //! Custom kill rules, held to what every rule promises.
 //!
 //! In: a function from a task and a parameter to the instant of the kill. Out: the same, checked
-//! task by task: a larger parameter kills no earlier, and the instant follows from what had happened
-//! by then, so that what a sweep says is saved could really have been saved.
+//! task by task: a larger parameter kills no earlier, and the instant follows from earlier events
+//! alone, so the savings in a sweep were really possible.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! So many restarts (a SCHEDULE after the first) within one hour.
+//! A number of restarts (SCHEDULE events after the first) within one hour.
 
 use crate::facts::tasks::TaskView;
 use crate::units::MICROS_PER_SECOND;

@@ -1,4 +1,4 @@
-//! Retry limits by the names and meanings that they have in Kubernetes, Spark and Hadoop.
+//! Retry limits with their names and meanings in Kubernetes, Spark and Hadoop.
 //!
 //! In: the ends of a task's attempts. Out: the instants of the failures that count, from which
 //! follows when a task or its job is given up.
@@ -19,8 +19,8 @@
 //! - Hadoop (`mapreduce.map.maxattempts`): likewise; killed attempts do not count. With `per=task`
 //!   only the task is given up (`mapreduce.map.failures.maxpercent=100`).
 //!
-//! A sweep applies the limit to what was recorded, whose failures came without such delays; a job
-//! that is over ends all of its tasks.
+//! A sweep applies the limit to recorded failures, which came without such delays; a job that is
+//! over ends all of its tasks.
 
 use crate::facts::tasks::TaskView;
 use crate::notation::{Notation, NotationError};

@@ -1,7 +1,7 @@
 //! Tasks that a kill rule spares.
 //!
-//! In: a task's priority and whom it belongs to. Out: whether it is one of those that are never
-//! killed. Numbers are compared as numbers; what is not known spares no task.
+//! In: a task's priority and owner. Out: whether the task is never killed. Numbers are compared as
+//! numbers; an unknown value spares no task.
 
 use crate::studies::predict::hazards::Moment;
 

@@ -1,6 +1,6 @@
-//! Kill rules as they are written, in `sweep --rules` and behind `kill:` in a policy alike.
+//! The notation of kill rules, in `sweep --rules` and after `kill:` in a policy.
 //!
-//! In: text. Out: a [`RuleGrid`], or a list of them that commas divide.
+//! In: text. Out: a [`RuleGrid`], or a list of them separated by commas.
 //!
 //! ```text
 //!  events=20                 a rule and its parameter

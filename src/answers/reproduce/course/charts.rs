@@ -1,4 +1,4 @@
-//! A picture for each question: the answer beside the other readings of the same words.
+//! A chart for each question: the answer, and the answers under other definitions.
 
 use super::words::Question;
 use crate::charts::{

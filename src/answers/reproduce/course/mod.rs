@@ -1,9 +1,9 @@
 //! `jobfate reproduce course`: the ten questions that courses ask of the trace of 2011.
 //!
-//! In: a lake of that trace, whatever parts are loaded. Out: for each question its exact definition,
-//! the query that defines it, the answer with its scope, other readings of the same words, and the
-//! answers that public reports give, beside the reading that gives the same. The numbers are those of
-//! `queries/q23` to `q32`, computed without SQL; tests hold the two together.
+//! In: a lake of that trace with any parts. Out: for each question its exact definition, the query
+//! that defines it, the answer with its scope, the answers under other definitions, and those of
+//! public reports. The numbers are those of `queries/q23` to `q32`, computed without SQL; tests
+//! compare the two.
 
 use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ use words::{QUESTIONS, Question, Said};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
-    captions: &[("course-readings", "The same questions, read otherwise")],
+    captions: &[("course-readings", "The same questions under other definitions")],
     ..Kind::called("course", "Ten questions that courses ask of the trace of 2011")
 };
 
@@ -41,14 +41,15 @@ pub struct Course {
     pub origin: Origin,
 }
 
-/// Answers all questions as far as the tables allow.
+/// Answers all questions where the tables allow.
 ///
 /// # Errors
 /// The lake is of another trace, or a table does not read.
 pub fn course(lake: &Lake, windows: Windows) -> Result<Course> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
-        let problem = format!("these questions are of google-2011, and this lake holds {source}");
+        let problem =
+            format!("these questions are about google-2011, and this lake holds {source}");
         return Err(Usage(problem).into());
     }
     Ok(Course {
@@ -119,11 +120,11 @@ impl Course {
             .float("part", rows().map(|row| row.2.part))
             .about("Numerator of the share, or sum of the mean; empty for other numbers")
             .float("whole", rows().map(|row| Some(row.2.whole)))
-            .about("Denominator, or how many values the number is of")
+            .about("Denominator, or the number of values behind the number")
             .text("query", rows().map(|row| row.1.query))
             .about("The query that defines the number")
             .text("scope", rows().map(|row| scope(row.1, row.3)))
-            .about("The tables and parts that it is of")
+            .about("The tables and parts that it covers")
             .whole()
             .view(&["question", "measure", "group", "value", "part", "whole"])
             .batch()

@@ -1,5 +1,5 @@
-//! The questions in words: what is asked, how it is defined, why published answers differ, and what
-//! public reports say. The reports are of students and named by number alone.
+//! The questions in words: the question, its definition, why published answers differ, and the
+//! answers of public reports, which students wrote and which are only numbered.
 
 use crate::schema::Table;
 
@@ -59,16 +59,16 @@ const NONE: (&str, f64) = ("", -1.0);
 pub(super) static QUESTIONS: [Question; 10] = [
     Question {
         asked: "What is the distribution of the machines by their CPU capacity?",
-        definition: "Each machine counts once, under the capacity that was said of it last.",
+        definition: "Each machine counts once, under its last recorded capacity.",
         query: "q23_course_machines",
         tables: &[Table::MachineEvents],
         group: "CPU",
         answers: &["machines"],
-        differ: "machine_events has a row for each time that a machine comes, leaves or changes, three per \
-            machine on average. Reports that count its rows find 37,780 machines, of which 32 have no \
-            capacity; those that take the rows of time 0 miss the machines that came later. The shares \
-            hardly differ, since all capacities come and go about equally often: the shares alone do not \
-            show the mistake, the counts do.",
+        differ: "machine_events has a row for each time that a machine joins, leaves or changes, \
+        three per machine on average. Reports that count its rows find 37,780 machines, of which \
+        32 have no capacity; those that take the rows of time 0 miss the machines that joined \
+        later. The shares hardly differ, because machines of all capacities join and leave about \
+        equally often. So the counts show the mistake, but the shares do not.",
         said: &[
             count(35_015.0, ("rows", 0.5), "machines of CPU 0.5, reports 1 and 2"),
             count(2_223.0, ("rows", 1.0), "machines of CPU 1, reports 1 and 2"),
@@ -89,12 +89,12 @@ pub(super) static QUESTIONS: [Question; 10] = [
         tables: &[Table::MachineEvents],
         group: "machines",
         answers: &["lost"],
-        differ: "Reports 1, 3 and 4 have the same numerator. The denominator decides: most machines never leave, so that \
-            their last row is their first. Whoever takes the time from the first to the last row of each \
-            machine leaves out three quarters of the capacity that was there, and finds four times the \
-            loss. Whoever also counts machines that never came back finds more; whoever counts machines and \
-            not time finds 41 %. Differences of times that are not paired (REMOVE with the next ADD of the \
-            same machine) give negative shares.",
+        differ: "Reports 1, 3 and 4 have the same numerator. The denominator decides: most \
+        machines never leave, so their last row is their first. The time from the first to the \
+        last row of each machine leaves out three quarters of the available capacity, which makes \
+        the loss four times as large. With machines that never came back it is larger still, and \
+        counting machines instead of time gives 41 %. Differences of times that are not paired \
+        (REMOVE with the next ADD of the same machine) give negative shares.",
         said: &[
             share(0.0048, 0.0001, ("lost", -1.0), "reports 1 and 4"),
             share(0.018_879, 0.000_001, ("lost, between first and last event", -1.0), "report 3"),
@@ -109,10 +109,11 @@ pub(super) static QUESTIONS: [Question; 10] = [
         tables: &[Table::JobEvents, Table::TaskEvents],
         group: "class",
         answers: &["jobs", "tasks"],
-        differ: "A job has three rows in job_events, a task four or more in task_events. Reports that count \
-            rows find 771,302 jobs of class 0 where there are 257,275. For jobs the shares survive this, \
-            for tasks they do not: tasks that are evicted and restarted have more rows. Most reports are of five of 500 parts, and each group of students has others: a part is one and a half hours, in \
-            which one user may submit thousands of tasks.",
+        differ: "A job has three rows in job_events, a task four or more in task_events. Reports \
+        that count rows find 771,302 jobs of class 0 instead of 257,275. The shares of jobs stay \
+        about the same, those of tasks do not: tasks that are evicted and restarted have more \
+        rows. Most reports use five of 500 parts, and each group of students has different ones: a \
+        part covers one and a half hours, in which one user may submit thousands of tasks.",
         said: &[
             count(771_302.0, ("rows of jobs", 0.0), "jobs of class 0, report 1"),
             count(643_916.0, ("rows of jobs", 1.0), "jobs of class 1, report 1"),
@@ -127,11 +128,12 @@ pub(super) static QUESTIONS: [Question; 10] = [
         tables: &[Table::TaskEvents],
         group: "class",
         answers: &["tasks"],
-        differ: "Four denominators are in use, and they order the classes differently: tasks, attempts, rows, \
-            and the evictions of all classes. Of all evictions most are of class 0 because most tasks are: \
-            that says nothing of a chance. Per attempt a task that is evicted a hundred times counts a \
-            hundred times. The class is not what decides, besides: evictions follow the priority (question \
-            8), and classes mix priorities. Reports on other parts find other numbers by the same reading.",
+        differ: "Four denominators are in use, and they order the classes differently: tasks, \
+        attempts, rows, and the evictions of all classes. Most evictions are of class 0 because \
+        most tasks are, which says nothing about the chance. Per attempt, a task that is evicted a \
+        hundred times counts a hundred times. Besides, the class does not decide: evictions follow \
+        the priority (question 8), and classes mix priorities. Reports on other parts find other \
+        numbers with the same definition.",
         said: &[
             share(
                 0.75,
@@ -152,10 +154,10 @@ pub(super) static QUESTIONS: [Question; 10] = [
         tables: &[Table::TaskEvents],
         group: "jobs",
         answers: &["one machine"],
-        differ: "Three of four jobs have one task. Counted with the others they all run on one machine, and the \
-            answer becomes yes; without them it is no. Jobs that use more machines than they have tasks are \
-            not spread further: their tasks were restarted elsewhere. A job whose tasks began before the \
-            first loaded part shows only those that were scheduled again.",
+        differ: "Three of four jobs have one task, which always runs on one machine. If they \
+        count, the answer is yes; without them it is no. Jobs that use more machines than they \
+        have tasks are not spread further: their tasks were restarted elsewhere. A job whose tasks \
+        began before the first loaded part shows only those that were scheduled again.",
         said: &[
             share(
                 0.4169,
@@ -176,11 +178,12 @@ pub(super) static QUESTIONS: [Question; 10] = [
         tables: &[Table::TaskEvents, Table::TaskUsage],
         group: "tasks",
         answers: &["CPU", "memory"],
-        differ: "Reports correlate tasks, or rows of task_usage (which weights tasks by how long they run), or the \
-            request with the share of it that is used. The last is another question: it is negative where \
-            large requests are padded, though large requests use more. Some tasks use more than they ask for, \
-            since CPU is not limited. Requests are few round numbers, so that a correlation says little; a \
-            mean of the use by request says more.",
+        differ: "Reports correlate tasks, or rows of task_usage (which weights tasks by how long \
+        they run), or the request with the share of it that is used. The last is a different \
+        question: the correlation is negative if large requests are padded, although large \
+        requests use more. Some tasks use more than they request, because CPU is not limited. \
+        Requests have few distinct values, so a correlation says little; the mean use by request \
+        says more.",
         said: &[
             share(0.446_985, 0.000_001, ("CPU", -1.0), "CPU, report 2, other parts"),
             share(0.567_810, 0.000_001, ("memory", -1.0), "memory, report 2, other parts"),
@@ -195,10 +198,11 @@ pub(super) static QUESTIONS: [Question; 10] = [
         tables: &[Table::TaskEvents],
         group: "hours",
         answers: &["hours, requested"],
-        differ: "Use can be that of a task, of a machine or of the cluster, in five minutes or an hour, and a peak a \
-            maximum or a mean. Most reports join evictions to usage windows of the same task or machine, which \
-            keeps only machines that ran something then; with few parts of task_usage there are few pairs. A \
-            correlation over hours of one day mixes the time of day into both. None of them shows what causes an eviction.",
+        differ: "Use can be that of a task, a machine or the cluster, in five minutes or an hour, \
+        and a peak can be a maximum or a mean. Most reports join evictions to usage windows of the \
+        same task or machine, which keeps only machines that ran something then; with few parts of \
+        task_usage there are few pairs. A correlation over hours of one day mixes the time of day \
+        into both. None of them shows what causes an eviction.",
         said: &[share(
             -0.025,
             0.001,
@@ -213,24 +217,25 @@ pub(super) static QUESTIONS: [Question; 10] = [
         tables: &[Table::TaskEvents],
         group: "priority",
         answers: &["tasks"],
-        differ: "As for classes, four denominators are in use. Here the order survives: priorities 0 and 1, which \
-            are free, are evicted most by every reading. But how much depends on it: per attempt the tasks \
-            that are evicted over and over weigh more than the many that never are. Priorities with a few \
-            tasks give shares of 0 or 100 %, and say nothing.",
+        differ: "As for classes, four denominators are in use. Here the order stays the same: \
+        priorities 0 and 1, which are free, are evicted most under every definition. The sizes \
+        differ: per attempt, tasks that are evicted again and again weigh more than the many that \
+        never are. Priorities with few tasks have shares of 0 or 100 %, which say nothing.",
         said: &[],
     },
     Question {
         asked: "How often do jobs and tasks fail, by scheduling class?",
-        definition: "Jobs (tasks) whose last event of an end is FAIL and which do not come back, of all.",
+        definition: "Jobs (tasks) whose last terminal event is FAIL and which are not submitted \
+        again, as a share of all.",
         query: "q31_course_failures",
         tables: &[Table::JobEvents, Table::TaskEvents],
         group: "class",
         answers: &["jobs failed", "tasks failed"],
-        differ: "FAIL is an event, not a fate: most tasks that fail are submitted again and end otherwise. Whoever \
-            counts tasks with a FAIL finds ten times more than fail in the end. Some reports add KILL, which \
-            is sixty times as frequent in class 0, and is often a user or a program that had enough. Jobs \
-            that still run are in the denominator of some and not of others; class 3, whose jobs run \
-            longest, depends most on it.",
+        differ: "FAIL is an event, not an outcome: most tasks that fail are submitted again and \
+        end differently. Ten times as many tasks have a FAIL as fail in the end. Some reports add \
+        KILL, which is sixty times as frequent in class 0 and often means that a user or a program \
+        stopped the job. Some denominators include jobs that still run and others do not; this \
+        matters most for class 3, whose jobs run longest.",
         said: &[],
     },
     Question {
@@ -241,11 +246,12 @@ pub(super) static QUESTIONS: [Question; 10] = [
         tables: &[Table::JobEvents, Table::TaskEvents],
         group: "class",
         answers: &["jobs: median", "tasks: median"],
-        differ: "What began before the trace stands at time 0, SUBMIT and SCHEDULE alike, and waits 0 s in every \
-            report that keeps it. A mean is made by the few that wait for hours, a median by the many that wait \
-            for seconds: in the loaded parts they differ by a factor of twenty. Restarts wait too, and longer. A job waits until \
-            its first task starts, so that jobs wait less than tasks. Tasks that never start have no wait here, \
-            which favours short ones; `describe --what waiting` counts them.",
+        differ: "Jobs and tasks that began before the trace have their SUBMIT and SCHEDULE at time \
+        0, and wait 0 s in every report that keeps them. The few that wait for hours determine the \
+        mean, the many that wait for seconds the median: in the loaded parts these differ by a \
+        factor of twenty. Restarts wait too, and longer. A job waits until its first task starts, \
+        so jobs wait less than tasks. Tasks that never start have no wait here, which favours \
+        short waits; `describe --what waiting` counts them.",
         said: &[],
     },
 ];

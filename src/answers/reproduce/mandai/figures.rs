@@ -1,7 +1,7 @@
-//! The figures of the paper of 2017, redrawn from whatever parts are loaded.
+//! The figures of the paper of 2017, drawn from the loaded parts.
 //!
-//! In: our curves. Out: one picture per figure, the values that the paper prints as marks beside
-//! them. The figures themselves cannot be read off; a mark is a number of the paper's text.
+//! In: our curves. Out: one chart per figure, with the printed values of the paper as marks. The
+//! paper's figures cannot be read off, so a mark is a number of its text.
 
 use super::DAY_S;
 use crate::answers::describe::Described;

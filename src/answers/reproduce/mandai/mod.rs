@@ -1,8 +1,8 @@
-//! `jobfate reproduce mandai`: the study of 2017 beside ours, number by number.
+//! `jobfate reproduce mandai`: the study of 2017 compared with ours, number by number.
 //!
-//! In: a lake of the trace of 2011, whatever parts are loaded. Out: one claim for each number and
-//! sentence of the paper, and its figures with the paper's readable values as marks. What comes from
-//! tables that are not whole is shown beside the paper's number and never called reproduced.
+//! In: a lake of the trace of 2011 with any parts. Out: one claim for each number and sentence of
+//! the paper, and its figures with the paper's readable values as marks. Numbers from incomplete
+//! tables are shown next to the paper's, and never called reproduced.
 
 use serde_json::{Map, json};
 
@@ -85,7 +85,7 @@ fn parameters(windows: Windows) -> Vec<Parameter> {
     let end_s = crate::units::micros_to_seconds(windows.job_end_us);
     vec![
         of("thresholds", "10..=400:10", Settled::Given, "values of T, events of a task"),
-        of("classes", "sequence", Settled::Given, "how the outcome of a job is told"),
+        of("classes", "sequence", Settled::Given, "how the outcome of a job is defined"),
         of(
             "cpu",
             "published",

@@ -1,4 +1,4 @@
-//! The words of `reproduce ota`.
+//! The parameters, claims and figures of `reproduce ota`.
 
 use std::path::Path;
 
@@ -91,7 +91,7 @@ impl Settings {
             number.ok_or_else(|| Usage(format!("`{flag}{key}={value}`: expected {what}")))
         };
         match key {
-            "from" => self.from = number(0.0, 36_500.0, "a number of days of 0 or more")?,
+            "from" => self.from = number(0.0, 36_500.0, "a number of days, 0 or more")?,
             "days" => self.days = number(0.01, 36_500.0, "a number of days above 0")?,
             "interval_s" => self.interval_s = number(1.0, 1e9, "seconds, 1 or more")?,
             "half_life_s" => self.half_life_s = number(1.0, 1e9, "seconds, 1 or more")?,
@@ -99,7 +99,7 @@ impl Settings {
                 let expected = || {
                     Usage(format!(
                         "`{flag}users={value}`: expected a number from 1 to {} or that many names, \
-                         divided by commas (one alone ends in a comma)",
+                        separated by commas (a single name ends in a comma)",
                         Tone::SERIES.len()
                     ))
                 };
@@ -144,7 +144,7 @@ impl Settings {
                 "users",
                 self.users.text(),
                 Settled::Open,
-                "users that are drawn: so many of the heaviest, or names divided by commas",
+                "users in the figures: the number of heaviest ones, or names separated by commas",
             ),
             one(
                 "interval_s",
@@ -280,7 +280,7 @@ impl Outcome {
         all
     }
 
-    /// What is said beside it: how it came out, the parameters, and what the figures show.
+    /// Its notes: how it came out, the parameters, and what the figures show.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!("{PAPER}: {}", headline(&self.claims))];
         notes.extend(parameters_in_words(&self.settings.parameters()));

@@ -2,7 +2,7 @@
 //!
 //! In: a group, detectors, and how progress is told. Out: for each detector the attempts that it
 //! would have flagged and when. History is not touched: a flagged attempt counts as having a copy
-//! until it ends, and goes on as recorded. What happens at a heartbeat's own instant is known at
+//! until it ends, and continues as recorded. What happens at a heartbeat's own instant is known at
 //! that heartbeat, so an attempt that has just ended is never flagged. A detector that says until
 //! when it stays quiet is asked again at the first heartbeat from then on, or when an attempt
 //! begins or ends; heartbeats at which all are quiet are passed over. That moves no flag.
@@ -50,7 +50,7 @@ pub enum Beats {
 }
 
 impl WalkPlan {
-    /// Whether detectors may be quiet: not where a report is drawn anew each time.
+    /// Whether detectors may be quiet: not where a report is drawn again each time.
     fn lets_be_quiet(&self) -> bool {
         self.beats == Beats::Needed && self.noise == 0.0
     }
@@ -278,14 +278,14 @@ impl<'a> State<'a> {
         ends_us.min().map_or(change_us, |end_us| end_us.min(change_us))
     }
 
-    /// Until when all that runs goes on at the rate of its last report, µs.
+    /// Until when all that runs continues at the rate of its last report, µs.
     fn steady_until_us(&self, book: &ProgressBook, now_us: i64) -> i64 {
         let steady = self.running.iter().filter(|row| row.has_progress);
         let steady = steady.map(|row| book.steady_until_us(self.group, row.attempt, now_us));
         steady.min().unwrap_or(i64::MAX)
     }
 
-    /// Whether all that runs reports that it is nearly done, and goes on to.
+    /// Whether all that runs reports that it is nearly done, and continues to.
     fn is_stalled(&self, book: &ProgressBook, now_us: i64) -> bool {
         let mut running = self.running.iter();
         running.all(|row| row.has_progress && book.is_stalled(self.group, row.attempt, now_us))

@@ -272,7 +272,7 @@ fn a_task_of_thirty_thousand_years_takes_no_time() {
     assert_eq!(heartbeats(&group, 10 * S), 99_999_999_999);
 }
 
-/// Three that go on for thirty thousand years after nine of about a minute.
+/// Three that continue for thirty thousand years after nine of about a minute.
 #[test]
 fn several_tasks_that_go_on_for_ages_take_no_time() {
     let mut draws: Vec<Draw> = (0..9).map(|idx| (0, 0, 55 + idx, 1)).collect();

@@ -310,7 +310,7 @@ fn run(settings: &Settings, disturbance: Disturbance, policy: &str, number: usiz
     let policy: PolicyPlan = policy.parse().expect("a policy as it is written");
     let workload = workload(settings, disturbance, seed);
     let cluster = cluster(settings, disturbance);
-    // A storm of restarts may go on for ever; the paper's longest job took 8,741 s.
+    // A storm of restarts may continue for ever; the paper's longest job took 8,741 s.
     let until_us = micros(40_000.0);
     let outcome = replay(&Plan { seed, until_us, ..Plan::new(&cluster, &workload, &policy) });
     let mut run = Run { job_s: micros_to_seconds(outcome.last_us), ..Run::default() };

@@ -136,8 +136,8 @@ impl Group {
         }
     }
 
-    /// What the attempts report now. `is_even` where all of them go on at speed 1 from their start
-    /// and no machine of theirs has gone: then nothing has to be looked up.
+    /// What the attempts report now. `is_even` where all of them continue at speed 1 from their
+    /// start and no machine of theirs has gone: then nothing has to be looked up.
     pub(super) fn look(&mut self, state: &State<'_>, is_even: bool) {
         self.catch_up();
         let now_us = state.now_us;

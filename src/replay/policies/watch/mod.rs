@@ -1,4 +1,4 @@
-//! Straggler detectors at work: what they flag is copied, or killed and started anew.
+//! Straggler detectors in a replay: flagged attempts are copied, or killed and restarted.
 //!
 //! In: any detector by its name (`late`, `yarn`, `poisson`, ...) with its own parameters, and
 //! three of the policy. At each heartbeat every group with running attempts is judged; flagged
@@ -17,8 +17,8 @@
 //! - `heartbeat_s`: time between two heartbeats, 3 s; after a million of them at which no
 //!   attempt has begun or ended, and as long as nothing that runs can be judged, the next is just
 //!   before the next event;
-//! - `restarts=100`: how often a task is started anew at most. A rule that flags every attempt of a
-//!   task would otherwise never let it end; with 0 nothing is restarted;
+//! - `restarts=100`: how often a task is started again at most. A rule that flags every attempt of
+//!   a task would otherwise never let it end; with 0 nothing is restarted;
 //! - `copies=first|last`: whether flagged copies go before waiting tasks, `first`: a detector that
 //!   holds back while its group waits flags nothing then;
 //! - `nodes=known|unknown`: whether the speeds of machines are known from earlier jobs, `unknown`.
@@ -74,7 +74,7 @@ struct Watch {
     is_settled: bool,
     /// By task, whether it has ever been given a copy.
     was_copied: Vec<bool>,
-    /// How often a task has been started anew.
+    /// How often a task has been started again.
     restarts: FxHashMap<u32, u32>,
     /// By slot, the attempt's number within its group.
     number: Vec<u32>,

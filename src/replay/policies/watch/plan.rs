@@ -26,7 +26,7 @@ pub(super) struct Plan {
     pub(super) heartbeat_s: f64,
     pub(super) goes_first: bool,
     pub(super) knows_nodes: bool,
-    /// How often a task is started anew at most.
+    /// How often a task is started again at most.
     pub(super) restarts_max: u32,
     /// Whether groups are left out of heartbeats that bring nothing; not in tests of that.
     pub(super) lets_sleep: bool,

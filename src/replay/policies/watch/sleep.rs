@@ -23,7 +23,7 @@ use crate::replay::state::State;
 #[derive(Debug)]
 pub(super) struct Sleep {
     is_allowed: bool,
-    /// Whether all attempts go on at the rate of their first report.
+    /// Whether all attempts continue at the rate of their first report.
     is_steady: bool,
     awake: BTreeSet<u32>,
     /// Until when groups sleep, µs; those that have been woken since are still there.
@@ -48,13 +48,13 @@ impl Sleep {
         }
     }
 
-    /// Whether every attempt goes on at speed 1 from its start, reports at once, and in a straight
-    /// line.
+    /// Whether every attempt continues at speed 1 from its start, reports at once, and in a
+    /// straight line.
     pub(super) const fn is_steady(&self) -> bool {
         self.is_steady
     }
 
-    /// Until when attempts go on at the rate of their last report, µs.
+    /// Until when attempts continue at the rate of their last report, µs.
     pub(super) fn steady_until_us(&self, state: &State<'_>) -> i64 {
         if self.is_steady { i64::MAX } else { state.now_us }
     }
@@ -129,7 +129,7 @@ impl Sleep {
     }
 }
 
-/// Whether every attempt goes on from its first report to its end at one rate, exactly: machines
+/// Whether every attempt continues from its first report to its end at one rate, exactly: machines
 /// of speed 1 that never change it and that nobody shares, and whole microseconds of work.
 fn is_steady(state: &State<'_>) -> bool {
     let (cluster, workload) = (state.cluster, state.workload);

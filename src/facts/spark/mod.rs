@@ -1,10 +1,10 @@
-//! Runs the queries on a Spark that is there: a standalone cluster, YARN, Kubernetes, or `local`.
+//! Runs the queries on an existing Spark: a standalone cluster, YARN, Kubernetes, or `local`.
 //!
-//! In: a lake that Spark sees under the same path (or under another, if told), and queries. Out:
-//! their answers, as the embedded Polars gives them. Spark is started as `spark-sql` with one file
-//! of SQL: a view per table of the lake, then each query, unchanged, written as Parquet, and a
-//! view of that for the queries that read it. The facts lie below the lake, in a folder of their
-//! own, until they are read.
+//! In: a lake that Spark sees under the same path, or under a given one, and queries. Out: the
+//! answers that the embedded Polars gives. Spark is started as `spark-sql` with one file of SQL: a
+//! view per table of the lake, then each query, unchanged, written as Parquet, and a view of that
+//! for the queries that read it. The facts are in a separate folder of the lake until they are
+//! read.
 //!
 //! ```text
 //!  lake/task_events/*.parquet ─► view task_events ─► q03 ─► .facts-1234/q03_attempts/
@@ -241,7 +241,7 @@ fn refuse_leftovers(lake: &Lake, queries: &[&'static Query]) -> Result<(), FactE
     Ok(())
 }
 
-/// Everything that Spark is told.
+/// Everything that Spark gets.
 fn script(
     lake: &Lake,
     queries: &[&'static Query],
@@ -257,7 +257,7 @@ fn script(
     Ok(text)
 }
 
-/// Tells Spark a query, after everything that it reads.
+/// Adds a query to the script of Spark, after everything that it reads.
 fn tell(
     query: &'static Query,
     lake: &Lake,
