@@ -89,6 +89,14 @@ impl By {
             Self::Cluster => "cluster",
         }
     }
+
+    /// Several of them.
+    pub fn plural(self) -> String {
+        match self {
+            Self::Class => "classes".to_owned(),
+            other => format!("{}s", other.name()),
+        }
+    }
 }
 
 /// How machines are told apart in the cells.
