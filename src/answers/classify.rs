@@ -131,6 +131,7 @@ pub static KINDS: [Kind<'static>; 2] = [
     },
     Kind {
         tables: &[Table::TaskEvents],
+        sentence: Some(sentences::OUTCOMES),
         ..Kind::called("classify-tasks", "What became of the tasks")
     },
 ];

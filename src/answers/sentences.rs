@@ -32,8 +32,6 @@ pub(crate) const POLICIES: Sentence = |it| replay(&it["answer"]);
 pub(crate) const MONTHS: Sentence = |it| months(&it["answer"]);
 /// Of users.
 pub(crate) const USERS: Sentence = |it| fairness(&it["answer"], &it["settings"]);
-/// Of checks.
-pub(crate) const CHECKS: Sentence = |it| quality(&it["answer"]);
 
 /// A share as a reader wants it.
 pub(crate) fn percent(share: f64) -> String {
@@ -159,8 +157,9 @@ impl Ends {
 
 fn outcomes(answer: &Value, ends: Ends) -> Option<String> {
     let total = answer["total"].as_u64()?;
+    let of = answer["censoring"]["of"].as_str().unwrap_or("jobs").trim_end_matches('s');
     if total == 0 {
-        return Some("There are no jobs".to_owned());
+        return Some(format!("There are no {of}s"));
     }
     let parts: Vec<String> = rows(answer)
         .filter_map(|row| {
@@ -173,7 +172,7 @@ fn outcomes(answer: &Value, ends: Ends) -> Option<String> {
             })
         })
         .collect();
-    Some(format!("Of {}, {}", counted(total, "job"), parts.join(", ")))
+    Some(format!("Of {}, {}", counted(total, of), parts.join(", ")))
 }
 
 fn cpu(answer: &Value, ends: Ends) -> Option<String> {
@@ -442,7 +441,7 @@ fn months(answer: &Value) -> Option<String> {
         )
     });
     Some(format!(
-        "In {}, {} used {} {}, {} {} of it{wasted}{wait}{limits}",
+        "In {}, {} used {} {}, account {} {} of it{wasted}{wait}{limits}",
         count("months", "month")?,
         count("accounts", "account")?,
         six_digits(total),
@@ -464,25 +463,6 @@ fn closed(answer: &Value) -> Option<String> {
         counted(attempts, "attempt"),
         grouped(answer["attempts"].as_u64()?),
     ))
-}
-
-fn quality(answer: &Value) -> Option<String> {
-    let checks = answer["checks"].as_array()?;
-    let differing = checks.iter().filter(|check| check["found"] != check["published"]).count();
-    let said = if checks.is_empty() {
-        "The published counts do not apply to this trace; its irregularities are counted".to_owned()
-    } else if differing == 0 {
-        format!("All {} published counts that apply agree", grouped(checks.len() as u64))
-    } else {
-        format!(
-            "{} of {} published counts differ",
-            grouped(differing as u64),
-            grouped(checks.len() as u64)
-        )
-    };
-    let warnings = answer["warnings"].as_array().map_or(&[][..], Vec::as_slice);
-    let warned = warnings.iter().filter_map(Value::as_str).map(|text| format!(". Warning: {text}"));
-    Some(std::iter::once(said).chain(warned).collect())
 }
 
 #[cfg(test)]
@@ -540,11 +520,6 @@ mod tests {
             fairness(&answer, &json!({"cpu": "slots", "accrual": "running"})).unwrap(),
             "2 users used 10 NCU-s (slots); the heaviest (a) 60.0 % of it"
         );
-        let check = |found: u64| json!({"table": "job_events", "published": 5, "found": found});
-        let said = |checks: &[Value]| quality(&json!({"checks": checks})).unwrap();
-        assert_eq!(said(&[check(5), check(5)]), "All 2 published counts that apply agree");
-        assert_eq!(said(&[check(5), check(6)]), "1 of 2 published counts differ");
-        assert!(said(&[]).starts_with("The published counts do not apply"));
         let answer = json!({"rule": "events", "rows": [
             {"threshold": 10, "saved_share": {"failed": 0.89}, "harmed_jobs": 1}]});
         assert_eq!(

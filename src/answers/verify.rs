@@ -9,7 +9,7 @@ use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
 use crate::answers::study::{Verdict, Work};
-use crate::answers::{Said, sentences};
+use crate::answers::{Said, checked};
 use crate::digits::{counted, grouped};
 use crate::facts::census::{Census, census};
 use crate::faults::{CheckFailed, Interrupted, Result};
@@ -28,7 +28,7 @@ use crate::studies::checks::{self, Check};
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     remarks: &[],
-    sentence: Some(sentences::CHECKS),
+    sentence: Some(checked::CHECKS),
     ..Kind::called("verify", "Checks of the tables")
 };
 

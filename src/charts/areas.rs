@@ -8,6 +8,7 @@
 
 use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{At, Canvas, Mark, Place, Shape};
+use super::hatch::hatch;
 use super::lines::{APART, Named, names_below};
 use super::says;
 use super::theme::Tone;
@@ -82,8 +83,10 @@ pub(super) fn draw(chart: &AreaChart, canvas: &mut Canvas) {
     let middle = |idx: usize| f64::midpoint(chart.edges[idx], chart.edges[idx + 1]);
     for (area, heights) in chart.areas.iter().zip(&heights) {
         let points = outline(heights, &chart.edges).into_iter().map(|(x, y)| frame.at(x, y));
-        let ink = area.tone.ink().with_opacity(0.88);
-        canvas.marks.push(Mark::Area { points: points.collect(), ink });
+        let (points, ink): (Vec<At>, _) = (points.collect(), area.tone.ink().with_opacity(0.88));
+        let outline = points.clone();
+        canvas.marks.push(Mark::Area { points, ink });
+        hatch(&outline, area.tone, canvas);
         let mut last: Option<f64> = None;
         for (idx, height) in heights.iter().enumerate() {
             let Some(value) = area.values.get(idx).copied().flatten() else { continue };

@@ -38,6 +38,12 @@ const TIMES: [(&str, &str, &str, f64); 4] = [
     (DAYS_OF_SPAN, "span", "d", 86_400.0),
 ];
 
+/// The title of an axis where it stands beside each of many values: that of a time is short.
+pub(super) fn beside_values(title: &str) -> String {
+    let time = TIMES.iter().find(|time| time.0 == title);
+    time.map_or_else(|| title.to_owned(), |(_, _, unit, _)| format!("time ({unit})"))
+}
+
 /// One axis: its range, and what is written at it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {

@@ -32,6 +32,8 @@ pub(super) enum Align {
 pub(super) enum Mark {
     /// A line through points.
     Path { points: Vec<At>, width: f64, dash: Dash, ink: Ink },
+    /// Short lines of one kind.
+    Strokes { strokes: Vec<[At; 2]>, width: f64, ink: Ink },
     /// A filled polygon.
     Area { points: Vec<At>, ink: Ink },
     /// A rectangle: left, top, width, height.

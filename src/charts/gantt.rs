@@ -1,9 +1,10 @@
 //! Who ran where and when: a row per machine, a bar per attempt.
 
 use super::axes::{Axis, Frame, Room, Scale};
-use super::canvas::{Align, Canvas, Place, Shape, count, shortened, width_of};
+use super::canvas::{Align, At, Canvas, Mark, Place, Shape, count, shortened, width_of};
 use super::says;
-use super::theme::{Ink, Tone};
+use super::signs::mark;
+use super::theme::{Ink, Marker, Tone};
 
 /// Bars over time, in rows.
 #[derive(Clone, Debug)]
@@ -35,6 +36,23 @@ pub struct GanttSpan {
     pub label: String,
     /// Colour.
     pub tone: Tone,
+}
+
+/// Pixels for the sign at the end of a bar, in heights of the text; a bar of less than twice as many
+/// has none.
+const SIGN: f64 = 0.9;
+
+/// The sign of a colour on a bar.
+fn signed(tone: Tone, at: At, canvas: &mut Canvas) {
+    let (size, ink) = (canvas.look.text, tone.ink());
+    match tone.style().1 {
+        // A ring is open: what it encloses is the bar.
+        Marker::Ring => {
+            let (radius, width, ink) = (0.24 * size, 0.12 * size, ink.for_text());
+            canvas.marks.push(Mark::Ring { at, radius, width, ink });
+        }
+        marker => mark(canvas, at, marker, 0.24 * size, ink.for_text()),
+    }
 }
 
 pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
@@ -80,10 +98,17 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
         let shape = Shape::Area((start, y), (end - start, high));
         canvas.places.push(Place { shape, says: says(&span.label, &amounts) });
         let small = size * 0.95;
-        let fits = |text: &&str| width_of(text, small) + 0.6 * size < end - start;
+        // What ends a bar is told by a form as well as by its colour.
+        let sign = if 2.0 * SIGN * size < end - start { SIGN * size } else { 0.0 };
+        if 0.0 < sign {
+            let at = (end - gap / 2.0 - sign / 2.0, y + high / 2.0);
+            signed(span.tone, at, canvas);
+        }
+        let room = end - start - sign;
+        let fits = |text: &&str| width_of(text, small) + 0.6 * size < room;
         let name = span.label.split(' ').next().unwrap_or_default();
         if let Some(text) = [span.label.as_str(), name].into_iter().find(fits) {
-            let middle = (f64::midpoint(start, end), y + high / 2.0);
+            let middle = (start + room / 2.0, y + high / 2.0);
             canvas.text(text, middle, Align::Middle, small, span.tone.ink().for_text());
         }
     }
@@ -105,6 +130,7 @@ fn legend(chart: &GanttChart, canvas: &mut Canvas) -> f64 {
             (x, y) = (margin, y + 1.4 * size);
         }
         canvas.fill((x, y), (size, size), tone.ink());
+        signed(*tone, (x + size / 2.0, y + size / 2.0), canvas);
         canvas.text(name, (x + 1.4 * size, y + size / 2.0), Align::Left, size, Ink::TEXT);
         x += whole + 1.2 * size;
     }
@@ -114,7 +140,6 @@ fn legend(chart: &GanttChart, canvas: &mut Canvas) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::Look;
-    use super::super::canvas::Mark;
     use super::*;
 
     #[test]

@@ -9,8 +9,10 @@
 
 use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, At, Canvas, Mark, Place, Shape, count, lines_of, shortened, width_of};
+use super::hatch::hatch;
 use super::says;
-use super::theme::{Ink, Marker, Tone};
+use super::signs::mark;
+use super::theme::{Ink, Tone};
 
 /// Curves over one pair of axes.
 #[derive(Clone, Debug)]
@@ -268,39 +270,6 @@ fn curve(line: &Line, points: &[At], canvas: &mut Canvas) {
     }
 }
 
-/// Draws one marked point.
-fn mark(canvas: &mut Canvas, (x, y): At, marker: Marker, radius: f64, ink: Ink) {
-    let area = |points: &[At]| {
-        let points = points.iter().map(|(right, down)| (x + right * radius, y + down * radius));
-        Mark::Area { points: points.collect(), ink }
-    };
-    let stroke = |from: At, to: At| {
-        let at = |(right, down): At| (x + right * radius, y + down * radius);
-        Mark::Path { points: vec![at(from), at(to)], width: radius / 2.0, dash: &[], ink }
-    };
-    match marker {
-        Marker::Dot => canvas.marks.push(Mark::Dot { at: (x, y), radius, ink }),
-        Marker::Ring => {
-            canvas.marks.push(Mark::Dot { at: (x, y), radius, ink: Ink::PAPER });
-            canvas.marks.push(Mark::Ring { at: (x, y), radius, width: radius / 2.0, ink });
-        }
-        Marker::Square => {
-            canvas.marks.push(area(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]));
-        }
-        Marker::Up => canvas.marks.push(area(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)])),
-        Marker::Down => canvas.marks.push(area(&[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)])),
-        Marker::Diamond => {
-            canvas.marks.push(area(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]));
-        }
-        Marker::Cross => canvas
-            .marks
-            .extend([stroke((-1.0, -1.0), (1.0, 1.0)), stroke((-1.0, 1.0), (1.0, -1.0))]),
-        Marker::Plus => {
-            canvas.marks.extend([stroke((-1.2, 0.0), (1.2, 0.0)), stroke((0.0, -1.2), (0.0, 1.2))]);
-        }
-    }
-}
-
 /// Pixels between places of one curve that tell its values: a pointer is always near one of them.
 pub(super) const APART: f64 = 6.0;
 
@@ -332,7 +301,10 @@ struct Beside {
 /// Pixels from one line of text to the next, in heights of the text.
 const LINE: f64 = 1.3;
 
-/// The names at the ends of the curves, if each ends at the right and the names fit.
+/// How far a name may stand from the end of its curve, in lines of text.
+const NEAR: f64 = 1.5;
+
+/// The names at the ends of the curves, if each ends at the right and the names fit there.
 fn beside(
     chart: &LineChart,
     ranges: &Ranges,
@@ -362,6 +334,7 @@ fn beside(
         })
         .collect();
     labels.sort_by(|one, other| one.1.total_cmp(&other.1));
+    let ends: Vec<f64> = labels.iter().map(|label| label.1).collect();
     let apart = LINE * size / height;
     // Down from the top, then up from the bottom: a name moves as little as it can.
     for idx in 1..labels.len() {
@@ -373,8 +346,11 @@ fn beside(
         lowest = label.1 - apart;
     }
     let is_high_enough = labels.first().is_none_or(|label| -apart <= label.1);
+    // A name far from the end of its curve is beside another one.
+    let is_near =
+        labels.iter().zip(&ends).all(|(label, end)| (label.1 - end).abs() <= NEAR * apart);
     let widest = labels.iter().map(|label| width_of(&label.0, size)).fold(0.0, f64::max);
-    is_high_enough.then_some(Beside { width: widest + 2.0 * size, labels })
+    (is_high_enough && is_near).then_some(Beside { width: widest + 2.0 * size, labels })
 }
 
 impl Beside {
@@ -465,7 +441,10 @@ fn sample(named: Named<'_>, (x, y): At, length: f64, canvas: &mut Canvas) {
         }
         None => {
             let high = 0.8 * canvas.look.text;
-            canvas.fill((x, y - high / 2.0), (length, high), ink.with_opacity(0.88));
+            let [left, top, right, bottom] = [x, y - high / 2.0, x + length, y + high / 2.0];
+            canvas.fill((left, top), (length, high), ink.with_opacity(0.88));
+            let corners = [(left, top), (right, top), (right, bottom), (left, bottom)];
+            hatch(&corners, named.tone, canvas);
         }
         Some(stroke) => {
             let points = vec![(x, y), (x + length, y)];

@@ -20,12 +20,14 @@ mod canvas;
 mod flow;
 mod forest;
 mod gantt;
+mod hatch;
 mod heat;
 mod lines;
 mod maps;
 mod painters;
 #[cfg(test)]
 mod seen;
+mod signs;
 mod survival;
 mod telling;
 #[cfg(test)]
@@ -233,9 +235,16 @@ pub(crate) fn without_head(svg: &str) -> Option<(String, [f64; 2])> {
     Some((rest, [size("width")?, size("height")? + above]))
 }
 
+/// Whether title and caption stand in the text of an SVG of ours.
+pub(crate) fn has_head(svg: &str) -> bool {
+    svg.contains(painters::HEAD)
+}
+
 /// A name, if there is one, and a line for each amount.
 fn says(name: &str, amounts: &[(&str, f64)]) -> String {
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
-    let amounts = amounts.iter().map(|(what, amount)| format!("{what}: {}", six_digits(*amount)));
+    let amounts = amounts
+        .iter()
+        .map(|(what, amount)| format!("{}: {}", axes::beside_values(what), six_digits(*amount)));
     name.into_iter().chain(amounts).collect::<Vec<String>>().join("\n")
 }

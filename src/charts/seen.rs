@@ -1,12 +1,12 @@
 //! What every chart promises for grey print and for readers with deuteranopia.
 //!
-//! Curves differ by their dash, marked points by their form, whatever their colour. Bars, intervals and
-//! bands have their names beside them. Areas and bars over time differ by colour alone, in the order of
-//! their legend; fields become darker the more they hold.
+//! Curves differ by their dash, marked points by their form, stacked areas by strokes over them, whatever
+//! their colour. Bars, intervals and bands have their names beside them, bars over time a sign at their
+//! end. Fields become darker the more they hold.
 
 use proptest::prelude::*;
 
-use super::canvas::Mark;
+use super::canvas::{At, Canvas, Mark};
 use super::theme::Ink;
 use super::*;
 
@@ -175,6 +175,94 @@ fn words_on_bars_can_be_read() {
     for tone in TONES {
         let contrast = contrast(grey(tone.ink()), grey(tone.ink().for_text()));
         assert!(4.5 <= contrast, "{tone:?} {contrast}");
+    }
+}
+
+/// Where strokes over a picture run, and what is written as a sign, in the order of drawing.
+fn strokes_of(canvas: &Canvas) -> Vec<Vec<(i64, i64)>> {
+    #[expect(clippy::cast_possible_truncation, reason = "a direction, in hundredths")]
+    let way = |[from, to]: &[At; 2]| {
+        let (right, down) = (to.0 - from.0, to.1 - from.1);
+        let length = right.hypot(down) / 100.0;
+        ((right / length).round() as i64, (down / length).round() as i64)
+    };
+    let found = canvas.marks.iter().filter_map(|mark| match mark {
+        Mark::Strokes { strokes, .. } => {
+            let mut ways: Vec<(i64, i64)> = strokes.iter().map(way).collect();
+            ways.sort_unstable();
+            ways.dedup();
+            Some(ways)
+        }
+        _ => None,
+    });
+    found.collect()
+}
+
+#[test]
+fn stacked_areas_and_their_names_are_told_apart_in_grey() {
+    let area = |tone: &Tone| Area {
+        name: format!("{tone:?}"),
+        values: vec![Some(3.0), Some(5.0)],
+        tone: *tone,
+    };
+    let alone = |tone: &Tone| {
+        let chart = Chart::Areas(AreaChart {
+            title: String::new(),
+            caption: String::new(),
+            x_axis: "h".to_owned(),
+            y_axis: "CPU".to_owned(),
+            edges: vec![0.0, 1.0, 2.0],
+            areas: vec![area(tone)],
+            lines: Vec::new(),
+        });
+        let found = strokes_of(&drawn(&chart, Look::paper(3.3).expect("a width of papers")));
+        // The sample beside the name looks as the area does.
+        assert!(found.is_empty() || found.len() == 2 && found[0] == found[1], "{tone:?} {found:?}");
+        found.into_iter().next().unwrap_or_default()
+    };
+    for (one, two) in pairs() {
+        let is_apart = LINES_MIN <= contrast(grey(one.ink()), grey(two.ink()));
+        assert!(is_apart || alone(&one) != alone(&two), "{one:?} {two:?}");
+    }
+}
+
+#[test]
+fn bars_over_time_and_their_names_bear_the_same_sign() {
+    let sign = |tone: Tone| {
+        let span = GanttSpan { row: 0, from: 0.0, to: 1.0, label: String::new(), tone };
+        let chart = Chart::Gantt(GanttChart {
+            title: String::new(),
+            caption: String::new(),
+            time_axis: "h".to_owned(),
+            rows: vec![String::new()],
+            spans: vec![span],
+            legend: vec![("name".to_owned(), tone)],
+        });
+        let ink = tone.ink().for_text();
+        let shape = |mark: &Mark| match mark {
+            Mark::Path { points, ink: own, .. } | Mark::Area { points, ink: own }
+                if *own == ink =>
+            {
+                let (x, y) = points[0];
+                #[expect(clippy::cast_possible_truncation, reason = "tenths of a pixel")]
+                let at = |(to_x, to_y): &At| {
+                    (((to_x - x) * 10.0).round() as i64, ((to_y - y) * 10.0).round() as i64)
+                };
+                Some(points.iter().map(at).collect::<Vec<(i64, i64)>>())
+            }
+            Mark::Ring { ink: own, .. } if *own == ink => Some(vec![(0, 0)]),
+            Mark::Dot { ink: own, .. } if *own == ink => Some(Vec::new()),
+            _ => None,
+        };
+        let canvas = drawn(&chart, Look::SCREEN);
+        let found: Vec<Vec<(i64, i64)>> = canvas.marks.iter().filter_map(shape).collect();
+        assert!(!found.is_empty() && found.len().is_multiple_of(2), "{tone:?}");
+        let (legend, bar) = found.split_at(found.len() / 2);
+        assert_eq!(legend, bar, "{tone:?}");
+        legend.to_vec()
+    };
+    for (one, two) in pairs() {
+        assert_ne!(sign(one), sign(two), "{one:?} {two:?}");
     }
 }
 

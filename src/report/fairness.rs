@@ -14,9 +14,10 @@ use serde_json::Value;
 use super::html::{self, Cell, Page};
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
-use super::text::{escape, figure_text, gpu_time, user_name};
+use super::text::{escape, figure_text, gpu_time, instant, lasting, percent, sentence, user_name};
 use crate::answers::sentences::short;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone, svg_of};
+use crate::digits::{counted, grouped};
 use crate::results::Stored;
 
 const PAGE: &str = "fairness.html";
@@ -75,34 +76,51 @@ fn is_only_cluster(result: &Stored) -> bool {
 pub(super) fn index(result: &Stored) -> String {
     let is_only = is_only_cluster(result);
     let users = entries(result, "users");
-    let columns =
-        ["cpu_s", "share", peak(result).0, "first_use_s", "last_use_s", "largest_step_share"];
-    let header: Vec<String> =
-        std::iter::once(kind(result)).chain(columns).map(str::to_owned).collect();
+    let (peak, most) = peak(result);
+    let unit = text(result.answer(), "unit");
+    let used = format!("{} ({unit})", noun(result));
+    let header = [kind(result), &used, "share", most, "first use", "last use", LARGEST];
     let rows: Vec<Vec<Cell>> = users
         .iter()
         .enumerate()
         .map(|(place, user)| {
-            let name = linked(&short(user_name(text(user, "user"))), "users", place);
-            std::iter::once(name).chain(columns.map(|column| number(user, column))).collect()
+            vec![
+                linked(&short(user_name(text(user, "user"))), "users", place),
+                number(user, "cpu_s"),
+                share(user, "share"),
+                number(user, peak),
+                Cell::instant(user["first_use_s"].as_f64()),
+                Cell::instant(user["last_use_s"].as_f64()),
+                share(user, "largest_step_share"),
+            ]
         })
         .collect();
-    let unit = text(result.answer(), "unit");
-    let caption = format!("By {} ({} in {unit})", kind(result), noun(result));
+    let caption = format!("By {} (times since the start of the span)", kind(result));
     let mut html = super::fading::element(result).unwrap_or_default();
-    html.push_str(&html::table(&caption, &header, &rows));
+    html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
     let rows: Vec<Vec<Cell>> = entries(result, "machines")
         .iter()
         .enumerate()
         .map(|(place, machine)| {
             let name = linked(&machine_name(machine, is_only, short), "machines", place);
-            vec![name, number(machine, "cpu_s"), number(machine, "share")]
+            vec![name, number(machine, "cpu_s"), share(machine, "share")]
         })
         .collect();
-    let header = ["machines", "cpu_s", "share"].map(str::to_owned);
-    html.push_str(&html::table("By machine, or class of machines", &header, &rows));
+    // One class of all machines says nothing.
+    if 1 < rows.len() {
+        let header = ["machines", &used, "share"].map(str::to_owned);
+        html.push_str(&html::table("By machine, or class of machines", &header, &rows));
+    }
     html.push_str(&suggestions(result));
     html
+}
+
+/// The heaviest interval of a user, in words.
+const LARGEST: &str = "share of its heaviest interval";
+
+/// A share in per cent.
+fn share(of: &Value, name: &str) -> Cell {
+    Cell::share(&of[name].as_f64().map_or_else(String::new, |share| share.to_string()))
 }
 
 fn linked(name: &str, folder: &str, place: usize) -> Cell {
@@ -117,37 +135,46 @@ fn suggestions(result: &Stored) -> String {
         .map(|(place, user)| (text(user, "user"), place))
         .collect();
     let found = &result.answer()["suggestions"];
-    let mut text = String::new();
-    for (key, caption, columns) in [
+    let cpu = format!("{} ({})", noun(result), text(result.answer(), "unit"));
+    let cell = |row: &Value, key: &str| match key {
+        "passed_at_s" | "first_use_s" => Cell::instant(row[key].as_f64()),
+        "load_before" => share(row, key),
+        _ => number(row, key),
+    };
+    let before = format!("{cpu} until then");
+    let after = format!("{cpu} afterwards");
+    let mut html = String::new();
+    for (key, caption, keys, header) in [
         (
             "hold_back",
             "Passed the ceiling early in the span",
-            ["user", "passed_at_s", "cpu_until_then_s", "cpu_afterwards_s"],
+            ["passed_at_s", "cpu_until_then_s", "cpu_afterwards_s"],
+            ["user", "passed it at", &before, &after],
         ),
         (
             "came_when_free",
             "Came when capacity was free",
-            ["user", "first_use_s", "load_before", "cpu_s"],
+            ["first_use_s", "load_before", "cpu_s"],
+            ["user", "first use", "load before", &cpu],
         ),
     ] {
         let Some(rows) = found[key].as_array().filter(|rows| !rows.is_empty()) else { continue };
         let rows: Vec<Vec<Cell>> = rows
             .iter()
             .map(|row| {
-                let user = self::text(row, columns[0]);
+                let user = text(row, "user");
                 let shown = short(user_name(user));
                 let name = match places.get(user) {
                     Some(&place) => linked(&shown, "users", place),
                     None => Cell::name(&shown),
                 };
-                std::iter::once(name)
-                    .chain(columns[1..].iter().map(|name| number(row, name)))
-                    .collect()
+                std::iter::once(name).chain(keys.map(|key| cell(row, key))).collect()
             })
             .collect();
-        text.push_str(&html::table(caption, &columns.map(str::to_owned), &rows));
+        let caption = format!("{caption} (times since the start of the span)");
+        html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
     }
-    text
+    html
 }
 
 /// The pages of users and machines; those of users lead to the pages of their jobs.
@@ -193,6 +220,33 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
     pages
 }
 
+/// What a user used, its place among all, and how evenly it was spread over time; as HTML.
+fn user_answer(result: &Stored, place: usize, user: &Value) -> String {
+    let answer = result.answer();
+    let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
+    let mut said = format!(
+        "It used {} {} of {}, {} of all: place {} of {}",
+        known("cpu_s"),
+        text(answer, "unit"),
+        noun(result),
+        share_text(user, "share"),
+        grouped(place as u64 + 1),
+        counted(entries(result, "users").len() as u64, kind(result)),
+    );
+    let active = user["active_intervals"].as_u64().zip(answer["intervals"].as_u64());
+    if let Some((active, all)) = active {
+        let length = lasting(answer["interval_s"].as_f64().unwrap_or(0.0));
+        let _ = write!(
+            said,
+            ". It used something in {} of {} of {length}; the heaviest holds {} of its use",
+            grouped(active),
+            counted(all, "interval"),
+            share_text(user, "largest_step_share")
+        );
+    }
+    format!("<p class=\"answer\">{}.</p>\n", sentence(&said))
+}
+
 fn user_page(
     result: &Stored,
     place: usize,
@@ -202,25 +256,25 @@ fn user_page(
 ) -> Page {
     let name = user_name(text(user, "user"));
     let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
-    let unit = text(result.answer(), "unit");
+    let at = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), instant);
     let (peak, most) = peak(result);
     let mut pairs = vec![
-        (noun(result), format!("{} {unit}", known("cpu_s"))),
-        ("share of all", percent(user)),
-        (most, known(peak)),
-        ("when, s", known("peak_at_s")),
-        ("first use, s", known("first_use_s")),
-        ("last use, s", known("last_use_s")),
-        ("intervals with use", known("active_intervals")),
-        ("largest step's share", known("largest_step_share")),
+        (most, format!("{}, at {}", known(peak), at("peak_at_s"))),
+        ("first use, since the start of the span", at("first_use_s")),
+        ("last use", at("last_use_s")),
     ];
     if let Some(group) = user["group"].as_str() {
         pairs.insert(0, ("group", group.to_owned()));
     }
     let mut body = back();
+    body.push_str(&user_answer(result, place, user));
     body.push_str(&html::facts(pairs));
     let title = format!("{} {name}: {} so far", kind(result), noun(result));
-    body.push_str(&html::drawn(&svg_of(&over_time(result, user, &title)), &title));
+    let (chart, said) = over_time(result, user, &title);
+    let _ = writeln!(body, "<h2>Its {} so far, over time</h2>", noun(result));
+    body.push_str(&html::drawn(&svg_of(&chart), &title));
+    let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
+    let used = format!("{} ({})", noun(result), text(result.answer(), "unit"));
     let rows: Vec<Vec<Cell>> = machines
         .iter()
         .map(|&(machine, cpu_s)| {
@@ -233,8 +287,9 @@ fn user_page(
             vec![link, Cell::of(&cpu_s.to_string())]
         })
         .collect();
-    if !rows.is_empty() {
-        let header = ["machines", "cpu_s"].map(str::to_owned);
+    // One class of all machines says nothing.
+    if !rows.is_empty() && 1 < names.len() {
+        let header = ["machines", &used].map(str::to_owned);
         body.push_str(&html::table("Where it ran", &header, &rows));
     }
     if let Some(clusters) = user["by_cluster"].as_object().filter(|clusters| 1 < clusters.len()) {
@@ -242,15 +297,23 @@ fn user_page(
             .iter()
             .map(|(cluster, cpu_s)| vec![Cell::name(cluster), Cell::of(&cpu_s.to_string())])
             .collect();
-        let header = ["cluster", "cpu_s"].map(str::to_owned);
+        let header = ["cluster", &used].map(str::to_owned);
         body.push_str(&html::table("By cluster", &header, &rows));
     }
-    let title = format!("{} {name}", kind(result));
+    let _ =
+        writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
+    let title = format!("{} {name}", capital(kind(result)));
     Page { file: file_of("users", place), title, within: PAGE, body }
 }
 
-fn percent(of: &Value) -> String {
-    of["share"].as_f64().map_or_else(|| "-".to_owned(), |share| format!("{:.2} %", share * 100.0))
+fn share_text(of: &Value, name: &str) -> String {
+    of[name].as_f64().map_or_else(|| "-".to_owned(), percent)
+}
+
+/// A word at the begin of a sentence.
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn back() -> String {
@@ -270,7 +333,7 @@ fn peak(result: &Stored) -> (&'static str, &'static str) {
 
 /// All that was used so far, interval by interval.
 #[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
-fn over_time(result: &Stored, user: &Value, title: &str) -> Chart {
+fn over_time(result: &Stored, user: &Value, title: &str) -> (Chart, String) {
     let answer = result.answer();
     let interval_s = answer["interval_s"].as_f64().unwrap_or(1.0);
     let count = answer["intervals"].as_u64().unwrap_or(0);
@@ -284,17 +347,23 @@ fn over_time(result: &Stored, user: &Value, title: &str) -> Chart {
         }
     }
     points.push((days(count), so_far));
-    Chart::Lines(LineChart {
+    let when = match text(&result.value["settings"], "accrual") {
+        "running" => "charged as it runs",
+        _ => "charged when an attempt ends",
+    };
+    let said = format!(
+        "A steep step is heavy use within a short time. Sums over intervals of {}, {when}.",
+        lasting(interval_s)
+    );
+    let chart = Chart::Lines(LineChart {
         title: title.to_owned(),
-        caption: format!(
-            "Sums over intervals of {} s, charged as in the settings.",
-            figure_text(interval_s)
-        ),
+        caption: said.clone(),
         x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: text(answer, "unit").to_owned(),
         x_scale: Scale::Linear,
         lines: vec![Line::steps(String::new(), points, Tone::Blue)],
-    })
+    });
+    (chart, said)
 }
 
 fn machine_page(
@@ -309,7 +378,7 @@ fn machine_page(
     let mut body = back();
     body.push_str(&html::facts([
         (noun(result), format!("{} {unit}", known("cpu_s"))),
-        ("share of all", percent(machine)),
+        ("share of all", share_text(machine, "share")),
     ]));
     let rows: Vec<Vec<Cell>> = machine["users"]
         .as_array()
@@ -325,7 +394,7 @@ fn machine_page(
             Some(vec![cell, Cell::of(&pair[1].as_f64()?.to_string())])
         })
         .collect();
-    let header = [kind(result).to_owned(), "cpu_s".to_owned()];
+    let header = [kind(result).to_owned(), format!("{} ({unit})", noun(result))];
     body.push_str(&html::table("Who used it", &header, &rows));
     let _ =
         writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));

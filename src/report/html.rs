@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::text::{escape, figure_text, instant, lasting, percent, sentence};
 use super::{ReportError, drawing};
-use crate::charts::ChartFormat;
+use crate::charts::{ChartFormat, has_head};
 use crate::digits::grouped;
 use crate::results::{Picture, Stored};
 
@@ -122,7 +122,7 @@ pub(crate) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> Str
         for cell in row {
             let _ = match cell.number {
                 Some(number) => {
-                    write!(text, "<td class=\"number\" data-value=\"{number}\">{}</td>", cell.html)
+                    write!(text, "<td data-value=\"{number}\">{}</td>", cell.html)
                 }
                 None => write!(text, "<td>{}</td>", cell.html),
             };
@@ -150,14 +150,17 @@ pub(crate) fn figure(
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
     let formats = formats(chart, of);
     let has = |format| formats.contains(&format);
-    let drawing = if has(ChartFormat::Svg) || formats.is_empty() {
+    let (mut drawing, mut is_titled) = (None, false);
+    if has(ChartFormat::Svg) || formats.is_empty() {
         let svg = of.svg(chart)?;
         let most = if found.is_some() { INLINE_MAX_FIRST } else { INLINE_MAX };
         let label = format!("{}. {}", chart.title, chart.caption);
-        Some(svg).filter(|svg| svg.len() <= most).and_then(|svg| drawing::inline(&svg, &label))
-    } else {
-        None
-    };
+        let has_head = has_head(&svg);
+        drawing = Some(svg).filter(|svg| svg.len() <= most);
+        drawing = drawing.and_then(|svg| drawing::inline(&svg, &label));
+        // A file of its own has title and caption in it: the page does not write them a second time.
+        is_titled = drawing.is_none() && has_head && !formats.is_empty();
+    }
     let picture = match drawing {
         Some(drawing) => drawing,
         // What is not ours stays outside of the page.
@@ -171,13 +174,15 @@ pub(crate) fn figure(
         let ending = format.ending();
         format!("<a href=\"{root}charts/{file}.{ending}\">{}</a>", ending.to_uppercase())
     });
-    let head = match found {
-        Some(found) => format!("<b>{}.</b> {title}.", sentence(found)),
-        None => format!("<b>{title}.</b>"),
+    let head = match (found, is_titled) {
+        (Some(found), true) => format!("<b>{}.</b>", sentence(found)),
+        (Some(found), false) => format!("<b>{}.</b> {title}. {caption}", sentence(found)),
+        (None, true) => String::new(),
+        (None, false) => format!("<b>{title}.</b> {caption}"),
     };
     Ok(format!(
         "<figure class=\"chart\">{picture}\
-         <figcaption>{head} {caption} <span class=\"source\">Picture: {}; \
+         <figcaption>{head} <span class=\"source\">Picture: {}; \
          data: <a href=\"{root}data/{result}.csv\">CSV</a>, \
          <a href=\"{root}data/{result}.parquet\">Parquet</a>{}</span>\
          </figcaption></figure>\n",

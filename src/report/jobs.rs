@@ -14,7 +14,7 @@ use super::ReportError;
 use super::gantt::Bars;
 use super::html::{self, Cell, Page};
 use super::links::{JOBS, Links, closeups};
-use super::text::{escape, figure_text};
+use super::text::{escape, instant, lasting};
 use crate::answers::sentences::short;
 use crate::charts::{Chart, svg_of};
 use crate::digits::{counted, grouped};
@@ -26,9 +26,12 @@ const FLAGS_MAX: u64 = 256 << 20;
 /// Spans below this are drawn in seconds, s.
 const SECONDS_BELOW: f64 = 7200.0;
 
+/// What instants are counted from.
+const CLOCK: &str = "days and time since the start of the trace";
+
 /// Jobs of a user, on a page in a folder.
 pub(super) fn table(jobs: &[&Value]) -> String {
-    let header = ["job_id", "outcome", "tasks", "attempts", "running_s"].map(str::to_owned);
+    let header = ["job_id", "outcome", "tasks", "attempts", "ran in all"].map(str::to_owned);
     let row = |job: &&Value| {
         let id = job["job_id"].to_string();
         vec![
@@ -36,7 +39,7 @@ pub(super) fn table(jobs: &[&Value]) -> String {
             Cell::name(text(job, "outcome_by_sequence")),
             number(&job["task_count"]),
             number(&job["attempt_count"]),
-            number(&job["running_s"]),
+            Cell::lasting(job["running_s"].as_f64()),
         ]
     };
     let rows: Vec<Vec<Cell>> = jobs.iter().map(row).collect();
@@ -122,44 +125,11 @@ fn page(
     let id = job["job_id"].as_i64()?.to_string();
     let mut body =
         format!("<p><a href=\"../{within}#{}\">All jobs with a page</a></p>\n", result.name);
-    let count = |name: &str, noun: &str| counted(job[name].as_u64().unwrap_or(0), noun);
-    let known = |name: &str| job[name].as_f64().map_or_else(|| "-".to_owned(), figure_text);
-    let _ = writeln!(
-        body,
-        "<p class=\"answer\">It counts as {} by its sequence of events and as {} by its last \
-        terminal event; {} ran in {} for {} task-s.</p>",
-        escape(text(job, "outcome_by_sequence")),
-        escape(text(job, "outcome_by_last_event")),
-        count("task_count", "task"),
-        count("attempt_count", "attempt"),
-        known("running_s"),
-    );
-    let mut facts = vec![
-        ("user", text(job, "user").to_owned()),
-        ("name", text(job, "job_name").to_owned()),
-        ("sequence of events", text(job, "sequence").to_owned()),
-        ("attempts that finished", count("finished_attempts", "attempt")),
-    ];
-    if job["finished_s_max"].is_number() {
-        facts.extend([
-            ("their length, s: shortest", known("finished_s_min")),
-            ("median", known("finished_s_median")),
-            ("95 % quantile", known("finished_s_p95")),
-            ("longest", known("finished_s_max")),
-        ]);
-    }
-    body.push_str(&html::facts(facts));
+    body.push_str(&told(job));
     if let Some(page) = links.page("user", text(job, "user")) {
         let _ = writeln!(body, "<p><a href=\"../{page}\">All that its user used</a></p>");
     }
-    body.push_str("<h2>Its attempts over time</h2>\n");
-    match gantt(job, &id) {
-        Some((chart, said)) => {
-            body.push_str(&html::drawn(&svg_of(&chart), &said));
-            let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
-        }
-        None => body.push_str("<p>None of its tasks ran in the loaded parts.</p>\n"),
-    }
+    body.push_str(&over_time(job, &id));
     body.push_str(&judged(job, flags.and_then(|flags| flags.get(&id)), flags.is_some()));
     body.push_str("<h2>Its events and tasks</h2>\n");
     body.push_str(&listed(job));
@@ -167,6 +137,63 @@ fn page(
         writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
     let title = format!("Job {id}");
     Some(Page { file: format!("{JOBS}/{id}.html"), title, within, body })
+}
+
+/// What became of it, in a sentence and in figures.
+fn told(job: &Value) -> String {
+    let count = |name: &str, noun: &str| counted(job[name].as_u64().unwrap_or(0), noun);
+    let time = |name: &str| job[name].as_f64().map_or_else(|| "-".to_owned(), lasting);
+    let [by_sequence, by_end] =
+        ["outcome_by_sequence", "outcome_by_last_event"].map(|name| escape(text(job, name)));
+    let counts = if by_sequence == by_end {
+        format!("{by_end} by both classifications")
+    } else {
+        format!(
+            "{by_sequence} by its sequence of events and as {by_end} by its last terminal event"
+        )
+    };
+    let html = format!(
+        "<p class=\"answer\">It counts as {counts}; {} ran in {} for {} in all.</p>\n",
+        count("task_count", "task"),
+        count("attempt_count", "attempt"),
+        time("running_s"),
+    );
+    let mut facts = vec![
+        ("user", text(job, "user").to_owned()),
+        ("name", text(job, "job_name").to_owned()),
+        ("sequence of events", text(job, "sequence").to_owned()),
+        ("attempts that finished", count("finished_attempts", "attempt")),
+    ];
+    if job["finished_attempts"] == 1 {
+        facts.push(("its length", time("finished_s_max")));
+    } else if job["finished_s_max"].is_number() {
+        facts.extend([
+            ("the shortest of them", time("finished_s_min")),
+            ("their median", time("finished_s_median")),
+            ("their 95 % quantile", time("finished_s_p95")),
+            ("the longest", time("finished_s_max")),
+        ]);
+    }
+    html + &html::facts(facts)
+}
+
+/// Its attempts over time.
+fn over_time(job: &Value, id: &str) -> String {
+    let mut html = String::from("<h2>Its attempts over time</h2>\n");
+    match gantt(job, id) {
+        Some((chart, said)) => {
+            html.push_str(&html::drawn(&svg_of(&chart), &said));
+            let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&said));
+        }
+        None => html.push_str("<p>None of its tasks ran in the loaded parts.</p>\n"),
+    }
+    html
+}
+
+/// A job as on its page, for a page of the portal.
+#[cfg(feature = "serve")]
+pub(crate) fn drawings(job: &Value, id: i64) -> String {
+    told(job) + &over_time(job, &id.to_string())
 }
 
 /// What rules and detectors would have done.
@@ -178,15 +205,16 @@ fn judged(job: &Value, flags: Option<&Vec<(String, Flags)>>, has_flags: bool) ->
             Cell::name(text(kill, "rule")),
             number(&kill["threshold"]),
             number(&kill["condemned_tasks"]),
-            number(&kill["first_s"]),
+            Cell::instant(kill["first_s"].as_f64()),
         ]
     };
     if kills.is_empty() {
         html.push_str("<p>No rule of the sweep would have killed a task of it.</p>\n");
     } else {
-        let header = ["rule", "threshold", "condemned_tasks", "first_kill_s"].map(str::to_owned);
+        let header = ["rule", "threshold", "condemned tasks", "first kill"].map(str::to_owned);
         let rows: Vec<Vec<Cell>> = kills.iter().map(row).collect();
-        html.push_str(&html::table("Tasks that each rule condemns", &header, &rows));
+        let caption = format!("Tasks that each rule condemns ({CLOCK})");
+        html.push_str(&html::table(&caption, &header, &rows));
     }
     if !has_flags {
         return html;
@@ -196,18 +224,18 @@ fn judged(job: &Value, flags: Option<&Vec<(String, Flags)>>, has_flags: bool) ->
         html.push_str("<p>No detector flags a task of it.</p>\n");
         return html;
     };
-    let header = ["detector", "flags", "of stragglers", "first_flag_s"].map(str::to_owned);
+    let header = ["detector", "flags", "of stragglers", "first flag"].map(str::to_owned);
     #[expect(clippy::cast_precision_loss, reason = "a time, shown with six digits")]
     let seconds = |us: i64| us as f64 / 1e6;
     let rows: Vec<Vec<Cell>> = flags
         .iter()
         .map(|(name, flags)| {
-            let first = flags.first_us.map_or_else(String::new, |us| seconds(us).to_string());
             let [count, right] = [flags.count, flags.right].map(|count| count.to_string());
-            vec![Cell::name(name), Cell::of(&count), Cell::of(&right), Cell::of(&first)]
+            let first = Cell::instant(flags.first_us.map(seconds));
+            vec![Cell::name(name), Cell::of(&count), Cell::of(&right), first]
         })
         .collect();
-    html + &html::table("Flags of each detector", &header, &rows)
+    html + &html::table(&format!("Flags of each detector ({CLOCK})"), &header, &rows)
 }
 
 /// The tables of events and tasks, with how much is left out.
@@ -222,10 +250,13 @@ fn listed(job: &Value) -> String {
     };
     let events: Vec<Vec<Cell>> = items("events")
         .iter()
-        .map(|event| vec![number(&event["time_s"]), Cell::name(text(event, "event"))])
+        .map(|event| {
+            vec![Cell::instant(event["time_s"].as_f64()), Cell::name(text(event, "event"))]
+        })
         .collect();
-    let caption = format!("Events of the job{}", of_all("events", "event_count", "event"));
-    let mut html = html::table(&caption, &["time_s", "event"].map(str::to_owned), &events);
+    let all = of_all("events", "event_count", "event");
+    let caption = format!("Events of the job{all} ({CLOCK})");
+    let mut html = html::table(&caption, &["time", "event"].map(str::to_owned), &events);
     let tasks: Vec<Vec<Cell>> = items("tasks")
         .iter()
         .map(|task| {
@@ -263,13 +294,13 @@ fn gantt(job: &Value, id: &str) -> Option<(Chart, String)> {
     let (from, to) = bars.bounds()?;
     let (unit, per) = if to - from < SECONDS_BELOW { ("s", 1.0) } else { ("hours", 3600.0) };
     let said = format!(
-        "{} of {}, each a row, with their first {}; the number on a bar is the machine. From {} s \
-        to {} s on the trace clock.",
+        "{} of {}, each a row, with their first {}; the number on a bar is the machine. From {} \
+        to {} ({CLOCK}).",
         counted(rows.len() as u64, "task"),
         counted(job["task_count"].as_u64()?, "task"),
         counted(bars.len() as u64, "attempt"),
-        figure_text(from),
-        figure_text(to),
+        instant(from),
+        instant(to),
     );
     let title = format!("Attempts of job {} over time", short(id));
     let axis = (format!("time since the first attempt shown ({unit})"), from, per);

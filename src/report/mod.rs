@@ -38,7 +38,7 @@ mod fairness;
 mod findings;
 mod gantt;
 pub(crate) mod html;
-mod jobs;
+pub(crate) mod jobs;
 pub(crate) mod links;
 pub(crate) mod machines;
 mod pages;

@@ -204,9 +204,11 @@ fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, Re
     if nothing.is_none() {
         // The tables stand above.
         let end = format!("Tables: {scope}.");
+        let mut said: Vec<String> = Vec::new();
         let figures = result.charts().into_iter().map(|chart| {
             let caption = chart.caption.strip_suffix(&end).unwrap_or(chart.caption).trim_end();
-            html::figure(Picture { caption, ..chart }, result, "", None)
+            let caption = unsaid(caption, &mut said);
+            html::figure(Picture { caption: &caption, ..chart }, result, "", None)
         });
         let figures = figures.collect::<Result<String, ReportError>>()?;
         if !figures.is_empty() {
@@ -216,7 +218,14 @@ fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, Re
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result));
     }
-    if nothing.is_none() {
+    if nothing.is_none() && is_constant(result.answer()) {
+        // The sentence has all of it.
+        for table in &result.tables {
+            let file = escape(&table.file);
+            let _ =
+                writeln!(body, "<p class=\"source\">Data: <a href=\"data/{file}\">{file}</a></p>");
+        }
+    } else if nothing.is_none() {
         for table in &result.tables {
             let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
             if result.name == sweep::KIND.name && table.file == "sweep.csv" {
@@ -243,6 +252,36 @@ fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, Re
     body.push_str(&computed(result));
     body.push_str("</section>\n");
     Ok(body)
+}
+
+/// Sentences of fewer letters are repeated: it takes as long to say that they were said.
+const REPEATED_BELOW: usize = 45;
+
+/// A caption without the sentences that one above it has already, and that it says so.
+fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
+    let sentences: Vec<&str> = caption.split_inclusive(". ").collect();
+    let is_new = |one: &&&str| {
+        let whole = one.trim_end().trim_end_matches('.');
+        whole.len() < REPEATED_BELOW || said.iter().all(|known| known != whole)
+    };
+    let fresh: Vec<&str> = sentences.iter().filter(is_new).copied().collect();
+    let is_cut = fresh.len() < sentences.len();
+    let known = sentences.iter().map(|one| one.trim_end().trim_end_matches('.').to_owned());
+    said.extend(known.collect::<Vec<String>>());
+    let text = fresh.concat().trim_end().to_owned();
+    let space = if text.is_empty() { "" } else { " " };
+    if is_cut { format!("{text}{space}Otherwise as above.") } else { text }
+}
+
+/// Whether an answer describes one and the same value throughout, such as one task in every job.
+fn is_constant(answer: &Value) -> bool {
+    let rows = answer["rows"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut known = rows.iter().filter(|row| 0 < row["count"].as_u64().unwrap_or(0));
+    let Some(first) = known.next().and_then(|row| row["min"].as_f64()) else { return false };
+    let is_it = |row: &&Value, name: &str| row[name].as_f64() == Some(first);
+    rows.iter()
+        .filter(|row| 0 < row["count"].as_u64().unwrap_or(0))
+        .all(|row| is_it(&row, "min") && is_it(&row, "max"))
 }
 
 /// What the lake lacks between its parts, and the attempts whose end lies there.
@@ -352,6 +391,33 @@ mod tests {
         let why = "Not run: the lake has no table `task_events`.";
         assert_eq!(nothing(&json!({"nothing": why})), Some(why));
         assert_eq!(nothing(&json!({"rows": []})), None);
+    }
+
+    #[test]
+    fn what_a_caption_above_says_is_not_said_again() {
+        let long = "A straggler is a task longer than 1.5 times the median of its job";
+        let mut said = Vec::new();
+        assert_eq!(
+            unsaid(&format!("Best: a. {long}. Short."), &mut said),
+            format!("Best: a. {long}. Short.")
+        );
+        assert_eq!(
+            unsaid(&format!("Best: b. {long}. Short."), &mut said),
+            "Best: b. Short. Otherwise as above."
+        );
+        assert_eq!(unsaid(&format!("{long}."), &mut said), "Otherwise as above.");
+        assert_eq!(unsaid("", &mut said), "");
+    }
+
+    #[test]
+    fn one_value_throughout_needs_no_table() {
+        let row = |count: u64, min: f64, max: f64| json!({"count": count, "min": min, "max": max});
+        let of = |rows: &[Value]| is_constant(&json!({"rows": rows}));
+        assert!(of(&[row(9, 1.0, 1.0), row(2, 1.0, 1.0), row(0, 0.0, 0.0)]));
+        assert!(!of(&[row(9, 1.0, 1.0), row(2, 2.0, 2.0)]));
+        assert!(!of(&[row(9, 1.0, 3.0)]) && !of(&[row(0, 1.0, 1.0)]) && !of(&[]));
+        // Of other results nothing is left out.
+        assert!(!of(&[json!({"count": 3, "share": 1.0})]));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Stored tables on a page: empty parts are left out, and long tables are folded.
 //!
 //! In: a table of a result. Out: the table as HTML with a link to its file. Columns without a
-//! value, units that are the same in all rows (the caption has them), and rows whose every number
-//! is zero or unknown are left out, and the omitted rows are counted. The file has everything.
+//! value, units that are the same in all rows (the caption has them), and rows and columns whose
+//! every number is zero or unknown are left out; the omitted rows are counted and the columns named.
+//! The file has everything.
 
 use std::collections::BTreeSet;
 
@@ -29,6 +30,9 @@ fn is_share(column: &str) -> bool {
     column.split('_').any(|word| word == "share")
 }
 
+/// A column of lengths of time, which are said in words.
+const RUNNING: &str = "running_s";
+
 fn is_unit(column: &str) -> bool {
     column == "unit" || column.ends_with("_unit")
 }
@@ -48,12 +52,17 @@ struct Kept<'a> {
     /// Units that all rows have in common.
     units: Vec<&'a str>,
     zero_rows: usize,
+    /// Columns that are zero in each of several rows.
+    zero_columns: Vec<&'a str>,
 }
+
+/// From so many rows on a column of zeros is left out.
+const ZEROS_FROM: usize = 2;
 
 fn kept(table: &Table) -> Kept<'_> {
     let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row);
     let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
-    let (mut columns, mut units) = (Vec::new(), Vec::new());
+    let (mut columns, mut units, mut zero_columns) = (Vec::new(), Vec::new(), Vec::new());
     for (idx, column) in table.header.iter().enumerate() {
         let cell = |row: &&'_ [String]| row.get(idx).cloned().unwrap_or_default();
         if rows.iter().all(|row| cell(row).is_empty()) {
@@ -67,9 +76,15 @@ fn kept(table: &Table) -> Kept<'_> {
             }
             continue;
         }
+        let is_zero = |row: &&'_ [String]| cell(row).parse::<f64>() == Ok(0.0);
+        if ZEROS_FROM <= rows.len() && !is_name(column) && rows.iter().all(is_zero) {
+            zero_columns.push(column.as_str());
+            continue;
+        }
         columns.push(idx);
     }
-    Kept { columns, zero_rows: table.rows.len() - rows.len(), rows, units }
+    let zero_rows = table.rows.len() - rows.len();
+    Kept { columns, zero_rows, rows, units, zero_columns }
 }
 
 /// A stored table with the way to its file.
@@ -80,13 +95,15 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         units if caption.ends_with(&format!("({})", units.join(", "))) => caption.to_owned(),
         units => format!("{caption} ({})", units.join(", ")),
     };
-    let header: Vec<String> = kept.columns.iter().map(|&idx| table.header[idx].clone()).collect();
+    let name = |name: &str| if name == RUNNING { "running".to_owned() } else { name.to_owned() };
+    let header: Vec<String> = kept.columns.iter().map(|&idx| name(&table.header[idx])).collect();
     let cell = |row: &[String], idx: usize| {
         let text = row.get(idx).map_or("", String::as_str);
         match links.page(&table.header[idx], text) {
             Some(page) => Cell::link(text, &page),
             None if is_name(&table.header[idx]) => Cell::name(text),
             None if is_share(&table.header[idx]) => Cell::share(text),
+            None if table.header[idx] == RUNNING => Cell::lasting(text.parse().ok()),
             None => Cell::of(text),
         }
     };
@@ -108,6 +125,10 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         let zeros = counted(kept.zero_rows as u64, "row");
         notes = format!("{notes}; {zeros} without a value above zero not shown");
     }
+    if !kept.zero_columns.is_empty() {
+        let names = kept.zero_columns.join(", ").replace('_', " ");
+        notes = format!("{notes}; 0 in every row: {}", escape(&names));
+    }
     let file = escape(&table.file);
     let source =
         format!("<p class=\"source\">Data: <a href=\"{root}data/{file}\">{file}</a>{notes}</p>\n");
@@ -115,7 +136,9 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         return format!("<p>{}: nothing above zero.</p>\n{source}", escape(&caption));
     }
     let whole = html::table(&caption, &header, &rows);
-    if all <= FOLDED_ABOVE || links.are_in(&header) {
+    // Points of a curve are in the picture.
+    let is_short = all <= FOLDED_ABOVE && !table.file.ends_with("-curves.csv");
+    if is_short || links.are_in(&header) {
         return whole + &source;
     }
     // A report loads the first rows of a long table.
@@ -172,6 +195,14 @@ mod tests {
         assert!(html.contains("2 rows without a value above zero not shown"), "{html}");
         let html = stored_table("Jobs", &table(&header, &rows[1..]), "", &Links::default());
         assert!(html.starts_with("<p>Jobs: nothing above zero.</p>"), "{html}");
+        // A column of zeros is named.
+        let rows: [&[&str]; 2] = [&["014", "9", "0"], &["013", "3", "0.0"]];
+        let header = ["sequence", "count", "not_finished"];
+        let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default());
+        assert!(html.contains("; 0 in every row: not finished</p>"), "{html}");
+        assert_eq!(html.matches("</th>").count(), 2, "{html}");
+        let html = stored_table("Jobs", &table(&header, &rows[..1]), "", &Links::default());
+        assert_eq!(html.matches("</th>").count(), 3, "{html}");
         // A key that is a number keeps its row.
         let html = stored_table(
             "Kills",
@@ -187,6 +218,13 @@ mod tests {
         let rows: Vec<&[&str]> = vec![&["1"]; FOLDED_ABOVE + 1];
         let html = stored_table("Jobs", &table(&["count"], &rows), "", &Links::default());
         assert!(html.starts_with("<details class=\"long\"><summary>Jobs: 41 rows<"), "{html}");
+        let curves = Table {
+            file: "x-curves.csv".to_owned(),
+            ..table(&["running_s"], &[&["7200"], &["1"]])
+        };
+        let html = stored_table("Points", &curves, "", &Links::default());
+        assert!(html.starts_with("<details class=\"long\"><summary>Points: 2 rows<"), "{html}");
+        assert!(html.contains("data-value=\"7200\">2 h</td>"), "{html}");
         let longer = Table { row_count: 99, ..table(&["count"], &rows) };
         let html = stored_table("Jobs", &longer, "", &Links::default());
         assert!(html.contains("<summary>Jobs: 99 rows<"), "{html}");

@@ -43,10 +43,43 @@ pub(super) fn sentence(text: &str) -> String {
     let is_even = text.matches('`').count().is_multiple_of(2);
     let marked = pieces.map(|(place, piece)| match place % 2 {
         1 if is_even => format!("<code>{piece}</code>"),
-        0 if is_even || place == 0 => piece,
-        _ => format!("`{piece}"),
+        0 if is_even || place == 0 => spoken_times(&piece),
+        _ => format!("`{}", spoken_times(&piece)),
     });
     marked.collect()
+}
+
+/// Times from this on are said in larger units, s.
+const SPOKEN_FROM_S: f64 = 120.0;
+
+/// Seconds in a text as minutes, hours or days, with the seconds at the pointer: nobody sees that
+/// 172,800 s are two days.
+fn spoken_times(html: &str) -> String {
+    let mut text = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some(at) = rest.find(" s") {
+        let (before, after) = rest.split_at(at);
+        let ends = !after[2..].starts_with(|next: char| next.is_alphanumeric() || next == '-');
+        let number =
+            before.rfind(|letter: char| !(letter.is_ascii_digit() || ",.".contains(letter)));
+        let number = number
+            .map_or(0, |place| place + before[place..].chars().next().map_or(0, char::len_utf8));
+        let (head, figure) = before.split_at(number);
+        let seconds = figure.replace(',', "").parse::<f64>().ok();
+        match seconds.filter(|seconds| ends && SPOKEN_FROM_S <= *seconds) {
+            Some(seconds) => {
+                let _ =
+                    write!(text, "{head}<span title=\"{figure} s\">{}</span>", lasting(seconds));
+            }
+            None => {
+                text.push_str(before);
+                text.push_str(" s");
+            }
+        }
+        rest = &after[2..];
+    }
+    text.push_str(rest);
+    text
 }
 
 /// A number as a reader wants it: six digits, without zeros that say nothing.
@@ -156,6 +189,26 @@ mod tests {
             assert_eq!(percent(share), said);
         }
         assert!(percent(1.5e-9).starts_with("1.5"), "{}", percent(1.5e-9));
+    }
+
+    #[test]
+    fn long_times_in_a_sentence_are_said_in_words() {
+        for (text, said) in [
+            (
+                "at most 255 s, more than 172,800 s; the mean is 7,990.44 s",
+                "at most <span title=\"255 s\">4.25 min</span>, more than <span title=\"172,800 s\">2 d</span>; \
+                the mean is <span title=\"7,990.44 s\">2.22 h</span>",
+            ),
+            (
+                "within 60 s, 1,502 processor-s, 300 samples",
+                "within 60 s, 1,502 processor-s, 300 samples",
+            ),
+            ("users s 300 s", "users s <span title=\"300 s\">5 min</span>"),
+            ("é300 s`300 s`", "é<span title=\"300 s\">5 min</span><code>300 s</code>"),
+            (" s", " s"),
+        ] {
+            assert_eq!(sentence(text), said);
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Search: a job, a user or a machine by its id, with its events and attempts.
 //!
-//! In: a lake, a kind and an id. Out: tables of its rows, up to a limit, and for a machine the
-//! charts of a report. A job's rows are in one bucket; those of a user or a machine are searched in
-//! all buckets, with a time limit.
+//! In: a lake, a kind and an id. Out: tables of its rows, up to a limit, and for a job or a machine
+//! the charts of a report. A job's rows are in one bucket; those of a user or a machine are searched
+//! in all buckets, with a time limit.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,11 +21,13 @@ use super::pages::{self, Reader};
 use super::portal::Portal;
 use super::reply::{self, Reply};
 use crate::answers::machines::closeup;
+use crate::answers::sweep::closeup as job_closeup;
 use crate::digits::grouped;
 use crate::facts::window::Windows;
 use crate::lake::{Lake, LakeError};
 use crate::progress::{self, Watch};
 use crate::report::html::{Cell, table};
+use crate::report::jobs;
 use crate::report::machines::drawings;
 use crate::schema::{EventType, ROW_ID, Table, bucket_of};
 use crate::units::micros_to_seconds;
@@ -51,6 +53,17 @@ struct Found {
     /// Why there are none.
     failed: Option<String>,
     is_cut: bool,
+}
+
+impl Found {
+    /// Says why there are no charts.
+    fn fail(&mut self, error: &dyn std::fmt::Display, end: Instant) {
+        self.failed = Some(if end < progress::now() {
+            format!("No charts: the search was stopped after {} s.", TIME.as_secs())
+        } else {
+            format!("No charts: {error}.")
+        });
+    }
 }
 
 /// The page of a search.
@@ -149,7 +162,7 @@ fn look(path: &std::path::Path, what: &str, id: &str) -> Result<Found, LakeError
     match what {
         "user" => user(&lake, id, end),
         "machine" => id.parse().map_or_else(|_| Ok(Found::default()), |id| machine(&lake, id, end)),
-        _ => id.parse().map_or_else(|_| Ok(Found::default()), |id| job(&lake, id)),
+        _ => id.parse().map_or_else(|_| Ok(Found::default()), |id| job(&lake, id, end)),
     }
 }
 
@@ -208,7 +221,7 @@ fn ordered(mut rows: Vec<Row>) -> Vec<Row> {
 }
 
 /// A job: its events and the attempts of its tasks.
-fn job(lake: &Lake, id: i64) -> Result<Found, LakeError> {
+fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
     const WANTED: [(Table, &str, [&str; 9]); 2] = [
         (
             Table::JobEvents,
@@ -264,6 +277,16 @@ fn job(lake: &Lake, id: i64) -> Result<Found, LakeError> {
             found.tables.push(("Attempts".to_owned(), own.to_vec(), attempts, attempt_count));
         }
         found.tables.push((caption.to_owned(), header, rows, count));
+    }
+    // A job of one table alone has rows, and no page.
+    if lake.has(Table::JobEvents) && lake.has(Table::TaskEvents) {
+        let watched = watched(lake, end);
+        match job_closeup::one(&watched, Windows::of(&watched, None), id) {
+            Ok(job) => {
+                found.drawings = job.map_or_else(String::new, |job| jobs::drawings(&job, id))
+            }
+            Err(error) => found.fail(&error, end),
+        }
     }
     Ok(found)
 }
@@ -347,21 +370,22 @@ fn draw(lake: &Lake, id: i64, end: Instant, found: &mut Found) {
     if !lake.has(Table::MachineEvents) || !lake.has(Table::TaskEvents) {
         return;
     }
-    let is_over = move |_| {
-        if end < progress::now() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let lake = lake.watched(&Arc::new(Watch::new(is_over)));
+    let lake = watched(lake, end);
     match closeup::one(&lake, Windows::of(&lake, None), id) {
         Ok(Some([load, machine])) => {
             found.drawings = drawings(&machine, &load, &format!("Machine {id}"));
         }
         Ok(None) => {}
-        Err(_) if end < progress::now() => {
-            found.failed =
-                Some(format!("No charts: the search was stopped after {} s.", TIME.as_secs()));
-        }
-        Err(error) => found.failed = Some(format!("No charts: {error}.")),
+        Err(error) => found.fail(&error, end),
     }
+}
+
+/// The lake, read until the time is over.
+fn watched(lake: &Lake, end: Instant) -> Lake {
+    let is_over = move |_| {
+        if end < progress::now() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    lake.watched(&Arc::new(Watch::new(is_over)))
 }
 
 /// A machine: when it came and went, and what ran on it.

@@ -90,7 +90,7 @@ def windows(page, path):
         chart.focus()
         page.keyboard.press("Home")
         said = page.locator(".tip").text_content()
-        first = next(line for line in said.split("\n") if line.startswith("time since")).rsplit(" ", 1)[1]
+        first = next(line for line in said.split("\n") if line.startswith("time")).rsplit(" ", 1)[1]
         if not begin - 1e-3 * high <= float(first.replace(",", "")) * unit <= end + 1e-3 * high:
             yield f"Home says {said} in a window from {begin / unit} to {end / unit}"
         page.keyboard.press("Escape")

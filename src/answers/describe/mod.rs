@@ -11,7 +11,7 @@ use crate::answers::account::{check_reasons, keyed};
 use crate::answers::describe::charts::{by_group, chart, lines, numbers_at_risk, shortened, title};
 use crate::answers::describe::tables::{chances_table, curves_table, summary_table, survival};
 use crate::answers::study::settings;
-use crate::answers::{edges, sentences};
+use crate::answers::{amounts, edges, sentences};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, SurvivalChart, Tone};
 use crate::digits;
 use crate::facts::query::Settings;
@@ -65,16 +65,30 @@ pub static KINDS: [Kind<'static>; 8] = [
     Kind {
         tables: &[Table::JobEvents],
         remarks: &["status ", "wait "],
+        sentence: Some(amounts::SURVIVAL),
         ..Kind::called("job-survival", "How many jobs last longer")
     },
-    Kind { tables: TABLES, ..Kind::called("tasks-per-job", "Tasks of each job") },
-    Kind { tables: TABLES, ..Kind::called("events-per-task", "Events of each task") },
+    Kind {
+        tables: TABLES,
+        sentence: Some(amounts::COUNTS),
+        ..Kind::called("tasks-per-job", "Tasks of each job")
+    },
+    Kind {
+        tables: TABLES,
+        sentence: Some(amounts::COUNTS),
+        ..Kind::called("events-per-task", "Events of each task")
+    },
     Kind {
         tables: TABLES,
         remarks: &["wait "],
+        sentence: Some(amounts::WAITS),
         ..Kind::called("waiting", "How long tasks wait for their first attempt (s)")
     },
-    Kind { tables: TABLES, ..Kind::called("attempts", "Attempts of each task") },
+    Kind {
+        tables: TABLES,
+        sentence: Some(amounts::COUNTS),
+        ..Kind::called("attempts", "Attempts of each task")
+    },
     Kind {
         tables: TABLES,
         ..Kind::called(
@@ -82,7 +96,11 @@ pub static KINDS: [Kind<'static>; 8] = [
             "The chance to finish, given the number of events so far",
         )
     },
-    Kind { tables: TABLES, ..Kind::called("estimates", "Running time of requested time (%)") },
+    Kind {
+        tables: TABLES,
+        sentence: Some(amounts::ESTIMATES),
+        ..Kind::called("estimates", "Running time of requested time (%)")
+    },
 ];
 
 /// The result of what is described.

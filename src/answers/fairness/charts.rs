@@ -79,7 +79,7 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
             digits::grouped(inequality.users),
             caption(found)
         ),
-        x_axis: format!("share of all by {by}, the lightest first (%)"),
+        x_axis: format!("share of the {}, the lightest first (%)", found.span.plan.by.plural()),
         y_axis: format!("share of the {} (%)", found.span.plan.meter.resource().noun()),
         x_scale: Scale::Linear,
         lines: vec![
@@ -122,6 +122,16 @@ fn stem(index: &str) -> String {
     kept.take(LETTERS_MAX).collect::<String>().trim_matches('-').to_owned()
 }
 
+/// The length of an interval: `1 h`, `90 s`.
+fn words(length_s: f64) -> String {
+    let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
+    let whole = units.iter().find(|(_, per)| length_s % per == 0.0);
+    whole.map_or_else(
+        || format!("{} s", digits::six_digits(length_s)),
+        |(unit, per)| format!("{} {unit}", digits::six_digits(length_s / per)),
+    )
+}
+
 fn caption(found: &Found) -> String {
     let plan = &found.span.plan;
     let when = match plan.accrual {
@@ -134,10 +144,10 @@ fn caption(found: &Found) -> String {
         several => format!("{}; ", several.join(" + ")),
     };
     format!(
-        "{clusters}{} by the definition \"{}\", charged {when}, intervals of {} s.{}",
+        "{clusters}{} by the definition \"{}\", charged {when}, intervals of {}.{}",
         plan.meter.resource().title(),
         plan.meter,
-        plan.grid.length_s(),
+        words(plan.grid.length_s()),
         edges::ending(&super::closed(found))
     )
 }
@@ -186,9 +196,9 @@ pub(crate) fn of_users(
         caption: caption(found),
         x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: if series.index.starts_with("metered") {
-            format!("{column} ({})", found.span.unit)
+            format!("{} ({})", in_words(column).to_lowercase(), found.span.unit)
         } else {
-            column.clone()
+            in_words(column).to_lowercase()
         },
         x_scale: Scale::Linear,
         lines,

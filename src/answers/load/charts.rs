@@ -225,24 +225,28 @@ fn tasks(loaded: &Loaded) -> Chart {
         tone,
     };
     let noun = if load.source.is_log() { "jobs" } else { "tasks" };
+    let mut areas = vec![line("running", Amount::Running, Tone::Sky)];
+    let (mut title, mut defined) = (format!("Running {noun} over time"), "");
+    if load.knows_waits {
+        areas.push(line("waiting", Amount::Pending, Tone::Vermilion));
+        title = format!("Running and waiting {noun} over time");
+        defined = " Waiting is from each SUBMIT to the next SCHEDULE or end.";
+    }
+    let most = areas.iter().filter_map(|area| {
+        let most = area.values.iter().copied().flatten().reduce(f64::max)?;
+        Some(format!("{} {}", digits::grouped_decimal(most.round(), 0), area.name))
+    });
+    let most = most.collect::<Vec<String>>().join(" and ");
     Chart::Areas(AreaChart {
-        title: format!("Running and waiting {noun} over time"),
+        title,
         caption: format!(
-            "Each value is the mean over {}. A task waits from each SUBMIT to its next SCHEDULE or \
-            end.{}",
+            "At most {most}. Each value is the mean over {}.{defined}{}",
             joined.length(loaded),
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
         x_axis: joined.axis.to_owned(),
         y_axis: noun.to_owned(),
-        areas: if load.knows_waits {
-            vec![
-                line("running", Amount::Running, Tone::Sky),
-                line("waiting", Amount::Pending, Tone::Vermilion),
-            ]
-        } else {
-            vec![line("running", Amount::Running, Tone::Sky)]
-        },
+        areas,
         lines: Vec::new(),
         edges: joined.edges,
     })
@@ -264,18 +268,38 @@ fn hours(loaded: &Loaded) -> Chart {
             "Days and hours from the first submission: the log does not say the time of day"
         }
     };
+    let before = match arrivals.left_censored_out {
+        0 => String::new(),
+        some => format!("; {} submitted before it are left out", digits::grouped(some)),
+    };
+    let rows: Vec<HeatRow> = rows.collect();
     Chart::Heat(HeatChart {
         title: "When jobs are submitted".to_owned(),
         caption: format!(
-            "{clock}. {} in the window; {} submitted before it are left out.",
+            "{}{clock}. {} in the window{before}.",
+            busiest(&rows),
             digits::counted(arrivals.jobs, "job"),
-            digits::grouped(arrivals.left_censored_out)
         ),
         x_axis: "hour of the day".to_owned(),
         x: 0.0..24.0,
         y_axis: String::new(),
-        rows: rows.collect(),
+        rows,
         value: "jobs per hour".to_owned(),
+    })
+}
+
+/// The hour of the week with most jobs: `Most on Monday from 16 to 17 h: 1,440 jobs per hour. `.
+fn busiest(rows: &[HeatRow]) -> String {
+    let fields =
+        rows.iter().flat_map(|row| row.values.iter().zip(0_u32..).map(move |at| (row, at)));
+    let known = fields.filter_map(|(row, (value, hour))| Some(((*value)?, &row.name, hour)));
+    let most = known.max_by(|one, other| one.0.total_cmp(&other.0));
+    most.filter(|most| 0.0 < most.0).map_or_else(String::new, |(jobs, day, hour)| {
+        format!(
+            "Most on {day} from {hour} to {} h: {} jobs per hour. ",
+            hour + 1,
+            digits::six_digits(jobs)
+        )
     })
 }
 
@@ -306,7 +330,10 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
         charts.push(("load-dispersion".to_owned(), Chart::Lines(LineChart {
             title: "How bursty submissions are".to_owned(),
             caption: format!(
-                "Variance over mean of the submitted jobs per window; 1 for a Poisson process.{variation}"
+                "In windows of {} the number of jobs varies {} times as much as without bursts. Variance \
+                over mean of the submitted jobs per window; 1 for a Poisson process.{variation}",
+                words_of(last.0),
+                digits::six_digits(last.1)
             ),
             x_axis: "length of the window (s)".to_owned(),
             y_axis: "index of dispersion".to_owned(),
@@ -325,9 +352,11 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
             "load-autocorrelation".to_owned(),
             Chart::Lines(LineChart {
                 title: "How submissions of one hour correlate with those of later hours".to_owned(),
-                caption:
-                    "Autocorrelation of the submitted jobs per hour. Daily patterns have peaks at multiples of 24."
-                        .to_owned(),
+                caption: format!(
+                    "{}Autocorrelation of the submitted jobs per hour. Daily patterns have peaks at \
+                    multiples of 24.",
+                    most_alike(&points)
+                ),
                 x_axis: "lag (h)".to_owned(),
                 y_axis: "autocorrelation".to_owned(),
                 x_scale: Scale::Linear,
@@ -336,6 +365,24 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
         ));
     }
     charts
+}
+
+/// A window of whole seconds, in words.
+fn words_of(window_s: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "at most a day")]
+    let whole = window_s as i64;
+    Length::seconds(whole).words()
+}
+
+/// The lag, beyond half a day, after which submissions are most like those of now: `Most alike after
+/// 24 h (0.35). `.
+fn most_alike(points: &[(f64, f64)]) -> String {
+    const FROM_H: f64 = 12.0;
+    let later = points.iter().filter(|point| FROM_H <= point.0);
+    let most = later.max_by(|one, other| one.1.total_cmp(&other.1));
+    most.map_or_else(String::new, |(lag, value)| {
+        format!("Beyond half a day, hours are most alike after {lag} h ({value:.2}). ")
+    })
 }
 
 /// A strip per machine of the sample, of the resource that is asked for.

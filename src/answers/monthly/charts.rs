@@ -89,11 +89,15 @@ fn users(months: &Months) -> BarChart {
         tone: Tone::Blue,
     });
     let bars: Vec<Bar> = bars.collect();
+    let noted = if bars.iter().any(|bar| !bar.note.is_empty()) {
+        "; at the bar the share of it in attempts that ended otherwise than with FINISH"
+    } else {
+        ""
+    };
     BarChart {
         title: "Users by CPU time".to_owned(),
         caption: format!(
-            "The {} with most CPU time, of {} in all; at the bar the share of it in attempts that \
-            did not end with FINISH.",
+            "The {} with most CPU time, of {} in all{noted}.",
             counted(bars.len() as u64, "user"),
             grouped(months.monthly.users.len() as u64)
         ),

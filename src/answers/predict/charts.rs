@@ -6,9 +6,9 @@
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
 
-/// A tone for each rule; they come round again.
-const TONES: [Tone; 6] =
-    [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Purple, Tone::Orange, Tone::Grey];
+/// A tone for each rule; of more than seven they come round again.
+const TONES: [Tone; 7] =
+    [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Purple, Tone::Orange, Tone::Grey, Tone::Sky];
 
 /// Fewest jobs of a bin that is drawn; the table has all bins.
 const JOBS_SHOWN: u64 = 100;

@@ -35,7 +35,14 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let hours = |time_s: f64| (time_s - begin_s) / 3600.0;
     let over_time = |title: &str, axis: &str, value: fn(&Sample) -> Option<f64>| {
         let point = |sample: &Sample| Some((hours(sample.time_s), value(sample)?));
-        lines(runs, [title, &caption, axis], |run| {
+        let most = |run: &Run| {
+            let most = run.metrics.samples.iter().filter_map(value).reduce(f64::max)?;
+            let decimals = if most < 10.0 { 2 } else { 0 };
+            Some(format!("{} under {}", digits::grouped_decimal(most, decimals), run.label))
+        };
+        let most: Vec<String> = runs.iter().take(LINES_MAX).filter_map(most).collect();
+        let said = format!("At most {}. {caption}", most.join(", "));
+        lines(runs, [title, if most.is_empty() { &caption } else { &said }, axis], |run| {
             run.metrics.samples.iter().filter_map(point).collect()
         })
     };

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::{KIND as SWEEP, Swept};
 use crate::answers::study::Work;
+use crate::digits::counted;
 use crate::facts::FactError;
 use crate::facts::events::{Event, Histories};
 use crate::facts::jobs::{Job, Jobs, SEQUENCE_OUTCOMES, TERMINAL_OUTCOMES};
@@ -32,6 +33,14 @@ use crate::units::micros_to_seconds;
 pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents, Table::TaskEvents],
     pages: Some(Pages::Jobs),
+    sentence: Some(|it| {
+        let jobs = it["answer"]["jobs"].as_array()?.len() as u64;
+        Some(format!(
+            "{} with a page: those that a rule would harm, and those of each outcome whose tasks ran \
+            longest",
+            counted(jobs, "job")
+        ))
+    }),
     ..Kind::called("jobs", "Jobs in detail")
 };
 
@@ -205,35 +214,7 @@ fn closeups(
     rules: &[RuleGrid],
     named: &BTreeSet<i64>,
 ) -> Result<Vec<Closeup>> {
-    let of_bucket = |bucket: u32| -> Result<Vec<Closeup>> {
-        let known = Jobs::read(lake, bucket)?;
-        let mut all: BTreeMap<i64, Closeup> = BTreeMap::new();
-        for job in known.jobs.iter().filter(|job| named.contains(&job.id)) {
-            all.insert(job.id, begun(job, &known));
-        }
-        if all.is_empty() {
-            return Ok(Vec::new());
-        }
-        let histories = Histories::read(lake, Table::JobEvents, bucket)?;
-        for (entity, id) in histories.ids.iter().enumerate() {
-            if let Some(job) = all.get_mut(&id.0) {
-                let events = histories.events(entity);
-                job.event_count = events.len();
-                job.events = events.iter().take(EVENTS_MAX).map(moment).collect();
-            }
-        }
-        let mut refused = None;
-        Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
-            if let Some(job) = all.get_mut(&task.job_id) {
-                let facts = known.find(task.job_id).map(|position| &known.jobs[position]);
-                refused = refused.take().or(add(job, task, facts, rules).err());
-            }
-        });
-        match refused {
-            Some(error) => Err(FactError::from(error).into()),
-            None => Ok(all.into_values().map(ended).collect()),
-        }
-    };
+    let of_bucket = |bucket: u32| in_bucket(lake, bucket, windows, rules, named);
     let all: Vec<Vec<Closeup>> = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
@@ -242,6 +223,55 @@ fn closeups(
     let mut all: Vec<Closeup> = all.into_iter().flatten().collect();
     all.sort_by_key(|job| job.job_id);
     Ok(all)
+}
+
+/// Those that lie in a bucket, by id.
+fn in_bucket(
+    lake: &Lake,
+    bucket: u32,
+    windows: Windows,
+    rules: &[RuleGrid],
+    named: &BTreeSet<i64>,
+) -> Result<Vec<Closeup>> {
+    let known = Jobs::read(lake, bucket)?;
+    let mut all: BTreeMap<i64, Closeup> = BTreeMap::new();
+    for job in known.jobs.iter().filter(|job| named.contains(&job.id)) {
+        all.insert(job.id, begun(job, &known));
+    }
+    if all.is_empty() {
+        return Ok(Vec::new());
+    }
+    let histories = Histories::read(lake, Table::JobEvents, bucket)?;
+    for (entity, id) in histories.ids.iter().enumerate() {
+        if let Some(job) = all.get_mut(&id.0) {
+            let events = histories.events(entity);
+            job.event_count = events.len();
+            job.events = events.iter().take(EVENTS_MAX).map(moment).collect();
+        }
+    }
+    let mut refused = None;
+    Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
+        if let Some(job) = all.get_mut(&task.job_id) {
+            let facts = known.find(task.job_id).map(|position| &known.jobs[position]);
+            refused = refused.take().or(add(job, task, facts, rules).err());
+        }
+    });
+    match refused {
+        Some(error) => Err(FactError::from(error).into()),
+        None => Ok(all.into_values().map(ended).collect()),
+    }
+}
+
+/// A job from close by, whichever it is, as in the result but without rules; none that the lake does
+/// not know.
+///
+/// # Errors
+/// A table does not read, or the lake is watched and its reader says to stop.
+#[cfg(feature = "serve")]
+pub(crate) fn one(lake: &Lake, windows: Windows, job_id: i64) -> Result<Option<serde_json::Value>> {
+    let bucket = crate::schema::bucket_of(job_id, lake.bucket_count());
+    let all = in_bucket(lake, bucket, windows, &[], &BTreeSet::from([job_id]))?;
+    Ok(all.first().map(|job| json!(job)))
 }
 
 fn begun(job: &Job, known: &Jobs) -> Closeup {

@@ -189,6 +189,12 @@ impl Painter {
                 self.trace(at);
                 self.content.stroke();
             }
+            Mark::Strokes { strokes, width, ink } => {
+                self.set(*ink);
+                self.content.set_line_width(points(*width)).set_dash_pattern([], 0.0);
+                strokes.iter().for_each(|stroke| self.trace(stroke));
+                self.content.stroke();
+            }
             Mark::Area { points: at, ink } => {
                 self.set(*ink);
                 self.trace(at);

@@ -83,6 +83,12 @@ impl Painter<'_, '_> {
                     self.area.draw(&PathElement::new(self.all(&piece), stroke))?;
                 }
             }
+            Mark::Strokes { strokes, width, ink } => {
+                let style = rgba(*ink).stroke_width(self.wide(*width));
+                for stroke in strokes {
+                    self.area.draw(&PathElement::new(self.all(stroke), style))?;
+                }
+            }
             Mark::Area { points, ink } => {
                 self.area.draw(&Polygon::new(self.all(points), rgba(*ink).filled()))?;
             }

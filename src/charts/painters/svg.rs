@@ -218,6 +218,11 @@ fn mark(mark: &Mark, usual: Usual) -> String {
                 opacity(*ink)
             )
         }
+        Mark::Strokes { strokes, width, ink } => {
+            let lines: String = strokes.iter().map(|stroke| steps(stroke)).collect();
+            let stroke = stroke(*width);
+            format!("<path d=\"{lines}\" stroke=\"{}\"{stroke}{}/>\n", color(*ink), opacity(*ink))
+        }
         Mark::Area { points, ink } => {
             format!("<path d=\"{}z\"{}{}/>\n", steps(points), fill(*ink), opacity(*ink))
         }

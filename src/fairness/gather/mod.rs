@@ -90,6 +90,14 @@ impl By {
             Self::Cluster => "cluster",
         }
     }
+
+    /// Several of them.
+    pub fn plural(self) -> String {
+        match self {
+            Self::Class => "classes".to_owned(),
+            other => format!("{}s", other.name()),
+        }
+    }
 }
 
 /// How machines are distinguished in the cells.

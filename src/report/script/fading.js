@@ -27,6 +27,11 @@ for (const box of document.querySelectorAll(".fading")) {
     made.setAttribute("aria-label", name);
     return made;
   };
+  // Seconds in a larger unit, where that says more.
+  const spoken = (seconds) => {
+    const [unit, per] = seconds < 7200 ? ["min", 60] : seconds < 172800 ? ["h", 3600] : ["d", 86400];
+    return seconds < 120 ? "" : ` (${Number((seconds / per).toPrecision(3))} ${unit})`;
+  };
   const link = ({ name, href }) => (href === "" ? name : element("a", { href, textContent: name }));
 
   const halfLife = control(`Half-life of usage, s`, { type: "number", min: 0, step: "any", value: known.half_life_s });
@@ -55,8 +60,8 @@ for (const box of document.querySelectorAll(".fading")) {
       used: Array.from(user.sums).reduce((sum, [at, own]) => sum + (at < until ? own : 0), 0) }));
     all.sort((one, other) => other.eup - one.eup);
     const [first] = all;
-    said.textContent = `At a half-life of ${amount(life)} s, after ${until} of ${known.intervals} intervals, ` +
-      `${first.user.name} has the largest effective priority, ${amount(first.eup)}.`;
+    said.textContent = `At a half-life of ${amount(life)} s${spoken(life)}, after ${until} of ${known.intervals} intervals, ` +
+      `${known.by} ${first.user.name} has the largest effective priority, ${amount(first.eup)}.`;
     body.replaceChildren(...all.slice(0, 10).map(({ user, eup, used }) => {
       const cell = (value) => {
         const made = element("td", { className: "number", textContent: amount(value) });
@@ -108,7 +113,7 @@ for (const box of document.querySelectorAll(".fading")) {
     found.sort((one, other) => one.at - other.at);
     const more = most < known.others_s ? ` Lighter ones, which are not on this page, may do so too.` : "";
     passed.replaceChildren(`${found.length} of the ${users.length} heaviest pass ${amount(most)} ${unit} within the ` +
-      `first ${amount(known.early_s)} s${found.length === 0 ? "" : ": "}`,
+      `first ${amount(known.early_s)} s${spoken(known.early_s)}${found.length === 0 ? "" : ": "}`,
       ...found.flatMap(({ user, at }, place) => [place === 0 ? "" : ", ", link(user), ` at ${amount(at)} s`]), `.${more}`);
   };
   ceiling.addEventListener("input", () => {

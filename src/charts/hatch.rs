@@ -1,0 +1,150 @@
+//! Strokes over filled shapes, so that areas side by side differ in print without colour.
+//!
+//! In: the outline of a shape and a tone. Out: strokes that lie within it, in one mark. Strokes of a
+//! tone stand at the same places in every shape, so shapes that touch look like one.
+//!
+//! ```text
+//!  ╱╱╱╱╱╱╱╱╱  vermilion     │││││││││  orange     ╳╳╳╳╳╳╳╳╳  sky
+//!  ╲╲╲╲╲╲╲╲╲  green         ─────────  purple     ┼┼┼┼┼┼┼┼┼  grey     ink and blue are plain
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::canvas::{At, Canvas, Mark};
+use super::theme::{Ink, Tone};
+
+/// From one stroke to the next, in heights of the text.
+const APART: f64 = 0.6;
+
+/// How much strokes cover of what lies below them.
+const OPACITY: f64 = 0.6;
+
+/// A shorter stroke is no more than a point, in pixels.
+const SHORTEST: f64 = 0.5;
+
+/// Directions of the strokes of a tone: to the right, and down.
+pub(super) const fn directions(tone: Tone) -> &'static [At] {
+    match tone {
+        Tone::Ink | Tone::Blue => &[],
+        Tone::Vermilion => &[(1.0, -1.0)],
+        Tone::Green => &[(1.0, 1.0)],
+        Tone::Orange => &[(0.0, 1.0)],
+        Tone::Purple => &[(1.0, 0.0)],
+        Tone::Sky => &[(1.0, -1.0), (1.0, 1.0)],
+        Tone::Grey => &[(1.0, 0.0), (0.0, 1.0)],
+    }
+}
+
+/// Strokes over a shape that was filled with a tone.
+pub(super) fn hatch(outline: &[At], tone: Tone, canvas: &mut Canvas) {
+    let look = canvas.look;
+    let strokes = directions(tone).iter().flat_map(|&way| strokes(outline, way, APART * look.text));
+    let is_seen = |[from, to]: &[At; 2]| SHORTEST <= (to.0 - from.0).hypot(to.1 - from.1);
+    let strokes: Vec<[At; 2]> = strokes.filter(is_seen).collect();
+    if !strokes.is_empty() {
+        let ink = Ink::PAPER.with_opacity(OPACITY);
+        canvas.marks.push(Mark::Strokes { strokes, width: look.line(), ink });
+    }
+}
+
+/// The pieces of parallel lines that lie within a polygon: between the first and the second edge that
+/// a line crosses, the third and the fourth, and so on.
+fn strokes(outline: &[At], (right, down): At, apart: f64) -> Vec<[At; 2]> {
+    let length = right.hypot(down);
+    let (right, down) = (right / length, down / length);
+    // Which line a point is on, and where along it.
+    let line = |(x, y): At| (y * right - x * down) / apart;
+    let along = |(x, y): At| x * right + y * down;
+    let mut crossings: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    for (idx, &to) in outline.iter().enumerate() {
+        let from = outline[idx.checked_sub(1).unwrap_or(outline.len() - 1)];
+        let (low, high) = if line(from) < line(to) { (from, to) } else { (to, from) };
+        // An edge has its lower end and not its upper one: no corner is counted twice.
+        #[expect(clippy::cast_possible_truncation, reason = "places on a canvas")]
+        let lines = (line(low).ceil() as i64)..(line(high).ceil() as i64);
+        for number in lines {
+            #[expect(clippy::cast_precision_loss, reason = "places on a canvas")]
+            let share = (number as f64 - line(low)) / (line(high) - line(low));
+            let place = along(low) + share * (along(high) - along(low));
+            crossings.entry(number).or_default().push(place);
+        }
+    }
+    let mut found = Vec::new();
+    for (number, mut places) in crossings {
+        places.sort_by(f64::total_cmp);
+        #[expect(clippy::cast_precision_loss, reason = "places on a canvas")]
+        let across = number as f64 * apart;
+        let at = |along: f64| (along * right - across * down, along * down + across * right);
+        found.extend(places.chunks_exact(2).map(|pair| [at(pair[0]), at(pair[1])]));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Stacked steps as an area has them.
+    fn outlines() -> impl Strategy<Value = Vec<[f64; 2]>> {
+        let step = (0.0..50.0, 0.0..50.0).prop_map(|(low, high): (f64, f64)| [low, low + high]);
+        prop::collection::vec(step, 1..20)
+    }
+
+    const WIDE: f64 = 10.0;
+
+    proptest! {
+        /// Against the definition: a point of the plane is within the steps or not, and strokes
+        /// cover as much of the shape as their distance says.
+        #[test]
+        fn strokes_lie_within_their_shape(steps in outlines(), tone in 0..6_usize) {
+            let tones = [Tone::Vermilion, Tone::Green, Tone::Orange, Tone::Purple, Tone::Sky, Tone::Grey];
+            let mut upper = Vec::new();
+            let mut lower = Vec::new();
+            for (left, step) in (0_u32..).map(|idx| f64::from(idx) * WIDE).zip(&steps) {
+                upper.extend([(left, -step[1]), (left + WIDE, -step[1])]);
+                lower.extend([(left, -step[0]), (left + WIDE, -step[0])]);
+            }
+            let outline: Vec<At> = upper.into_iter().chain(lower.into_iter().rev()).collect();
+            let whole: f64 = steps.iter().map(|step| (step[1] - step[0]) * WIDE).sum();
+            for &way in directions(tones[tone]) {
+                let apart = 0.05;
+                let found = strokes(&outline, way, apart);
+                // Where steps touch in a point, a stroke has no length.
+                let seen = |[from, to]: &&[At; 2]| 1e-6 < (to.0 - from.0).hypot(to.1 - from.1);
+                for [from, to] in found.iter().filter(seen) {
+                    for share in [0.25, 0.5, 0.75] {
+                        let x = from.0 + share * (to.0 - from.0);
+                        let y = -(from.1 + share * (to.1 - from.1));
+                        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few steps")]
+                        let at = (x / WIDE).floor().clamp(0.0, 19.0) as usize;
+                        // At the edge of two steps it may be in either.
+                        let near = [at.checked_sub(1), Some(at), Some(at + 1)];
+                        let is_edge = (x / WIDE - (x / WIDE).round()).abs() < 1e-6;
+                        let within = near.into_iter().flatten().filter(|&one| one == at || is_edge)
+                            .filter_map(|one| steps.get(one))
+                            .any(|step| step[0] - 1e-6 <= y && y <= step[1] + 1e-6);
+                        prop_assert!(within, "({x}, {y}) of {from:?} {to:?}");
+                    }
+                }
+                let covered: f64 = found.iter()
+                    .map(|[from, to]| (to.0 - from.0).hypot(to.1 - from.1) * apart).sum();
+                // A sum over lines misses at most what changes from one to the next.
+                let changes: f64 = steps.iter().map(|step| 2.0 * (step[1] - step[0]) + 200.0).sum();
+                let error = 2.0 * changes * apart;
+                prop_assert!((covered - whole).abs() <= error, "{covered} {whole} {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn tones_without_colour_differ_by_their_strokes() {
+        let tones =
+            [Tone::Vermilion, Tone::Green, Tone::Orange, Tone::Purple, Tone::Sky, Tone::Grey];
+        for (idx, one) in tones.iter().enumerate() {
+            assert!(!directions(*one).is_empty());
+            assert!(tones[..idx].iter().all(|two| directions(*one) != directions(*two)), "{one:?}");
+        }
+    }
+}
