@@ -3,7 +3,7 @@
 //!
 //! In: what was added up. Out: charts whose intervals are joined to as many as a picture can show.
 
-use super::{Loaded, size_charts, table};
+use super::{Length, Loaded, size_charts, table};
 use crate::answers::edges;
 use crate::charts::{
     Area, AreaChart, Chart, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Line, LineChart,
