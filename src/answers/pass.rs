@@ -23,9 +23,9 @@ use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::fold::{Folding, Study};
 
-/// Cells of usage that are kept until they are asked for: some 100 MB. A study with more reads the
-/// lake by itself, so that they are not in memory beside other studies.
-const CELLS_KEPT: usize = 1_000_000;
+/// Cells of usage and ends of attempts that are kept until they are asked for: some 100 MB. A study
+/// with more reads the lake by itself, so that they are not in memory beside other studies.
+const KEPT: usize = 1_000_000;
 
 /// A study that takes part.
 enum Member<'a> {
@@ -43,7 +43,7 @@ enum Found {
 /// Makes the pass for those of the studies that can share one.
 ///
 /// # Errors
-/// A question cannot be answered, or the lake cannot be read.
+/// The lake cannot be read.
 pub fn pass(
     lake: &Lake,
     (windows, definitions): (Windows, Definitions),
@@ -104,7 +104,7 @@ impl Member<'_> {
             }
             (Self::Usage(usage), Some(Found::Usage(part))) => {
                 let Some(gathering) = usage else { return };
-                if gathering.add(vec![*part]).is_err() || CELLS_KEPT < gathering.cell_count() {
+                if gathering.add(vec![*part]).is_err() || KEPT < gathering.held() {
                     *usage = None;
                 }
             }

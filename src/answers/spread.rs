@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::answers::definitions::Definitions;
 use crate::answers::words::Section;
@@ -36,8 +37,8 @@ const PARTS_MAX: u32 = 32;
 pub enum Errand {
     /// The ledger, as its section asks for it.
     Account(Section),
-    /// Kill rules, as their section asks for them.
-    Sweep(Section),
+    /// Kill rules, as their section asks for them, and the threshold whose harmed jobs are listed.
+    Sweep(Section, Option<i64>),
     /// Detectors, as their section asks for them.
     Detect(Section),
     /// The use of all users.
@@ -63,6 +64,8 @@ impl Errand {
 pub struct Question {
     pub(super) version: String,
     pub(super) lake: PathBuf,
+    /// What tells the lake from others, so that a copy of another day is refused.
+    pub(super) known_by: String,
     pub(super) windows: Windows,
     pub(super) definitions: Definitions,
     /// How many parts each study has.
@@ -106,25 +109,59 @@ pub fn ask(
 ) -> Result<Vec<Parts>> {
     let count = u32::try_from(errands.len()).expect("there are few studies");
     let parts = lake.bucket_count().clamp(1, PARTS_MAX);
-    let question = Question::of(spark.lake_folder(lake)?, (windows, definitions), parts, errands);
+    let question = Question {
+        lake: spark.lake_folder(lake)?,
+        ..Question::of(lake, (windows, definitions), parts, errands)
+    };
     let found = spark.spread(lake, &serde_json::to_string(&question)?, count * parts)?;
     Ok(found.chunks(parts as usize).map(|parts| Parts(parts.to_vec())).collect())
 }
 
-/// The program that a worker must be, to the build.
+/// How parts are written: raise it when a type in them changes.
+const LAYOUT: u32 = 2;
+
+/// The program that a worker must be, with how it writes parts.
 fn version() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
+    format!("{} (parts as of {LAYOUT})", env!("CARGO_PKG_VERSION"))
+}
+
+/// What tells a lake from others: its buckets, and the checksums of its parts.
+fn known_by(lake: &Lake) -> String {
+    let sums = lake.manifest.tables.iter().flat_map(|(table, entry)| {
+        entry.parts.iter().map(move |part| format!("{table} {} {}\n", part.part, part.sha256))
+    });
+    let mut hasher = Sha256::new();
+    hasher.update(format!("{}\n", lake.bucket_count()));
+    sums.for_each(|sum| hasher.update(sum));
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Question {
     /// Studies of a lake, each in so many parts.
     pub fn of(
-        lake: PathBuf,
+        lake: &Lake,
         (windows, definitions): (Windows, Definitions),
         parts: u32,
         errands: Vec<Errand>,
     ) -> Self {
-        Self { version: version(), lake, windows, definitions, parts, errands }
+        let (known_by, lake) = (known_by(lake), lake.path.clone());
+        Self { version: version(), lake, known_by, windows, definitions, parts, errands }
+    }
+
+    /// Opens the lake.
+    ///
+    /// # Errors
+    /// It cannot be opened, or has other parts than that of whoever asks.
+    pub(super) fn open(&self) -> Result<Lake> {
+        let lake = Lake::open(&self.lake)?;
+        if known_by(&lake) == self.known_by {
+            return Ok(lake);
+        }
+        let text = format!(
+            "the lake `{}` of this worker has other parts than the one that is asked about",
+            self.lake.display()
+        );
+        Err(Usage(text).into())
     }
 
     /// Reads a question.

@@ -26,7 +26,7 @@ use crate::studies::fold::{Asked, fold_range};
 /// # Errors
 /// The lake does not read, or something is asked for that cannot be.
 pub fn answer(question: &Question, task: u32) -> Result<Vec<u8>> {
-    let lake = Lake::open(&question.lake)?;
+    let lake = question.open()?;
     let (errand, part) = (task / question.parts, task % question.parts);
     let buckets = range(lake.bucket_count(), part, question.parts);
     let errand = question.errands.get(errand as usize);
@@ -56,8 +56,9 @@ pub(super) fn outcomes_of(
         Errand::Account(section) => {
             Some(plan_of::<AccountPlan>(section, definitions)?.asked(lake)?)
         }
-        Errand::Sweep(section) => {
-            Some(sweep::asked(&plan_of::<SweepPlan>(section, definitions)?, lake)?)
+        Errand::Sweep(section, harmed) => {
+            let plan = SweepPlan { harmed: *harmed, ..plan_of(section, definitions)? };
+            Some(sweep::asked(&plan, lake)?)
         }
         Errand::Detect(_) | Errand::Usage { .. } => None,
     })

@@ -35,6 +35,10 @@ pub(super) const fn directions(tone: Tone) -> &'static [At] {
     }
 }
 
+/// Lines on either side of the corner of a canvas: more than any canvas shows. Values of a damaged
+/// trace can lie far outside of it.
+const LINES_MAX: f64 = 5_000.0;
+
 /// Strokes over a shape that was filled with a tone.
 pub(super) fn hatch(outline: &[At], tone: Tone, canvas: &mut Canvas) {
     let look = canvas.look;
@@ -60,8 +64,9 @@ fn strokes(outline: &[At], (right, down): At, apart: f64) -> Vec<[At; 2]> {
         let from = outline[idx.checked_sub(1).unwrap_or(outline.len() - 1)];
         let (low, high) = if line(from) < line(to) { (from, to) } else { (to, from) };
         // An edge has its lower end and not its upper one: no corner is counted twice.
-        #[expect(clippy::cast_possible_truncation, reason = "places on a canvas")]
-        let lines = (line(low).ceil() as i64)..(line(high).ceil() as i64);
+        #[expect(clippy::cast_possible_truncation, reason = "few lines")]
+        let number = |place: f64| place.ceil().clamp(-LINES_MAX, LINES_MAX) as i64;
+        let lines = number(line(low))..number(line(high));
         for number in lines {
             #[expect(clippy::cast_precision_loss, reason = "places on a canvas")]
             let share = (number as f64 - line(low)) / (line(high) - line(low));
@@ -136,6 +141,13 @@ mod tests {
                 prop_assert!((covered - whole).abs() <= error, "{covered} {whole} {error}");
             }
         }
+    }
+
+    #[test]
+    fn a_shape_beyond_the_canvas_takes_no_longer() {
+        let outline = [(0.0, 0.0), (500.0, -1e18), (500.0, 1e18), (0.0, 100.0)];
+        let found = strokes(&outline, directions(Tone::Vermilion)[0], 6.0);
+        assert!(found.len() < 20_000);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use arrow::record_batch::RecordBatch;
 use super::ReportError;
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
-use super::text::{caption, escape, figure_text};
+use super::text::{caption, escape, figure_text, percent};
 use crate::results::frame::Frame;
 use crate::results::{CellChange, Difference, ResultChange, Side, TableChange};
 
@@ -119,10 +119,6 @@ fn largest(table: &TableChange) -> String {
     };
     let by = how_much(cell).map_or_else(String::new, |by| format!(" ({by})"));
     format!("{}{of}: {} to {}{by}", cell.column, figure(&cell.first), figure(&cell.second))
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", figure_text((share * 1e4).round() / 100.0))
 }
 
 /// By how much a number changed, as people say it: a share by points, what doubled by a factor, the

@@ -233,18 +233,27 @@ fn user_answer(result: &Stored, place: usize, user: &Value) -> String {
         grouped(place as u64 + 1),
         counted(entries(result, "users").len() as u64, kind(result)),
     );
+    let when = charged(result);
     let active = user["active_intervals"].as_u64().zip(answer["intervals"].as_u64());
     if let Some((active, all)) = active {
         let length = lasting(answer["interval_s"].as_f64().unwrap_or(0.0));
         let _ = write!(
             said,
-            ". It used something in {} of {} of {length}; the heaviest holds {} of its use",
+            ". It was charged for use in {} of {} of {length}, {when}; the heaviest holds {} of its use",
             grouped(active),
             counted(all, "interval"),
             share_text(user, "largest_step_share")
         );
     }
     format!("<p class=\"answer\">{}.</p>\n", sentence(&said))
+}
+
+/// When use is charged.
+fn charged(result: &Stored) -> &'static str {
+    match text(&result.value["settings"], "accrual") {
+        "running" => "charged as it runs",
+        _ => "charged when an attempt ends",
+    }
 }
 
 fn user_page(
@@ -347,14 +356,12 @@ fn over_time(result: &Stored, user: &Value, title: &str) -> (Chart, String) {
         }
     }
     points.push((days(count), so_far));
-    let when = match text(&result.value["settings"], "accrual") {
-        "running" => "charged as it runs",
-        _ => "charged when an attempt ends",
+    let step = match text(&result.value["settings"], "accrual") {
+        "running" => "A steep step is heavy use within a short time",
+        _ => "A step is an attempt that ended, however long it ran",
     };
-    let said = format!(
-        "A steep step is heavy use within a short time. Sums over intervals of {}, {when}.",
-        lasting(interval_s)
-    );
+    let when = charged(result);
+    let said = format!("{step}. Sums over intervals of {}, {when}.", lasting(interval_s));
     let chart = Chart::Lines(LineChart {
         title: title.to_owned(),
         caption: said.clone(),

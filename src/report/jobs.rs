@@ -14,7 +14,7 @@ use super::ReportError;
 use super::gantt::Bars;
 use super::html::{self, Cell, Page};
 use super::links::{JOBS, Links, closeups};
-use super::text::{escape, instant, lasting};
+use super::text::{clock, escape, instant, lasting};
 use crate::answers::sentences::short;
 use crate::charts::{Chart, svg_of};
 use crate::digits::{counted, grouped};
@@ -26,8 +26,10 @@ const FLAGS_MAX: u64 = 256 << 20;
 /// Spans below this are drawn in seconds, s.
 const SECONDS_BELOW: f64 = 7200.0;
 
-/// What instants are counted from.
-const CLOCK: &str = "days and time since the start of the trace";
+/// What the instants of a job are counted from.
+fn clock_of(job: &Value) -> &'static str {
+    clock(job["events"].get(0).and_then(|event| event["time_s"].as_f64()))
+}
 
 /// Jobs of a user, on a page in a folder.
 pub(super) fn table(jobs: &[&Value]) -> String {
@@ -213,7 +215,7 @@ fn judged(job: &Value, flags: Option<&Vec<(String, Flags)>>, has_flags: bool) ->
     } else {
         let header = ["rule", "threshold", "condemned tasks", "first kill"].map(str::to_owned);
         let rows: Vec<Vec<Cell>> = kills.iter().map(row).collect();
-        let caption = format!("Tasks that each rule condemns ({CLOCK})");
+        let caption = format!("Tasks that each rule condemns ({})", clock_of(job));
         html.push_str(&html::table(&caption, &header, &rows));
     }
     if !has_flags {
@@ -235,7 +237,8 @@ fn judged(job: &Value, flags: Option<&Vec<(String, Flags)>>, has_flags: bool) ->
             vec![Cell::name(name), Cell::of(&count), Cell::of(&right), first]
         })
         .collect();
-    html + &html::table(&format!("Flags of each detector ({CLOCK})"), &header, &rows)
+    let caption = format!("Flags of each detector ({})", clock_of(job));
+    html + &html::table(&caption, &header, &rows)
 }
 
 /// The tables of events and tasks, with how much is left out.
@@ -255,7 +258,7 @@ fn listed(job: &Value) -> String {
         })
         .collect();
     let all = of_all("events", "event_count", "event");
-    let caption = format!("Events of the job{all} ({CLOCK})");
+    let caption = format!("Events of the job{all} ({})", clock_of(job));
     let mut html = html::table(&caption, &["time", "event"].map(str::to_owned), &events);
     let tasks: Vec<Vec<Cell>> = items("tasks")
         .iter()
@@ -295,12 +298,13 @@ fn gantt(job: &Value, id: &str) -> Option<(Chart, String)> {
     let (unit, per) = if to - from < SECONDS_BELOW { ("s", 1.0) } else { ("hours", 3600.0) };
     let said = format!(
         "{} of {}, each a row, with their first {}; the number on a bar is the machine. From {} \
-        to {} ({CLOCK}).",
+        to {} ({}).",
         counted(rows.len() as u64, "task"),
         counted(job["task_count"].as_u64()?, "task"),
         counted(bars.len() as u64, "attempt"),
         instant(from),
         instant(to),
+        clock(Some(from)),
     );
     let title = format!("Attempts of job {} over time", short(id));
     let axis = (format!("time since the first attempt shown ({unit})"), from, per);

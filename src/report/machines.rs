@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::gantt::Bars;
 use super::html::{self, Cell, Page};
 use super::links::{Links, closeups, file_of_machine};
-use super::text::{escape, figure_text, lasting};
+use super::text::{clock, escape, figure_text, lasting};
 use crate::charts::{Area, AreaChart, Chart, HOURS_OF_TRACE, Tone, svg_of};
 use crate::digits::{counted, grouped};
 use crate::results::Stored;
@@ -75,7 +75,7 @@ fn page(
         .map(|at| format!("{} CPU, {} memory", known(at, "cpu"), known(at, "memory")));
     let mut facts = vec![
         ("capacity", capacities.collect::<Vec<String>>().join("; then ")),
-        ("first seen, since the start of the trace", time(own, "first_s")),
+        ("first seen", time(own, "first_s")),
     ];
     let ended: Vec<String> = own["ended"]
         .as_object()
@@ -160,7 +160,8 @@ fn tables(own: &Value, links: &Links) -> String {
     };
     let rows: Vec<Vec<Cell>> = outages.iter().map(row).collect();
     let caption = of_all("Outages", outages.len(), &own["outage_count"]);
-    let caption = format!("{caption} (days and time since the start of the trace)");
+    let first = outages.first().and_then(|outage| outage["start_s"].as_f64());
+    let caption = format!("{caption} ({})", clock(first));
     let header = ["left", "came back", "away"].map(str::to_owned);
     html + &html::table(&caption, &header, &rows)
 }

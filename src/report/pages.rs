@@ -276,6 +276,10 @@ fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
 /// Whether an answer describes one and the same value throughout, such as one task in every job.
 fn is_constant(answer: &Value) -> bool {
     let rows = answer["rows"].as_array().map_or(&[][..], Vec::as_slice);
+    // No sentence tells of groups.
+    if rows.iter().any(|row| !row["group"].is_null()) {
+        return false;
+    }
     let mut known = rows.iter().filter(|row| 0 < row["count"].as_u64().unwrap_or(0));
     let Some(first) = known.next().and_then(|row| row["min"].as_f64()) else { return false };
     let is_it = |row: &&Value, name: &str| row[name].as_f64() == Some(first);

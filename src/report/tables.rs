@@ -59,9 +59,15 @@ struct Kept<'a> {
 /// From so many rows on a column of zeros is left out.
 const ZEROS_FROM: usize = 2;
 
+/// Columns that stay whatever they hold: what a page computes with.
+fn columns_kept(table: &Table) -> &'static [&'static str] {
+    if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
+}
+
 fn kept(table: &Table) -> Kept<'_> {
     let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row);
     let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
+    let (is_whole, kept_columns) = (table.rows.len() == table.row_count, columns_kept(table));
     let (mut columns, mut units, mut zero_columns) = (Vec::new(), Vec::new(), Vec::new());
     for (idx, column) in table.header.iter().enumerate() {
         let cell = |row: &&'_ [String]| row.get(idx).cloned().unwrap_or_default();
@@ -77,7 +83,8 @@ fn kept(table: &Table) -> Kept<'_> {
             continue;
         }
         let is_zero = |row: &&'_ [String]| cell(row).parse::<f64>() == Ok(0.0);
-        if ZEROS_FROM <= rows.len() && !is_name(column) && rows.iter().all(is_zero) {
+        let may_drop = is_whole && !is_name(column) && !kept_columns.contains(&column.as_str());
+        if may_drop && ZEROS_FROM <= rows.len() && rows.iter().all(is_zero) {
             zero_columns.push(column.as_str());
             continue;
         }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::answers::list;
 use crate::answers::sentences::noun_of;
 use crate::cells::is_hidden;
-use crate::digits::six_digits;
+use crate::digits::{six_digits, utc};
 use crate::results::Stored;
 use crate::studies::meter::Resource;
 
@@ -122,10 +122,26 @@ pub(super) fn lasting(seconds: f64) -> String {
     format!("{} {unit}", figure_text(format!("{amount:.decimals$}").parse().unwrap_or(amount)))
 }
 
-/// An instant since the start of the trace, to the second: `13 d 07:29:05`.
+/// Instants from here on count from 1970, s: no trace lasts ten years.
+const DATES_FROM: f64 = 315_360_000.0;
+
+/// What instants about this one are counted from.
+pub(super) fn clock(seconds: Option<f64>) -> &'static str {
+    if seconds.is_some_and(|seconds| DATES_FROM <= seconds) {
+        "date and time in UTC"
+    } else {
+        "days and time since the start of the trace"
+    }
+}
+
+/// An instant to the second: `13 d 07:29:05` since the start of the trace, or `2024-03-01 07:29:05`
+/// in a log that counts from 1970.
 pub(super) fn instant(seconds: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "times of a trace fit")]
     let whole = seconds.round() as i64;
+    if DATES_FROM <= seconds {
+        return utc(whole.unsigned_abs());
+    }
     let (sign, whole) = (if whole < 0 { "-" } else { "" }, whole.abs());
     let [days, hours, minutes] = [whole / 86_400, whole / 3600 % 24, whole / 60 % 60];
     format!("{sign}{days} d {hours:02}:{minutes:02}:{:02}", whole % 60)
@@ -169,6 +185,7 @@ mod tests {
             (86_399.0, "0 d 23:59:59"),
             (1_150_145.2, "13 d 07:29:05"),
             (-61.0, "-0 d 00:01:01"),
+            (1_482_356_614.0, "2016-12-21 21:43:34"),
         ] {
             assert_eq!(instant(seconds), said);
         }

@@ -44,7 +44,7 @@ fn table(all: &[(String, Job)]) -> Markup {
                             Some(took) => td class="number" data-value=(took) { (format!("{took:.1}")) },
                             None => td {},
                         }
-                        td { (utc(record.asked_s)) }
+                        td { (crate::digits::utc(record.asked_s)) }
                         td { (record.spec.words.join(" ")) @for file in &record.spec.files { " " (file.flag) (file.field) } }
                     }
                 }
@@ -89,39 +89,5 @@ pub(super) fn act(portal: &Portal, reader: &Reader, id: &str, sent: &Pairs) -> R
     match job.record.spec.command.as_str() {
         "fairness" => reply::see(&job.record.spec.page),
         _ => reply::see(&format!("/jobs/{id}")),
-    }
-}
-
-/// Seconds since 1970 as a date and a time.
-fn utc(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days since 0000-03-01, in years that begin in March (Hinnant, "chrono-compatible low-level
-    // date algorithms").
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}",
-        rest / 3600,
-        rest / 60 % 60,
-        rest % 60
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00");
-        assert_eq!(utc(951_782_400), "2000-02-29 00:00:00");
-        assert_eq!(utc(1_795_412_345), "2026-11-23 05:39:05");
     }
 }

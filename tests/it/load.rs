@@ -155,7 +155,7 @@ fn check_raw(trace: &str, more: &[&str]) {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn raw_files_of_the_real_trace_say_the_same() {
-    check_raw("clusterdata-2011-2", &["--tables", "job_events,task_events"]);
+    check_raw("clusterdata-2011-2", &["--tables", "job_events,task_events,machine_events"]);
 }
 
 /// Compares free capacity that no waiting task fits with a search of the raw files.

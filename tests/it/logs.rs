@@ -955,7 +955,7 @@ fn memory_that_a_log_tells_is_added_up_per_processor_and_second() {
     let sum: f64 = rows.iter().filter_map(|row| row["memory"].as_f64()).sum();
     assert!((sum - expected).abs() < 1e-3 * expected, "{sum}, {expected}: {json}");
     let said = place.run(&[&account[..], &["used"]].concat()).ok();
-    assert!(said.stderr.contains("for 1 the log does not record the memory"));
+    assert!(said.stderr.contains("the memory of 1 is not recorded in the log"));
     let sql = place.run(&[&account[..], &["used", "--engine", "polars"]].concat());
     assert!(sql.stderr.contains("no query gives"), "{}", sql.stderr);
     place.run(&[&account[..], &["requested"]].concat()).ok();

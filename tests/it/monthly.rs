@@ -228,11 +228,9 @@ fn an_analysis_of_a_log_has_the_page_of_months() {
     place.raw("log.sacct", HEADER.to_owned() + &job(1, "ada") + &job(2, "bob"));
     place.run(&["analyze", "trace/log.sacct", "--out", "found", "--quiet"]).ok();
     let page = std::fs::read_to_string(place.path("found/report/months.html")).unwrap();
-    assert!(
-        page.contains(
-            "In 2 months, 1 account used 57,600 processor-s, physics 100.0&nbsp;% of it;"
-        )
-    );
+    assert!(page.contains(
+        "In 2 months, 1 account used 57,600 processor-s, account physics 100.0&nbsp;% of it;"
+    ));
     let found: Value =
         serde_json::from_slice(&std::fs::read(place.path("found/monthly.json")).unwrap()).unwrap();
     let rows = found["answer"]["rows"].as_array().unwrap();

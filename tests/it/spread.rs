@@ -8,7 +8,7 @@ use jobfate::answers::pass::pass;
 use jobfate::answers::spread::{Errand, Parts, Question, study};
 use jobfate::answers::study::{Definitions, plans_of};
 use jobfate::answers::sweep::plan::{SweepPlan, asked};
-use jobfate::answers::sweep::sweep_all;
+use jobfate::answers::sweep::{harmed_table, sweep_all};
 use jobfate::answers::words::{Section, Setting};
 use jobfate::answers::work::answer;
 use jobfate::facts::window::Windows;
@@ -40,7 +40,7 @@ fn parts(lake: &Lake, windows: Windows, count: u32, errand: &Errand) -> Parts {
     let definitions = Definitions { cpu: Some(CpuDefinition::Slots), ..Definitions::default() };
     // The study is the second of two, so that tasks are counted through both.
     let errands = vec![Errand::Account(BTreeMap::new()), errand.clone()];
-    let question = Question::of(lake.path.clone(), (windows, definitions), count, errands);
+    let question = Question::of(lake, (windows, definitions), count, errands);
     let question = Question::read(&serde_json::to_string(&question).unwrap()).unwrap();
     Parts((count..2 * count).map(|task| answer(&question, task).unwrap()).collect())
 }
@@ -76,10 +76,13 @@ fn check(place: &Place, count: u32) {
 
     let rules = ["failures", "dead-time={1,9,90}", "events+failures=2", "k8s:per=job"];
     let asks = section(&[("rules", &rules), ("bootstrap", &["5"]), ("train-until", &["0.002"])]);
-    let of_sweep = asked(&plan::<SweepPlan>("sweep", &asks), &lake).unwrap();
-    let found = parts(&lake, windows, count, &Errand::Sweep(asks));
+    let of_plan = SweepPlan { harmed: Some(4), ..plan::<SweepPlan>("sweep", &asks) };
+    let of_sweep = asked(&of_plan, &lake).unwrap();
+    let found = parts(&lake, windows, count, &Errand::Sweep(asks, Some(4)));
     let [here, there] = [None, Some(&found)].map(|found| {
-        format!("{:?}", sweep_all(&study(&lake, windows, &of_sweep, found).unwrap(), 10.0))
+        let study = study(&lake, windows, &of_sweep, found).unwrap();
+        let harmed = harmed_table(&study, study.asked.all_harmed_at.unwrap());
+        format!("{:?} {harmed:?}", sweep_all(&study, 10.0))
     });
     assert_eq!(here, there, "sweep");
 
@@ -141,7 +144,7 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
         ("first", usage(17_000_000)),
         ("account", Errand::Account(of_account.clone())),
         ("detect", Errand::Detect(Section::default())),
-        ("sweep", Errand::Sweep(of_sweep.clone())),
+        ("sweep", Errand::Sweep(of_sweep.clone(), None)),
         ("second", usage(60_000_000)),
     ];
     let folded = pass(&lake, (windows, definitions), &errands).unwrap();
@@ -190,7 +193,7 @@ fn workers_of_another_version_refuse() {
     let place = Place::new().with_golden_trace();
     place.ingest(&[]).ok();
     let question = Question::of(
-        place.path("lake"),
+        &place.lake(),
         (Windows::of(&place.lake(), None), Definitions::default()),
         1,
         vec![Errand::Account(BTreeMap::new())],
@@ -206,4 +209,16 @@ fn workers_of_another_version_refuse() {
         "{}",
         run.stderr
     );
+}
+
+#[test]
+fn workers_with_another_lake_refuse() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&["--tables", "job_events"]).ok();
+    let (windows, definitions) = (Windows::of(&place.lake(), None), Definitions::default());
+    let errands = vec![Errand::Account(BTreeMap::new())];
+    let question = Question::of(&place.lake(), (windows, definitions), 1, errands);
+    place.ingest(&[]).ok();
+    let error = answer(&question, 0).unwrap_err();
+    assert!(error.to_string().contains("has other parts"), "{error}");
 }

@@ -234,13 +234,14 @@ fn tasks(loaded: &Loaded) -> Chart {
     }
     let most = areas.iter().filter_map(|area| {
         let most = area.values.iter().copied().flatten().reduce(f64::max)?;
-        Some(format!("{} {}", digits::grouped_decimal(most.round(), 0), area.name))
+        let decimals = if most < 10.0 { 2 } else { 0 };
+        Some(format!("{} {}", digits::grouped_decimal(most, decimals), area.name))
     });
     let most = most.collect::<Vec<String>>().join(" and ");
     Chart::Areas(AreaChart {
         title,
         caption: format!(
-            "At most {most}. Each value is the mean over {}.{defined}{}",
+            "The largest mean is {most}. Each value is the mean over {}.{defined}{}",
             joined.length(loaded),
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),

@@ -50,6 +50,7 @@ const LONGEST: usize = 8;
 
 /// What is listed of one job.
 const TASKS_MAX: usize = 12;
+const TASKS_HELD: usize = 100 * TASKS_MAX;
 const EVENTS_MAX: usize = 60;
 const ATTEMPTS_MAX: usize = 12;
 const SEQUENCE_MAX: usize = 60;
@@ -310,6 +311,10 @@ fn add(
         attempt_count: task.attempts.len(),
         attempts: task.attempts.iter().take(ATTEMPTS_MAX).map(of_attempt).collect(),
     });
+    // A job may have a million.
+    if TASKS_HELD < job.tasks.len() {
+        keep_first_tasks(&mut job.tasks);
+    }
     let scheduling_class = facts.and_then(|job| job.scheduling_class);
     let mut times = Vec::new();
     for rule in rules.iter().filter(|rule| !rule.ends_jobs() && !rule.asks_history()) {
@@ -346,10 +351,15 @@ fn ended(mut job: Closeup) -> Closeup {
     job.finished_s_median = quantile(&lengths, 0.5);
     job.finished_s_p95 = quantile(&lengths, 0.95);
     job.finished_s_max = lengths.last().copied();
-    job.tasks.sort_by_key(|task| (Reverse(task.attempt_count), task.task_index));
-    job.tasks.truncate(TASKS_MAX);
+    keep_first_tasks(&mut job.tasks);
     job.kills.sort_by(|one, other| (&one.rule, one.threshold).cmp(&(&other.rule, other.threshold)));
     job
+}
+
+/// Keeps the tasks that are listed: those with most attempts.
+fn keep_first_tasks(tasks: &mut Vec<OfTask>) {
+    tasks.sort_by_key(|task| (Reverse(task.attempt_count), task.task_index));
+    tasks.truncate(TASKS_MAX);
 }
 
 fn moment(event: &Event) -> Moment {

@@ -20,7 +20,7 @@ use crate::units::MICROS_PER_DAY;
 pub(crate) const STEP: Step =
     Step::of::<SweepPlan>(run, &["cpu", "classes", "window-end", "open-attempts"])
         .settled(settle, &[])
-        .spread(|work| Ok(Errand::Sweep(work.section.clone())));
+        .spread(|work| Ok(Errand::Sweep(work.section.clone(), None)));
 
 /// Resamplings of jobs for the intervals.
 const BOOTSTRAP_ROUNDS: &str = "200";

@@ -28,7 +28,7 @@ use jobfate::facts::spark::Spark;
 use jobfate::facts::window::Windows;
 use jobfate::faults::{Context, Result, Usage};
 use jobfate::files::{self, FolderLock};
-use jobfate::lake::{Lake, LakeErrorKind};
+use jobfate::lake::{Lake, LakeErrorKind, TableEntry};
 use jobfate::report;
 use jobfate::results;
 use jobfate::results::marks::{Marks, made_from};
@@ -385,13 +385,16 @@ impl Analysis {
     /// What the studies that are still to be done ask of the buckets of the lake.
     fn errands(&self, chosen: &[(&'static Study, Step)]) -> Result<Vec<(&'static str, Errand)>> {
         let mut errands = Vec::new();
-        if !self.lake.has(Table::TaskEvents) {
+        let has_rows = |entry: &TableEntry| 0 < entry.rows();
+        if !self.lake.manifest.table(Table::TaskEvents).is_some_and(has_rows) {
             return Ok(errands);
         }
         let (todo, none) = (|name| !self.is_done(name, &self.made_from(name)), Folded::default());
         for &(study, step) in chosen {
-            if let Some(errand) = step.errand.filter(|_| todo(study.name)) {
-                errands.push((study.name, errand(&self.work(study, None, &none)?)?));
+            let Some(errand) = step.errand.filter(|_| todo(study.name)) else { continue };
+            // What cannot be asked is refused by its own step.
+            if let Ok(errand) = errand(&self.work(study, None, &none)?) {
+                errands.push((study.name, errand));
             }
         }
         Ok(errands)

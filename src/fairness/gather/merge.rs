@@ -70,6 +70,11 @@ impl Merger {
         self.cells.len()
     }
 
+    /// How many ends of attempts it holds.
+    pub(super) fn end_count(&self) -> usize {
+        self.ends.len()
+    }
+
     /// The history, in orders that do not depend on who came first.
     pub(super) fn history(
         self,

@@ -413,15 +413,15 @@ impl<'a> Gathering<'a> {
             }
             self.merger.add(&self.fleets[part.cluster as usize], self.plan, part);
         }
-        if CELLS_MAX < self.cell_count() {
+        if CELLS_MAX < self.merger.cell_count() {
             return Err(GatherError::TooMuch);
         }
         Ok(())
     }
 
-    /// How many cells it holds so far.
-    pub fn cell_count(&self) -> usize {
-        self.merger.cell_count()
+    /// How many cells of usage and ends of attempts it holds so far.
+    pub fn held(&self) -> usize {
+        self.merger.cell_count() + self.merger.end_count()
     }
 
     /// What was gathered.

@@ -389,12 +389,6 @@ pub(super) fn waits(
     }
 }
 
-/// A number of processors, rounded up.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count; saturates")]
-pub(in crate::studies) fn whole(processors: f64) -> u64 {
-    processors.ceil() as u64
-}
-
 fn kind_of(event: EventType) -> Option<Event> {
     Some(match event {
         EventType::Submit => Event::Submitted,

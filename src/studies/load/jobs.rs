@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{sorted, whole};
+use super::sorted;
 use crate::facts::jobs::Job;
 use crate::facts::window::Windows;
 use crate::studies::ledger::UNKNOWN;
@@ -267,6 +267,12 @@ impl JobSums {
         users.sort_unstable_by_key(|(user, fates)| (std::cmp::Reverse(fates.jobs), *user));
         users.into_iter().map(|(user, fates)| fates.row(user)).collect()
     }
+}
+
+/// A number of processors, rounded up.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count; saturates")]
+pub(in crate::studies) fn whole(processors: f64) -> u64 {
+    processors.ceil() as u64
 }
 
 #[cfg(test)]

@@ -31,10 +31,10 @@ pub mod intervals;
 pub mod jobs;
 pub mod strips;
 
-pub(in crate::studies) use fold::whole;
 pub use fold::{Asked, Counts, Load, Span, fold};
 pub use groups::{By, Groups};
 pub use intervals::Intervals;
+pub(in crate::studies) use jobs::whole;
 
 use fold::waits;
 use intervals::Amounts;
