@@ -195,8 +195,6 @@ fn no_two_files_need_each_other() {
     let files: Vec<(Module, String)> = sources()
         .into_iter()
         .filter(|(_, module, _)| !matches!(module[0].as_str(), "main" | "lib"))
-        // Known: ages, events and rules of predictions still need each other.
-        .filter(|(_, module, _)| module.get(1).is_none_or(|folder| folder != "predict"))
         .map(|(_, module, source)| (module, source))
         .collect();
     let arrows = imports(&files);
