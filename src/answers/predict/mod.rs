@@ -120,7 +120,7 @@ pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Pr
     }
     let mut past = Past::read(lake, windows, plan.age.map_or(0, Length::micros))?;
     if asks_tasks {
-        past.progress = Some(Progress::read(lake, windows, &past)?);
+        past.progress = Some(Progress::read(lake, windows, &past.steps)?);
     }
     let scores = crate::studies::predict::predict(&past, &rules);
     Ok(Predicted { past, scores })

@@ -11,7 +11,8 @@ use crate::facts::FactError;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::replay::pasts::{JobPast, JobPasts};
-use crate::studies::predict::past::{End, Happens, Past};
+use crate::studies::predict::past::Past;
+use crate::studies::predict::step::{End, Happens};
 
 impl History {
     /// Reads the pasts of the jobs, for kill rules that use them.

@@ -18,13 +18,15 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::known::{CELLS, Reached, chance_of, rate_of, stage_of};
-use super::past::{End, Happens, Past, Who};
-use super::rules::{HALF_LIFE, Rate, keep};
+use super::past::Past;
+use super::progress::come_to;
+use super::rate::{HALF_LIFE, Rate, keep};
+use super::step::{End, Happens, Who};
 use crate::facts::FactError;
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::{EventType, Table};
+use crate::schema::Table;
 
 /// What is known, by instant.
 #[derive(Clone, Debug, Default)]
@@ -81,18 +83,6 @@ impl Ended {
             self.reached.add(age_us, events);
         }
     }
-}
-
-/// The age, µs, and the events of a task by an instant: of one that was over, its age at its end;
-/// none of one that had not begun.
-pub(super) fn come_to(task: &TaskView<'_>, at_us: i64) -> Option<(i64, usize)> {
-    let past = task.events.partition_point(|event| event.time_us <= at_us);
-    let known = &task.events[..past];
-    let first = known.iter().find(|event| event.event_type == EventType::Schedule)?;
-    let deciding = known.iter().rev().find(|event| event.event_type.is_deciding());
-    let over = deciding.filter(|event| event.event_type.is_terminal());
-    let last_us = over.map_or(at_us, |event| event.time_us);
-    Some((last_us - first.time_us, known.len()))
 }
 
 impl Hazards {
@@ -204,9 +194,10 @@ impl Moment<'_> {
 pub(in crate::studies) mod tests {
     use proptest::prelude::*;
 
-    use super::super::past::Step;
+    use super::super::step::Step;
     use super::*;
     use crate::facts::events::Event;
+    use crate::schema::EventType;
     use crate::units::MICROS_PER_SECOND;
 
     const S: i64 = MICROS_PER_SECOND;

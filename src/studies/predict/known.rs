@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::rules::{HALF_LIFE, Rate, keep};
+use super::rate::{HALF_LIFE, Rate, keep};
 use crate::units::MICROS_PER_SECOND;
 
 /// The ages from which a longer life says something of its own, s.

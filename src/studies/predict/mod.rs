@@ -19,14 +19,17 @@ pub mod known;
 mod logistic;
 pub mod past;
 pub mod progress;
+mod rate;
 pub mod rules;
 pub mod score;
+pub mod step;
 
 use rustc_hash::FxHashMap;
 
-use self::past::{Happens, Past};
+use self::past::Past;
 use self::rules::Predictor;
 use self::score::{Score, Tally};
+use self::step::Happens;
 
 /// Follows the past once under every rule.
 pub fn predict(past: &Past, rules: &[Predictor]) -> Vec<Score> {
@@ -70,7 +73,7 @@ pub fn chances(past: &Past, rule: Predictor) -> FxHashMap<i64, f64> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::past::{End, Step, Who};
+    use super::step::{End, Step, Who};
     use super::*;
 
     const ENDS: [End; 3] = [End::Finished, End::Failed, End::Killed];

@@ -1,6 +1,6 @@
 //! How far the tasks of jobs had come: when a job is asked about, and when jobs ended.
 //!
-//! In: `task_events`, and the instants of a [`Past`]. Out: a [`Progress`]. Of a task only what had
+//! In: `task_events`, and the instants at which jobs are asked about and end. Out: a [`Progress`]. Of a task only what had
 //! happened by the instant is looked at; a job of which nothing had is not known.
 
 use std::collections::BTreeMap;
@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::hazards::come_to;
 use super::known::{Reached, Stage, stage_of};
-use super::past::{Happens, Past};
+use super::step::{Happens, Step};
 use crate::facts::FactError;
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::schema::{EventType, Table};
 
 /// What is known of tasks.
 #[derive(Clone, Debug, Default)]
@@ -39,10 +38,10 @@ impl Progress {
     ///
     /// # Errors
     /// There is no `task_events`, or it does not read.
-    pub fn read(lake: &Lake, windows: Windows, past: &Past) -> Result<Self, FactError> {
+    pub fn read(lake: &Lake, windows: Windows, steps: &[Step]) -> Result<Self, FactError> {
         lake.require(Table::TaskEvents)?;
         let mut instants = Instants::default();
-        for step in &past.steps {
+        for step in steps {
             match step.what {
                 // What comes after the tables is asked of nobody.
                 Happens::Submits { job_id, .. } if step.at_us <= windows.task_end_us => {
@@ -106,6 +105,18 @@ impl Progress {
     pub(super) fn ended(&self, row_id: i64) -> Option<&Reached> {
         self.ended.get(&row_id)
     }
+}
+
+/// The age, µs, and the events of a task by an instant: of one that was over, its age at its end;
+/// none of one that had not begun.
+pub(super) fn come_to(task: &TaskView<'_>, at_us: i64) -> Option<(i64, usize)> {
+    let past = task.events.partition_point(|event| event.time_us <= at_us);
+    let known = &task.events[..past];
+    let first = known.iter().find(|event| event.event_type == EventType::Schedule)?;
+    let deciding = known.iter().rev().find(|event| event.event_type.is_deciding());
+    let over = deciding.filter(|event| event.event_type.is_terminal());
+    let last_us = over.map_or(at_us, |event| event.time_us);
+    Some((last_us - first.time_us, known.len()))
 }
 
 #[cfg(test)]

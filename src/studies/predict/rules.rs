@@ -10,12 +10,11 @@ use rustc_hash::FxHashMap;
 
 use super::known::{Known as Ended, Reached};
 use super::logistic::{Features, Known, Logistic};
-use super::past::{End, Past, Step, Who};
+use super::past::Past;
 use super::progress::Progress;
+use super::rate::{HALF_LIFE, Rate, keep};
+use super::step::{End, Step, Who};
 use crate::notation::{Notation, NotationError, write_notation};
-
-/// Ends after which the weight of earlier ends has halved, by default.
-pub(super) const HALF_LIFE: f64 = 5.0;
 
 /// A rule with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,34 +146,6 @@ impl FromStr for Predictor {
     }
 }
 
-/// How many ended, and how many of them without finishing; older ones may weigh less.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rate {
-    jobs: f64,
-    lost: f64,
-}
-
-impl Rate {
-    fn add(&mut self, is_lost: bool, keep: f64) {
-        self.add_share(is_lost, 1.0, keep);
-    }
-
-    /// Adds a part of a job.
-    pub(super) fn add_share(&mut self, is_lost: bool, share: f64, keep: f64) {
-        self.jobs = self.jobs * keep + share;
-        self.lost = self.lost * keep + if is_lost { share } else { 0.0 };
-    }
-
-    /// The rate, as if one more job had been seen that was lost with the chance `before`.
-    pub(super) fn drawn_to(self, before: f64) -> f64 {
-        (self.lost + before) / (self.jobs + 1.0)
-    }
-
-    pub(super) fn plain(self) -> f64 {
-        if self.jobs == 0.0 { 0.0 } else { self.lost / self.jobs }
-    }
-}
-
 /// What a rule remembers.
 #[derive(Clone, Debug)]
 pub(super) struct Mind<'a> {
@@ -196,11 +167,6 @@ pub(super) struct Mind<'a> {
     ended: Ended,
     /// How far tasks have come; none where no rule asks for it.
     progress: Option<&'a Progress>,
-}
-
-/// What is left of a job's weight when the next one ends.
-pub(super) fn keep(half_life: f64) -> f64 {
-    (-1.0 / half_life).exp2()
 }
 
 impl Mind<'_> {

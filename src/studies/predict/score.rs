@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::past::End;
+use super::step::End;
 use crate::units::MICROS_PER_DAY;
 
 /// Bins of the calibration.

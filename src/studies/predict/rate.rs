@@ -1,0 +1,38 @@
+//! Rates of jobs that did not finish, in which older ends may weigh less.
+
+/// Ends after which the weight of earlier ends has halved, by default.
+pub(super) const HALF_LIFE: f64 = 5.0;
+
+/// How many ended, and how many of them without finishing; older ones may weigh less.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rate {
+    /// Jobs that ended.
+    pub(super) jobs: f64,
+    lost: f64,
+}
+
+impl Rate {
+    pub(super) fn add(&mut self, is_lost: bool, keep: f64) {
+        self.add_share(is_lost, 1.0, keep);
+    }
+
+    /// Adds a part of a job.
+    pub(super) fn add_share(&mut self, is_lost: bool, share: f64, keep: f64) {
+        self.jobs = self.jobs * keep + share;
+        self.lost = self.lost * keep + if is_lost { share } else { 0.0 };
+    }
+
+    /// The rate, as if one more job had been seen that was lost with the chance `before`.
+    pub(super) fn drawn_to(self, before: f64) -> f64 {
+        (self.lost + before) / (self.jobs + 1.0)
+    }
+
+    pub(super) fn plain(self) -> f64 {
+        if self.jobs == 0.0 { 0.0 } else { self.lost / self.jobs }
+    }
+}
+
+/// What is left of a job's weight when the next one ends.
+pub(super) fn keep(half_life: f64) -> f64 {
+    (-1.0 / half_life).exp2()
+}

@@ -1,0 +1,82 @@
+//! What becomes known of jobs: that one is submitted, and that one ends.
+
+use crate::schema::EventType;
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// FINISH.
+    Finished,
+    /// FAIL.
+    Failed,
+    /// KILL.
+    Killed,
+}
+
+impl End {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Finished, Self::Failed, Self::Killed];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+        }
+    }
+
+    pub(super) const fn of(event: EventType) -> Option<Self> {
+        match event {
+            EventType::Finish => Some(Self::Finished),
+            EventType::Fail => Some(Self::Failed),
+            EventType::Kill => Some(Self::Killed),
+            _ => None,
+        }
+    }
+}
+
+/// Whose job it is, and what is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Who {
+    /// The user.
+    pub user: u32,
+    /// The logical name.
+    pub name: u32,
+    /// The scheduling class.
+    pub class: Option<i32>,
+}
+
+/// What becomes known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happens {
+    /// A job is submitted, for the first time, or reaches the age at which it is asked about.
+    Submits {
+        /// The job.
+        job_id: i64,
+        /// How it ends in the end, where it is counted.
+        truth: Option<End>,
+    },
+    /// A job ends (as far as is known then).
+    Ends {
+        /// The job.
+        job_id: i64,
+        /// How.
+        end: End,
+    },
+}
+
+/// A submission or an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When, µs.
+    pub at_us: i64,
+    /// Which row says it.
+    pub row_id: i64,
+    /// Whose job.
+    pub who: Who,
+    /// How long after the first submission of the job, µs.
+    pub age_us: i64,
+    /// What happens.
+    pub what: Happens,
+}
