@@ -27,6 +27,7 @@ use crate::fairness::gather::{Counts, Plan};
 use crate::fairness::history::History;
 use crate::faults::{Failure, Result, Usage};
 use crate::lake::Lake;
+use crate::sources::hex;
 use crate::studies::fold::{Asked, Study, fold, fold_parts};
 
 /// Parts that a study is divided into: a worker is started for each.
@@ -133,7 +134,7 @@ fn known_by(lake: &Lake) -> String {
     let mut hasher = Sha256::new();
     hasher.update(format!("{}\n", lake.bucket_count()));
     sums.for_each(|sum| hasher.update(sum));
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.finalize())
 }
 
 impl Question {

@@ -352,25 +352,7 @@ impl LakeErrorKind {
             }
             Self::NeverThere { .. } => Some("only the Google trace has this table"),
             Self::NoGpus(_) => Some("lakes of slurm, openb, kubernetes and mapped record them"),
-            Self::OtherTrace {
-                kind:
-                    Source::Swf
-                    | Source::Gwf
-                    | Source::Rumen
-                    | Source::Slurm
-                    | Source::Openb
-                    | Source::Alibaba2017
-                    | Source::Alibaba2018
-                    | Source::Kubernetes
-                    | Source::Mapped,
-                ..
-            } => Some(
-                "check that the file is complete, and of the right kind if you gave \
-                `--source`",
-            ),
-            Self::OtherTrace { .. } => Some(
-                "check that the folder holds the v2.1 trace of 2011, and the right table if you gave `--table`",
-            ),
+            Self::OtherTrace { kind, .. } => Some(hint_for(*kind)),
             Self::Io(error) => match error.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     Some("free some space, then run the same command: completed parts are kept")
@@ -390,6 +372,27 @@ impl LakeErrorKind {
             | Self::NoColumn { .. }
             | Self::Setting { .. } => None,
             Self::Source(error) => error.kind.hint(),
+        }
+    }
+}
+
+/// What to do where a trace is not of this kind.
+const fn hint_for(kind: Source) -> &'static str {
+    match kind {
+        Source::Swf
+        | Source::Gwf
+        | Source::Rumen
+        | Source::Slurm
+        | Source::Openb
+        | Source::Alibaba2017
+        | Source::Alibaba2018
+        | Source::Kubernetes
+        | Source::Mapped => {
+            "check that the file is complete, and of the right kind if you gave `--source`"
+        }
+        Source::Google2011 | Source::Google2019 | Source::Google2019AllocSets => {
+            "check that the folder holds the v2.1 trace of 2011, and the right table if you gave \
+            `--table`"
         }
     }
 }

@@ -283,7 +283,7 @@ fn user_page(
     let _ = writeln!(body, "<h2>Its {} so far, over time</h2>", noun(result));
     body.push_str(&html::drawn(&svg_of(&chart), &title));
     let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
-    let used = format!("{} ({})", noun(result), text(result.answer(), "unit"));
+    let column = format!("{} ({})", noun(result), text(result.answer(), "unit"));
     let rows: Vec<Vec<Cell>> = machines
         .iter()
         .map(|&(machine, cpu_s)| {
@@ -298,7 +298,7 @@ fn user_page(
         .collect();
     // One class of all machines says nothing.
     if !rows.is_empty() && 1 < names.len() {
-        let header = ["machines", &used].map(str::to_owned);
+        let header = ["machines", &column].map(str::to_owned);
         body.push_str(&html::table("Where it ran", &header, &rows));
     }
     if let Some(clusters) = user["by_cluster"].as_object().filter(|clusters| 1 < clusters.len()) {
@@ -306,7 +306,7 @@ fn user_page(
             .iter()
             .map(|(cluster, cpu_s)| vec![Cell::name(cluster), Cell::of(&cpu_s.to_string())])
             .collect();
-        let header = ["cluster", &used].map(str::to_owned);
+        let header = ["cluster", &column].map(str::to_owned);
         body.push_str(&html::table("By cluster", &header, &rows));
     }
     let _ =

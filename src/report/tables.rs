@@ -91,7 +91,7 @@ fn kept(table: &Table) -> Kept<'_> {
         columns.push(idx);
     }
     let zero_rows = table.rows.len() - rows.len();
-    Kept { columns, zero_rows, rows, units, zero_columns }
+    Kept { columns, rows, units, zero_rows, zero_columns }
 }
 
 /// A stored table with the way to its file.

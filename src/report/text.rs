@@ -66,15 +66,11 @@ fn spoken_times(html: &str) -> String {
             .map_or(0, |place| place + before[place..].chars().next().map_or(0, char::len_utf8));
         let (head, figure) = before.split_at(number);
         let seconds = figure.replace(',', "").parse::<f64>().ok();
-        match seconds.filter(|seconds| ends && SPOKEN_FROM_S <= *seconds) {
-            Some(seconds) => {
-                let _ =
-                    write!(text, "{head}<span title=\"{figure} s\">{}</span>", lasting(seconds));
-            }
-            None => {
-                text.push_str(before);
-                text.push_str(" s");
-            }
+        if let Some(seconds) = seconds.filter(|seconds| ends && SPOKEN_FROM_S <= *seconds) {
+            let _ = write!(text, "{head}<span title=\"{figure} s\">{}</span>", lasting(seconds));
+        } else {
+            text.push_str(before);
+            text.push_str(" s");
         }
         rest = &after[2..];
     }

@@ -27,7 +27,6 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         digits::counted(setting.history.counts.jobs, "job"),
         digits::counted(setting.cluster.machine_count() as u64, "machine"),
     );
-    let seconds = |value: f64| digits::six_digits(value.round());
     // Tasks stand in order of arrival.
     let workload = &setting.history.workload;
     let first_us = if workload.task_count == 0 { 0 } else { workload.arrival_us.get(0) };
@@ -46,27 +45,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
             run.metrics.samples.iter().filter_map(point).collect()
         })
     };
-    let bars = runs.iter().filter_map(|run| {
-        let spread = run.metrics.job_response_s?;
-        Some(Bar {
-            label: run.label.clone(),
-            value: spread.mean,
-            note: format!(
-                "mean {} s, median {}, p95 {}, p99 {}",
-                seconds(spread.mean),
-                seconds(spread.median),
-                seconds(spread.p95),
-                seconds(spread.p99)
-            ),
-            tone: Tone::Blue,
-        })
-    });
-    let response = BarChart {
-        title: "Response time of jobs under each policy".to_owned(),
-        caption: caption.clone(),
-        value_axis: "mean response time, s".to_owned(),
-        bars: bars.collect(),
-    };
+    let response = responses(runs, &caption);
     let queue = over_time("Tasks that wait", "tasks waiting", |sample| Some(sample.waiting));
     let in_use = over_time("CPU in use", "share of the available CPU", |sample| sample.cpu_share);
     let mut charts = Vec::new();
@@ -97,6 +76,32 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         }
     }
     charts
+}
+
+/// Mean response times, a bar per policy.
+fn responses(runs: &[Run], caption: &str) -> BarChart {
+    let seconds = |value: f64| digits::six_digits(value.round());
+    let bars = runs.iter().filter_map(|run| {
+        let spread = run.metrics.job_response_s?;
+        Some(Bar {
+            label: run.label.clone(),
+            value: spread.mean,
+            note: format!(
+                "mean {} s, median {}, p95 {}, p99 {}",
+                seconds(spread.mean),
+                seconds(spread.median),
+                seconds(spread.p95),
+                seconds(spread.p99)
+            ),
+            tone: Tone::Blue,
+        })
+    });
+    BarChart {
+        title: "Response time of jobs under each policy".to_owned(),
+        caption: caption.to_owned(),
+        value_axis: "mean response time, s".to_owned(),
+        bars: bars.collect(),
+    }
 }
 
 /// Whether values differ so much that bars show it: the largest by 1 % from the smallest.

@@ -192,7 +192,9 @@ impl Painter {
             Mark::Strokes { strokes, width, ink } => {
                 self.set(*ink);
                 self.content.set_line_width(points(*width)).set_dash_pattern([], 0.0);
-                strokes.iter().for_each(|stroke| self.trace(stroke));
+                for stroke in strokes {
+                    self.trace(stroke);
+                }
                 self.content.stroke();
             }
             Mark::Area { points: at, ink } => {
