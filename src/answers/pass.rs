@@ -53,11 +53,12 @@ pub fn pass(
     let usage: Vec<Option<(Cluster, Plan)>> = usage.collect();
     let mut members: Vec<(&'static str, Member<'_>)> = Vec::new();
     for ((name, errand), usage) in errands.iter().zip(&usage) {
-        if let Some(asked) = outcomes_of(errand, lake, &definitions)? {
-            let folding = Box::new(Folding::of(lake, windows, asked)?);
-            members.push((*name, Member::Outcomes(folding, None)));
+        // What cannot be folded or gathered is refused by its own step, in its turn.
+        if let Ok(Some(asked)) = outcomes_of(errand, lake, &definitions) {
+            if let Ok(folding) = Folding::of(lake, windows, asked) {
+                members.push((*name, Member::Outcomes(Box::new(folding), None)));
+            }
         } else if let Some((cluster, plan)) = usage {
-            // What cannot be gathered is refused by its own step.
             let gathering = Gathering::begin(std::slice::from_ref(cluster), plan);
             members.push((*name, Member::Usage(gathering.ok().map(Box::new))));
         }

@@ -222,3 +222,17 @@ fn workers_with_another_lake_refuse() {
     let error = answer(&question, 0).unwrap_err();
     assert!(error.to_string().contains("has other parts"), "{error}");
 }
+
+#[test]
+fn a_study_that_cannot_be_folded_is_left_to_its_own_step() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&["--tables", "task_events"]).ok();
+    let (lake, windows) = (place.lake(), Windows::of(&place.lake(), None));
+    let definitions = Definitions { cpu: Some(CpuDefinition::Slots), ..Definitions::default() };
+    let history = section(&[("rules", &["history:p=0.5"])]);
+    let errands =
+        [("sweep", Errand::Sweep(history, None)), ("account", Errand::Account(Section::default()))];
+    let folded = pass(&lake, (windows, definitions), &errands).unwrap();
+    assert!(folded.outcomes("account").is_some());
+    assert!(folded.outcomes("sweep").is_none(), "a past needs job_events");
+}
