@@ -36,6 +36,34 @@ TICKS = """() => [...document.querySelectorAll("g.plot")]
 })"""
 
 
+# Of each dashed line in a window: how many of its points do not lie on the line as it is drawn whole,
+# and the shares of the window that only one of the two passes.
+LINES = """(wholes) => [...document.querySelectorAll("g.plot path[stroke-dasharray][fill=none]")]
+  .map((cut, place) => [cut, place]).filter(([cut]) => cut.closest("g.plot[clip-path]")).map(([cut, place]) => {
+    const whole = cut.cloneNode();
+    whole.setAttribute("d", wholes[place]);
+    whole.removeAttribute("stroke-dasharray");
+    cut.parentNode.append(whole);
+    const sampled = (path) => Array.from({ length: 2000 }, (_, n) =>
+      path.getPointAtLength(n / 1999 * path.getTotalLength()));
+    const off = cut.getTotalLength() === 0 ? 0 : sampled(cut).filter((at) => !whole.isPointInStroke(at)).length;
+    const clip = document.querySelector(cut.closest("g.plot").getAttribute("clip-path").slice(4, -1).replaceAll('"', ""));
+    const { x, width } = clip.firstElementChild.getBBox();
+    const passed = (path) => new Set(path.getTotalLength() === 0 ? [] : sampled(path)
+      .filter((at) => x <= at.x && at.x <= x + width).map((at) => Math.floor((at.x - x) / width * 10)));
+    const [one, other] = [passed(cut), passed(whole)];
+    whole.remove();
+    return [off, [...one].filter((share) => !other.has(share)), [...other].filter((share) => !one.has(share))];
+  })"""
+DASHED = """() => [...document.querySelectorAll("g.plot path[stroke-dasharray][fill=none]")]
+  .map((path) => path.getAttribute("d"))"""
+# How many milliseconds it takes until the page is drawn.
+DRAWN = """() => new Promise((drawn) => {
+  const start = performance.now();
+  requestAnimationFrame(() => requestAnimationFrame(() => drawn(performance.now() - start)));
+})"""
+
+
 def faults(page, path, report):
     yield from windows(page, path)
     if path.stem == "sweep":
@@ -73,6 +101,7 @@ def windows(page, path):
     low = min(plot["from"] * plot["unit"] for plot in plots)
     high = max(plot["until"] * plot["unit"] for plot in plots)
     unit = plots[0]["unit"]
+    dashed = page.evaluate(DASHED)
     # Drawn on the first plot while each shows all of its own.
     first = plots[0]
     drag(page)
@@ -84,6 +113,10 @@ def windows(page, path):
     for field, second in zip(inputs, (begin, end)):
         field.fill(repr(second / unit))
     yield from shown(page, begin, end)
+    for number, (off, more, less) in enumerate(page.evaluate(LINES, dashed)):
+        # A line drawn whole has fewer samples in a share of the window than the cut one.
+        if off or less:
+            yield f"dashed line {number + 1} in a window: {off} points elsewhere, {more} too much, {less} missing"
     # Values to be stepped through are those inside.
     chart = page.locator("figure svg:has(g.plot):has(g.values)").first
     if chart.count():
@@ -100,11 +133,14 @@ def windows(page, path):
     yield from shown(other, begin, end)
     other.close()
     page.get_by_role("button", name="Show all").click()
-    if page.evaluate(TICKS) != plots or "window" in page.url:
+    if page.evaluate(TICKS) != plots or page.evaluate(DASHED) != dashed or "window" in page.url:
         yield "not all is shown again"
     # A window in which nothing is.
     for field, second in zip(inputs, (high - 1e-3 * (high - low), high - 0.9e-3 * (high - low))):
         field.fill(repr(second / unit))
+    # However far lines are spread.
+    if 2000 < (waited := page.evaluate(DRAWN)):
+        yield f"a narrow window is drawn after {waited:.0f} ms"
     if chart.count():
         chart.focus()
         page.keyboard.press("ArrowRight")

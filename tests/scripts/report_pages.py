@@ -9,11 +9,13 @@ Usage: report_pages.py REPORT_DIR [--shots DIR]
 Every page of the folder and the first of its users, machines and jobs, opened from disk:
 1. Nothing is fetched but files that are there; no error or warning; every link leads somewhere.
 2. One h1, no heading level left out, every picture named, numbers sorted by are those shown.
-3. No sideways scrolling at 1280 and 390 px, but of boxes that keys reach.
+3. No sideways scrolling at 1280 and 390 px and at 200 % zoom, but of boxes that keys reach.
 4. Tables sort both ways and filter; charts show their values to mouse, finger and arrow keys.
 5. Without scripting the same text is there; in light and dark all of it has contrast enough.
 6. axe-core finds nothing, in light and in dark.
 7. What can be chosen is right, and stands in the address (report_live.py).
+8. On paper nothing is cut at the edge, and what steers is left out; the PDF has all figures.
+9. No page has more than 1 MB, and the folder not more than 10 MB.
 --shots keeps pictures of the pages. The browser is JOBFATE_CHROMIUM or one on the PATH; without it
 or Playwright a line says SKIPPED. Exits with 1 if a page fails.
 """
@@ -39,6 +41,9 @@ import report_live
 
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+# What a desktop shows at 200 % zoom, and a sheet of A4 within its margins of 14 mm.
+ZOOMED, SHEET = {"width": 640, "height": 450}, {"width": 687, "height": 1017}
+PAGE_BYTES_MAX, REPORT_BYTES_MAX = 1_000_000, 10_000_000
 # Pages looked at of users, of machines and of jobs.
 PAGES_MAX = 5
 # WCAG 2.2, level AA, for text of any size.
@@ -239,6 +244,30 @@ def narrow(page):
         yield from tip_at(page, chart, 0, page.touchscreen.tap, 15)
 
 
+# What stands beyond the right edge of a sheet, and what only a screen needs.
+PRINTED = """() => {
+  const faults = [], shown = (part) => part.checkVisibility() && part.getClientRects().length > 0;
+  for (const part of document.querySelectorAll("nav, .filter, .what-if, .tip"))
+    if (shown(part)) faults.push(`${part.localName}.${part.className} is printed`);
+  for (const part of document.querySelectorAll("main :is(h1, h2, p, svg, img, caption, th, td, figcaption, pre)"))
+    if (shown(part) && part.getBoundingClientRect().right > innerWidth + 1)
+      faults.push(`${part.localName} \`${part.textContent.trim().slice(0, 30)}\` is cut on paper`);
+  return faults;
+}"""
+
+
+def printed(page):
+    """The page on paper, and as a PDF."""
+    page.emulate_media(media="print")
+    page.set_viewport_size(SHEET)
+    yield from page.evaluate(PRINTED)
+    sheets = page.pdf(prefer_css_page_size=True)
+    if not sheets.startswith(b"%PDF-") or sheets.count(b"/Type /Page\n") < 1:
+        yield "cannot be printed"
+    page.emulate_media(media="screen")
+    page.set_viewport_size(DESKTOP)
+
+
 def check(contexts, path, report, shots):
     """Everything about one page: what it has, and its faults."""
     faults, said, name = [], {}, path.relative_to(report).with_suffix("").as_posix()
@@ -261,7 +290,7 @@ def check(contexts, path, report, shots):
                 note("the page scrolls sideways")
             steps = {"desktop": [structure(page), links(page, path, report), filters(page), sorts(page),
                                  charts(page), contrast(page), accessible.faults(page),
-                                 report_live.faults(page, path, report)],
+                                 report_live.faults(page, path, report), printed(page)],
                      "phone": [narrow(page)], "dark": [contrast(page), accessible.faults(page)]}
             for fault in itertools.chain(*steps.get(kind, [])):
                 note(fault)
@@ -270,6 +299,8 @@ def check(contexts, path, report, shots):
             note(str(error).splitlines()[0])
             counted = ""
         page.close()
+    if PAGE_BYTES_MAX < path.stat().st_size:
+        faults.append(f"{path.stat().st_size:,} bytes")
     with_script, without = said.get("desktop"), said.get("no script")
     if with_script and without:
         if with_script[0] != without[0]:
@@ -299,6 +330,7 @@ def main(report, shots):
             "desktop": browser.new_context(viewport=DESKTOP, color_scheme="light"),
             "phone": browser.new_context(viewport=PHONE, color_scheme="light", has_touch=True),
             "dark": browser.new_context(viewport=DESKTOP, color_scheme="dark"),
+            "zoom": browser.new_context(viewport=ZOOMED, device_scale_factor=2),
             "no script": browser.new_context(viewport=DESKTOP, java_script_enabled=False),
         }
         for context in contexts.values():
@@ -309,6 +341,10 @@ def main(report, shots):
             more = f"; and {len(faults) - FAULTS_SHOWN} more" if FAULTS_SHOWN < len(faults) else ""
             print(f"{path.relative_to(report)}: {'; '.join(faults[:FAULTS_SHOWN]) + more if faults else counted}")
         browser.close()
+    size = sum(file.stat().st_size for file in report.rglob("*") if file.is_file())
+    if REPORT_BYTES_MAX < size:
+        failed += 1
+        print(f"the report has {size:,} bytes")
     print(f"{len(paths) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -31,13 +31,51 @@ const roundTicks = (low, high) => {
   return Array.from({ length: count + 1 }, (_, place) => (Math.ceil(low / step - 1e-9) + place) * step);
 };
 
+// The points of a path of straight lines, in the letters that charts are written with: M L H V and
+// their relative forms.
+const pointsOf = (path) => {
+  let x = 0, y = 0, first = true;
+  const points = [];
+  for (const [, letter, numbers] of path.matchAll(/([MLHVmlhv])([^MLHVmlhv]*)/g)) {
+    const values = (numbers.match(/-?(?:\d+\.?\d*|\.\d+)/g) ?? []).map(Number), own = letter.toUpperCase();
+    const isOwn = letter === own, width = own === "H" || own === "V" ? 1 : 2;
+    for (let at = 0; at + width <= values.length; at += width) {
+      if (own !== "V") x = (isOwn ? 0 : x) + values[at];
+      if (own !== "H") y = (isOwn ? 0 : y) + values[at + width - 1];
+      points.push({ x, y, isStart: first || (own === "M" && at === 0) });
+      first = false;
+    }
+  }
+  return points;
+};
+// The part of a path from `low` to `high`.
+const cut = (path, low, high) => {
+  const points = pointsOf(path);
+  let said = "", end = null;
+  for (let place = 1; place < points.length; place += 1) {
+    const a = points[place - 1], b = points[place];
+    if (b.isStart || Math.max(a.x, b.x) < low || high < Math.min(a.x, b.x)) continue;
+    const at = (x) => [x, a.x === b.x ? a.y : a.y + ((x - a.x) / (b.x - a.x)) * (b.y - a.y)];
+    const inside = (point) => low <= point.x && point.x <= high ? [point.x, point.y]
+      : at(Math.min(Math.max(point.x, low), high));
+    const from = inside(a), to = inside(b);
+    said += end === from.join(" ") ? `L${to.join(" ")}` : `M${from.join(" ")}L${to.join(" ")}`;
+    end = to.join(" ");
+  }
+  return said;
+};
+
 let plotCount = 0;
 const drawPlot = (plot) => {
   const { svg, group, ticks, left, right, top, bottom } = plot;
   const isWhole = span === whole;
   plot.own?.remove();
+  // Dashes are laid along a whole line, seen or not: one spread a thousandfold would take seconds.
+  plot.dashed ??= Array.from(group.querySelectorAll("path[stroke-dasharray][fill=none]"),
+    (path) => ({ path, drawn: path.getAttribute("d") }));
   ticks.style.display = isWhole ? "" : "none";
   if (isWhole) {
+    for (const { path, drawn } of plot.dashed) path.setAttribute("d", drawn);
     group.removeAttribute("transform");
     group.removeAttribute("clip-path");
     return;
@@ -57,6 +95,8 @@ const drawPlot = (plot) => {
   const measures = { x: place(span[0]), y: top - 4, width: (right - left) / scale, height: bottom - top + 8 };
   for (const [key, measure] of Object.entries(measures)) plot.clip.setAttribute(key, measure);
   group.setAttribute("clip-path", `url(#${plot.id})`);
+  for (const { path, drawn } of plot.dashed)
+    path.setAttribute("d", cut(drawn, place(span[0]) - 8 / scale, place(span[1]) + 8 / scale));
   const unit = SECONDS.get(plot.unit);
   plot.own = document.createElementNS(SVG, "g");
   // Charts stored by older builds are drawn with polylines.
