@@ -24,6 +24,7 @@ pub mod rules;
 pub mod score;
 pub mod step;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use self::past::Past;
@@ -31,27 +32,25 @@ use self::rules::Predictor;
 use self::score::{Score, Tally};
 use self::step::Happens;
 
-/// Follows the past once under every rule.
+/// Follows the past under every rule, several at a time.
 pub fn predict(past: &Past, rules: &[Predictor]) -> Vec<Score> {
-    let mut minds: Vec<_> = rules.iter().map(|rule| rule.mind(past)).collect();
-    let mut tallies: Vec<Tally> = rules.iter().map(|rule| Tally::new(rule.to_string())).collect();
+    rules.par_iter().with_max_len(1).map(|rule| score(past, rule)).collect()
+}
+
+fn score(past: &Past, rule: &Predictor) -> Score {
+    let mut mind = rule.mind(past);
+    let mut tally = Tally::new(rule.to_string());
     for step in &past.steps {
         match step.what {
-            Happens::Ends { end, .. } => {
-                for mind in &mut minds {
-                    mind.learn(step, end);
-                }
-            }
+            Happens::Ends { end, .. } => mind.learn(step, end),
             Happens::Submits { job_id, truth } => {
                 let Some(end) = truth.filter(|_| past.knows(job_id)) else { continue };
-                for (mind, tally) in minds.iter().zip(&mut tallies) {
-                    // By the day of the submission, whatever the age at which it is asked.
-                    tally.add(step.at_us - step.age_us, mind.chance(step.who, job_id), end);
-                }
+                // By the day of the submission, whatever the age at which it is asked.
+                tally.add(step.at_us - step.age_us, mind.chance(step.who, job_id), end);
             }
         }
     }
-    tallies.into_iter().map(Tally::score).collect()
+    tally.score()
 }
 
 /// By job, the chance that it does not finish, as a rule says at its submission.

@@ -68,8 +68,9 @@ impl Counts {
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     rule: String,
-    /// By chance, in the order of its bits: jobs that finished, and that did not.
-    by_chance: BTreeMap<u64, [u64; 2]>,
+    /// Of each job the bits of its chance, and whether it did not finish as the lowest one: in the
+    /// order of the chances, since they are not negative.
+    jobs: Vec<u64>,
     counts: Counts,
     by_day: BTreeMap<i64, Counts>,
     /// By outcome: jobs, and those that were said not to finish.
@@ -80,7 +81,7 @@ impl Tally {
     pub(super) fn new(rule: String) -> Self {
         Self {
             rule,
-            by_chance: BTreeMap::new(),
+            jobs: Vec::new(),
             counts: Counts::default(),
             by_day: BTreeMap::new(),
             by_outcome: [[0; 2]; 3],
@@ -90,9 +91,7 @@ impl Tally {
     /// A job that is submitted at `at_us`.
     pub(super) fn add(&mut self, at_us: i64, chance: f64, end: End) {
         let (is_said_lost, is_lost) = (0.5 < chance, end != End::Finished);
-        // Not negative, so that bits ascend with the number.
-        let cell = self.by_chance.entry((chance + 0.0).to_bits()).or_default();
-        cell[usize::from(is_lost)] += 1;
+        self.jobs.push((chance + 0.0).to_bits() << 1 | u64::from(is_lost));
         self.counts.add(is_said_lost, is_lost);
         self.by_day.entry(at_us.div_euclid(MICROS_PER_DAY)).or_default().add(is_said_lost, is_lost);
         let outcome = &mut self.by_outcome[end as usize];
@@ -101,28 +100,34 @@ impl Tally {
     }
 
     /// Chances ascending, each with the jobs that finished and that did not.
-    fn chances(&self) -> impl Iterator<Item = (f64, [u64; 2])> + '_ {
-        self.by_chance.iter().map(|(&bits, &jobs)| (f64::from_bits(bits), jobs))
+    fn chances(&mut self) -> Vec<(f64, [u64; 2])> {
+        self.jobs.sort_unstable();
+        let same = self.jobs.chunk_by(|one, other| one >> 1 == other >> 1);
+        let of = |jobs: &[u64]| {
+            let finished = jobs.partition_point(|job| job & 1 == 0);
+            (f64::from_bits(jobs[0] >> 1), [finished as u64, (jobs.len() - finished) as u64])
+        };
+        same.map(of).collect()
     }
 
-    pub(super) fn score(self) -> Score {
-        let counts = self.counts;
+    pub(super) fn score(mut self) -> Score {
+        let (counts, chances) = (self.counts, self.chances());
         Score {
             jobs: counts.jobs(),
             accuracy: counts.accuracy(),
             precision: counts.precision(),
             recall: counts.recall(),
             false_positive_rate: counts.false_positive_rate(),
-            auc: self.auc(),
-            brier_score: self.brier_score(),
+            auc: self.auc(&chances),
+            brier_score: self.brier_score(&chances),
             true_positives: counts.true_positives,
             false_positives: counts.false_positives,
             true_negatives: counts.true_negatives,
             false_negatives: counts.false_negatives,
             outcomes: self.outcomes(),
             days: self.days(),
-            calibration: self.calibration(),
-            curve: self.curve(),
+            calibration: Self::calibration(&chances),
+            curve: self.curve(&chances),
             rule: self.rule,
         }
     }
@@ -130,9 +135,9 @@ impl Tally {
     /// The chance that of a job that does not finish and one that does the former has the larger
     /// chance; a tie counts half (the area under the ROC curve).
     #[expect(clippy::cast_precision_loss, reason = "doubled pairs of jobs, about 2^40")]
-    fn auc(&self) -> Option<f64> {
+    fn auc(&self, chances: &[(f64, [u64; 2])]) -> Option<f64> {
         let (mut below, mut doubled) = (0_u128, 0_u128);
-        for (_, [finished, lost]) in self.chances() {
+        for &(_, [finished, lost]) in chances {
             let (finished, lost) = (u128::from(finished), u128::from(lost));
             doubled += lost * (2 * below + finished);
             below += finished;
@@ -144,9 +149,9 @@ impl Tally {
 
     /// The mean square of chance minus truth.
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-    fn brier_score(&self) -> Option<f64> {
-        let squares: f64 = (self.chances())
-            .map(|(chance, [finished, lost])| {
+    fn brier_score(&self, chances: &[(f64, [u64; 2])]) -> Option<f64> {
+        let squares: f64 = (chances.iter())
+            .map(|&(chance, [finished, lost])| {
                 chance * chance * finished as f64 + (1.0 - chance) * (1.0 - chance) * lost as f64
             })
             .sum();
@@ -182,9 +187,9 @@ impl Tally {
 
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin")]
-    fn calibration(&self) -> Vec<Bin> {
+    fn calibration(chances: &[(f64, [u64; 2])]) -> Vec<Bin> {
         let mut bins = vec![(0.0, 0_u64, 0_u64); BINS as usize];
-        for (chance, [finished, lost]) in self.chances() {
+        for &(chance, [finished, lost]) in chances {
             let bin = ((chance * f64::from(BINS)) as usize).min(BINS as usize - 1);
             bins[bin].0 += chance * (finished + lost) as f64;
             bins[bin].1 += finished + lost;
@@ -201,14 +206,16 @@ impl Tally {
         filled.map(of).collect()
     }
 
-    fn curve(&self) -> Vec<Point> {
+    fn curve(&self, chances: &[(f64, [u64; 2])]) -> Vec<Point> {
         let all = self.counts;
         let lost = all.true_positives + all.false_negatives;
         let finished = all.false_positives + all.true_negatives;
+        let (mut said, mut rest) = ([0; 2], chances);
         let of = |step: u32| {
             let threshold = f64::from(step) / f64::from(THRESHOLDS);
-            let from = self.by_chance.range(threshold.to_bits()..);
-            let said = from.fold([0; 2], |sum, (_, jobs)| [sum[0] + jobs[0], sum[1] + jobs[1]]);
+            let (below, from) = rest.split_at(rest.partition_point(|(chance, _)| *chance < threshold));
+            said = from.iter().fold(said, |sum, (_, jobs)| [sum[0] + jobs[0], sum[1] + jobs[1]]);
+            rest = below;
             Point {
                 chance_at_least: threshold,
                 precision: share(said[1], said[0] + said[1]),
@@ -216,7 +223,9 @@ impl Tally {
                 false_positive_rate: share(said[0], finished),
             }
         };
-        (0..=THRESHOLDS).map(of).collect()
+        let mut curve: Vec<Point> = (0..=THRESHOLDS).rev().map(of).collect();
+        curve.reverse();
+        curve
     }
 }
 
