@@ -283,7 +283,7 @@ fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         let watched = watched(lake, end);
         match job_closeup::one(&watched, Windows::of(&watched, None), id) {
             Ok(job) => {
-                found.drawings = job.map_or_else(String::new, |job| jobs::drawings(&job, id))
+                found.drawings = job.map_or_else(String::new, |job| jobs::drawings(&job, id));
             }
             Err(error) => found.fail(&error, end),
         }

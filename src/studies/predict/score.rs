@@ -213,7 +213,8 @@ impl Tally {
         let (mut said, mut rest) = ([0; 2], chances);
         let of = |step: u32| {
             let threshold = f64::from(step) / f64::from(THRESHOLDS);
-            let (below, from) = rest.split_at(rest.partition_point(|(chance, _)| *chance < threshold));
+            let (below, from) =
+                rest.split_at(rest.partition_point(|(chance, _)| *chance < threshold));
             said = from.iter().fold(said, |sum, (_, jobs)| [sum[0] + jobs[0], sum[1] + jobs[1]]);
             rest = below;
             Point {
