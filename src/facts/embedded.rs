@@ -2,22 +2,20 @@
 //!
 //! In: a lake and queries. Out: their tables, rows in the order of their keys. A query keyed by job
 //! runs bucket by bucket, so memory depends on the largest bucket and not on the trace; any other
-//! query sees the whole lake. The text of the query is passed on unchanged. Queries that several
-//! others of a run need are computed once per bucket.
+//! query sees the whole lake, and what a run has answered bucket by bucket. The text of the query
+//! is passed on unchanged. Queries that several others of a run need are computed once.
 
+use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use arrow::array::{
-    ArrayRef, AsArray, BooleanArray, Float32Array, Float64Array, Int64Array, StringArray,
-};
-use arrow::compute::concat_batches;
-use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use arrow::array::{ArrayRef, BooleanArray, Float32Array, Float64Array, Int64Array, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
 use polars::df;
 use polars::prelude::{
     Column as PolarsColumn, DataFrame, DataType as PolarsType, IntoLazy, LazyFrame, NamedFrom,
-    PlRefPath, PolarsError, ScanArgsParquet, ScanSources, Series,
+    PlRefPath, PolarsError, ScanArgsParquet, ScanSources, Series, SortMultipleOptions,
 };
 use polars::sql::SQLContext;
 use rustc_hash::FxHashMap;
@@ -42,25 +40,36 @@ pub(super) fn run(
     tables.sort();
     tables.dedup();
     let rows = lake.expect_rows(&tables);
-    let mut answers: Vec<Vec<RecordBatch>> = vec![Vec::new(); queries.len()];
+    let is_keyed = |query: &&&'static Query| query.is_keyed_by_job();
+    let mut whole = Session::new(lake, None, settings);
     if queries.iter().any(|query| query.is_keyed_by_job()) {
+        let mut frames: FxHashMap<&'static str, DataFrame> = FxHashMap::default();
         for bucket in 0..lake.bucket_count() {
             let mut session = Session::new(lake, Some(bucket), settings);
-            for (query, batches) in queries.iter().zip(&mut answers) {
-                if query.is_keyed_by_job() {
-                    batches.push(session.batch(query)?);
+            for query in queries.iter().filter(is_keyed) {
+                let own = session.frame(query)?;
+                match frames.entry(query.name) {
+                    Entry::Vacant(none) => {
+                        none.insert(own);
+                    }
+                    Entry::Occupied(mut before) => {
+                        before.get_mut().vstack_mut_owned(own).map_err(failed(query))?;
+                    }
                 }
             }
             lake.step(rows)?;
         }
-    }
-    let mut session = Session::new(lake, None, settings);
-    for (query, batches) in queries.iter().zip(&mut answers) {
-        if !query.is_keyed_by_job() {
-            batches.push(session.batch(query)?);
+        for query in queries.iter().filter(is_keyed) {
+            let frame = frames.remove(query.name).expect("it was answered in every bucket");
+            let sorted = frame.sort(query.key(), SortMultipleOptions::default());
+            whole.answers.insert(query.name, sorted.map_err(failed(query))?);
         }
     }
-    Ok(queries.iter().zip(&answers).map(|(query, batches)| merge(query, batches)).collect())
+    // What reads answers of others is computed before those are given away.
+    for query in queries {
+        whole.frame(query)?;
+    }
+    queries.iter().map(|query| whole.give(query)).collect()
 }
 
 /// The answer of a query in one bucket.
@@ -71,7 +80,7 @@ pub(super) fn run_bucket(
     settings: &Settings,
 ) -> Result<RecordBatch, FactError> {
     require_threads()?;
-    Session::new(lake, Some(bucket), settings).batch(query)
+    Session::new(lake, Some(bucket), settings).give(query)
 }
 
 /// Refuses to run where the threads of Polars could not be started: it would panic on one of them
@@ -91,41 +100,6 @@ fn threads_of_polars() -> usize {
     pool.saturating_mul(2).saturating_add(readers).saturating_add(3)
 }
 
-/// Joins the tables of all buckets and puts the rows in the order of the key.
-fn merge(query: &Query, batches: &[RecordBatch]) -> RecordBatch {
-    if let [whole] = batches {
-        return whole.clone();
-    }
-    let all = concat_batches(&batches[0].schema(), batches).expect("one query has one shape");
-    sort_by(&all, &query.key())
-}
-
-/// Sorts by columns of whole numbers, ascending.
-fn sort_by(batch: &RecordBatch, key: &[&str]) -> RecordBatch {
-    let keys: Vec<&[i64]> = key
-        .iter()
-        .map(|name| {
-            let column = batch.column_by_name(name).expect("a query has the columns of its key");
-            column.as_primitive::<Int64Type>().values().as_ref()
-        })
-        .collect();
-    let mut order: Vec<u32> =
-        (0..u32::try_from(batch.num_rows()).expect("a fact has fewer than 2^32 rows")).collect();
-    order.sort_by(|&one, &other| {
-        keys.iter()
-            .map(|key| key[one as usize].cmp(&key[other as usize]))
-            .find(|order| order.is_ne())
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
-    let order = arrow::array::UInt32Array::from(order);
-    let columns = batch
-        .columns()
-        .iter()
-        .map(|column| arrow::compute::take(column, &order, None).expect("indices are in range"))
-        .collect();
-    RecordBatch::try_new(batch.schema(), columns).expect("columns are of one length")
-}
-
 /// Queries over the same rows.
 struct Session<'a> {
     lake: &'a Lake,
@@ -141,9 +115,11 @@ impl<'a> Session<'a> {
         Self { lake, bucket, settings, answers: FxHashMap::default() }
     }
 
-    /// The answer of a query as a record batch.
-    fn batch(&mut self, query: &'static Query) -> Result<RecordBatch, FactError> {
-        to_batch(&self.frame(query)?).map_err(failed(query))
+    /// The answer of a query as a record batch, and no longer here.
+    fn give(&mut self, query: &'static Query) -> Result<RecordBatch, FactError> {
+        let frame = self.frame(query)?;
+        self.answers.remove(query.name);
+        to_batch(&frame).map_err(failed(query))
     }
 
     /// The answer of a query, computed if it was not before.

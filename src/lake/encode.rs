@@ -93,6 +93,9 @@ fn write_column(
     rows: std::ops::Range<usize>,
     is_mandatory: bool,
 ) -> Result<(), ParquetError> {
+    if 0 < data.absent {
+        return write_absent(writer, &data.cells, rows.len());
+    }
     let levels = (!is_mandatory).then(|| definition_levels(&data.nulls, &rows));
     let levels = levels.as_deref();
     let is_there = |idx: usize| levels.is_none_or(|levels| levels[idx] == 1);
@@ -145,6 +148,26 @@ fn write_column(
             writer.typed::<FloatType>().write_batch(values, Some(&nested), Some(&repeated))?;
         }
     }
+    Ok(())
+}
+
+/// A column of which no row has a cell.
+fn write_absent(
+    writer: &mut SerializedColumnWriter<'_>,
+    cells: &Cells,
+    count: usize,
+) -> Result<(), ParquetError> {
+    let levels = &vec![0; count][..];
+    match cells {
+        Cells::I64(_) => writer.typed::<Int64Type>().write_batch(&[], Some(levels), None),
+        Cells::I32(_) => writer.typed::<Int32Type>().write_batch(&[], Some(levels), None),
+        Cells::F32(_) => writer.typed::<FloatType>().write_batch(&[], Some(levels), None),
+        Cells::Bool(_) => writer.typed::<BoolType>().write_batch(&[], Some(levels), None),
+        Cells::Text { .. } => writer.typed::<ByteArrayType>().write_batch(&[], Some(levels), None),
+        Cells::Lists { .. } => {
+            writer.typed::<FloatType>().write_batch(&[], Some(levels), Some(levels))
+        }
+    }?;
     Ok(())
 }
 

@@ -9,13 +9,17 @@ use thiserror::Error;
 
 use crate::schema::{AMOUNT_MAX, Column, ColumnType, Source, Table};
 
-/// The cells of one column; a missing cell holds a placeholder and stands in `nulls`.
+/// The cells of one column; a missing cell holds a placeholder and stands in `nulls`. A column in
+/// which every row that was pushed lacks its cell is only a number of rows: logs leave most columns
+/// open.
 #[derive(Debug, PartialEq)]
 pub struct ColumnData {
     /// The cells, one per row.
     pub cells: Cells,
     /// Rows whose cell is missing, ascending.
     pub nulls: Vec<u32>,
+    /// Rows, where all of them lack their cell; `cells` and `nulls` are empty then.
+    pub absent: u32,
 }
 
 /// Cells by how they are stored.
@@ -113,7 +117,35 @@ pub(crate) fn range_of(ends: &[u32], row: usize) -> std::ops::Range<usize> {
 
 impl ColumnData {
     fn new(kind: ColumnType, capacity: usize) -> Self {
-        Self { cells: Cells::new(kind, capacity), nulls: Vec::new() }
+        Self { cells: Cells::new(kind, capacity), nulls: Vec::new(), absent: 0 }
+    }
+
+    /// Forgets all rows and keeps the memory.
+    fn clear(&mut self) {
+        self.cells.truncate(0);
+        self.nulls.clear();
+        self.absent = 0;
+    }
+
+    /// Gives every row a cell, before one that has a value.
+    fn fill(&mut self) {
+        for row in 0..std::mem::take(&mut self.absent) {
+            self.cells.push_missing();
+            self.nulls.push(row);
+        }
+    }
+
+    /// Adds so many rows without a cell; `base` rows are there.
+    fn push_missing(&mut self, count: usize, base: usize) {
+        let number = |row: usize| u32::try_from(row).expect("rows held at a time are few");
+        if self.absent as usize == base {
+            self.absent = number(base + count);
+            return;
+        }
+        for row in base..base + count {
+            self.cells.push_missing();
+            self.nulls.push(number(row));
+        }
     }
 
     /// Adds the cells of `rows` of another column of the same kind, placeholders among them.
@@ -153,6 +185,13 @@ impl ColumnData {
     /// Adds the cells of `rows` (ascending) of another column of the same kind; `base` rows are
     /// there.
     fn append(&mut self, other: &Self, rows: &[u32], base: usize) {
+        if rows.is_empty() {
+            return;
+        }
+        if 0 < other.absent {
+            return self.push_missing(rows.len(), base);
+        }
+        self.fill();
         self.extend_cells(other, rows);
         if other.nulls.is_empty() {
             return;
@@ -251,10 +290,7 @@ impl RowBlock {
         self.row_ids.clear();
         self.rejects.clear();
         self.line_count = 0;
-        for column in &mut self.columns {
-            column.cells.truncate(0);
-            column.nulls.clear();
-        }
+        self.columns.iter_mut().for_each(ColumnData::clear);
     }
 
     /// Bytes of names and lists that the rows hold.
@@ -314,14 +350,15 @@ impl RowBlock {
     /// Adds a row, its cells in the order of the columns.
     pub(crate) fn push_row(&mut self, row_id: i64, cells: &[Cell<'_>]) {
         debug_assert_eq!(cells.len(), self.columns.len(), "a row has every column");
-        let row = u32::try_from(self.row_ids.len()).expect("rows held at a time are few");
+        let base = self.row_ids.len();
         self.row_ids.push(row_id);
         for (column, cell) in self.columns.iter_mut().zip(cells) {
+            if matches!(cell, Cell::Missing) {
+                column.push_missing(1, base);
+                continue;
+            }
+            column.fill();
             match (&mut column.cells, *cell) {
-                (cells, Cell::Missing) => {
-                    cells.push_missing();
-                    column.nulls.push(row);
-                }
                 (Cells::I64(cells), Cell::I64(value)) => cells.push(value),
                 (Cells::I32(cells), Cell::I32(value)) => cells.push(value),
                 (Cells::F32(cells), Cell::F32(value)) => cells.push(value),
@@ -343,6 +380,10 @@ impl RowBlock {
         ordered.row_ids.extend(order.iter().map(|&row| self.row_ids[row as usize]));
         let mut is_null = Vec::new();
         for (own, other) in ordered.columns.iter_mut().zip(&self.columns) {
+            own.absent = other.absent;
+            if 0 < other.absent {
+                continue;
+            }
             if let (Cells::Text { bytes: own, .. }, Cells::Text { bytes, .. }) =
                 (&mut own.cells, &other.cells)
             {
@@ -366,6 +407,7 @@ impl RowBlock {
     pub(crate) fn drop_unfinished_row(&mut self) {
         let row_count = self.row_ids.len();
         for column in &mut self.columns {
+            column.absent = column.absent.min(u32::try_from(row_count).unwrap_or(u32::MAX));
             column.cells.truncate(row_count);
             while column.nulls.last().is_some_and(|&row| row_count <= row as usize) {
                 column.nulls.pop();
@@ -498,7 +540,59 @@ impl RejectReason {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// What a column holds, row by row.
+    fn platforms(block: &RowBlock) -> Vec<Option<String>> {
+        let data = &block.columns[3];
+        let Cells::Text { ends, bytes } = &data.cells else { unreachable!("a name") };
+        let cell = |row: u32| {
+            let is_there = data.absent == 0 && !data.nulls.contains(&row);
+            is_there.then(|| bytes[range_of(ends, row as usize)].to_owned())
+        };
+        (0..u32::try_from(block.row_ids.len()).unwrap()).map(cell).collect()
+    }
+
+    fn block(platforms: &[Option<u8>]) -> RowBlock {
+        let mut block = RowBlock::new(Table::MachineEvents, Source::Google2011, 0);
+        for (row_id, platform) in (0..).zip(platforms) {
+            let text = platform.map(|number| number.to_string());
+            let platform = Cell::from(text.as_deref());
+            let known = [Cell::I64(0), Cell::I64(1), Cell::I32(0)];
+            let row = [&known[..], &[platform, Cell::Missing, Cell::Missing]].concat();
+            block.push_row(row_id, &row);
+        }
+        block
+    }
+
+    proptest! {
+        /// Cells stay with their rows, wherever and however many are missing.
+        #[test]
+        fn missing_cells_stay_missing(
+            blocks in vec(vec((prop::option::weighted(0.2, 0..9_u8), any::<bool>()), 0..6), 0..5),
+        ) {
+            let mut all = RowBlock::new(Table::MachineEvents, Source::Google2011, 0);
+            let mut expected = Vec::new();
+            for drawn in &blocks {
+                let cells: Vec<Option<u8>> = drawn.iter().map(|(cell, _)| *cell).collect();
+                let chosen: Vec<u32> =
+                    (0..).zip(drawn).filter(|(_, (_, is_in))| *is_in).map(|(row, _)| row).collect();
+                all.append(&block(&cells), &chosen);
+                let texts = chosen.iter().map(|&row| cells[row as usize].map(|cell| cell.to_string()));
+                expected.extend(texts);
+                prop_assert_eq!(&platforms(&all), &expected);
+            }
+            let order: Vec<u32> = (0..u32::try_from(expected.len()).unwrap()).rev().collect();
+            expected.reverse();
+            prop_assert_eq!(platforms(&all.reordered(&order)), expected);
+            prop_assert_eq!(all.columns[4].absent as usize, all.row_ids.len());
+            all.clear();
+            prop_assert_eq!(platforms(&all), Vec::new());
+        }
+    }
 
     #[test]
     fn chosen_rows_keep_their_missing_cells() {

@@ -18,7 +18,7 @@ impl Rows {
     pub(super) fn cell(&self, column: &str, row: usize) -> String {
         let idx = self.block.table.column_idx(self.block.source, column).expect("a column");
         let data = &self.block.columns[idx];
-        if data.nulls.contains(&u32::try_from(row).unwrap()) {
+        if 0 < data.absent || data.nulls.contains(&u32::try_from(row).unwrap()) {
             return "-".to_owned();
         }
         match &data.cells {
