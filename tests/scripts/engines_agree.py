@@ -56,8 +56,12 @@ READ = {name for sql in QUERIES.values() for line in re.findall(r"^-- (?:Tables|
 
 # An optional table that a lake lacks is empty: the columns of it that are read.
 EMPTY = {
-    "task_usage": "SELECT * FROM (SELECT CAST(NULL AS BIGINT) AS machine_id, CAST(NULL AS BIGINT) AS start_time_us, "
-                  "CAST(NULL AS FLOAT) AS max_cpu_rate) AS nothing WHERE machine_id IS NOT NULL",
+    "task_usage": "SELECT * FROM (SELECT "
+                  + ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in
+                              {"job_id": "BIGINT", "task_index": "INTEGER", "machine_id": "BIGINT",
+                               "start_time_us": "BIGINT", "end_time_us": "BIGINT", "mean_cpu_rate": "FLOAT",
+                               "max_cpu_rate": "FLOAT"}.items())
+                  + ") AS nothing WHERE machine_id IS NOT NULL",
 }
 
 # Columns of a raw table of 2011: times, event type, names, and what else may be missing.
