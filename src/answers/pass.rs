@@ -4,8 +4,9 @@
 //! alone. The jobs and tasks of a bucket, with their usage, are read once and folded by all.
 //!
 //! ```text
-//!  account ─► read events, usage ─► fold          all ─► read events, usage ─┬► fold account
-//!  sweep   ─► read events, usage ─► fold   now:                              ├► fold sweep
+//!  load    ─► read events, usage ─► fold          all ─► read events, usage ─┬► fold load
+//!  account ─► read events, usage ─► fold   now:                              ├► fold account
+//!  sweep   ─► read events, usage ─► fold                                     ├► fold sweep
 //!  usage   ─► read events, usage ─► fold                                     └► fold usage
 //! ```
 
@@ -13,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::answers::definitions::Definitions;
 use crate::answers::spread::{Errand, Folded, Made};
-use crate::answers::work::{outcomes_of, usage_of};
+use crate::answers::work::{load_of, outcomes_of, usage_of};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::window::Windows;
@@ -22,22 +23,29 @@ use crate::faults::Result;
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::fold::{Folding, Study};
+use crate::studies::load::{self, Adding};
 
 /// Cells of usage and ends of attempts that are kept until they are asked for: some 100 MB. A study
 /// with more reads the lake by itself, so that they are not in memory beside other studies.
 const KEPT: usize = 1_000_000;
+
+/// Intervals times groups of load of which each bucket makes a part, some 10 MB. Load with more is
+/// left to its own step, which has a part per thread.
+const LOAD_CELLS: usize = 20_000;
 
 /// A study that takes part.
 enum Member<'a> {
     Outcomes(Box<Folding>, Option<Box<Study>>),
     /// `None` once it is left to its own step.
     Usage(Option<Box<Gathering<'a>>>),
+    Load(Box<Adding>, Option<Box<load::Part>>),
 }
 
 /// What a bucket adds to a study.
 enum Found {
     Outcomes(Box<Study>),
     Usage(Box<Part>),
+    Load(Box<load::Part>),
 }
 
 /// Makes the pass for those of the studies that can share one.
@@ -58,11 +66,18 @@ pub fn pass(
             if let Ok(folding) = Folding::of(lake, windows, asked) {
                 members.push((*name, Member::Outcomes(Box::new(folding), None)));
             }
+        } else if let Ok(Some(asked)) = load_of(errand, lake, (windows, &definitions)) {
+            let adding = Adding::of(lake, windows, &asked);
+            if let Some(adding) = adding.ok().filter(|adding| adding.cells() <= LOAD_CELLS) {
+                members.push((*name, Member::Load(Box::new(adding), None)));
+            }
         } else if let Some((cluster, plan)) = usage {
             let gathering = Gathering::begin(std::slice::from_ref(cluster), plan);
             members.push((*name, Member::Usage(gathering.ok().map(Box::new))));
         }
     }
+    // Load reads requests with the usage, and others find what they need among it.
+    members.sort_by_key(|(_, member)| !matches!(member, Member::Load(..)));
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
     let buckets: Vec<u32> = (0..lake.bucket_count()).collect();
     // A few at once, as usage has cells of most users in each of them.
@@ -91,6 +106,11 @@ impl Member<'_> {
                 Some(Found::Usage(Box::new(gathering.bucket(0, bucket)?)))
             }
             Self::Usage(None) => None,
+            Self::Load(adding, _) => {
+                let mut part = adding.nothing();
+                adding.bucket(bucket, &mut part)?;
+                Some(Found::Load(Box::new(part)))
+            }
         })
     }
 
@@ -109,6 +129,12 @@ impl Member<'_> {
                     *usage = None;
                 }
             }
+            (Self::Load(_, sum), Some(Found::Load(part))) => {
+                *sum = Some(match sum.take() {
+                    Some(whole) => Box::new(whole.merge(*part)),
+                    None => part,
+                });
+            }
             _ => {}
         }
     }
@@ -117,6 +143,7 @@ impl Member<'_> {
         Some(match self {
             Self::Outcomes(_, sum) => Made::Outcomes(sum?),
             Self::Usage(gathering) => Made::Usage(Box::new(gathering?.history())),
+            Self::Load(adding, sum) => Made::Load(Box::new(adding.load(*sum?))),
         })
     }
 }

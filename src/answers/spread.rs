@@ -29,6 +29,7 @@ use crate::faults::{Failure, Result, Usage};
 use crate::lake::Lake;
 use crate::sources::hex;
 use crate::studies::fold::{Asked, Study, fold, fold_parts};
+use crate::studies::load::Load;
 
 /// Parts that a study is divided into: a worker is started for each.
 const PARTS_MAX: u32 = 32;
@@ -42,6 +43,8 @@ pub enum Errand {
     Sweep(Section, Option<i64>),
     /// Detectors, as their section asks for them.
     Detect(Section),
+    /// Load over time, as its section asks for it; not for workers.
+    Load(Section),
     /// The use of all users.
     Usage {
         /// How it is gathered.
@@ -57,6 +60,11 @@ impl Errand {
     /// Whether it can share a pass over the lake: detectors walk by themselves.
     pub const fn shares_pass(&self) -> bool {
         !matches!(self, Self::Detect(_))
+    }
+
+    /// Whether the workers of a cluster can do it: what load adds up does not travel.
+    pub const fn is_for_workers(&self) -> bool {
+        !matches!(self, Self::Load(_))
     }
 }
 
@@ -193,6 +201,8 @@ pub(super) enum Made {
     Outcomes(Box<Study>),
     /// The use of all users.
     Usage(Box<(History, Counts)>),
+    /// Load over time.
+    Load(Box<Load>),
 }
 
 impl Folded {
@@ -204,7 +214,7 @@ impl Folded {
     pub fn outcomes(&self, name: &str) -> Option<Study> {
         match self.take(name)? {
             Made::Outcomes(study) => Some(*study),
-            Made::Usage(_) => None,
+            _ => None,
         }
     }
 
@@ -212,7 +222,15 @@ impl Folded {
     pub fn usage(&self, name: &str) -> Option<(History, Counts)> {
         match self.take(name)? {
             Made::Usage(usage) => Some(*usage),
-            Made::Outcomes(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The load that was added up for a study, once.
+    pub fn load(&self, name: &str) -> Option<Load> {
+        match self.take(name)? {
+            Made::Load(load) => Some(*load),
+            _ => None,
         }
     }
 

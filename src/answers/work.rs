@@ -10,6 +10,7 @@ use crate::answers::account::AccountPlan;
 use crate::answers::definitions::Definitions;
 use crate::answers::detect::plan::{DetectAsked, prepare};
 use crate::answers::fairness::gathered::gather_some;
+use crate::answers::load::asked as asked_of_load;
 use crate::answers::spread::{Errand, Question, worker_failed};
 use crate::answers::study::{self, plans_of};
 use crate::answers::sweep::plan::{self as sweep, SweepPlan};
@@ -20,6 +21,7 @@ use crate::faults::{Failure, Result, Usage};
 use crate::lake::Lake;
 use crate::replay::detect::walk_range;
 use crate::studies::fold::{Asked, fold_range};
+use crate::studies::load;
 
 /// What this process makes of a part of a study; parts are counted through all studies.
 ///
@@ -60,7 +62,7 @@ pub(super) fn outcomes_of(
             let plan = SweepPlan { harmed: *harmed, ..plan_of(section, definitions)? };
             Some(sweep::asked(&plan, lake)?)
         }
-        Errand::Detect(_) | Errand::Usage { .. } => None,
+        Errand::Detect(_) | Errand::Usage { .. } | Errand::Load(_) => None,
     })
 }
 
@@ -69,6 +71,19 @@ pub(super) fn usage_of(errand: &Errand, lake: &Lake, windows: Windows) -> Option
     let Errand::Usage { plan, name, shift_us } = errand else { return None };
     let (name, lake, shift_us) = (name.clone(), lake.clone(), *shift_us);
     Some((Cluster { name, lake, windows, shift_us }, *plan))
+}
+
+/// What an errand asks of the load over time, if that is what it is about.
+///
+/// # Errors
+/// Its section does not read, or asks for what the lake does not have.
+pub(super) fn load_of(
+    errand: &Errand,
+    lake: &Lake,
+    (windows, definitions): (Windows, &Definitions),
+) -> Result<Option<load::Asked>> {
+    let Errand::Load(section) = errand else { return Ok(None) };
+    Ok(Some(asked_of_load(lake, windows, &plan_of(section, definitions)?)?))
 }
 
 fn plan_of<P: study::Plan>(section: &Section, definitions: &Definitions) -> Result<P> {

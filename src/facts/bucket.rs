@@ -60,14 +60,25 @@ impl<'a> Bucket<'a> {
         Ok(jobs)
     }
 
-    /// Its tasks, with this much of what they used. Tasks with more or less of it are not kept
-    /// beside them.
+    /// Its jobs, of which nobody looks at the names: nearly each has its own.
+    ///
+    /// # Errors
+    /// The table does not read.
+    pub fn jobs_without_names(&self) -> Result<Rc<Jobs>, FactError> {
+        if self.kept.is_some() || !self.lake.has(Table::JobEvents) {
+            return self.jobs();
+        }
+        Ok(Rc::new(Jobs::read_without_names(self.lake, self.number)?))
+    }
+
+    /// Its tasks, with this much of what they used, or with requests besides. Tasks with other parts
+    /// of it are not kept beside them.
     ///
     /// # Errors
     /// A table does not read.
     pub fn tasks(&self, usage: Usage) -> Result<Rc<Tasks>, FactError> {
         let known = self.kept.as_ref().and_then(|kept| kept.borrow().tasks.clone());
-        if let Some((_, tasks)) = known.filter(|(read, _)| *read == usage) {
+        if let Some((_, tasks)) = known.filter(|(read, _)| read.holds(usage)) {
             return Ok(tasks);
         }
         if let Some(kept) = &self.kept {

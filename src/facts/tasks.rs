@@ -87,6 +87,11 @@ pub enum Usage {
 }
 
 impl Usage {
+    /// Whether what was read is what `other` asks for, with requests that it does not look at.
+    pub(super) fn holds(self, other: Self) -> bool {
+        self == other || (self, other) == (Self::ReadWithRequests, Self::Read)
+    }
+
     /// The column of the usage windows that is read, if they are.
     const fn column(self) -> Option<&'static str> {
         match self {

@@ -386,6 +386,11 @@ fn an_analysis_reads_usage_once_for_the_studies_that_ask_for_it() {
     let alone = usage(&["account", "--cpu", "measured", "-v"]);
     assert!(alone.is_some());
     assert_eq!(usage(&args), alone);
+    // Load also reads the memory that was used, and no CPU of its own.
+    let steps = "steps = [\"load\", \"account\", \"sweep\", \"fairness\"]\n";
+    std::fs::write(place.path("four.toml"), steps).unwrap();
+    let args = ["analyze", "--config", "four.toml", "--lake", "lake", "--out", "four", "-v"];
+    assert_eq!(usage(&args), usage(&["load", "-v"]));
 }
 
 /// Runs the program with a terminal of 80 characters as stdout.

@@ -20,6 +20,7 @@ use jobfate::replay::detect::walk::Walked;
 use jobfate::replay::detect::{DetectPlan, FlagRow, detect_walked};
 use jobfate::studies::fold::fold;
 use jobfate::studies::ledger::{CpuDefinition, ledger};
+use jobfate::studies::load::{self, Intervals};
 use jobfate::studies::meter::Meter;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -124,6 +125,10 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
     let definitions = Definitions { cpu: Some(cpu), ..Definitions::default() };
     let of_account = section(&[("group-by", &["user"])]);
     let of_sweep = section(&[("rules", &["failures", "events+failures=2"]), ("bootstrap", &["5"])]);
+    let of_load = |interval: &str, by: &str| {
+        let one = |name: &str, word: &str| (name.to_owned(), Setting::One(word.to_owned()));
+        Section::from([one("interval", interval), one("by", by)])
+    };
     let of_usage = |interval_us| Plan {
         meter: Meter::Cpu(cpu),
         accrual: Accrual::Running,
@@ -146,6 +151,9 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
         ("detect", Errand::Detect(Section::default())),
         ("sweep", Errand::Sweep(of_sweep.clone(), None)),
         ("second", usage(60_000_000)),
+        ("load", Errand::Load(of_load("9000", "user"))),
+        // A part of it for each bucket would fill memory.
+        ("finely", Errand::Load(of_load("20", "class"))),
     ];
     let folded = pass(&lake, (windows, definitions), &errands).unwrap();
 
@@ -166,6 +174,12 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
         let found = folded.usage(name).unwrap();
         assert_eq!(format!("{alone:?}"), format!("{found:?}"), "{name}, {cpu}");
     }
+    let found = folded.load("load").unwrap();
+    let Intervals { length_us, start_us, end_us } = found.asked.at;
+    assert_eq!((length_us, found.asked.by), (9_000_000_000, load::By::User));
+    let alone = load::fold(&lake, windows, &found.asked).unwrap();
+    assert_eq!(format!("{alone:?}"), format!("{found:?}"), "load, {cpu}");
+    assert!((end_us - start_us) / 20_000_000 < 20_000 || folded.load("finely").is_none());
     assert!(folded.outcomes("account").is_none(), "it is handed out once");
     assert!(folded.outcomes("detect").is_none(), "detectors walk by themselves");
 }

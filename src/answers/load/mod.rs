@@ -192,11 +192,11 @@ pub struct Loaded {
     users: RecordBatch,
 }
 
-/// Adds up the load of a lake.
+/// What a plan asks of a lake.
 ///
 /// # Errors
-/// There are too many intervals, no `task_events`, or a table does not read.
-pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
+/// There are too many intervals, no `task_events`, or something is asked for that the lake lacks.
+pub(super) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Asked> {
     lake.require(Table::TaskEvents)?;
     let [start_us, end_us] = span_of(lake, windows);
     let at = Intervals { start_us, length_us: plan.interval.micros(), end_us };
@@ -233,14 +233,20 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
         );
         return Err(Usage(text).into());
     }
-    let asked = Asked {
-        at,
-        by,
-        classes: plan.classes,
-        most: plan.groups,
-        memory: plan.memory.definition(),
-    };
-    let mut load = fold(lake, windows, &asked)?;
+    Ok(Asked { at, by, classes: plan.classes, most: plan.groups, memory: plan.memory.definition() })
+}
+
+/// Adds up the load of a lake.
+///
+/// # Errors
+/// There are too many intervals, no `task_events`, or a table does not read.
+pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
+    let asked = asked(lake, windows, plan)?;
+    study(lake, windows, plan, fold(lake, windows, &asked)?)
+}
+
+/// What the load of a lake says.
+fn study(lake: &Lake, windows: Windows, plan: &LoadPlan, mut load: Load) -> Result<Loaded> {
     let assumed = assumed_waits(lake, load.counts.attempts);
     if assumed.is_some() {
         load.knows_waits = false;

@@ -1,6 +1,7 @@
 //! The step of `load` in an analysis.
 
-use super::{KIND, Length, LoadPlan, load};
+use super::{KIND, Length, LoadPlan, load, study};
+use crate::answers::spread::Errand;
 use crate::answers::study::{Open, Step, Verdict, Work};
 use crate::faults::Result;
 use crate::schema::Table;
@@ -8,7 +9,9 @@ use crate::studies::load::span_of;
 
 /// The step.
 pub(crate) const STEP: Step =
-    Step::of::<LoadPlan>(run, &["classes", "window-end", "open-attempts"]).settled(settle, &[]);
+    Step::of::<LoadPlan>(run, &["classes", "window-end", "open-attempts"])
+        .settled(settle, &[])
+        .spread(|work| Ok(Errand::Load(work.section.clone())));
 
 /// Lengths of intervals, and how many of them a page shows at most.
 const LENGTHS: [&str; 5] = ["5m", "15m", "1h", "6h", "1d"];
@@ -31,5 +34,8 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
         return Ok(None);
     }
     let plan: LoadPlan = work.plan()?;
-    work.study("the cluster over time", KIND, || load(work.lake, work.windows, &plan))
+    work.study("the cluster over time", KIND, || match work.folded.load(work.study.name) {
+        Some(found) => study(work.lake, work.windows, &plan, found),
+        None => load(work.lake, work.windows, &plan),
+    })
 }

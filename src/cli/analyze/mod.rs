@@ -356,7 +356,9 @@ impl Analysis {
         spark: &Spark,
         chosen: &[(&'static Study, Step)],
     ) -> Result<BTreeMap<&'static str, Parts>> {
-        let (names, errands): (Vec<_>, Vec<_>) = self.errands(chosen)?.into_iter().unzip();
+        let mut errands = self.errands(chosen)?;
+        errands.retain(|(_, errand)| errand.is_for_workers());
+        let (names, errands): (Vec<_>, Vec<_>) = errands.into_iter().unzip();
         if names.is_empty() {
             return Ok(BTreeMap::new());
         }

@@ -12,8 +12,8 @@ use super::jobs::{JobSums, Size};
 use super::strips::{self, Sample, Strips};
 use super::{Amount, By, Capacity, Cells, Event, Groups, Intervals, Sums};
 use crate::facts::FactError;
-use crate::facts::jobs::Jobs;
-use crate::facts::machines::MachineEvents;
+use crate::facts::bucket::Bucket;
+use crate::facts::machines::{MachineEvents, UpTime};
 use crate::facts::tasks::{EndedBy, TaskView, Tasks, Usage, tells_cpu_time, tells_used_memory};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -133,8 +133,8 @@ impl Load {
     }
 }
 
-/// What a thread adds up.
-struct Part {
+/// What some buckets add up to.
+pub struct Part {
     sums: Vec<Sums>,
     counts: Counts,
     usage: Option<Span>,
@@ -158,7 +158,9 @@ impl Part {
         }
     }
 
-    fn merge(mut self, other: Self) -> Self {
+    /// Both together.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
         self.sums.iter_mut().zip(&other.sums).for_each(|(own, others)| own.merge(others));
         self.counts.merge(other.counts);
         self.usage = Span::merge(self.usage, other.usage);
@@ -175,73 +177,105 @@ impl Part {
 /// # Errors
 /// There is no `task_events`, a table does not read, or the caller's callback says to stop.
 pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactError> {
-    lake.require(Table::TaskEvents)?;
-    let told = [tells_cpu_time(lake)?, tells_used_memory(lake)?];
-    let groups = Groups::of(lake, windows, (asked.by, asked.classes, asked.most))?;
-    let up = MachineEvents::read(lake)?.up_times(asked.at.end_us);
-    let sample = Sample::of(&up, &asked.at);
+    let adding = Adding::of(lake, windows, asked)?;
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
     let part = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .try_fold(
-            || Part::new(asked, &groups, &sample),
+            || adding.nothing(),
             |mut part, bucket| {
-                let bucket = Bucket { lake, number: bucket, windows, asked, told };
-                bucket.add((&groups, &sample), &mut part)?;
+                adding.bucket(&Bucket::of(lake, bucket, windows), &mut part)?;
                 lake.step(rows)?;
                 Ok::<Part, FactError>(part)
             },
         )
         .try_reduce_with(|one, other| Ok(one.merge(other)))
-        .unwrap_or_else(|| Ok(Part::new(asked, &groups, &sample)))?;
-    let cells: Vec<Cells> = part.sums.iter().map(|sums| Cells::of(sums, &asked.at)).collect();
-    let all = Cells::sum(&cells);
-    let groups = groups.names.into_iter().zip(cells).filter(|(_, cells)| !cells.is_empty());
-    Ok(Load {
-        asked: *asked,
-        source: lake.source(),
-        groups: groups.collect(),
-        all,
-        capacity: Capacity::of(&up, &asked.at),
-        usage: part.usage,
-        told,
-        knows_waits: true,
-        counts: part.counts,
-        jobs: lake.has(Table::JobEvents).then_some(part.jobs),
-        arrivals: part.arrivals,
-        job_sums: part.job_sums,
-        strips: sample.strips(&part.strips, &up),
-    })
+        .unwrap_or_else(|| Ok(adding.nothing()))?;
+    Ok(adding.load(part))
 }
 
-/// A bucket that is being added.
-#[derive(Clone, Copy)]
-struct Bucket<'a> {
-    lake: &'a Lake,
-    number: u32,
+/// Load that is ready to be added up, whoever reads the buckets.
+pub struct Adding {
+    asked: Asked,
+    source: Source,
     windows: Windows,
-    asked: &'a Asked,
+    has_jobs: bool,
     told: [bool; 2],
+    groups: Groups,
+    up: Vec<UpTime>,
+    sample: Sample,
 }
 
-impl Bucket<'_> {
-    fn add(self, (groups, sample): (&Groups, &Sample), part: &mut Part) -> Result<(), FactError> {
-        let Self { lake, number: bucket, windows, asked, .. } = self;
-        let jobs = if lake.has(Table::JobEvents) {
-            Jobs::read_without_names(lake, bucket)?
-        } else {
-            Jobs::default()
-        };
-        let group_of = groups.of_bucket(lake, bucket, &jobs)?;
+impl Adding {
+    /// Reads what is known of the lake as a whole.
+    ///
+    /// # Errors
+    /// Those of [`fold`].
+    pub fn of(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Self, FactError> {
+        lake.require(Table::TaskEvents)?;
+        let up = MachineEvents::read(lake)?.up_times(asked.at.end_us);
+        Ok(Self {
+            asked: *asked,
+            source: lake.source(),
+            windows,
+            has_jobs: lake.has(Table::JobEvents),
+            told: [tells_cpu_time(lake)?, tells_used_memory(lake)?],
+            groups: Groups::of(lake, windows, (asked.by, asked.classes, asked.most))?,
+            sample: Sample::of(&up, &asked.at),
+            up,
+        })
+    }
+
+    /// Intervals times groups: the cells of a part.
+    pub fn cells(&self) -> usize {
+        self.asked.at.count() * self.groups.names.len()
+    }
+
+    /// What no bucket adds up to.
+    pub fn nothing(&self) -> Part {
+        Part::new(&self.asked, &self.groups, &self.sample)
+    }
+
+    /// What all buckets add up to.
+    pub fn load(self, part: Part) -> Load {
+        let at = &self.asked.at;
+        let cells: Vec<Cells> = part.sums.iter().map(|sums| Cells::of(sums, at)).collect();
+        let all = Cells::sum(&cells);
+        let groups = self.groups.names.into_iter().zip(cells);
+        Load {
+            asked: self.asked,
+            source: self.source,
+            groups: groups.filter(|(_, cells)| !cells.is_empty()).collect(),
+            all,
+            capacity: Capacity::of(&self.up, at),
+            usage: part.usage,
+            told: self.told,
+            knows_waits: true,
+            counts: part.counts,
+            jobs: self.has_jobs.then_some(part.jobs),
+            arrivals: part.arrivals,
+            job_sums: part.job_sums,
+            strips: self.sample.strips(&part.strips, &self.up),
+        }
+    }
+
+    /// Adds a bucket.
+    ///
+    /// # Errors
+    /// A table does not read.
+    pub fn bucket(&self, bucket: &Bucket<'_>, part: &mut Part) -> Result<(), FactError> {
+        let (lake, windows, asked) = (bucket.lake, self.windows, &self.asked);
+        let jobs = bucket.jobs_without_names()?;
+        let group_of = self.groups.of_bucket(lake, bucket.number, &jobs)?;
         let mut sizes = vec![Size::default(); jobs.jobs.len()];
-        let tasks = Tasks::read(lake, bucket, windows, Usage::ReadWithRequests)?;
+        let tasks = bucket.tasks(Usage::ReadWithRequests)?;
         tasks.for_each(|task| {
             let sums = &mut part.sums[group_of.of(task)];
             part.counts.merge(self.task(&tasks, task, sums));
             part.usage = self.windows_of(task, part.usage, sums, Amount::CpuUsed);
             for attempt in task.attempts {
-                sample.add(&mut part.strips, attempt);
+                self.sample.add(&mut part.strips, attempt);
             }
             if let Some(position) = jobs.find(task.job_id) {
                 // The last requests that are known, also of a task that never ran.
@@ -254,7 +288,7 @@ impl Bucket<'_> {
             }
         });
         drop(tasks);
-        self.memory(&group_of, part)?;
+        self.memory(bucket, &group_of, part)?;
         for (job, size) in jobs.jobs.iter().zip(&sizes) {
             if let Some(submit_us) = job.first_submit_us {
                 if let Some(interval) = asked.at.of(submit_us) {
@@ -263,13 +297,13 @@ impl Bucket<'_> {
                 part.arrivals.add(submit_us, windows.is_before(submit_us));
             }
             let user = job.user.map(|user| jobs.names.get(user));
-            part.job_sums.add(job, windows, user, (size, lake.source().is_log()));
+            part.job_sums.add(job, windows, user, (size, self.source.is_log()));
         }
         Ok(())
     }
 
     /// Adds what a task asks for over time, and its events.
-    fn task(self, tasks: &Tasks, task: &TaskView<'_>, sums: &mut Sums) -> Counts {
+    fn task(&self, tasks: &Tasks, task: &TaskView<'_>, sums: &mut Sums) -> Counts {
         let at = &self.asked.at;
         let mut counts = Counts { attempts: task.attempts.len() as u64, ..Counts::default() };
         for attempt in task.attempts {
@@ -280,7 +314,7 @@ impl Bucket<'_> {
             add(Amount::GpusAllocated, attempt.held_gpus());
             add(Amount::Running, attempt.slot_rate());
             if self.told[0] {
-                add(Amount::CpuUsed, attempt.used_rate(self.lake.source()));
+                add(Amount::CpuUsed, attempt.used_rate(self.source));
             }
             counts.without_cpu_request += u64::from(attempt.cpu_request.is_none());
             counts.without_memory_request += u64::from(attempt.memory.is_none());
@@ -311,7 +345,7 @@ impl Bucket<'_> {
 
     /// Adds the windows of usage of a task, as far as they lie inside of attempts.
     fn windows_of(
-        self,
+        &self,
         task: &TaskView<'_>,
         mut known: Option<Span>,
         sums: &mut Sums,
@@ -331,15 +365,20 @@ impl Bucket<'_> {
     }
 
     /// Adds the memory that was used, which stands in columns of its own.
-    fn memory(self, group_of: &BucketGroups<'_>, part: &mut Part) -> Result<(), FactError> {
-        let Self { lake, number: bucket, windows, asked, told } = self;
+    fn memory(
+        &self,
+        bucket: &Bucket<'_>,
+        group_of: &BucketGroups<'_>,
+        part: &mut Part,
+    ) -> Result<(), FactError> {
+        let (lake, asked) = (bucket.lake, &self.asked);
         let column = asked.memory.usage_column().filter(|_| lake.has(Table::TaskUsage));
         let usage = match column {
             Some(column) => Usage::Memory(column),
-            None if told[1] => Usage::UsedMemory,
+            None if self.told[1] => Usage::UsedMemory,
             None => return Ok(()),
         };
-        Tasks::read(lake, bucket, windows, usage)?.for_each(|task| {
+        Tasks::read(lake, bucket.number, self.windows, usage)?.for_each(|task| {
             let sums = &mut part.sums[group_of.of(task)];
             if column.is_some() {
                 self.windows_of(task, None, sums, Amount::MemoryUsed);

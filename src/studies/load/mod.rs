@@ -31,7 +31,7 @@ pub mod intervals;
 pub mod jobs;
 pub mod strips;
 
-pub use fold::{Asked, Counts, Load, Span, fold};
+pub use fold::{Adding, Asked, Counts, Load, Part, Span, fold};
 pub use groups::{By, Groups};
 pub use intervals::Intervals;
 pub(in crate::studies) use jobs::whole;
