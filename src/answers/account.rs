@@ -6,13 +6,13 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::answers::grouped::check_group;
 use crate::answers::spread::Errand;
 use crate::answers::study::{Definitions, Plan, Step, Verdict, Work, settings};
 use crate::answers::{edges, sentences, words};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::defaults::Defaults;
 use crate::digits;
-use crate::facts::jobs::END_REASON;
 use crate::facts::tasks::tells_used_memory;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
@@ -206,7 +206,7 @@ pub(crate) fn keyed<'a>(
 ) -> Frame {
     let known = cells.map(|cell| cell.filter(|text| *text != UNKNOWN));
     match group {
-        GroupBy::User | GroupBy::Reason => frame.maybe_text(group.name(), known),
+        GroupBy::User | GroupBy::Reason | GroupBy::Qos => frame.maybe_text(group.name(), known),
         GroupBy::Class | GroupBy::Priority => {
             frame.maybe_int(group.name(), known.map(|cell| cell?.parse().ok()))
         }
@@ -404,7 +404,7 @@ pub struct AccountPlan {
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub memory: Option<MemoryDefinition>,
 
-    /// Split the outcomes by class, priority, user or reason
+    /// Split the outcomes by class, priority, user, reason or qos
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)
@@ -418,18 +418,6 @@ pub struct AccountPlan {
     /// that record it.
     #[cfg_attr(feature = "cli", arg(long))]
     pub by_reason: bool,
-}
-
-/// Refuses a lake that does not record why jobs or tasks ended.
-///
-/// # Errors
-/// It does not.
-pub fn check_reasons(lake: &Lake, table: Table) -> Result<(), Usage> {
-    if !lake.has(table) || lake.has_column(table, END_REASON) {
-        return Ok(());
-    }
-    let text = format!("the lake does not record why jobs ended: {} has no reasons", lake.source());
-    Err(Usage(text))
 }
 
 impl Plan for AccountPlan {
@@ -446,9 +434,7 @@ impl AccountPlan {
     pub fn asked(&self, lake: &Lake) -> Result<Asked, Usage> {
         let meter = self.meter(lake)?;
         let (classes, groups) = (self.choice.classes, self.groups());
-        if groups.contains(&GroupBy::Reason) {
-            check_reasons(lake, Table::JobEvents)?;
-        }
+        groups.iter().try_for_each(|&group| check_group(lake, group))?;
         Ok(Asked { meter, classes, groups, ..Asked::default() })
     }
 

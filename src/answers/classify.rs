@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::answers::account::check_reasons;
+use crate::answers::grouped::check_reasons;
 use crate::answers::study::{Verdict, Work, settings};
 use crate::answers::words::text;
 use crate::answers::{edges, flow, sentences};

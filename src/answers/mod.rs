@@ -14,6 +14,7 @@ pub mod detect;
 pub mod edges;
 pub mod fairness;
 pub(crate) mod flow;
+mod grouped;
 pub mod ingest;
 pub mod list;
 pub mod load;

@@ -261,6 +261,7 @@ pub(crate) fn condition(rule: &str, threshold: &Value) -> String {
         None => format!("{threshold} {noun}s"),
     };
     let after = match name {
+        _ if rule == LIMITS => return format!("at {threshold}{OF_REQUESTED}"),
         "events" => counts("event"),
         "failures" => format!("{} in a row", counts("failure")),
         "dead-time" => format!("{threshold} s of dead time"),
@@ -292,6 +293,30 @@ fn kill(answer: &Value) -> Option<String> {
     Some(format!(
         "Killing tasks {condition}{saved} would have harmed {harmed}{}",
         aside([jobs, concentration(row)]),
+    ))
+}
+
+/// Time limits in per cent of the requested time, as a rule.
+pub(crate) const LIMITS: &str = "slurm:of=requested";
+
+/// What such a limit is a part of.
+pub(crate) const OF_REQUESTED: &str = " % of the requested time";
+
+/// What other time limits would have done: the one with the largest net saving.
+pub(crate) fn limits(answer: &Value) -> Option<String> {
+    let mut rules = answer["rules"].as_array()?.iter();
+    let sweep = rules.find(|sweep| sweep["rule"] == LIMITS)?;
+    let all = rows(sweep).filter_map(|row| Some((row["net_share"].as_f64()?, row)));
+    let (net, row) = all.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    if net <= 0.0 {
+        return Some("; no other time limit saves more than it destroys".to_owned());
+    }
+    Some(format!(
+        "; a limit at {}{OF_REQUESTED} saves a net {} of the CPU of jobs that did not \
+        finish, and harms {}",
+        row["threshold"],
+        percent(net),
+        counted(row["harmed_jobs"].as_u64()?, "finished job"),
     ))
 }
 
@@ -620,6 +645,7 @@ mod tests {
     fn a_threshold_is_named_with_what_it_counts() {
         assert_eq!(condition("dead-time", &json!(3600)), "after 3600 s of dead time");
         assert_eq!(condition("events", &json!(1)), "after 1 event");
+        assert_eq!(condition(LIMITS, &json!(75)), "at 75 % of the requested time");
         assert_eq!(condition("k8s:backoff_limit=6", &json!(6)), "by k8s:backoff_limit=6");
         assert_eq!(
             condition("failures+events=5", &json!(3)),

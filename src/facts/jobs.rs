@@ -28,6 +28,9 @@ const JOB_NAME: &str = "job_name";
 /// The column of logs that says why an attempt ended.
 pub const END_REASON: &str = "end_reason";
 
+/// The column of logs that have qualities of service.
+pub const QOS: &str = "qos";
+
 /// What is known of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
@@ -55,6 +58,8 @@ pub struct Job {
     pub scheduling_class: Option<i32>,
     /// Why it ended, in logs that record it, as a position in [`Names`].
     pub end_reason: Option<u32>,
+    /// Its quality of service, in logs that have one, as a position in [`Names`].
+    pub qos: Option<u32>,
 }
 
 impl Job {
@@ -194,7 +199,8 @@ impl Jobs {
         let mut columns =
             vec![ROW_ID, "time_us", "job_id", "event_type", "user", "scheduling_class"];
         columns.extend(name);
-        columns.extend(lake.has_column(Table::JobEvents, END_REASON).then_some(END_REASON));
+        let of_logs = [END_REASON, QOS].into_iter();
+        columns.extend(of_logs.filter(|column| lake.has_column(Table::JobEvents, column)));
         let batches = lake.read(Table::JobEvents, Some(bucket), &columns)?;
         Ok(Self::of(&batches))
     }
@@ -209,6 +215,7 @@ impl Jobs {
             if is_read { names_of(batches, column, &mut names) } else { Vec::new() }
         };
         let (job_names, reasons) = (names_of_some(JOB_NAME), names_of_some(END_REASON));
+        let classes_of_service = names_of_some(QOS);
         let mut jobs: Vec<Job> = (0..histories.len())
             .map(|entity| {
                 let events = histories.events(entity);
@@ -241,6 +248,7 @@ impl Jobs {
                         .rev()
                         .find_map(|event| classes[event.row as usize]),
                     end_reason: reason_of(events, &reasons),
+                    qos: largest(&classes_of_service),
                 }
             })
             .collect();
@@ -279,6 +287,7 @@ impl Jobs {
                 name: job_names[row],
                 scheduling_class: classes[row].and_then(|class| i32::try_from(class).ok()),
                 end_reason: None,
+                qos: None,
             })
             .collect();
         jobs.sort_unstable_by_key(|job| job.id);
@@ -378,6 +387,7 @@ mod tests {
             name: None,
             scheduling_class: None,
             end_reason: None,
+            qos: None,
         };
         assert_eq!(job("014", 30).duration_us(100), Some(20));
         assert_eq!(job("01", 30).duration_us(100), Some(90));

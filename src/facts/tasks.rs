@@ -21,8 +21,8 @@ use super::events::{
 };
 pub use super::spent::Spent;
 pub use super::task_view::{Attempt, EndedBy, TaskView, Window};
-use super::told::{CPU_TIME, USED_MEMORY, add_used, add_used_memory};
-pub use super::told::{tells_cpu_time, tells_used_memory};
+use super::told::{CPU_TIME, REQUESTED_TIME, USED_MEMORY, add_used, add_used_memory};
+pub use super::told::{tells_cpu_time, tells_requested_time, tells_used_memory};
 use super::window::{JobEnds, OpenAttempts, Windows};
 use crate::lake::Lake;
 use crate::schema::{EventType, ROW_ID, Table};
@@ -419,9 +419,6 @@ const MEMORY_REQUEST: &str = "memory_request";
 
 /// The column of the GPUs that a task asks for.
 pub const GPU_REQUEST: &str = "gpu_request";
-
-/// The column of logs with the running time that a job's user asked for.
-const REQUESTED_TIME: &str = "requested_time_us";
 
 /// The column of logs with the run time of a job, without the time for which it was suspended.
 const RUN_TIME: &str = "run_us";

@@ -19,6 +19,17 @@ pub fn tells_cpu_time(lake: &Lake) -> Result<bool, LakeError> {
     tells(lake, CPU_TIME)
 }
 
+/// Whether a log says of any task which time was requested for it.
+///
+/// # Errors
+/// A file of the lake does not read.
+pub fn tells_requested_time(lake: &Lake) -> Result<bool, LakeError> {
+    tells(lake, REQUESTED_TIME)
+}
+
+/// The column of logs with the running time that a job's user asked for.
+pub(super) const REQUESTED_TIME: &str = "requested_time_us";
+
 /// Whether any task event has a value in this column.
 pub(super) fn tells(lake: &Lake, column: &'static str) -> Result<bool, LakeError> {
     let mut is_told = false;

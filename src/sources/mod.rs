@@ -306,8 +306,9 @@ impl SourceErrorKind {
             ),
             Self::SeveralLogs(_) => Some("each log needs its own lake: give the path of one file"),
             Self::SeveralOutputs(_) => Some(
-                "put outputs of the same command into one file, such as `cat pods-*.json > \
-                all-pods.json`, and give its path; events and audit logs each need their own lake",
+                "put them into one file and give its path: `cat pods-*.json events.json > all.json`, \
+                or with an audit log `jq -c '.items[]? // .' pods.json audit.log > all.json`; each \
+                attempt counts once",
             ),
             Self::MissingColumn(name) if name.contains("pod_phase") => {
                 Some("give the table of pods as published, with its header")

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::meter::Meter;
 use super::outcomes::Classes;
 use super::rules::RuleGrid;
-use crate::facts::jobs::{END_REASON, Job};
+use crate::facts::jobs::{END_REASON, Job, QOS};
 use crate::units::CpuTime;
 
 /// The outcome of jobs that `job_events` does not know.
@@ -35,6 +35,8 @@ pub enum GroupBy {
     User,
     /// Why the job ended, in logs that record it: `TIMEOUT`, `OUT_OF_MEMORY`, ...
     Reason,
+    /// Quality of service of the job, in logs that have it
+    Qos,
 }
 
 impl GroupBy {
@@ -45,6 +47,7 @@ impl GroupBy {
             Self::Priority => "priority",
             Self::User => "user",
             Self::Reason => END_REASON,
+            Self::Qos => QOS,
         }
     }
 
@@ -59,6 +62,7 @@ impl GroupBy {
             Self::Priority => Some(row.priority?.to_string()),
             Self::User => row.user.map(str::to_owned),
             Self::Reason => row.reason.map(str::to_owned),
+            Self::Qos => row.qos.map(str::to_owned),
         }
     }
 }
@@ -108,6 +112,8 @@ pub(super) struct JobRow<'a> {
     pub name: Option<&'a str>,
     /// Why it ended.
     pub reason: Option<&'a str>,
+    /// Its quality of service.
+    pub qos: Option<&'a str>,
     /// The largest priority among its tasks.
     pub priority: Option<i32>,
     /// Tasks with at least one event.

@@ -407,6 +407,7 @@ pub(super) fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> Job
         job: Some(job),
         user: name(job.user),
         reason: name(job.end_reason),
+        qos: name(job.qos),
         name: name(job.name),
         outcome: usize::from(match classes {
             Classes::Sequence => job.by_sequence,

@@ -42,6 +42,9 @@ pub fn check(lake: &Lake, asked: &Asked) -> Result<(), Usage> {
     if asked.groups.contains(&GroupBy::Reason) {
         return refused("no query gives the reason why a job ended: leave --engine out");
     }
+    if asked.groups.contains(&GroupBy::Qos) {
+        return refused("no query gives the quality of service of a job: leave --engine out");
+    }
     if asked.meter == Meter::Memory(MemoryDefinition::Used) {
         return refused(
             "no query gives the memory that a log records: use --memory requested, or no --engine",

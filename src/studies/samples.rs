@@ -251,10 +251,14 @@ impl Split {
             None => Group::All,
             Some(GroupBy::Priority) => number(priority),
             Some(GroupBy::Class) => number(job.and_then(|job| job.scheduling_class)),
-            Some(by @ (GroupBy::User | GroupBy::Reason)) => {
-                let of = |job: &Job| if by == GroupBy::User { job.user } else { job.end_reason };
+            Some(by @ (GroupBy::User | GroupBy::Reason | GroupBy::Qos)) => {
+                let of = |job: &Job| match by {
+                    GroupBy::User => job.user,
+                    GroupBy::Qos => job.qos,
+                    _ => job.end_reason,
+                };
                 job.and_then(of)
-                    .map_or(Group::Unknown, |user| Group::Name(jobs.names.get(user).to_owned()))
+                    .map_or(Group::Unknown, |name| Group::Name(jobs.names.get(name).to_owned()))
             }
         }
     }

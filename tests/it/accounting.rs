@@ -95,6 +95,52 @@ fn reasons_that_a_lake_does_not_have_are_refused_everywhere() {
     }
 }
 
+/// Promise: a lake with qualities of service is split by them in every study that has groups, and
+/// one without them says so.
+#[test]
+fn qualities_of_service_are_groups() {
+    let lines = ["normal", "normal", "high", ""].map(|qos| format!("|COMPLETED|{ROW}|2|{qos}"));
+    let lines: Vec<String> = (1..).zip(lines).map(|(id, line)| format!("{id}{line}")).collect();
+    let place = of_slurm("JobID|State|Submit|Start|End|NCPUS|QOS", &lines);
+    let json = |args: &[&str]| {
+        let args: Vec<&str> = args.iter().copied().chain(["--format", "json"]).collect();
+        place.run(&args).ok().json()
+    };
+    let total = json(&["account"])["total"].as_f64().unwrap();
+    let rows = json(&["account", "--group-by", "qos"])["rows"].as_array().unwrap().clone();
+    let of = |qos: Option<&str>| {
+        let row = rows.iter().find(|row| row["qos"].as_str() == qos);
+        row.unwrap_or_else(|| panic!("{qos:?}: {rows:?}"))["cpu"].as_f64().unwrap()
+    };
+    assert_eq!(
+        [of(Some("normal")), of(Some("high")), of(None)],
+        [0.5, 0.25, 0.25].map(|part| part * total)
+    );
+    for args in [
+        &["account", "--group-by", "qos", "--format", "csv"][..],
+        &["describe", "--group-by", "qos", "--format", "csv"],
+        &["sweep", "--group-by", "qos", "--thresholds", "3", "--format", "csv"],
+        &["load", "--by", "qos", "--interval", "1d", "--format", "csv"],
+        &["fairness", "--by", "qos", "--show", "users", "--format", "csv"],
+    ] {
+        let text = place.run(args).ok().stdout_text().to_owned();
+        assert!(text.contains("normal") && text.contains("high"), "{args:?}: {text}");
+    }
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    for args in [
+        &["account", "--group-by", "qos", "--cpu", "slots"][..],
+        &["describe", "--group-by", "qos"],
+        &["sweep", "--group-by", "qos", "--cpu", "slots"],
+        &["load", "--by", "qos"],
+        &["fairness", "--by", "qos", "--cpu", "slots"],
+    ] {
+        let run = place.run(args);
+        assert_eq!(run.code, Some(2), "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains("column `qos`"), "{args:?}: {}", run.stderr);
+    }
+}
+
 /// Promise: `query q14` of a lake of Slurm gives what the log says of each job.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]

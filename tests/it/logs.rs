@@ -842,6 +842,24 @@ fn outputs_of_kubernetes_at_several_times_are_put_into_one_file() {
     for said in ["several outputs of Kubernetes: pods-1.json, pods-2.json", "cat pods-*.json"] {
         assert!(run.stderr.contains(said), "{}", run.stderr);
     }
+    // What happened after the last print is in the events; what they repeat counts once.
+    let event = |reason: &str, time: &str| {
+        serde_json::json!({"apiVersion": "v1", "kind": "Event", "reason": reason,
+            "firstTimestamp": time,
+            "involvedObject": {"kind": "Pod", "namespace": "n", "name": "a"}})
+    };
+    let events =
+        [event("Scheduled", "2024-03-01T00:00:05Z"), event("Evicted", "2024-03-01T00:09:00Z")];
+    let events = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": events});
+    fs::write(place.path("one.json"), format!("{first}{events:#}\n")).unwrap();
+    place.run(&["ingest", "one.json", "--lake", "joined"]).ok();
+    let args = ["classify", "--lake", "joined", "--by", "task", "--format", "json"];
+    let rows = place.run(&args).ok().json();
+    assert_eq!(
+        (&rows["total"], &rows["sequences"][0]["sequence"]),
+        (&1.into(), &"012".into()),
+        "{rows}"
+    );
     fs::write(place.path("all.json"), first + &second).unwrap();
     place.run(&["ingest", "all.json", "--lake", "lake"]).ok();
     let rows =

@@ -462,5 +462,8 @@ fn ready_maps_read_rows_in_the_published_form() {
             (&100.0.into(), &1.into()),
             "{name}"
         );
+        // The `queue` of Helios and Acme is a length of time, and no queue.
+        let run = place.run(&["fairness", "--by", "queue", "--cpu", "slots", "--format", "csv"]);
+        assert!(!run.ok().stdout_text().contains("\n10,"), "{name}");
     }
 }

@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
-use crate::answers::account::{check_reasons, keyed};
+use crate::answers::account::keyed;
 use crate::answers::describe::charts::{by_group, chart, lines, numbers_at_risk, shortened, title};
 use crate::answers::describe::tables::{chances_table, curves_table, summary_table, survival};
+use crate::answers::grouped::check_group;
 use crate::answers::study::settings;
 use crate::answers::{amounts, edges, sentences};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, SurvivalChart, Tone};
@@ -28,7 +29,7 @@ use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::counted::{Counted, Value};
 use crate::studies::distributions::{Chance, Summary, chances, summarize};
-use crate::studies::ledger::{GroupBy, UNMATCHED};
+use crate::studies::ledger::UNMATCHED;
 use crate::studies::of_facts;
 use crate::studies::samples::{Group, OutcomeOf, Samples, What, collect, is_overrun};
 
@@ -209,9 +210,7 @@ pub fn described(
     question: Question,
     engine: Option<&SqlEngine>,
 ) -> Result<Described> {
-    if question.group_by == Some(GroupBy::Reason) {
-        check_reasons(lake, Table::JobEvents)?;
-    }
+    question.group_by.map_or(Ok(()), |group| check_group(lake, group))?;
     let (what, split) = (question.what, question.split());
     if what == What::Estimates && engine.is_some() {
         let no_query = "no query has requested times: leave out --engine";

@@ -99,6 +99,7 @@ fn add_names(cluster: &Cluster, by: By, names: &mut BTreeSet<String>) -> Result<
         By::User => (Table::TaskEvents, "user"),
         By::Group => (Table::TaskEvents, "user_group"),
         By::Queue => (Table::TaskEvents, "queue"),
+        By::Qos => (Table::TaskEvents, "qos"),
         By::Site => {
             let site = places.into_iter().find(|column| has(Table::TaskEvents, column));
             (Table::TaskEvents, site.unwrap_or(places[0]))

@@ -154,6 +154,7 @@ fn check_by(by: By, clusters: &[Cluster]) -> Result<()> {
         By::Group => &["user_group"],
         By::Site => &["last_run_site", "partition"],
         By::Queue => &["queue"],
+        By::Qos => &["qos"],
         _ => return Ok(()),
     };
     let has = |cluster: &Cluster| {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::answers::describe::assumed_waits;
+use crate::answers::grouped::check_qos;
 use crate::answers::study::{Definitions, Found, Plan, settings};
 use crate::answers::{edges, sentences};
 use crate::digits;
@@ -210,8 +211,11 @@ pub(super) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<As
         );
         return Err(Usage(text).into());
     }
+    if by == By::Qos {
+        check_qos(lake, Table::TaskEvents)?;
+    }
     let most = match by {
-        By::User | By::Account => plan.groups + 1,
+        By::User | By::Account | By::Qos => plan.groups + 1,
         _ => 9,
     };
     if plan.resource == Some(Resource::Gpu) {

@@ -284,6 +284,7 @@ pub(super) fn stacked(plan: &LoadPlan, load: &Load) -> RecordBatch {
         .about(match by {
             By::PriorityBand => "The band of the task's priority",
             By::Account => "The account or group of the user",
+            By::Qos => "The quality of service of the job",
             By::Class => "The scheduling class of the job",
             By::User => "The user of the job",
             By::Outcome => "The outcome of the job",

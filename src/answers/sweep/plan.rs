@@ -9,13 +9,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
-use crate::answers::account::{CpuChoice, check_reasons};
+use crate::answers::account::CpuChoice;
+use crate::answers::grouped::check_group;
 use crate::answers::study::{Definitions, Plan};
 use crate::answers::words::{parsed_list, readers, text};
 use crate::facts::window::first_event_us;
 use crate::faults::Result;
 use crate::lake::Lake;
-use crate::schema::Table;
 use crate::studies::fold::Asked;
 use crate::studies::ledger::GroupBy;
 use crate::studies::rules::{Rule, RuleGrid, RuleList};
@@ -275,11 +275,9 @@ pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
 /// What the flags ask of the lake.
 ///
 /// # Errors
-/// Groups by reason of a lake that does not record reasons.
+/// Groups by what the lake does not record.
 pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
-    if plan.group_by == Some(GroupBy::Reason) {
-        check_reasons(lake, Table::JobEvents)?;
-    }
+    plan.group_by.map_or(Ok(()), |group| check_group(lake, group))?;
     let days = plan.train_until;
     #[expect(
         clippy::cast_possible_truncation,

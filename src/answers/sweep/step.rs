@@ -1,6 +1,7 @@
 //! The step of `sweep` in an analysis: all rules, and the one chosen on the first half of the
 //! history.
 
+use crate::answers::sentences::LIMITS;
 use crate::answers::spread::Errand;
 use crate::answers::study::{Open, Step, Verdict, Work};
 use crate::answers::sweep::closeup;
@@ -9,6 +10,7 @@ use crate::answers::sweep::{
     KIND, answer, check_sides, put_details, selection_line, selection_table, sweep_all, table_of,
 };
 use crate::answers::words::Setting;
+use crate::facts::tasks::tells_requested_time;
 use crate::facts::window::first_event_us;
 use crate::faults::Result;
 use crate::results::store;
@@ -29,7 +31,10 @@ const BOOTSTRAP_ROUNDS: &str = "200";
 const ROWS_SHOWN: usize = 5;
 
 fn settle(open: &mut Open<'_>) {
-    let rules = Rule::USUAL.map(|rule| rule.name().to_owned()).to_vec();
+    let mut rules = Rule::USUAL.map(|rule| rule.name().to_owned()).to_vec();
+    // What another time limit would have done, where jobs have one. A lake that does not read is
+    // reported by the step.
+    rules.extend(tells_requested_time(open.lake).unwrap_or(false).then(|| LIMITS.to_owned()));
     open.default_to("rules", Setting::Many(rules));
     open.default_to("bootstrap", BOOTSTRAP_ROUNDS);
     // Chosen on the first half of the tasks' history, scored on the second.

@@ -20,6 +20,7 @@ pub(super) struct Extra {
     pub(super) user: Option<Vec<Option<String>>>,
     pub(super) group: Option<Vec<Option<String>>>,
     pub(super) site: Option<Vec<Option<String>>>,
+    /// The queue, or the quality of service where that is asked for.
     pub(super) queue: Option<Vec<Option<String>>>,
 }
 
@@ -30,7 +31,8 @@ impl Extra {
         let user = Some("user").filter(|_| by == By::User && !lake.has(Table::JobEvents));
         let group = Some("user_group").filter(has);
         let site = ["last_run_site", "partition"].into_iter().find(|column| has(column));
-        let queue = Some("queue").filter(|column| by == By::Queue && has(column));
+        let is_queue = matches!(by, By::Queue | By::Qos);
+        let queue = Some(by.name()).filter(|column| is_queue && has(column));
         let mut columns = vec![ROW_ID, "cpu_request", "memory_request"];
         let gpus = Some(GPU_REQUEST).filter(|_| charges_gpus);
         columns.extend([user, group, site, queue, gpus].into_iter().flatten());

@@ -104,7 +104,7 @@ impl Fold<'_> {
             },
             By::Group => cell_of(extra.group.as_ref(), row).map(str::to_owned),
             By::Site => cell_of(extra.site.as_ref(), row).map(str::to_owned),
-            By::Queue => cell_of(extra.queue.as_ref(), row).map(str::to_owned),
+            By::Queue | By::Qos => cell_of(extra.queue.as_ref(), row).map(str::to_owned),
             By::Machine => machine.map(|id| id.to_string()),
             By::Class => {
                 job.and_then(|job| job.scheduling_class).map(|class| format!("class {class}"))

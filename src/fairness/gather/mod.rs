@@ -71,6 +71,8 @@ pub enum By {
     Site,
     /// Queue it was submitted to, if the log has it
     Queue,
+    /// Quality of service, if the log has it
+    Qos,
     /// Scheduling class
     Class,
     /// Lake that it is in
@@ -86,6 +88,7 @@ impl By {
             Self::Machine => "machine",
             Self::Site => "site",
             Self::Queue => "queue",
+            Self::Qos => "qos",
             Self::Class => "class",
             Self::Cluster => "cluster",
         }
@@ -95,6 +98,7 @@ impl By {
     pub fn plural(self) -> String {
         match self {
             Self::Class => "classes".to_owned(),
+            Self::Qos => "qualities of service".to_owned(),
             other => format!("{}s", other.name()),
         }
     }

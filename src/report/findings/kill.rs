@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Told, of_one_job};
-use crate::answers::sentences::{condition, percent};
+use crate::answers::sentences::{OF_REQUESTED, condition, limits, percent};
 use crate::digits::{counted, grouped, six_digits};
 
 /// The rule that earlier jobs would have chosen, with its score on later ones and the interval over
@@ -11,10 +11,20 @@ use crate::digits::{counted, grouped, six_digits};
 pub(super) fn kill(stored: &Value) -> Option<Told> {
     let answer = &stored["answer"];
     let unit = answer["unit"].as_str()?;
-    match &answer["selection"] {
+    let told = match &answer["selection"] {
         selection if selection.is_object() => selected(answer, selection, unit),
         _ => in_hindsight(answer),
-    }
+    };
+    let Some(limits) = limits(answer) else { return told };
+    let with_limits = |said: String| {
+        // The rule may be a limit itself.
+        if said.contains(OF_REQUESTED) { said } else { said + &limits }
+    };
+    told.map(|told| match told {
+        Told::Shown(said) => Told::Shown(with_limits(said)),
+        Told::NotShown(said) => Told::NotShown(with_limits(said)),
+        unknown @ Told::Unknown(_) => unknown,
+    })
 }
 
 fn selected(answer: &Value, selection: &Value, unit: &str) -> Option<Told> {

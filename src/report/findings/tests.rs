@@ -151,6 +151,28 @@ fn a_kill_rule_is_shown_if_later_jobs_and_the_interval_confirm_it() {
 }
 
 #[test]
+fn other_time_limits_are_told_beside_the_rule() {
+    let of = |net: f64| {
+        let mut swept = a_sweep(5.0, [0.05, 0.1, 0.2], 0.2);
+        let row = |threshold: u32, net: f64| json!({"threshold": threshold, "net_share": net, "harmed_jobs": 3});
+        let limits = json!({"rule": "slurm:of=requested", "rows": [row(25, -0.5), row(75, net)]});
+        swept["answer"]["rules"].as_array_mut().unwrap().push(limits);
+        swept
+    };
+    let text = said(kill(&of(0.25)));
+    let expected = "; a limit at 75 % of the requested time saves a net 25.0 % of the CPU of jobs \
+        that did not finish, and harms 3 finished jobs";
+    assert!(text.ends_with(expected), "{text}");
+    let text = said(kill(&of(-0.1)));
+    assert!(text.ends_with("; no other time limit saves more than it destroys"), "{text}");
+    // Where it is the rule itself, it is told once.
+    let mut hindsight = of(0.25);
+    hindsight["answer"].as_object_mut().unwrap().remove("selection");
+    let text = said(kill(&hindsight));
+    assert_eq!(text.matches("of the requested time").count(), 1, "{text}");
+}
+
+#[test]
 fn a_detector_is_worth_having_if_its_copies_end_jobs_earlier() {
     let of = |earlier: f64| {
         let copy = |name: &str, budget: Value, earlier: f64| json!({"detector": name, "budget": budget, "earlier_share": earlier, "lost_share": 0.004});

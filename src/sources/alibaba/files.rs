@@ -99,7 +99,10 @@ pub(in crate::sources) fn tables(
     let of = |table, path: &Path| RawPart::of_file(source, table, (0, Some(1)), path);
     let beside = instances.and(tasks).cloned();
     let mut parts = BTreeMap::new();
-    parts.insert(Table::JobEvents, vec![of(Table::JobEvents, of_jobs)?]);
+    let jobs = of(Table::JobEvents, of_jobs)?;
+    // Each of the two tables lies beside the other.
+    let instances_beside = tasks.and(instances).cloned();
+    parts.insert(Table::JobEvents, vec![RawPart { beside: instances_beside, ..jobs }]);
     let rows = of(Table::TaskEvents, instances.unwrap_or(of_jobs))?;
     parts.insert(Table::TaskEvents, vec![RawPart { beside, ..rows }]);
     if let Some(path) = machines {

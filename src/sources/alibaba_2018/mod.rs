@@ -53,7 +53,8 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>
         (Some(path), Table::TaskEvents) => Requests::read(SOURCE, path, request)?,
         _ => Requests::default(),
     };
-    let rows = Rows { fields: Fields::default(), depends_on: String::new(), kind, requests };
+    let (fields, depends_on) = (Fields::default(), String::new());
+    let rows = Rows { fields, depends_on, kind, requests, are_alone: part.beside.is_none() };
     Ok(Box::new(RecordParser::new(rows, part, Vec::new())))
 }
 
@@ -71,6 +72,8 @@ struct Rows {
     depends_on: String,
     kind: Kind,
     requests: Requests,
+    /// Whether the other table is not there.
+    are_alone: bool,
 }
 
 impl RecordFormat for Rows {
@@ -89,7 +92,7 @@ impl RecordFormat for Rows {
         let row = Named { row, task_name, name, depends_on: &self.depends_on };
         match self.kind {
             Kind::Instances => instance(&row, &self.requests, remarks).map(Some),
-            _ => task(&row, remarks).map(Some),
+            _ => task(&row, self.are_alone, remarks).map(Some),
         }
     }
 }
@@ -177,13 +180,19 @@ fn record<'a>(named: &Named<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fa
 }
 
 /// A task: all its instances together.
-fn task<'a>(named: &Named<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
+fn task<'a>(
+    named: &Named<'a>,
+    are_alone: bool,
+    remarks: &mut Remarks,
+) -> Result<Record<'a>, Fault> {
     let row = named.row;
     let instances = row.count(1, "instances")?;
     let (cpu, memory) =
         (amount(&row, 7, "plan_cpu", remarks)?, share(&row, 8, "plan_mem", remarks)?);
     let mut record = record(named, remarks)?;
-    remarks.add("only the latest state of a task is there, none of its earlier tries");
+    if are_alone {
+        remarks.add("only the latest state of a task is there, none of its earlier tries");
+    }
     check_cpu(cpu, &record.life, remarks);
     record.task_index = match named.name {
         TaskName::Numbered(number) => number,

@@ -187,7 +187,13 @@ fn a_folder_of_tables_is_one_trace_and_a_table_alone_is_one_too() {
         ("1.5".into(), "-".into())
     );
     assert_eq!(found.notes.remarks["CPU request unknown: no CPU time is charged"], 1);
-    assert_eq!(of(Table::JobEvents).history(), "10 SUBMIT, 10 SCHEDULE, 90 FINISH");
+    let jobs = of(Table::JobEvents);
+    assert_eq!(jobs.history(), "10 SUBMIT, 10 SCHEDULE, 90 FINISH");
+    // The tries are in the table of instances; without it they are missing.
+    let latest = "only the latest state of a task is there, none of its earlier tries";
+    assert!(!jobs.notes.remarks.contains_key(latest));
+    let alone = parsed(Source::Alibaba2018, Table::JobEvents, "M1,1,j_3,1,Failed,10,90,1,1\n");
+    assert_eq!(alone.notes.remarks[latest], 1);
     for alone in [&tasks, &instances] {
         let trace = open_trace(alone, None, None).unwrap();
         assert_eq!((trace.source, trace.parts.len()), (Source::Alibaba2018, 2), "{alone:?}");

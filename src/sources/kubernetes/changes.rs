@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::super::records::{EVICT, Fault, KILL, Life, Remarks};
-use super::objects::{Event, time};
+use super::objects::{Event, Place, time};
 
 /// A pod as its changes tell it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Change {
     pub namespace: String,
     pub name: String,
+    /// Which of the pods that had the name; empty where nothing says it.
+    pub uid: String,
     pub node: Option<String>,
     first_us: i64,
-    start_us: Option<i64>,
-    end: Option<(i64, i32)>,
+    pub start_us: Option<i64>,
+    pub end: Option<(i64, i32)>,
     pub reason: Option<&'static str>,
 }
 
@@ -29,9 +31,9 @@ impl Change {
     }
 }
 
-/// The pods of a file.
+/// The pods of a file, by namespace, name and uid.
 #[derive(Default)]
-pub(super) struct Changes(BTreeMap<(String, String), Change>);
+pub(super) struct Changes(BTreeMap<(String, String, String), Change>);
 
 /// What a change means.
 #[derive(Clone, Copy)]
@@ -47,6 +49,8 @@ impl Changes {
         let object = &event.involved_object;
         let step = match event.reason.as_str() {
             _ if object.kind != "Pod" => return Ok(false),
+            // A probe failed: the pod stays.
+            "Killing" if event.message.contains("restarted") => return Ok(false),
             "FailedScheduling" => Step::Submit,
             "Scheduled" => Step::Start,
             "Killing" => Step::End(KILL, "Killing"),
@@ -59,7 +63,7 @@ impl Changes {
         let at_us = time(first, "firstTimestamp")?;
         let at_us = at_us.ok_or(("firstTimestamp", super::RejectReason::EmptyMandatory))?;
         let host = event.source.as_ref().and_then(|source| source.host.clone());
-        self.add(&object.namespace, &object.name, step, at_us, host)
+        self.add(object, &object.uid, step, at_us, host)
     }
 
     /// Adds a request to the server; says whether it changes a pod.
@@ -78,13 +82,14 @@ impl Changes {
         let at = event.request_received_timestamp.as_deref();
         let at_us = time(at, "requestReceivedTimestamp")?;
         let missing = ("requestReceivedTimestamp", super::RejectReason::EmptyMandatory);
-        self.add(&object.namespace, &object.name, step, at_us.ok_or(missing)?, None)
+        // The request that creates a pod does not know its uid yet.
+        self.add(object, "", step, at_us.ok_or(missing)?, None)
     }
 
     fn add(
         &mut self,
-        namespace: &str,
-        name: &str,
+        Place { namespace, name, .. }: &Place,
+        uid: &str,
         step: Step,
         at_us: i64,
         host: Option<String>,
@@ -92,10 +97,12 @@ impl Changes {
         if name.is_empty() {
             return Err(("name", super::RejectReason::EmptyMandatory));
         }
-        let key = (namespace.to_owned(), name.to_owned());
+        let (namespace, name, uid) = (namespace.clone(), name.clone(), uid.to_owned());
+        let key = (namespace.clone(), name.clone(), uid.clone());
         let change = self.0.entry(key).or_insert_with(|| Change {
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
+            namespace,
+            name,
+            uid,
             first_us: at_us,
             ..Change::default()
         });

@@ -1,8 +1,7 @@
 //! Kubernetes: pods as `kubectl get pods -o json` prints them, events, and lines of an audit log.
 //!
 //! In: a list with `items`, or objects one after the other. Out: what `records` makes of
-//! pods. The first pod, event or request tells what a file holds; objects of another kind are left
-//! out and counted. Items are read one at a time: memory does not hold the list.
+//! pods; objects of another kind are left out and counted. Items are read one at a time: memory does not hold the list.
 //!
 //! ```text
 //!  creationTimestamp   PodScheduled   container ends    started again         ends
@@ -16,7 +15,9 @@
 //! | Failed as `Evicted`, `Preempting`, `Terminated`, `NodeShutdown`, `Shutdown` | EVICT |
 //! | Failed as `NodeLost`, `Unknown` phase | LOST |
 //! | deleted before | KILL |
+//! | marked as the target of a disruption | EVICT, where it failed or was deleted |
 //! | a container that was started again | FAIL, or FINISH where it ended with 0 |
+//! | a container that waits to be started again | SUBMIT when it ended |
 //! | Pending, Running | none: open |
 //!
 //! A job is what owns the pod: a Job, the Deployment of a `ReplicaSet`, a `StatefulSet`; else the pod
@@ -32,7 +33,9 @@
 //! | `create` of an eviction; `Evicted`, `Preempted`, `TaintManagerEviction` | EVICT |
 //!
 //! A request that was logged with the pod it answered with is read as that pod. Events and
-//! requests are put together at the end of the file: 200 bytes are held for each pod.
+//! requests are put together at the end of the file: 200 bytes are held for each pod, and what was
+//! read of each pod that is open. A pod that is shown is told by what shows it; changes tell the
+//! end of one that was open, and pods that no print has shown.
 
 use super::blocks::TextBlock;
 use super::folder::RawPart;
@@ -118,8 +121,10 @@ impl PartParser for Parser {
     fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
         self.objects.finish(rows);
         self.drop_rejects(rows);
-        for change in self.records.format().take_changes() {
-            self.records.format().change = Some(change);
+        for (change, pod) in self.records.format().take_changes() {
+            if !self.records.format().resume(change, pod) {
+                continue;
+            }
             self.count += 1;
             let line = Line { number: self.count, raw: b"" };
             // Its times were read before: what is wrong was a reject then.

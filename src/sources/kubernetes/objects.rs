@@ -17,7 +17,7 @@ pub(super) struct Head {
 }
 
 /// A pod.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Pod {
     pub metadata: Metadata,
@@ -25,11 +25,12 @@ pub(super) struct Pod {
     pub status: Status,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Metadata {
     pub name: String,
     pub namespace: String,
+    pub uid: String,
     pub creation_timestamp: Option<String>,
     pub deletion_timestamp: Option<String>,
     pub labels: Option<BTreeMap<String, String>>,
@@ -37,7 +38,7 @@ pub(super) struct Metadata {
     pub owner_references: Option<Vec<Owner>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Owner {
     pub kind: String,
@@ -45,7 +46,7 @@ pub(super) struct Owner {
     pub controller: Option<bool>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Spec {
     pub node_name: Option<String>,
@@ -55,7 +56,7 @@ pub(super) struct Spec {
     pub init_containers: Option<Vec<Container>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Container {
     pub resources: Resources,
@@ -64,14 +65,14 @@ pub(super) struct Container {
 /// Amounts by the name of the resource, such as `cpu: 500m`.
 pub(super) type Amounts = BTreeMap<String, serde_json::Value>;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Resources {
     pub requests: Option<Amounts>,
     pub limits: Option<Amounts>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Status {
     pub phase: String,
@@ -82,16 +83,17 @@ pub(super) struct Status {
     pub container_statuses: Option<Vec<ContainerStatus>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Condition {
     #[serde(rename = "type")]
     pub kind: String,
     pub status: String,
+    pub reason: Option<String>,
     pub last_transition_time: Option<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct ContainerStatus {
     pub restart_count: i32,
@@ -99,14 +101,14 @@ pub(super) struct ContainerStatus {
     pub last_state: State,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct State {
     pub running: Option<Span>,
     pub terminated: Option<Span>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Span {
     pub started_at: Option<String>,
@@ -116,11 +118,12 @@ pub(super) struct Span {
 }
 
 /// An event, or a line of an audit log.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Event {
     pub involved_object: Place,
     pub reason: String,
+    pub message: String,
     pub first_timestamp: Option<String>,
     #[serde(rename = "eventTime")]
     pub time: Option<String>,
@@ -133,7 +136,7 @@ pub(super) struct Event {
     pub response_object: Option<serde_json::Value>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Place {
     pub kind: String,
@@ -141,15 +144,16 @@ pub(super) struct Place {
     pub subresource: String,
     pub namespace: String,
     pub name: String,
+    pub uid: String,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Host {
     pub host: Option<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Code {
     pub code: i32,

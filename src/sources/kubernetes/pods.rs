@@ -1,5 +1,7 @@
 //! A pod as a list or a request shows it, made into attempts.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashSet;
 
 use super::super::reading::UserFrom;
@@ -12,8 +14,8 @@ use super::objects::{
 };
 use super::{Cell, RejectReason, Table};
 
-/// What a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an object is.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Pod,
     Event,
@@ -23,25 +25,30 @@ enum Kind {
 /// An attempt of the current pod.
 #[derive(Clone, Debug, Default)]
 struct Attempt {
+    /// When it was asked for, where that is not when its pod was.
+    submit_us: Option<i64>,
     start_us: Option<i64>,
     end: Option<(i64, i32)>,
     reason: Option<String>,
     exit_code: Option<String>,
+    /// What is counted of it.
+    remark: Option<&'static str>,
 }
 
 /// How the log writes a pod.
 pub(super) struct Pods {
     user_from: UserFrom,
     table: Table,
-    main: Option<Kind>,
     pod: Pod,
     attempts: std::vec::IntoIter<Attempt>,
     at_hand: Attempt,
     job: String,
-    pub(super) change: Option<Change>,
+    change: Option<Change>,
     changes: Changes,
-    /// Pods that a request has shown whole.
+    /// Pods that were shown whole, by their names and by their uids.
     shown: FxHashSet<u64>,
+    /// Those that had not ended when they were shown.
+    open: BTreeMap<u64, Pod>,
     /// Attempts before the last of a pod, which a later snapshot shows again.
     told: FxHashSet<(u64, i64)>,
 }
@@ -51,7 +58,6 @@ impl Pods {
         Self {
             user_from,
             table,
-            main: None,
             pod: Pod::default(),
             attempts: Vec::new().into_iter(),
             at_hand: Attempt::default(),
@@ -59,6 +65,7 @@ impl Pods {
             change: None,
             changes: Changes::default(),
             shown: FxHashSet::default(),
+            open: BTreeMap::new(),
             told: FxHashSet::default(),
         }
     }
@@ -71,11 +78,10 @@ impl Pods {
             None | Some("Pod") => Kind::Pod,
             Some("Event") if head.api_version.starts_with("audit.") => Kind::Request,
             Some("Event") => Kind::Event,
+            // Behind lines it would be one object.
+            Some(list) if list.ends_with("List") => return Err(("kind", RejectReason::BadValue)),
             Some(_) => return Ok((0, Some("objects that are no pod: left out"))),
         };
-        if *self.main.get_or_insert(kind) != kind {
-            return Ok((0, Some("objects of another kind than the first: left out")));
-        }
         if kind == Kind::Pod {
             self.pod = serde_json::from_slice(raw).map_err(|_| bad)?;
             return self.begin_pod();
@@ -94,11 +100,44 @@ impl Pods {
         Ok((0, (!is_told).then_some("events and requests that change no pod: left out")))
     }
 
-    /// The pods that events and requests told, but for those that a request has shown.
-    pub(super) fn take_changes(&mut self) -> Vec<Change> {
-        let shown = std::mem::take(&mut self.shown);
-        let is_shown = |change: &Change| shown.contains(&pod_hash(&change.namespace, &change.name));
-        self.changes.take().filter(|change| !is_shown(change)).collect()
+    /// What events and requests tell that no pod has shown: pods that were gone, and what became
+    /// of those that were open.
+    pub(super) fn take_changes(&mut self) -> Vec<(Change, Option<Pod>)> {
+        let mut found = Vec::new();
+        for change in self.changes.take() {
+            let by_name = pod_hash(&change.namespace, &change.name);
+            let id = if change.uid.is_empty() { by_name } else { hash(change.uid.as_bytes()) };
+            if !self.shown.contains(&id) && !self.shown.contains(&!by_name) {
+                found.push((change, None));
+            } else if let Some(pod) = self.open.remove(&by_name) {
+                found.push((change, Some(pod)));
+            }
+        }
+        found
+    }
+
+    /// Makes a change the attempt at hand, or what it adds to the last attempt of its pod; says
+    /// whether there is one.
+    pub(super) fn resume(&mut self, change: Change, pod: Option<Pod>) -> bool {
+        let Some(pod) = pod else {
+            self.change = Some(change);
+            return true;
+        };
+        self.change = None;
+        let last = attempts(&pod).ok().and_then(|mut attempts| attempts.pop()).unwrap_or_default();
+        // What was before the pod, or before its last start, is of another of that name.
+        let created = pod.metadata.creation_timestamp.as_deref();
+        let asked_us = last.submit_us.or(time(created, "").unwrap_or_default());
+        let start_us = change.start_us.filter(|_| last.start_us.is_none());
+        let start_us = start_us.filter(|&start_us| asked_us <= Some(start_us));
+        let begun_us = start_us.or(last.start_us).or(asked_us);
+        let end = change.end.filter(|end| begun_us <= Some(end.0));
+        let reason = end.and(change.reason).map(str::to_owned);
+        let is_new = start_us.or(end.map(|end| end.0)).is_some();
+        let start_us = start_us.or(last.start_us);
+        self.attempts = vec![Attempt { start_us, end, reason, remark: None, ..last }].into_iter();
+        self.pod = pod;
+        is_new
     }
 
     fn begin_pod(&mut self) -> Result<(usize, Option<&'static str>), Fault> {
@@ -107,15 +146,25 @@ impl Pods {
             return Err(("name", RejectReason::EmptyMandatory));
         }
         let pod = pod_hash(&meta.namespace, &meta.name);
-        if self.main == Some(Kind::Request) {
-            self.shown.insert(pod);
-        }
         let mut attempts = attempts(&self.pod)?;
-        if 1 < attempts.len() {
-            let start_us = attempts[0].start_us.unwrap_or(0);
-            if !self.told.insert((pod, start_us)) {
+        if let [before, last] = &mut attempts[..] {
+            let ended_us = before.end.map_or(0, |end| end.0);
+            if last.submit_us.is_some() {
+                self.told.insert((pod, -ended_us));
+            } else if self.told.contains(&(pod, -ended_us)) {
+                last.submit_us = Some(ended_us);
+            }
+            if !self.told.insert((pod, before.start_us.unwrap_or(0))) {
                 attempts.remove(0);
             }
+        }
+        // Without a uid the name is all that tells it.
+        let uid = Some(&meta.uid).filter(|uid| !uid.is_empty());
+        self.shown.extend([pod, uid.map_or(!pod, |uid| hash(uid.as_bytes()))]);
+        if attempts.last().is_some_and(|last| last.end.is_none()) {
+            self.open.insert(pod, self.pod.clone());
+        } else {
+            self.open.remove(&pod);
         }
         let count = attempts.len();
         self.attempts = attempts.into_iter();
@@ -133,6 +182,7 @@ impl Pods {
         let (pod, attempt) = (&self.pod, &self.at_hand);
         let meta = &pod.metadata;
         let creation = time(meta.creation_timestamp.as_deref(), "creationTimestamp")?;
+        attempt.remark.into_iter().for_each(|remark| remarks.add(remark));
         let (kind, owner) = owner(pod);
         self.job = format!("{}/{kind}/{owner}", meta.namespace);
         let task_index = task_index(pod, kind);
@@ -159,7 +209,11 @@ impl Pods {
         Ok(Record {
             job_id: number_of_name(self.job.as_bytes()),
             task_index,
-            life: Life { submit_us: creation, start_us: attempt.start_us, end: attempt.end },
+            life: Life {
+                submit_us: attempt.submit_us.max(creation),
+                start_us: attempt.start_us,
+                end: attempt.end,
+            },
             user,
             job_name: Some(&self.job),
             logical_name: Some(owner),
@@ -246,14 +300,17 @@ fn attempts(pod: &Pod) -> Result<Vec<Attempt>, Fault> {
     let state = main.map(|main| &main.state);
     let begun = state.and_then(|state| state.running.as_ref().or(state.terminated.as_ref()));
     let (kind, phase_reason) = fate(pod)?;
-    if found.is_empty() || begun.is_some() {
+    let before_us = found.first().and_then(|before| before.end).map(|end| end.0);
+    if found.is_empty() || begun.is_some() || before_us.is_some() {
         let started_us = time(begun.and_then(|span| span.started_at.as_deref()), "startedAt")?;
         let mut last = begun.map(Attempt::of).unwrap_or_default();
         last.start_us = if found.is_empty() { scheduled_us } else { started_us };
-        last.end = match kind {
-            Some(kind) => end_us(pod)?.map(|end_us| (end_us, kind)),
-            None => None,
-        };
+        // It waits to be started again.
+        last.submit_us = before_us.filter(|_| begun.is_none());
+        if let Some(kind) = kind {
+            let (end_us, remark) = end_us(pod)?;
+            (last.end, last.remark) = (end_us.map(|end_us| (end_us, kind)), remark);
+        }
         last.reason = last.end.and(phase_reason.or(last.reason));
         last.exit_code = last.end.and(last.exit_code);
         found.push(last);
@@ -276,16 +333,22 @@ impl Attempt {
 fn fate(pod: &Pod) -> Result<(Option<i32>, Option<String>), Fault> {
     let status = &pod.status;
     let reason = status.reason.clone().filter(|reason| !reason.is_empty());
+    let mut all = status.conditions.iter().flatten();
+    // As the server marks what it ends for others, or for a node.
+    let target = all.find(|it| it.kind == "DisruptionTarget" && it.status == "True");
+    let why = || reason.clone().or_else(|| target?.reason.clone());
     let kind = match status.phase.as_str() {
         "Succeeded" => Some(FINISH),
         "Failed" => Some(match reason.as_deref() {
             Some("Evicted" | "Preempting" | "Terminated" | "NodeShutdown" | "Shutdown") => EVICT,
             Some("NodeLost") => LOST,
+            _ if target.is_some() => return Ok((Some(EVICT), why())),
             _ => FAIL,
         }),
         "Unknown" => Some(LOST),
         "Running" | "Pending" if pod.metadata.deletion_timestamp.is_some() => {
-            return Ok((Some(KILL), Some("Deleted".to_owned())));
+            let deleted = (Some(KILL), Some("Deleted".to_owned()));
+            return Ok(if target.is_some() { (Some(EVICT), why()) } else { deleted });
         }
         "Running" | "Pending" => None,
         "" => return Err(("phase", RejectReason::EmptyMandatory)),
@@ -302,19 +365,24 @@ fn latest<'a>(
     times.try_fold(None, |last, text| Ok(last.max(time(text, column)?)))
 }
 
-/// When a pod ended: its last container, else its deletion, else its last change.
-fn end_us(pod: &Pod) -> Result<Option<i64>, Fault> {
+/// When a pod ended: its last container, else its deletion, else its last change; with what is
+/// counted of it.
+fn end_us(pod: &Pod) -> Result<(Option<i64>, Option<&'static str>), Fault> {
     let containers = pod.status.container_statuses.iter().flatten();
     let ends = containers.map(|it| it.state.terminated.as_ref()?.finished_at.as_deref());
     if let Some(end_us) = latest(ends, "finishedAt")? {
-        return Ok(Some(end_us));
+        return Ok((Some(end_us), None));
     }
     if let Some(deleted_us) = time(pod.metadata.deletion_timestamp.as_deref(), "deletionTimestamp")?
     {
-        return Ok(Some(deleted_us));
+        return Ok((Some(deleted_us), None));
     }
     let conditions = pod.status.conditions.iter().flatten();
-    latest(conditions.map(|it| it.last_transition_time.as_deref()), "lastTransitionTime")
+    let changed = conditions.map(|it| it.last_transition_time.as_deref());
+    Ok(match latest(changed, "lastTransitionTime")? {
+        None => (None, Some("ended, but no end time: left open")),
+        changed_us => (changed_us, Some("no end of a container: ended at the pod's last change")),
+    })
 }
 
 impl Status {
@@ -405,7 +473,9 @@ fn requests(pod: &Pod) -> Result<[Option<f32>; 3], Fault> {
 /// Reasons that are known by name.
 const REASONS: &str = "OOMKilled Error Completed Evicted Deleted DeadlineExceeded \
     ContainerCannotRun StartError Preempting Terminated NodeLost NodeShutdown NodeAffinity \
-    Shutdown UnexpectedAdmissionError";
+    Shutdown UnexpectedAdmissionError PreemptionByScheduler DeletionByTaintManager \
+    EvictionByEvictionAPI DeletionByPodGC TerminationByKubelet Killing Preempted \
+    TaintManagerEviction";
 
 /// A reason by its known name, for the sum of a job.
 fn known(reason: &str) -> &'static str {

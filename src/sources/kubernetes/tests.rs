@@ -125,6 +125,74 @@ fn a_container_that_was_started_again_is_another_attempt() {
 }
 
 #[test]
+fn a_pod_that_waits_to_be_started_again_has_not_failed() {
+    let waiting = |name: &str, phase: &str| {
+        let mut pod = pod(
+            name,
+            json!({"phase": phase, "containerStatuses": [
+                {"restartCount": 1, "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+                 "lastState": {"terminated": ended(6, 40, 1, "Error")}}]}),
+        );
+        pod["spec"]["nodeName"] = json!("n1");
+        pod
+    };
+    let back_off = waiting("a", "Running");
+    let expected = "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 40 SUBMIT; job 0 SUBMIT, 5 SCHEDULE";
+    assert_eq!(history(&list(std::slice::from_ref(&back_off))), expected);
+    // Printed again, and once more when it runs.
+    let mut runs = pod("a", status("Running", json!({"running": {"startedAt": at(50)}})));
+    runs["status"]["containerStatuses"][0]["restartCount"] = json!(1);
+    runs["status"]["containerStatuses"][0]["lastState"] =
+        json!({"terminated": ended(6, 40, 1, "Error")});
+    let text = list(&[back_off.clone(), back_off, runs]);
+    let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
+    assert_eq!(since_new_year(&rows), "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 40 SUBMIT, 50 SCHEDULE");
+    let mut evicted = waiting("b", "Failed");
+    evicted["status"]["reason"] = json!("Evicted");
+    evicted["metadata"]["deletionTimestamp"] = json!(at(60));
+    let expected = "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 40 SUBMIT, 60 EVICT; job 0 SUBMIT, 5 SCHEDULE, \
+                    60 EVICT";
+    assert_eq!(history(&list(&[evicted])), expected);
+}
+
+#[test]
+fn a_pod_that_was_disrupted_is_evicted() {
+    let disrupted = |phase: &str| {
+        let mut pod = pod("a", status(phase, json!({"terminated": ended(6, 40, 143, "Error")})));
+        let target = json!({"type": "DisruptionTarget", "status": "True",
+            "reason": "PreemptionByScheduler", "lastTransitionTime": at(38)});
+        pod["status"]["conditions"].as_array_mut().unwrap().push(target);
+        pod
+    };
+    let mut deleted = disrupted("Running");
+    deleted["metadata"]["deletionTimestamp"] = json!(at(70));
+    for pod in [disrupted("Failed"), deleted] {
+        let text = list(&[pod]);
+        assert_eq!(history(&text), "0 SUBMIT, 5 SCHEDULE, 40 EVICT");
+        let rows = parsed(Source::Kubernetes, Table::JobEvents, &text);
+        assert_eq!(rows.cell("end_reason", 2), "PreemptionByScheduler");
+    }
+    let done = list(&[disrupted("Succeeded")]);
+    assert_eq!(history(&done), "0 SUBMIT, 5 SCHEDULE, 40 FINISH");
+}
+
+#[test]
+fn an_end_that_no_container_tells_is_counted() {
+    let remark = |pod: Value| {
+        let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&[pod]));
+        let remarks: Vec<&str> = rows.notes.remarks.keys().copied().collect();
+        format!("{}: {}", since_new_year(&rows), remarks.join("; "))
+    };
+    let mut evicted = pod("a", json!({"phase": "Failed", "reason": "Evicted"}));
+    let expected =
+        "0 SUBMIT, 5 SCHEDULE, 5 EVICT: no end of a container: ended at the pod's last change";
+    assert_eq!(remark(evicted.clone()), expected);
+    evicted["status"] = json!({"phase": "Failed", "reason": "Evicted", "startTime": at(7)});
+    let expected = "0 SUBMIT, 7 SCHEDULE: ended, but no end time: left open";
+    assert_eq!(remark(evicted), expected);
+}
+
+#[test]
 fn a_pod_is_told_with_what_it_asked_for_and_whose_it_is() {
     let mut pod = pod("train-x7-abc", status("Running", json!({"running": {}})));
     pod["metadata"]["ownerReferences"] =
@@ -224,6 +292,80 @@ fn events_and_requests_are_put_together_by_pod() {
     assert_eq!(history(&text), "0 SUBMIT, 5 SCHEDULE, 90 FINISH");
 }
 
+/// An event of a pod.
+fn event(name: &str, uid: &str, reason: &str, second: u32) -> Value {
+    json!({"apiVersion": "v1", "kind": "Event", "reason": reason, "firstTimestamp": at(second),
+        "involvedObject": {"kind": "Pod", "namespace": "physics", "name": name, "uid": uid},
+        "source": {"host": "n1"}, "message": "Stopping container main"})
+}
+
+#[test]
+fn events_beside_pods_tell_what_pods_do_not() {
+    let running = |name: &str, uid: &str| {
+        let mut pod = pod(name, status("Running", json!({"running": {"startedAt": at(6)}})));
+        pod["metadata"]["uid"] = json!(uid);
+        pod
+    };
+    let check = |pods: &[Value], events: &[Value], expected: &str| {
+        for text in [
+            format!("{}\n{}", list(pods), list(events)),
+            format!("{}\n{}", list(events), list(pods)),
+        ] {
+            assert_eq!(history(&text), expected, "{text}");
+        }
+    };
+    let is = "0 SUBMIT, 5 SCHEDULE";
+    // Each attempt once: what the pod shows, its events do not tell again.
+    check(&[running("a", "1")], &[event("a", "1", "Scheduled", 5)], is);
+    let done = pod("a", status("Succeeded", json!({"terminated": ended(6, 90, 0, "Completed")})));
+    let events = [event("a", "1", "Scheduled", 5), event("a", "1", "Killing", 91)];
+    check(&[done], &events, "0 SUBMIT, 5 SCHEDULE, 90 FINISH");
+    // One that was open when it was printed has ended since.
+    let killed = [event("a", "1", "Scheduled", 5), event("a", "1", "Killing", 70)];
+    check(&[running("a", "1")], &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");
+    check(&[running("a", "")], &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");
+    // One that waited has begun since.
+    let waits = pod("a", json!({"phase": "Pending", "conditions": []}));
+    check(std::slice::from_ref(&waits), &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");
+    // A probe that failed ends no pod.
+    let mut probe = event("a", "1", "Killing", 70);
+    probe["message"] = json!("Container main failed liveness probe, will be restarted");
+    check(&[running("a", "1")], &[probe], is);
+    // A pod of that name that was there before is an attempt of its own, before this one.
+    let mut later = running("a", "1");
+    later["metadata"]["creationTimestamp"] = json!(at(4));
+    let before = [event("a", "0", "Scheduled", 2), event("a", "0", "Evicted", 3)];
+    let text = format!("{}\n{}", list(&[later]), list(&before));
+    let expected = "4 SUBMIT, 5 SCHEDULE, 2 SUBMIT, 2 SCHEDULE, 3 EVICT; job 2 SUBMIT, 2 SCHEDULE";
+    assert_eq!(history(&text), expected);
+}
+
+#[test]
+fn an_end_told_late_is_that_of_its_own_pod() {
+    // Two pods of one index: the one that runs is printed before the one that failed.
+    let of = |name: &str, created: u32, status: Value| {
+        let mut pod = pod(name, status);
+        pod["metadata"]["creationTimestamp"] = json!(at(created));
+        pod["status"]["conditions"][0]["lastTransitionTime"] = json!(at(created + 5));
+        pod["metadata"]["ownerReferences"] =
+            json!([{"kind": "Job", "name": "fit", "controller": true}]);
+        pod["metadata"]["annotations"] = json!({"batch.kubernetes.io/job-completion-index": "3"});
+        pod
+    };
+    let text = [
+        of("fit-3-a", 30, status("Running", json!({"running": {"startedAt": at(36)}}))),
+        of("fit-3-b", 0, status("Failed", json!({"terminated": ended(6, 20, 1, "Error")}))),
+        event("fit-3-a", "", "Evicted", 80),
+    ]
+    .map(|object| object.to_string())
+    .join("\n");
+    let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
+    let expected = "30 SUBMIT, 35 SCHEDULE, 0 SUBMIT, 5 SCHEDULE, 20 FAIL, 80 EVICT";
+    assert_eq!(since_new_year(&rows), expected);
+    let jobs = parsed(Source::Kubernetes, Table::JobEvents, &text);
+    assert_eq!(since_new_year(&jobs), "0 SUBMIT, 5 SCHEDULE, 80 EVICT");
+}
+
 #[test]
 fn what_does_not_parse_is_a_reject_with_its_line() {
     let check = |text: &str, expected: &[&str]| {
@@ -253,6 +395,7 @@ fn what_does_not_parse_is_a_reject_with_its_line() {
         &format!("{}\n{{\"a\":1}}\n", list(std::slice::from_ref(&good)).replace('\n', " ")),
         &["2  bad_value"],
     );
+    check(&format!("{good}\n{}\n", list(&[])), &["2 kind bad_value"]);
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}});
     let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&[good, service]));
     assert_eq!(rows.notes.remarks["objects that are no pod: left out"], 1);

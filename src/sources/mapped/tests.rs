@@ -246,6 +246,19 @@ fn every_ready_map_is_a_map() {
 }
 
 #[test]
+fn a_queue_of_numbers_is_to_be_checked() {
+    let check = |cells: [&str; 2], is_checked: bool| {
+        let [one, other] = cells;
+        let text = format!("job_id,start,end,queue\n1,5,9,{one}\n2,5,9,{other}\n");
+        let proposal = propose(text.as_bytes()).unwrap();
+        let line = proposal.text.lines().find(|line| line.starts_with("queue = ")).unwrap();
+        assert_eq!(line.contains("# CHECK: its cells are numbers"), is_checked, "{line}");
+    };
+    check(["32", "13.0"], true);
+    check(["long", "13"], false);
+}
+
+#[test]
 fn a_proposal_reads_the_table_that_it_was_made_for() {
     let text = "Auftragsnummer;Benutzer;Eingereicht;Beginn;Ende;Laufzeit (min);Kerne;Speicher (GB);Status\n\
         1;anna;05.03.2024 08:00;05.03.2024 08:10;05.03.2024 09:40;90,0;4;1,5;fertig\n\

@@ -24,7 +24,7 @@ use crate::units::MICROS_PER_SECOND;
 
 mod words;
 
-use self::words::{FATE_WORDS, MISSING_WORDS, NAMES, PATTERNS, UNIT_ENDS};
+use self::words::{FATE_WORDS, MISSING_WORDS, NAMES, PATTERNS, UNIT_ENDS, doubt};
 
 /// Rows that are looked at.
 const ROWS_LOOKED_AT: usize = 200;
@@ -321,7 +321,7 @@ fn line_of(columns: &[Column], guesses: &[Guess], guess: &Guess, is_comma: bool)
     };
     let unit = |unit: &str, check| with(&format!("unit = \"{unit}\""), check);
     match guess.field.kind() {
-        Kind::Text | Kind::Count => plain,
+        Kind::Text | Kind::Count => Line { check: doubt(guess.field, told(column)), ..plain },
         Kind::Time => match time_of(column) {
             Some((more, _)) if more.is_empty() => plain,
             Some((more, _)) => with(&more, None),

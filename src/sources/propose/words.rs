@@ -136,3 +136,11 @@ pub(super) const PATTERNS: [&str; 12] = [
     "%Y%m%d%H%M%S",
     "%F %H:%M:%S %z",
 ];
+
+/// What to check of a column of texts: numbers may be no queue, but how long a job was in one, as in
+/// Helios and Acme.
+pub(super) fn doubt<'a>(field: Field, mut cells: impl Iterator<Item = &'a str>) -> Option<String> {
+    let is_number = |cell: &str| cell.parse::<f64>().is_ok();
+    let says = "its cells are numbers; a time in the queue is `wait`, with a unit";
+    (field == Field::Queue && cells.all(is_number)).then(|| says.to_owned())
+}

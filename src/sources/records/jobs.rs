@@ -52,7 +52,7 @@ impl JobSum {
         }
     }
 
-    /// Adds a row of a task; `before` is its row before this one.
+    /// Adds a row of a task; `before` is its last attempt so far.
     pub(super) fn add(&mut self, record: &Record<'_>, seen: Seen, before: Option<Seen>) {
         let is_new = record.turn.map_or(before.is_none(), |turn| turn.is_first);
         self.submit_us = self.submit_us.min(seen.submit_us);
@@ -61,10 +61,11 @@ impl JobSum {
             (one, other) => one.or(other),
         };
         self.tasks += u32::from(is_new);
-        if record.turn.is_some_and(|turn| !turn.is_deciding) {
+        let is_earlier = before.is_some_and(|before| seen.is_before(before));
+        if is_earlier || record.turn.is_some_and(|turn| !turn.is_deciding) {
             return;
         }
-        // A task has the end of its last row.
+        // A task has the end of its last attempt.
         if before.is_some_and(|before| before.end.is_none()) {
             self.open -= 1;
         }

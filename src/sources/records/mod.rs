@@ -3,7 +3,7 @@
 //! In: lines whose fields a [`RecordFormat`] has separated. Out: SUBMIT, SCHEDULE and the end of
 //! each attempt in `task_events`; the same in `job_events` where a job is one task, and otherwise
 //! the first SUBMIT, the first SCHEDULE and the last end of its tasks. Rows of the same task are
-//! its attempts; a row that repeats the one before of its task is left out. What a row leaves open
+//! its attempts, in any order; a row that repeats the last attempt of its task is left out. What a row leaves open
 //! is assumed only where there would be no event at all, and each assumption is counted
 //! ([`Notes`]).
 //!
@@ -183,12 +183,19 @@ pub(super) struct Record<'a> {
 /// When and what, with the place among the rows of its line.
 type RowEvent = (i64, i32, u64);
 
-/// What is remembered of a task: its last row.
+/// What is remembered of a task: its last attempt.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Seen {
     submit_us: i64,
     start_us: Option<i64>,
     end: Option<(i64, i32)>,
+}
+
+impl Seen {
+    /// Whether it is an earlier attempt of the task, though its row comes later.
+    fn is_before(self, other: Self) -> bool {
+        (self.submit_us, self.start_us) < (other.submit_us, other.start_us)
+    }
 }
 
 /// Parses the blocks of a log for one of its tables.
@@ -254,6 +261,7 @@ impl<F: RecordFormat> RecordParser<F> {
             return Ok(());
         }
         match record.turn {
+            None if before.is_some_and(|before| seen.is_before(before)) => {}
             None => {
                 self.seen.insert(key, seen);
             }

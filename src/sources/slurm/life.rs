@@ -13,7 +13,7 @@ use crate::units::MICROS_PER_SECOND;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State {
     /// The event that ends the attempt.
-    event: Option<i32>,
+    pub(super) event: Option<i32>,
     /// Why it ended.
     pub(super) reason: Option<&'static str>,
     /// As the standard workload format has it: 1 completed, 0 failed, 5 cancelled.
@@ -38,14 +38,22 @@ const BEGUN: &str = "RUNNING/R SUSPENDED/S RESIZING/RS COMPLETING/CG STOPPED/ST 
 const WAITING: &str = "PENDING/PD CONFIGURING/CF REQUEUE_HOLD/RH REQUEUE_FED/RF RESV_DEL_HOLD/RD \
     POWER_UP_NODE/PU RECONFIG_FAIL/RC EXPEDITING/EX POWER_WAIT/PW";
 
-/// The name of the state among `states` that a word is the name or the short name of.
+/// The name of the state among `states` that a word is the name or the short name of; a name that
+/// was cut off for its column ends with `+`.
 fn named(states: &'static str, word: &[u8]) -> Option<&'static str> {
-    states.split(' ').find_map(|state| {
+    let begin = word.strip_suffix(b"+").filter(|begin| CUT_MIN <= begin.len());
+    states.split_ascii_whitespace().find_map(|state| {
         let (name, short) = state.split_once('/')?;
+        let is_begun = begin.is_some_and(|begin| {
+            name.len() >= begin.len() && name.as_bytes()[..begin.len()].eq_ignore_ascii_case(begin)
+        });
         let is_it = name.as_bytes().eq_ignore_ascii_case(word) || short.as_bytes() == word;
-        is_it.then_some(name)
+        (is_it || is_begun).then_some(name)
     })
 }
+
+/// Letters that tell any two states apart.
+const CUT_MIN: usize = 4;
 
 impl State {
     /// Reads `COMPLETED`, `CANCELLED by 1001`, `CANCELLED+` or a short name.
@@ -54,7 +62,6 @@ impl State {
             return Err(("State", RejectReason::EmptyMandatory));
         }
         let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-        let word = word.strip_suffix(b"+").unwrap_or(word);
         let ended = ENDS.iter().find_map(|&(event, states)| Some((event, named(states, word)?)));
         if let Some((event, name)) = ended {
             let (reason, status) = (Some(name), status_of(event));

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 
+use super::super::map::{Fate, Map, ready};
 use super::super::tests::{Rows, check, parsed, parsed_in, parsed_part};
-use crate::schema::{Source, Table};
+use crate::schema::{EventType, Source, Table};
 
 /// 2024-01-01, s since 1970.
 const NEW_YEAR_S: i64 = 1_704_067_200;
@@ -81,6 +82,50 @@ fn every_state_ends_an_attempt_as_it_says() {
         check_from(HEADER, &[&line], "0 SUBMIT, 10 SCHEDULE", &[]);
     }
     check_from(HEADER, &[&line("7", "PENDING", ["00", "", ""], "None assigned")], "0 SUBMIT", &[]);
+}
+
+#[test]
+fn ready_maps_know_every_state_of_slurm() {
+    let ended = |event| (event, Fate::Ended(event));
+    for (states, (event, fate)) in [
+        ("COMPLETED", ended(EventType::Finish)),
+        (
+            "FAILED,TIMEOUT,OUT_OF_MEMORY,OUT_OF_ME+,DEADLINE,LAUNCH_FAILED,SPECIAL_EXIT,SPECIAL_E+",
+            ended(EventType::Fail),
+        ),
+        ("CANCELLED,CANCELLED by 123,CANCELLED+,REVOKED", ended(EventType::Kill)),
+        ("PREEMPTED,PREEMPTED+,REQUEUED", ended(EventType::Evict)),
+        ("NODE_FAIL,NODE_FAIL+,BOOT_FAIL", ended(EventType::Lost)),
+        (
+            "RUNNING,SUSPENDED,RESIZING,COMPLETING,COMPLETIN+,STOPPED,SIGNALING,STAGE_OUT",
+            (EventType::Schedule, Fate::Running),
+        ),
+        (
+            "PENDING,CONFIGURING,CONFIGURI+,REQUEUE_HOLD,REQUEUE_FED,RESV_DEL_HOLD",
+            (EventType::Submit, Fate::Pending),
+        ),
+    ] {
+        for state in states.split(',') {
+            let read = super::life::State::read(state.as_bytes()).unwrap();
+            let is_end = matches!(fate, Fate::Ended(_));
+            assert_eq!(read.event, is_end.then_some(event.number()), "{state}");
+            for name in ["helios", "acme", "pm100"] {
+                let map = Map::read(ready::find(name).unwrap().text).unwrap();
+                assert_eq!(map.fate(state), Some(fate), "{name}: {state}");
+            }
+        }
+    }
+    for odd in ["COMP+", "C+", "+", "CANCELLED++", "GONE+"] {
+        let is_known = super::life::State::read(odd.as_bytes()).is_ok();
+        assert_eq!(is_known, odd == "COMP+", "{odd}");
+    }
+}
+
+#[test]
+fn a_time_limit_that_no_clock_has_is_a_reject() {
+    let text = "JobID|State|Start|End|TimelimitRaw\n7|COMPLETED|1|2|999999999999\n";
+    let rows = parsed(Source::Slurm, Table::TaskEvents, text);
+    assert_eq!(rows.rejects(), ["2 TimelimitRaw bad_value"]);
 }
 
 #[test]

@@ -123,7 +123,7 @@ pub(super) fn limit_us(row: &Row<'_>) -> Result<Option<i64>, Fault> {
         match row.raw(column) {
             b"" | b"UNLIMITED" | b"Partition_Limit" | b"INVALID" | b"NONE" | b"Unknown" => {}
             raw => {
-                let minutes = whole(raw).map(|minutes| minutes * 60 * MICROS_PER_SECOND);
+                let minutes = whole(raw).and_then(|it| it.checked_mul(60 * MICROS_PER_SECOND));
                 let limit = minutes.or_else(|| span_us(raw));
                 return limit.map(Some).ok_or((column.name(), RejectReason::BadValue));
             }

@@ -1,7 +1,7 @@
 //! The groups of tasks by which load is split, determined before the pass over the lake.
 //!
 //! In: a lake and a key. Out: the names of the groups, and the group of each task of a bucket. The
-//! users or accounts with the most requested CPU time (running time if nothing is requested) have a
+//! users, accounts or qualities of service with the most requested CPU time (running time if nothing is requested) have a
 //! group each, the others share one.
 
 use arrow::array::AsArray;
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::FactError;
-use crate::facts::jobs::{Job, Jobs};
+use crate::facts::jobs::{Job, Jobs, QOS};
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -33,6 +33,8 @@ pub enum By {
     User,
     /// Account or group of the user, if the log has it
     Account,
+    /// Quality of service of the job, if the log has it
+    Qos,
     /// Outcome of the job
     Outcome,
 }
@@ -45,6 +47,7 @@ impl By {
             Self::Class => "scheduling_class",
             Self::User => "user",
             Self::Account => ACCOUNT,
+            Self::Qos => QOS,
             Self::Outcome => "outcome",
         }
     }
@@ -56,8 +59,16 @@ impl By {
             Self::Class => "scheduling class",
             Self::User => "user",
             Self::Account => "group of users",
+            Self::Qos => "quality of service",
             Self::Outcome => "outcome of the job",
         }
+    }
+}
+
+impl By {
+    /// Whether each row of `task_events` has its own.
+    const fn is_of_rows(self) -> bool {
+        matches!(self, Self::Account | Self::Qos)
     }
 }
 
@@ -118,7 +129,7 @@ impl Groups {
             By::Outcome => {
                 classes.outcomes().iter().copied().chain([UNMATCHED]).map(str::to_owned).collect()
             }
-            By::User | By::Account => {
+            By::User | By::Account | By::Qos => {
                 let mut largest = largest(lake, windows, by)?;
                 largest.truncate(most);
                 largest.push(OTHERS.to_owned());
@@ -142,7 +153,7 @@ impl Groups {
         jobs: &'a Jobs,
     ) -> Result<BucketGroups<'a>, FactError> {
         let of_job = |job: &Job| match self.by {
-            By::PriorityBand | By::Account => 0,
+            By::PriorityBand | By::Account | By::Qos => 0,
             By::Class => {
                 let class = job.scheduling_class.map(|class| class.to_string());
                 self.position(class.as_deref().unwrap_or(UNKNOWN))
@@ -153,12 +164,12 @@ impl Groups {
                 Classes::Terminal => job.by_terminal,
             }),
         };
-        let accounts = if self.by == By::Account { accounts(lake, bucket)? } else { Vec::new() };
+        let names = names_of_rows(lake, bucket, self.by)?;
         Ok(BucketGroups {
             groups: self,
             jobs,
             of_jobs: jobs.jobs.iter().map(of_job).collect(),
-            of_rows: accounts
+            of_rows: names
                 .iter()
                 .map(|name| self.position(name.as_deref().unwrap_or(UNKNOWN)))
                 .collect(),
@@ -182,7 +193,7 @@ impl BucketGroups<'_> {
                 let bands = bands(self.groups.source);
                 bands.iter().position(|band| task.priority <= band.0).unwrap_or(bands.len() - 1)
             }
-            By::Account => {
+            By::Account | By::Qos => {
                 let row = task.events.first().map(|event| event.row as usize);
                 let known = row.and_then(|row| self.of_rows.get(row).copied());
                 known.unwrap_or(self.groups.names.len() - 1)
@@ -195,11 +206,12 @@ impl BucketGroups<'_> {
     }
 }
 
-/// The account by row of a bucket; nothing where the log has none.
-fn accounts(lake: &Lake, bucket: u32) -> Result<Vec<Option<String>>, FactError> {
+/// The account or quality of service by row of a bucket; nothing where the log has none.
+fn names_of_rows(lake: &Lake, bucket: u32, by: By) -> Result<Vec<Option<String>>, FactError> {
     let mut all = Vec::new();
-    if lake.has_column(Table::TaskEvents, ACCOUNT) {
-        lake.scan(Table::TaskEvents, Some(bucket), &[ACCOUNT], |batch| {
+    let column = by.name();
+    if by.is_of_rows() && lake.has_column(Table::TaskEvents, column) {
+        lake.scan(Table::TaskEvents, Some(bucket), &[column], |batch| {
             let texts = batch.column(0).as_string::<i32>();
             all.extend(texts.iter().map(|text| text.map(str::to_owned)));
         })?;
@@ -213,11 +225,11 @@ fn largest(lake: &Lake, windows: Windows, by: By) -> Result<Vec<String>, FactErr
     let of_bucket = |bucket: u32| -> Result<Sums, FactError> {
         let jobs =
             if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
-        let accounts = if by == By::Account { accounts(lake, bucket)? } else { Vec::new() };
+        let names = names_of_rows(lake, bucket, by)?;
         let mut sums = Sums::default();
         Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
-            let name = if by == By::Account {
-                task.events.first().and_then(|event| accounts.get(event.row as usize)?.as_deref())
+            let name = if by.is_of_rows() {
+                task.events.first().and_then(|event| names.get(event.row as usize)?.as_deref())
             } else {
                 let job = jobs.find(task.job_id).map(|position| &jobs.jobs[position]);
                 job.and_then(|job| job.user).map(|user| jobs.names.get(user))

@@ -1,0 +1,46 @@
+//! Groups that only some lakes record.
+//!
+//! In: a lake, and what an answer is to be split by. Out: nothing, or the sentence that says what the
+//! lake does not record.
+
+use crate::facts::jobs::{END_REASON, QOS};
+use crate::faults::Usage;
+use crate::lake::Lake;
+use crate::schema::Table;
+use crate::studies::ledger::GroupBy;
+
+/// Refuses a lake that does not record why jobs or tasks ended.
+///
+/// # Errors
+/// It does not.
+pub(crate) fn check_reasons(lake: &Lake, table: Table) -> Result<(), Usage> {
+    if !lake.has(table) || lake.has_column(table, END_REASON) {
+        return Ok(());
+    }
+    let text = format!("the lake does not record why jobs ended: {} has no reasons", lake.source());
+    Err(Usage(text))
+}
+
+/// Refuses groups that the lake does not record.
+///
+/// # Errors
+/// It does not.
+pub(crate) fn check_group(lake: &Lake, group: GroupBy) -> Result<(), Usage> {
+    match group {
+        GroupBy::Reason => check_reasons(lake, Table::JobEvents),
+        GroupBy::Qos if lake.has(Table::JobEvents) => check_qos(lake, Table::JobEvents),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a lake whose jobs or tasks have no quality of service.
+///
+/// # Errors
+/// They have none.
+pub(crate) fn check_qos(lake: &Lake, table: Table) -> Result<(), Usage> {
+    if lake.has_column(table, QOS) {
+        return Ok(());
+    }
+    let (source, table) = (lake.source().name(), table.name());
+    Err(Usage(format!("the source `{source}` has no column `{QOS}` in `{table}`")))
+}
