@@ -213,7 +213,8 @@ impl Tally {
         let (mut said, mut rest) = ([0; 2], chances);
         let of = |step: u32| {
             let threshold = f64::from(step) / f64::from(THRESHOLDS);
-            let (below, from) = rest.split_at(rest.partition_point(|(chance, _)| *chance < threshold));
+            let (below, from) =
+                rest.split_at(rest.partition_point(|(chance, _)| *chance < threshold));
             said = from.iter().fold(said, |sum, (_, jobs)| [sum[0] + jobs[0], sum[1] + jobs[1]]);
             rest = below;
             Point {
@@ -230,7 +231,7 @@ impl Tally {
 }
 
 /// How right a rule was.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Score {
     /// The rule, as it is written.
     pub rule: String,
@@ -280,7 +281,7 @@ pub struct OfOutcome {
 }
 
 /// Jobs submitted on a day of the trace clock.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct OfDay {
     /// The day, from 0.
     pub day: i64,
@@ -314,7 +315,7 @@ pub struct Bin {
 }
 
 /// A point of both curves.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Point {
     /// Jobs with at least this chance are predicted not to finish.
     pub chance_at_least: f64,
