@@ -45,6 +45,7 @@ mod pages;
 mod place;
 pub(crate) mod tables;
 mod text;
+pub(crate) mod users;
 
 pub use compared::{comparison_table, write_comparison};
 pub use place::check_place;
