@@ -47,6 +47,9 @@ pub(crate) mod tables;
 mod text;
 pub(crate) mod users;
 
+#[cfg(feature = "serve")]
+pub(crate) use text::clock;
+
 pub use compared::{comparison_table, write_comparison};
 pub use place::check_place;
 
