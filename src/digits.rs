@@ -41,6 +41,55 @@ pub fn six_digits(value: f64) -> String {
     grouped_decimal(value, decimals as usize)
 }
 
+/// A number with at most three digits after those before its point: `4,071`, `27.2`, `0.0123`.
+pub fn three_digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return six_digits(value);
+    }
+    let magnitude = value.abs().log10().floor();
+    if !(-4.0..15.0).contains(&magnitude) {
+        return format!("{value:.2e}");
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 6")]
+    trimmed(grouped_decimal(value, (2.0 - magnitude).max(0.0) as usize))
+}
+
+/// Six significant digits without zeros that say nothing.
+pub fn figure_text(number: f64) -> String {
+    trimmed(six_digits(number))
+}
+
+/// A number without the zeros at its end that say nothing.
+fn trimmed(text: String) -> String {
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// The unit in which people say a length of time, and how many seconds it has.
+pub fn unit_of_time(seconds: f64) -> (&'static str, f64) {
+    match seconds.abs() {
+        short if short < 120.0 => ("s", 1.0),
+        short if short < 7200.0 => ("min", 60.0),
+        long if long < 172_800.0 => ("h", 3600.0),
+        _ => ("d", 86_400.0),
+    }
+}
+
+/// A length of time as people say it, with three digits: `45 s`, `12.5 min`, `3.4 h`, `29 d`.
+pub fn lasting(seconds: f64) -> String {
+    let (unit, per) = unit_of_time(seconds);
+    let amount = seconds / per;
+    let decimals = match amount.abs() {
+        large if 99.95 <= large => 0,
+        large if 9.995 <= large => 1,
+        _ => 2,
+    };
+    format!("{} {unit}", figure_text(format!("{amount:.decimals$}").parse().unwrap_or(amount)))
+}
+
 /// A number with so many decimals, thousands grouped: `15,308.95`.
 pub fn grouped_decimal(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
@@ -94,6 +143,30 @@ mod tests {
     fn numbers_are_grouped_by_three() {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (2_012_242, "2,012,242")] {
             assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn lengths_are_said_with_three_digits() {
+        let said = [0.0, 0.126, 45.0, 119.9, 120.0, 750.0, 12_240.0, 165_600.0, 2_506_198.2];
+        let said = said.map(lasting);
+        let expected =
+            ["0 s", "0.13 s", "45 s", "120 s", "2 min", "12.5 min", "3.4 h", "46 h", "29 d"];
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn three_digits_are_enough_for_a_sentence() {
+        for (value, text) in [
+            (0.0, "0"),
+            (4070.58, "4,071"),
+            (27.2099, "27.2"),
+            (1.000_59, "1"),
+            (157.721, "158"),
+            (0.012_34, "0.0123"),
+            (-2.5, "-2.5"),
+        ] {
+            assert_eq!(three_digits(value), text);
         }
     }
 

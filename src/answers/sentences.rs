@@ -71,15 +71,28 @@ fn predictions(answer: &Value) -> Option<String> {
     };
     let when = when_predicted(answer["age_s"].as_f64());
     Some(format!(
-        "{}{}, `{}` is right about {} of {}{}{}",
+        "{}{}, `{}` is right about {} of {}{}{}{}",
         when[..1].to_uppercase(),
         &when[1..],
         rule["rule"].as_str()?,
         percent(accuracy),
         counted(rule["jobs"].as_u64()?, "job"),
+        without_rule(rule).unwrap_or_default(),
         share("recall", "; it finds", "of those that do not finish"),
         share("precision", ", and", " of those that it predicts not to finish do not"),
     ))
+}
+
+/// How right it would be to say the same of every job: ` (87.3 % if all were predicted to finish)`.
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+fn without_rule(rule: &Value) -> Option<String> {
+    let count = |name: &str| rule[name].as_u64();
+    let lost = count("true_positives")? + count("false_negatives")?;
+    let jobs = count("jobs").filter(|jobs| 0 < *jobs)?;
+    let finished = jobs.checked_sub(lost)?;
+    let (most, not) = if lost <= finished { (finished, "") } else { (lost, "not ") };
+    let share = percent(most as f64 / jobs as f64);
+    Some(format!(" ({share} if all were predicted {not}to finish)"))
 }
 
 /// When a rule is asked: `at submission`, `3,600 s after submission`.

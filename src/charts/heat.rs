@@ -6,7 +6,7 @@ use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, Canvas, Place, Shape, count, lines_of, shortened, width_of};
 use super::says;
 use super::theme::Ink;
-use crate::digits::six_digits;
+use crate::digits::three_digits;
 
 /// Fields in rows and columns.
 #[derive(Clone, Debug)]
@@ -129,7 +129,7 @@ fn scale(chart: &HeatChart, canvas: &mut Canvas, most: f64) -> f64 {
         canvas.fill(at, (step, size), fill(f64::from(idx) / 47.0));
     }
     let end = left + 48.0 * step + 0.6 * size;
-    canvas.text(&six_digits(most), (end, y), Align::Left, size, Ink::TEXT);
+    canvas.text(&three_digits(most), (end, y), Align::Left, size, Ink::TEXT);
     y + 1.5 * size
 }
 

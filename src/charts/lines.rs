@@ -175,6 +175,9 @@ fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
     let right = xs.clone().filter(|x| x.is_finite()).fold(f64::MIN, f64::max);
     let left = if is_log {
         let begins = lines.filter_map(begin).fold(f64::MAX, f64::min);
+        // Curves that begin to differ at their last value begin at their first.
+        let firsts = || xs.clone().filter(|x| 0.0 < *x).fold(f64::MAX, f64::min);
+        let begins = if begins < right { begins } else { firsts() };
         if begins == f64::MAX { 1.0 } else { begins }
     } else {
         xs.filter(|x| x.is_finite()).fold(f64::MAX, f64::min).min(0.0)
@@ -271,7 +274,7 @@ fn curve(line: &Line, points: &[At], canvas: &mut Canvas) {
 }
 
 /// Pixels between places of one curve that tell its values: a pointer is always near one of them.
-pub(super) const APART: f64 = 6.0;
+pub(super) const APART: f64 = 8.0;
 
 /// Puts where the values of a curve are told, each at its place.
 fn tell(chart: &LineChart, line: &Line, frame: &Frame, canvas: &mut Canvas) {
@@ -477,6 +480,20 @@ mod tests {
     fn steps_hold_their_value_until_the_next_point() {
         let line = Line::steps(String::new(), vec![(0.0, 0.0), (2.0, 1.0)], Tone::Ink);
         assert_eq!(shaped(&line), [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0)]);
+    }
+
+    #[test]
+    fn curves_of_two_values_fill_their_axis() {
+        let line = Line::steps(String::new(), vec![(2.0, 0.04), (3.0, 1.0)], Tone::Ink);
+        let chart = LineChart {
+            title: String::new(),
+            caption: String::new(),
+            x_axis: "events".to_owned(),
+            y_axis: "share".to_owned(),
+            x_scale: Scale::Log,
+            lines: vec![line],
+        };
+        assert_eq!(ranges([&chart].into_iter()).x, (2.0, 3.0));
     }
 
     #[test]

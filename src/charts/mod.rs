@@ -9,7 +9,7 @@
 //!  Chart ─► marks on a canvas ─► painters: svg, png, pdf
 //! ```
 
-use crate::digits::six_digits;
+use crate::digits::figure_text;
 use crate::faults::Fault;
 use thiserror::Error;
 
@@ -235,6 +235,14 @@ pub(crate) fn without_head(svg: &str) -> Option<(String, [f64; 2])> {
     Some((rest, [size("width")?, size("height")? + above]))
 }
 
+/// The drawing without the values that appear under the pointer: for a paper, where the page that
+/// links to it has them. The text of an SVG of ours.
+pub(crate) fn without_values(svg: &str) -> String {
+    let Some((before, after)) = svg.split_once(painters::VALUES) else { return svg.to_owned() };
+    let rest = after.split_once("</g>\n").map_or("", |(_, rest)| rest);
+    format!("{before}{rest}")
+}
+
 /// Whether title and caption stand in the text of an SVG of ours.
 pub(crate) fn has_head(svg: &str) -> bool {
     svg.contains(painters::HEAD)
@@ -245,6 +253,29 @@ fn says(name: &str, amounts: &[(&str, f64)]) -> String {
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
     let amounts = amounts
         .iter()
-        .map(|(what, amount)| format!("{}: {}", axes::beside_values(what), six_digits(*amount)));
+        .map(|(what, amount)| format!("{}: {}", axes::beside_values(what), figure_text(*amount)));
     name.into_iter().chain(amounts).collect::<Vec<String>>().join("\n")
+}
+
+#[cfg(test)]
+mod own_tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_without_its_values_is_the_same_picture() {
+        let bar = Bar {
+            label: "a </g>".to_owned(),
+            value: 1.0,
+            note: "</g>\n".to_owned(),
+            tone: Tone::Blue,
+        };
+        let text = String::new;
+        let bars = BarChart { title: text(), caption: text(), value_axis: text(), bars: vec![bar] };
+        let svg = svg_of(&Chart::Bars(bars));
+        let bare = without_values(&svg);
+        assert!(svg.contains("<title>") && !bare.contains("<title>"), "{bare}");
+        assert_eq!(bare.matches("<g").count(), bare.matches("</g>").count());
+        assert!(bare.ends_with("</g>\n</svg>\n") && bare.contains("<rect"));
+        assert_eq!(without_values(&bare), bare);
+    }
 }

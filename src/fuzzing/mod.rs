@@ -11,7 +11,7 @@ pub mod traces;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every check.
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 19] = [
     ("csv", traces::csv),
     ("json", traces::json),
     ("joined", traces::joined),
@@ -30,7 +30,18 @@ pub const TARGETS: [Target; 18] = [
     ("template", texts::template),
     ("config", texts::config),
     ("manifest", texts::manifest),
+    ("form", form),
 ];
+
+/// Queries and forms of the portal.
+#[cfg(feature = "serve")]
+pub fn form(input: &[u8]) {
+    crate::serve::fuzzed::form(input);
+}
+
+/// A program without the portal reads no forms.
+#[cfg(not(feature = "serve"))]
+pub const fn form(_: &[u8]) {}
 
 /// Takes the first byte, which chooses between variants of a check.
 fn choice(input: &[u8]) -> (usize, &[u8]) {

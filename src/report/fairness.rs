@@ -15,8 +15,9 @@ use super::html::{self, Cell, Page};
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
 use super::text::{escape, figure_text, gpu_time, instant, lasting, percent, sentence, user_name};
+use super::users::{self, Indices, Outcomes};
 use crate::answers::sentences::short;
-use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone, svg_of};
+use crate::charts::{DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
 use crate::digits::{counted, grouped};
 use crate::results::Stored;
 
@@ -180,6 +181,7 @@ fn suggestions(result: &Stored) -> String {
 /// The pages of users and machines; those of users lead to the pages of their jobs.
 pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
     let jobs = jobs_by_user(all);
+    let (indices, outcomes) = (Indices::read(result), Outcomes::of(all));
     let users = entries(result, "users");
     let machines = entries(result, "machines");
     let places: FxHashMap<&str, usize> =
@@ -207,11 +209,13 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
         .enumerate()
         .map(|(place, user)| {
             let machines = used.get(text(user, "user")).map_or(&[][..], Vec::as_slice);
-            let mut page = user_page(result, place, user, machines, &names);
-            if let Some(own) = jobs.get(text(user, "user")).filter(|_| kind(result) == "user") {
-                page.body.push_str(&jobs::table(own));
+            let mut more = String::new();
+            if kind(result) == "user" {
+                let name = text(user, "user");
+                more.push_str(&outcomes.html(name));
+                more.push_str(&jobs.get(name).map_or_else(String::new, |own| jobs::table(own)));
             }
-            page
+            user_page(result, (place, user), (machines, &names), &indices, &more)
         })
         .collect();
     for (place, machine) in machines.iter().enumerate().take(PAGES_MAX) {
@@ -256,12 +260,13 @@ fn charged(result: &Stored) -> &'static str {
     }
 }
 
+/// The page of a user, with its machines, its place among all and what else is known of it.
 fn user_page(
     result: &Stored,
-    place: usize,
-    user: &Value,
-    machines: &[(usize, f64)],
-    names: &[String],
+    (place, user): (usize, &Value),
+    (machines, names): (&[(usize, f64)], &[String]),
+    indices: &Indices,
+    more: &str,
 ) -> Page {
     let name = user_name(text(user, "user"));
     let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
@@ -279,10 +284,9 @@ fn user_page(
     body.push_str(&user_answer(result, place, user));
     body.push_str(&html::facts(pairs));
     let title = format!("{} {name}: {} so far", kind(result), noun(result));
-    let (chart, said) = over_time(result, user, &title);
     let _ = writeln!(body, "<h2>Its {} so far, over time</h2>", noun(result));
-    body.push_str(&html::drawn(&svg_of(&chart), &title));
-    let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
+    let so_far = over_time(result, user, &title);
+    body.push_str(&users::over_time(indices, text(user, "user"), kind(result), so_far));
     let column = format!("{} ({})", noun(result), text(result.answer(), "unit"));
     let rows: Vec<Vec<Cell>> = machines
         .iter()
@@ -309,6 +313,7 @@ fn user_page(
         let header = ["cluster", &column].map(str::to_owned);
         body.push_str(&html::table("By cluster", &header, &rows));
     }
+    body.push_str(more);
     let _ =
         writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
     let title = format!("{} {name}", capital(kind(result)));
@@ -342,7 +347,7 @@ fn peak(result: &Stored) -> (&'static str, &'static str) {
 
 /// All that was used so far, interval by interval.
 #[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
-fn over_time(result: &Stored, user: &Value, title: &str) -> (Chart, String) {
+fn over_time(result: &Stored, user: &Value, title: &str) -> LineChart {
     let answer = result.answer();
     let interval_s = answer["interval_s"].as_f64().unwrap_or(1.0);
     let count = answer["intervals"].as_u64().unwrap_or(0);
@@ -362,15 +367,14 @@ fn over_time(result: &Stored, user: &Value, title: &str) -> (Chart, String) {
     };
     let when = charged(result);
     let said = format!("{step}. Sums over intervals of {}, {when}.", lasting(interval_s));
-    let chart = Chart::Lines(LineChart {
+    LineChart {
         title: title.to_owned(),
-        caption: said.clone(),
+        caption: said,
         x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: text(answer, "unit").to_owned(),
         x_scale: Scale::Linear,
         lines: vec![Line::steps(String::new(), points, Tone::Blue)],
-    });
-    (chart, said)
+    }
 }
 
 fn machine_page(

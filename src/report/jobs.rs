@@ -16,8 +16,8 @@ use super::html::{self, Cell, Page};
 use super::links::{JOBS, Links, closeups};
 use super::text::{clock, escape, instant, lasting};
 use crate::answers::sentences::short;
-use crate::charts::{Chart, svg_of};
-use crate::digits::{counted, grouped};
+use crate::charts::{Area, AreaChart, Chart, Line, LineChart, Scale, Stroke, Tone, svg_of};
+use crate::digits::{counted, grouped, three_digits, unit_of_time};
 use crate::results::{ResultError, Stored};
 
 /// A table of flags of more bytes is not searched.
@@ -189,7 +189,93 @@ fn over_time(job: &Value, id: &str) -> String {
         }
         None => html.push_str("<p>None of its tasks ran in the loaded parts.</p>\n"),
     }
+    let more = [
+        ("Its CPU over time", cpu(job, id)),
+        ("How long its attempts took that finished", lengths(job, id)),
+    ];
+    for (heading, drawn) in more {
+        let Some((chart, said)) = drawn else { continue };
+        let _ = writeln!(html, "<h2>{heading}</h2>");
+        html.push_str(&html::drawn(&svg_of(&chart), &said));
+        let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&said));
+    }
     html
+}
+
+/// What its running attempts requested; and what is seen, in a sentence.
+fn cpu(job: &Value, id: &str) -> Option<(Chart, String)> {
+    let cpu = &job["cpu"];
+    let (start_s, interval_s) = cpu["start_s"].as_f64().zip(cpu["interval_s"].as_f64())?;
+    let values: Vec<f64> = cpu["requested"].as_array()?.iter().filter_map(Value::as_f64).collect();
+    // Two and two: a report has a hundred such pages.
+    let interval_s = 2.0 * interval_s;
+    let values: Vec<f64> =
+        values.chunks_exact(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect();
+    let most = values.iter().copied().reduce(f64::max)?;
+    let count = u32::try_from(values.len()).ok()?;
+    let (unit, per) = unit_of_time(interval_s * f64::from(count));
+    let said = format!(
+        "At most {} at once, requested by its running attempts; each value is the mean over {}. From \
+        {} on ({}).",
+        three_digits(most),
+        lasting(interval_s),
+        instant(start_s),
+        clock(Some(start_s)),
+    );
+    let chart = Chart::Areas(AreaChart {
+        title: format!("CPU of job {} over time", short(id)),
+        caption: said.clone(),
+        x_axis: format!("time since its first attempt ({unit})"),
+        y_axis: "CPU requested".to_owned(),
+        edges: (0..=count).map(|edge| f64::from(edge) * interval_s / per).collect(),
+        areas: vec![Area {
+            name: String::new(),
+            values: values.into_iter().map(Some).collect(),
+            tone: Tone::Blue,
+        }],
+        lines: Vec::new(),
+    });
+    Some((chart, said))
+}
+
+/// How the lengths of its attempts that finished are spread; and what is seen, in a sentence.
+fn lengths(job: &Value, id: &str) -> Option<(Chart, String)> {
+    let lengths: Vec<f64> = job["finished_s_quantiles"]
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_f64)
+        .step_by(2)
+        .collect();
+    let steps = u32::try_from(lengths.len()).ok()?.checked_sub(1).filter(|steps| 0 < *steps)?;
+    let (least, most) = (*lengths.first()?, *lengths.last()?);
+    let median = job["finished_s_median"].as_f64().filter(|median| 0.0 < *median)?;
+    let said = format!(
+        "The longest of {} took {} times as long as the median. Curve: quantiles in steps of {:.0} %.",
+        counted(job["finished_attempts"].as_u64()?, "attempt"),
+        three_digits(most / median),
+        100.0 / f64::from(steps),
+    );
+    let (unit, per) = unit_of_time(most);
+    let points = (0..=steps).zip(&lengths);
+    let points =
+        points.map(|(step, length)| (length / per, f64::from(step) / f64::from(steps) * 100.0));
+    // A curve over less than a power of ten is read more easily on an even axis.
+    let x_scale = if 0.0 < least && 10.0 * least < most { Scale::Log } else { Scale::Linear };
+    let chart = Chart::Lines(LineChart {
+        title: format!("How long attempts of job {} took that finished", short(id)),
+        caption: said.clone(),
+        x_axis: format!("length ({unit})"),
+        y_axis: "attempts at or below (%)".to_owned(),
+        x_scale,
+        lines: vec![Line {
+            name: String::new(),
+            points: points.collect(),
+            band: Vec::new(),
+            tone: Tone::Blue,
+            stroke: Stroke::Straight,
+        }],
+    });
+    Some((chart, said))
 }
 
 /// A job as on its page, for a page of the portal.
@@ -309,4 +395,33 @@ fn gantt(job: &Value, id: &str) -> Option<(Chart, String)> {
     let title = format!("Attempts of job {} over time", short(id));
     let axis = (format!("time since the first attempt shown ({unit})"), from, per);
     Some((bars.chart((title, said.clone()), axis, rows), said))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_job_is_drawn_over_time_with_what_it_requested_and_how_long_it_took() {
+        let job = json!({
+            "cpu": {"start_s": 3600.0, "interval_s": 900.0, "requested": [1.0, 1.0, 2.0, 3.0]},
+            "finished_attempts": 20, "finished_s_median": 60.0,
+            "finished_s_quantiles": [30.0, 50.0, 60.0, 90.0, 240.0],
+        });
+        let (chart, said) = cpu(&job, "7").unwrap();
+        assert!(said.starts_with("At most 2.5 at once"), "{said}");
+        let Chart::Areas(chart) = chart else { panic!() };
+        assert_eq!(
+            (chart.edges, chart.x_axis.as_str()),
+            (vec![0.0, 30.0, 60.0], "time since its first attempt (min)")
+        );
+        let (chart, said) = lengths(&job, "7").unwrap();
+        assert!(said.starts_with("The longest of 20 attempts took 4 times as long"), "{said}");
+        let Chart::Lines(chart) = chart else { panic!() };
+        assert_eq!(chart.lines[0].points, [(0.5, 0.0), (1.0, 50.0), (4.0, 100.0)]);
+        let bare = json!({"cpu": null, "finished_s_quantiles": []});
+        assert!(cpu(&bare, "7").is_none() && lengths(&bare, "7").is_none());
+    }
 }

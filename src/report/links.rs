@@ -66,7 +66,7 @@ impl Links {
 }
 
 /// The results of the kinds with such pages.
-fn of_kind(results: &[Stored], pages: Pages) -> impl Iterator<Item = &Stored> {
+pub(super) fn of_kind(results: &[Stored], pages: Pages) -> impl Iterator<Item = &Stored> {
     let has = move |kind: &Kind<'_>| kind.pages == Some(pages);
     results
         .iter()

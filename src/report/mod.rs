@@ -26,7 +26,7 @@ use thiserror::Error;
 
 use crate::answers::list;
 use crate::answers::study::Topic;
-use crate::charts::{ChartError, ChartFormat};
+use crate::charts::{ChartError, ChartFormat, without_values};
 use crate::faults::{Code, Fault};
 use crate::results::kind::Pages;
 use crate::results::{ResultError, Stored};
@@ -45,6 +45,10 @@ mod pages;
 mod place;
 pub(crate) mod tables;
 mod text;
+pub(crate) mod users;
+
+#[cfg(feature = "serve")]
+pub(crate) use text::clock;
 
 pub use compared::{comparison_table, write_comparison};
 pub use place::check_place;
@@ -222,7 +226,12 @@ fn copy_files(result: &Stored, to: &mut NewFolder) -> Result<(), ReportError> {
     for chart in result.charts() {
         for end in html::formats(chart, result).into_iter().map(ChartFormat::ending) {
             let file = format!("{}.{end}", chart.file);
-            to.copy(&result.path_of(&file)?, &format!("charts/{file}"))?;
+            // The page beside it tells the values; twice would be a tenth of the report.
+            if end == ChartFormat::Svg.ending() {
+                to.put(&format!("charts/{file}"), &without_values(&result.svg(chart)?))?;
+            } else {
+                to.copy(&result.path_of(&file)?, &format!("charts/{file}"))?;
+            }
         }
     }
     Ok(())

@@ -33,7 +33,7 @@ pub(super) fn field(parameter: &Parameter, pairs: &Pairs, wrong: &[Wrong]) -> Ma
                     autocomplete="off" spellcheck="false" aria-describedby={ (name) "-help" } aria-invalid=[bad.is_some().then_some("true")];,
             }
             (problem(bad))
-            p class="help" id={ (name) "-help" } { (parameter.help) }
+            p class="help" id={ (name) "-help" } { (in_a_form(&parameter.help)) }
         }
     }
 }
@@ -54,11 +54,49 @@ pub(super) fn problem(said: Option<&str>) -> Markup {
     }
 }
 
+/// The help of a flag where there are fields: `Days before "From" that the indices also use`.
+fn in_a_form(help: &str) -> String {
+    let word = |word: &str| {
+        let flag = word.strip_prefix("--").filter(|rest| rest.starts_with(char::is_alphabetic));
+        flag.map_or_else(
+            || word.to_owned(),
+            |flag| {
+                let end = flag.find(|letter: char| !(letter.is_alphanumeric() || letter == '-'));
+                let (name, rest) = flag.split_at(end.unwrap_or(flag.len()));
+                format!("\"{}\"{rest}", label(name))
+            },
+        )
+    };
+    help.split(' ').map(word).collect::<Vec<String>>().join(" ")
+}
+
 /// The name of a field as it is read.
 fn label(name: &str) -> String {
     let words = name.replace('-', " ");
     match words.as_str() {
         "cpu" => "CPU time".to_owned(),
         _ => super::start::titled(&words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_a_form;
+
+    #[test]
+    fn a_form_has_fields_and_no_flags() {
+        for (help, said) in [
+            (
+                "Days before --from that the indices also use",
+                "Days before \"From\" that the indices also use",
+            ),
+            ("Seeds, starting at --seed", "Seeds, starting at \"Seed\""),
+            (
+                "With --open-attempts=window, - and -- stay",
+                "With \"Open attempts\"=window, - and -- stay",
+            ),
+        ] {
+            assert_eq!(in_a_form(help), said);
+        }
     }
 }

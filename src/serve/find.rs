@@ -20,15 +20,20 @@ use super::form::{Pairs, encoded};
 use super::pages::{self, Reader};
 use super::portal::Portal;
 use super::reply::{self, Reply};
+use super::start::titled;
 use crate::answers::machines::closeup;
 use crate::answers::sweep::closeup as job_closeup;
 use crate::digits::grouped;
+use crate::facts::events::Event;
+use crate::facts::jobs::{SEQUENCE_OUTCOMES, by_sequence};
 use crate::facts::window::Windows;
 use crate::lake::{Lake, LakeError};
 use crate::progress::{self, Watch};
+use crate::report::clock;
 use crate::report::html::{Cell, table};
 use crate::report::jobs;
 use crate::report::machines::drawings;
+use crate::report::users::{self, JobsOfUser};
 use crate::schema::{EventType, ROW_ID, Table, bucket_of};
 use crate::units::micros_to_seconds;
 
@@ -122,11 +127,17 @@ fn form(portal: &Portal, lake: &str, what: &str, id: &str) -> Markup {
 fn shown(found: &Found, lake: &str, what: &str, id: &str) -> Markup {
     let is_empty = found.tables.iter().all(|(_, _, rows, _)| rows.is_empty());
     html! {
-        h2 { (what) " " (id) }
+        h2 { (titled(what)) " " (id) }
         @if is_empty { p { "The lake " (lake) " has no " (what) " with this id." } }
         @if found.is_cut { p class="wrong" { "The search was stopped after " (TIME.as_secs()) " s: rows may be missing." } }
         @if let Some(said) = &found.failed { p class="wrong" { (said) } }
         (PreEscaped(&found.drawings))
+        @if what == "user" && !is_empty {
+            p {
+                a href={ "/fairness?lake=" (encoded(lake)) "&use=metered&use=condor" } { "Its use and its indices beside those of the others" }
+                ": evaluate the form, and look for its name."
+            }
+        }
         @for (caption, header, rows, count) in &found.tables {
             @if !rows.is_empty() { (PreEscaped(rows_table(caption, header, rows, *count, lake))) }
         }
@@ -146,13 +157,25 @@ fn rows_table(caption: &str, header: &[String], rows: &[Row], count: usize, lake
             let to = format!("/find?lake={}&what={kind}&id={}", encoded(lake), encoded(text));
             return Cell::link(text, &to);
         }
-        if name.ends_with("_s") || name == "events" { Cell::of(text) } else { Cell::name(text) }
+        match name {
+            _ if name.ends_with("_s") => Cell::instant(text.parse().ok()),
+            "events" => Cell::of(text),
+            _ => Cell::name(text),
+        }
     };
+    // What a log does not say is no column.
+    let is_known = |column: &usize| rows.iter().any(|row| !row.2[*column].is_empty());
+    let known: Vec<usize> = (0..header.len()).filter(is_known).collect();
     let cells: Vec<Vec<Cell>> = rows
         .iter()
-        .map(|row| header.iter().zip(&row.2).map(|(name, text)| cell(name, text)).collect())
+        .map(|row| known.iter().map(|&column| cell(&header[column], &row.2[column])).collect())
         .collect();
-    table(&caption, header, &cells)
+    let first = known.iter().find(|&&column| header[column].ends_with("_s"));
+    let clock = first.map_or("", |&column| clock(rows[0].2[column].parse().ok()));
+    let caption = if clock.is_empty() { caption } else { format!("{caption} ({clock})") };
+    let names: Vec<String> =
+        known.iter().map(|&column| header[column].trim_end_matches("_s").to_owned()).collect();
+    table(&caption, &names, &cells)
 }
 
 /// Looks for rows; runs on a thread of its own.
@@ -349,6 +372,9 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
         )?;
     }
     let count = jobs.len();
+    if table == Table::JobEvents && 0 < count {
+        found.drawings = drawn(&jobs, name);
+    }
     let rows = jobs.into_iter().map(|(id, mut events)| {
         events.sort_unstable();
         let digits = events.iter().filter_map(|event| EventType::of(event.2)).map(EventType::digit);
@@ -363,6 +389,26 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
         ["job_id", "first_event_s", "last_event_s", "events", "sequence"].map(str::to_owned);
     found.tables.push(("Jobs".to_owned(), header.to_vec(), ordered(rows.collect()), count));
     Ok(found)
+}
+
+/// What became of a user's jobs, and how many ran over time.
+fn drawn(jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>, name: &str) -> String {
+    let mut outcomes = SEQUENCE_OUTCOMES.map(|outcome| (outcome, 0_u64));
+    let mut spans = Vec::new();
+    for events in jobs.values() {
+        let mut ordered = events.clone();
+        ordered.sort_unstable();
+        let event = |&(time_us, row_id, kind): &(i64, i64, i32)| {
+            Some(Event { time_us, row_id, event_type: EventType::of(kind)?, row: 0 })
+        };
+        let events: Vec<Event> = ordered.iter().filter_map(event).collect();
+        outcomes[usize::from(by_sequence(&events))].1 += 1;
+        let begun = events.iter().find(|event| event.event_type == EventType::Schedule);
+        if let Some((begun, last)) = begun.zip(events.last()) {
+            spans.push([begun.time_us, last.time_us]);
+        }
+    }
+    users::drawings(&JobsOfUser { outcomes: &outcomes, spans: &spans }, name)
 }
 
 /// The charts of a machine: its load over time and the longest attempts on it, as in a report.

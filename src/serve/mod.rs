@@ -32,6 +32,8 @@ mod fields;
 mod find;
 mod follow;
 mod form;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzed;
 mod gate;
 mod http;
 mod jobs;

@@ -179,10 +179,18 @@ fn pictures_of_many_users_are_of_the_first_and_say_how_many() {
         place.run(&[&["monthly"], &out[..]].concat()).ok();
         ["users", "use"].map(|name| {
             let picture = place.path(&format!("found/monthly-{name}.svg"));
-            std::fs::read_to_string(picture).unwrap()
+            let svg = std::fs::read_to_string(picture).unwrap();
+            // A caption goes on in the next line of text.
+            let texts = svg.split('<').filter_map(|piece| Some(piece.split_once('>')?.1.trim()));
+            texts.filter(|text| !text.is_empty()).collect::<Vec<&str>>().join(" ")
         })
     };
     let [users, accounts] = drawn(3);
+    assert!(users.contains("User 3 used most, 50.0 % of all. The 3 users"), "{users}");
+    assert!(
+        users.contains("user 2") && accounts.contains("1993-10 account 1"),
+        "{users} {accounts}"
+    );
     assert!(users.contains("The 3 users with most CPU time, of 3 in all"), "{users}");
     assert!(accounts.contains("the 2 accounts of each month with most CPU time"), "{accounts}");
     let [users, _] = drawn(3000);

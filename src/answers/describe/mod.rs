@@ -166,11 +166,21 @@ impl Described {
         }
     }
 
-    /// Whether all values are one and the same, such as one task in every job: the table says it.
+    /// Whether all values are one and the same, such as one task in every job, or counts next to each
+    /// other, such as 2 or 3 events: the table says it.
     fn is_constant(&self) -> bool {
         let rows = rows(&self.table);
-        let mut known = rows.iter().filter(|row| 1 < row["count"].as_u64().unwrap_or(0)).peekable();
-        known.peek().is_some() && known.all(|row| !row["min"].is_null() && row["min"] == row["max"])
+        let known: Vec<[f64; 2]> = rows
+            .iter()
+            .filter(|row| 1 < row["count"].as_u64().unwrap_or(0))
+            .map(|row| ["min", "max"].map(|bound| row[bound].as_f64().unwrap_or(f64::NAN)))
+            .collect();
+        let is_count = !self.question.what.is_time() && self.question.what != What::Estimates;
+        let least = known.iter().map(|row| row[0]).fold(f64::INFINITY, f64::min);
+        // What is not a number makes neither true.
+        let are_near = is_count && known.iter().all(|row| row[1] - least <= 1.0);
+        let are_same = known.iter().all(|row| (row[1] - row[0]).abs() < f64::MIN_POSITIVE);
+        !known.is_empty() && (are_same || are_near)
     }
 
     fn json(&self) -> serde_json::Value {
@@ -240,7 +250,7 @@ pub fn described(
     censoring.censored_out = censored_out;
     let parts = parts_of(&samples, question);
     let lines = lines(&parts, question);
-    let plot = chart(question, &censoring, &parts[0].1, lines);
+    let plot = chart(question, &censoring, &parts, lines);
     let chart = match what {
         What::JobSurvival => {
             let at_risk = numbers_at_risk(&parts, question);

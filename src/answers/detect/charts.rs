@@ -178,9 +178,22 @@ fn curve_lines(outcome: &DetectOutcome, lineup: &Lineup, family: Family) -> Vec<
 }
 
 fn curves(lines: Vec<Line>, caption: &str) -> Chart {
+    // Both in per cent; the best together by F1, their harmonic mean.
+    let balance = |(recall, precision): (f64, f64)| {
+        if 0.0 < recall + precision { 2.0 * recall * precision / (recall + precision) } else { 0.0 }
+    };
+    let points = lines.iter().flat_map(|line| line.points.iter().map(move |&at| (line, at)));
+    let best = points.max_by(|one, other| balance(one.1).total_cmp(&balance(other.1)));
+    let found = best.filter(|best| 0.0 < balance(best.1)).map_or_else(String::new, |(line, at)| {
+        format!(
+            "Best together (by F1, their harmonic mean): {}, with a recall of {:.1} % and a \
+            precision of {:.1} %. ",
+            line.name, at.0, at.1
+        )
+    });
     Chart::Lines(LineChart {
         title: "Precision against recall, along each detector's main parameter".to_owned(),
-        caption: caption.to_owned(),
+        caption: format!("{found}{caption}"),
         x_axis: "recall (%)".to_owned(),
         y_axis: "precision (%)".to_owned(),
         x_scale: Scale::Linear,
@@ -207,11 +220,15 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
         let name = if lines.len() == 1 { "shift" } else { "" };
         lines.push(line(name, vec![at], Tone::Vermilion, Stroke::Marked));
     }
+    let shift_count = shifts.hours.iter().filter(|row| row.is_shift == Some(true)).count();
     Chart::Lines(LineChart {
         title: "Hours in which the typical task changes".to_owned(),
         caption: format!(
-            "{caption} A shift is a median {} times that of the {} hours before, or that much smaller; hours with fewer than {} finished tasks are left out. The first hour is {first} h on the clock of the trace.",
-            shifts.plan.factor, shifts.plan.hours_before, shifts.plan.tasks_min
+            "{shift_count} of {} are shifts. {caption} A shift is a median {} times that of the {} hours before, or that much smaller; hours with fewer than {} finished tasks are left out. The first hour is {first} h on the clock of the trace.",
+            crate::digits::counted(shifts.hours.len() as u64, "hour"),
+            shifts.plan.factor,
+            shifts.plan.hours_before,
+            shifts.plan.tasks_min
         ),
         x_axis: "time since the first hour (h)".to_owned(),
         y_axis: "median length of tasks finished in the hour (s)".to_owned(),
@@ -221,7 +238,7 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
 }
 
 fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
-    let mut bars = Vec::new();
+    let (mut bars, mut rates) = (Vec::new(), Vec::new());
     for (row, shift) in outcome.rows.iter().zip(&outcome.shifts.rows).take(lineup.asked) {
         if is_bound(&row.detector) {
             continue;
@@ -231,6 +248,9 @@ fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
             ("else", shift.rate_in_calm, shift.in_calm, Tone::Blue),
         ] {
             let rate = rate.unwrap_or(0.0) * 1000.0;
+            if tone == Tone::Vermilion {
+                rates.push((row.detector.as_str(), rate));
+            }
             bars.push(Bar {
                 label: format!("{} {label}", row.detector),
                 value: rate,
@@ -241,10 +261,26 @@ fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
     }
     Chart::Bars(BarChart {
         title: "False alarms in hours of change and in others".to_owned(),
-        caption: caption.to_owned(),
+        caption: format!("{}{caption}", most_and_least(&rates)),
         value_axis: "false alarms per 1,000 task-hours".to_owned(),
         bars,
     })
+}
+
+/// Who has fewest and who has most false alarms when the cluster changes.
+fn most_and_least(rates: &[(&str, f64)]) -> String {
+    let by_rate = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
+    let (least, most) = (rates.iter().min_by(by_rate), rates.iter().max_by(by_rate));
+    least.zip(most).filter(|(least, most)| least.1 < most.1).map_or_else(
+        String::new,
+        |(least, most)| {
+            format!(
+                "In hours of change, {} has fewest with {:.2} per 1,000 task-hours, and {} most with \
+                {:.2}. ",
+                least.0, least.1, most.0, most.1
+            )
+        },
+    )
 }
 
 fn windows(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {

@@ -5,6 +5,7 @@
 
 use super::{Length, Loaded, size_charts, table};
 use crate::answers::edges;
+use crate::answers::sentences::percent;
 use crate::charts::{
     Area, AreaChart, Chart, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Line, LineChart,
     Scale, Stroke, Tone, outcome_tone,
@@ -130,26 +131,41 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
         Resource::Gpu => (load.capacity.gpus.as_ref(), "GPUs", "GPUs"),
     };
     let capacity = table::capacity(load, sums);
-    let values = |cells: &Cells| joined.means(loaded, &table::means(load, cells, amount));
+    let whole = joined.means(loaded, &table::means(load, &load.all, amount));
+    let top = largest(&whole);
+    let (unit, per) = in_words(unit, top);
+    let values = |cells: &Cells| -> Vec<Option<f64>> {
+        let means = joined.means(loaded, &table::means(load, cells, amount));
+        means.into_iter().map(|mean| mean.map(|mean| mean / per)).collect()
+    };
     let is_used = matches!(amount, Amount::CpuUsed | Amount::MemoryUsed);
     let what = if is_used { "used" } else { "allocated" };
     let said = if is_used { "What running attempts used" } else { "Requests of running attempts" };
-    let lines = if capacity.iter().any(Option::is_some) {
-        let values = joined.means(loaded, &capacity);
+    let limit = joined.means(loaded, &capacity);
+    let is_high = top < DRAWN_FROM * largest(&limit);
+    let lines = if limit.iter().any(Option::is_some) && !is_high {
+        let values = limit.iter().map(|value| value.map(|value| value / per)).collect();
         vec![Area { name: "capacity".to_owned(), values, tone: Tone::Ink }]
     } else {
         Vec::new()
     };
-    let share = share_sentence(&capacity, &table::means(load, &load.all, amount), loaded);
+    let found = found(&capacity, &table::means(load, &load.all, amount), loaded)
+        .unwrap_or_else(|| format!("At most {} {unit}. ", digits::three_digits(top / per)));
+    let above = if is_high {
+        let limit = digits::three_digits(largest(&limit) / per);
+        format!(" The capacity, {limit} {unit}, is far above the picture.")
+    } else {
+        String::new()
+    };
     Chart::Areas(AreaChart {
         title: format!("{title} {what} over time, by {}", by.noun()),
         caption: format!(
-            "{said}; each value is the mean over {}.{share}{}",
+            "{found}{said}; each value is the mean over {}.{above}{}",
             joined.length(loaded),
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
         x_axis: joined.axis.to_owned(),
-        y_axis: format!("{} {what} ({unit})", resource.name()),
+        y_axis: format!("{} {what} ({unit})", in_axis(resource)),
         areas: load
             .groups
             .iter()
@@ -163,6 +179,37 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
         lines,
         edges: joined.edges,
     })
+}
+
+/// The share of the capacity from which on it is drawn: above a load that is nearly nothing, it would
+/// leave an empty picture.
+const DRAWN_FROM: f64 = 0.05;
+
+fn largest(values: &[Option<f64>]) -> f64 {
+    values.iter().copied().flatten().fold(0.0, f64::max)
+}
+
+/// A resource at the begin of the title of an axis.
+const fn in_axis(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Cpu => "CPU",
+        Resource::Memory => "memory",
+        Resource::Gpu => "GPUs",
+    }
+}
+
+/// The unit in which an amount is drawn, and how many of the given unit it has: bytes are counted in
+/// the largest unit of which there is one.
+fn in_words(unit: &'static str, top: f64) -> (&'static str, f64) {
+    const BYTES: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let (mut unit, mut per) = (unit, 1.0);
+    while 1024.0 * per <= top
+        && let Some(place) = BYTES.iter().position(|known| *known == unit)
+        && let Some(next) = BYTES.get(place + 1)
+    {
+        (unit, per) = (next, per * 1024.0);
+    }
+    (unit, per)
 }
 
 /// Free capacity: what no waiting task fits below, the rest above.
@@ -201,19 +248,26 @@ fn fragmented(loaded: &Loaded, resource: Resource, [free, part]: [&Vec<CpuTime>;
     })
 }
 
-/// ` On average 78.1 % of the capacity.`; nothing where the capacity is not known.
-fn share_sentence(capacity: &[Option<f64>], amounts: &[Option<f64>], loaded: &Loaded) -> String {
+/// `On average 78.1 % of the capacity, at most 96.8 %. `; nothing where the capacity is not known.
+fn found(capacity: &[Option<f64>], amounts: &[Option<f64>], loaded: &Loaded) -> Option<String> {
     let at = loaded.load.asked.at;
-    let mut sums = (0.0, 0.0);
+    let (mut sums, mut most) = ((0.0, 0.0), 0.0_f64);
     for (idx, (whole, part)) in capacity.iter().zip(amounts).enumerate() {
         if let (Some(whole), Some(part)) = (whole, part) {
             sums = (sums.0 + part * at.length_s(idx), sums.1 + whole * at.length_s(idx));
+            most = most.max(if 0.0 < *whole { part / whole } else { 0.0 });
         }
     }
-    if sums.1 <= 0.0 {
-        return String::new();
-    }
-    format!(" On average {:.1} % of the capacity.", sums.0 / sums.1 * 100.0)
+    let average = (0.0 < sums.1).then(|| percent(sums.0 / sums.1))?;
+    let length = loaded.plan.interval.words();
+    Some(format!(
+        "On average {average} of the capacity, in the fullest {} {}. ",
+        length
+            .split_once(' ')
+            .filter(|(one, _)| ["a", "an"].contains(one))
+            .map_or(&*length, |it| it.1),
+        percent(most)
+    ))
 }
 
 fn tasks(loaded: &Loaded) -> Chart {
@@ -299,7 +353,7 @@ fn busiest(rows: &[HeatRow]) -> String {
         format!(
             "Most on {day} from {hour} to {} h: {} jobs per hour. ",
             hour + 1,
-            digits::six_digits(jobs)
+            digits::three_digits(jobs)
         )
     })
 }
@@ -323,7 +377,7 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
         stroke,
     };
     let variation = arrivals.interarrival_variation.map_or_else(String::new, |variation| {
-        let variation = digits::six_digits(variation);
+        let variation = digits::three_digits(variation);
         format!(" The standard deviation of the times between submissions is {variation} times their mean (Poisson process: once).")
     });
     if let (Some(first), Some(last)) = (points.first(), points.last()) {
@@ -334,7 +388,7 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
                 "In windows of {} the number of jobs varies {} times as much as without bursts. Variance \
                 over mean of the submitted jobs per window; 1 for a Poisson process.{variation}",
                 words_of(last.0),
-                digits::six_digits(last.1)
+                digits::three_digits(last.1)
             ),
             x_axis: "length of the window (s)".to_owned(),
             y_axis: "index of dispersion".to_owned(),
@@ -429,4 +483,18 @@ fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
         value: format!("% of the machine's {noun} requested, in steps of {SHADE} %"),
     });
     Some((stem.to_owned(), chart))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn bytes_are_drawn_in_the_largest_unit_of_which_there_is_one() {
+        assert_eq!(in_words("KiB", 4.5e9), ("TiB", 1024.0 * 1024.0 * 1024.0));
+        assert_eq!(in_words("MiB", 1023.0), ("MiB", 1.0));
+        assert_eq!(in_words("MiB", 1024.0), ("GiB", 1024.0));
+        assert_eq!(in_words("PiB", 1e9), ("PiB", 1.0));
+        assert_eq!(in_words("processor", 1e9), ("processor", 1.0));
+    }
 }

@@ -72,63 +72,176 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
 
 fn charts_of(sizes: &Sizes, with_waits: bool) -> Vec<(String, Chart)> {
     let Sizes { stem, titles: [how_large, how_long], by, rows } = sizes;
-    let bars = |value: fn(&FateRow) -> Option<f64>, note: fn(f64) -> String| -> Vec<Bar> {
-        let bar = |row: &FateRow| {
-            let value = value(row);
-            Bar {
-                label: row.name.clone(),
-                note: value.map_or_else(|| "unknown".to_owned(), note),
-                value: value.unwrap_or(0.0),
-                tone: Tone::Blue,
-            }
-        };
-        rows.iter().map(bar).collect()
-    };
     if rows.is_empty() {
         return Vec::new();
     }
-    let seconds = |value: f64| format!("{} s", digits::six_digits(value));
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-    let jobs = bars(|row| Some(row.jobs as f64), |count| digits::grouped_decimal(count, 0));
-    let chart = |title: &str, caption: &str, axis: &str, bars| {
-        let caption = format!("By {by}. {caption}");
-        let (title, value_axis) = (title.to_owned(), axis.to_owned());
-        Chart::Bars(BarChart { title, caption, value_axis, bars })
+    let jobs = Measure {
+        of: |row| Some(row.jobs as f64),
+        note: |count| digits::grouped_decimal(count, 0),
+        axis: "jobs",
+        is_time: false,
     };
+    let run = Measure {
+        of: |row| row.run_s_median,
+        note: digits::lasting,
+        axis: "median run time",
+        is_time: true,
+    };
+    let chart =
+        |title: &str, caption: &str, (found, bars, value_axis): (String, Vec<Bar>, String)| {
+            let caption = format!("{found}By {by}. {caption}");
+            Chart::Bars(BarChart { title: title.to_owned(), caption, value_axis, bars })
+        };
     let mut charts = vec![
         (
             format!("load-sizes{stem}"),
-            chart(how_large, "Jobs with tasks in the loaded parts.", "jobs", jobs),
+            chart(how_large, "Jobs with tasks in the loaded parts.", {
+                let (_, bars, axis) = jobs.drawn(rows);
+                (most(rows), bars, axis)
+            }),
         ),
         (
             format!("load-size-run{stem}"),
             chart(
                 how_long,
                 "Median from the first SCHEDULE to the end, of jobs that started and ended in the window.",
-                "median run time (s)",
-                bars(|row| row.run_s_median, seconds),
+                run.drawn(rows),
             ),
         ),
     ];
     if with_waits {
+        let wait = Measure { of: |row| row.wait_s_mean, axis: "mean wait", ..run };
         charts.push((
             format!("load-size-wait{stem}"),
             chart(
                 "How long jobs of each size wait",
                 "Mean from the first SUBMIT to the first SCHEDULE, of jobs submitted in the window.",
-                "mean wait (s)",
-                bars(|row| row.wait_s_mean, seconds),
+                wait.drawn(rows),
             ),
         ));
+        let slowdown = Measure {
+            of: |row| row.slowdown_mean,
+            note: digits::three_digits,
+            axis: "mean bounded slowdown",
+            is_time: false,
+        };
         charts.push((
             format!("load-size-slowdown{stem}"),
             chart(
                 "How much waiting slows jobs of each size down",
                 "Mean bounded slowdown: wait plus run time, divided by the run time (at least 10 s); at least 1.",
-                "mean bounded slowdown",
-                bars(|row| row.slowdown_mean, digits::six_digits),
+                slowdown.drawn(rows),
             ),
         ));
     }
     charts
+}
+
+/// A class of sizes as a reader wants it: `1 to 10 million` for `1000000 to 10000000`.
+fn in_words(name: &str) -> String {
+    let Some((from, to)) = name.split_once(" to ") else { return name.to_owned() };
+    let (Ok(from), Ok(to)) = (from.parse::<f64>(), to.parse::<f64>()) else {
+        return name.to_owned();
+    };
+    let units = [(1e9, " billion"), (1e6, " million"), (1.0, "")];
+    let (per, unit) = units.into_iter().find(|unit| unit.0 <= to).unwrap_or((1.0, ""));
+    let [from, to] = [from / per, to / per].map(digits::three_digits);
+    format!("{from} to {to}{unit}")
+}
+
+/// What is drawn of each class.
+#[derive(Clone, Copy)]
+struct Measure {
+    of: fn(&FateRow) -> Option<f64>,
+    note: fn(f64) -> String,
+    axis: &'static str,
+    /// In seconds, which are drawn in minutes, hours or days where these say more.
+    is_time: bool,
+}
+
+impl Measure {
+    /// The smallest and the largest value in words, the bars, and the title of their axis.
+    fn drawn(&self, rows: &[FateRow]) -> (String, Vec<Bar>, String) {
+        let known: Vec<(f64, String)> =
+            rows.iter().filter_map(|row| Some(((self.of)(row)?, in_words(&row.name)))).collect();
+        let least = known.iter().min_by(|one, other| one.0.total_cmp(&other.0));
+        let most = known.iter().max_by(|one, other| one.0.total_cmp(&other.0));
+        let found = least.zip(most).filter(|(least, most)| least.0 < most.0).map_or_else(
+            String::new,
+            |(least, most)| {
+                let said = |of: &(f64, String)| format!("{} ({})", (self.note)(of.0), of.1);
+                format!("From {} to {}. ", said(least), said(most))
+            },
+        );
+        let (unit, per) = digits::unit_of_time(most.map_or(0.0, |most| most.0));
+        let (axis, per) = if self.is_time {
+            (format!("{} ({unit})", self.axis), per)
+        } else {
+            (self.axis.to_owned(), 1.0)
+        };
+        let bar = |row: &FateRow| {
+            let value = (self.of)(row);
+            Bar {
+                label: in_words(&row.name),
+                note: value.map_or_else(|| "unknown".to_owned(), self.note),
+                value: value.unwrap_or(0.0) / per,
+                tone: Tone::Blue,
+            }
+        };
+        (found, rows.iter().map(bar).collect(), axis)
+    }
+}
+
+/// The class with most jobs: `Most are of 5-16: 11,581 of 11,704. `.
+fn most(rows: &[FateRow]) -> String {
+    let all: u64 = rows.iter().map(|row| row.jobs).sum();
+    let most = rows.iter().max_by_key(|row| row.jobs).filter(|_| 1 < rows.len());
+    most.map_or_else(String::new, |most| {
+        let which = if all < 2 * most.jobs { "Most" } else { "The largest class" };
+        format!(
+            "{which}: {}, with {} of {}. ",
+            in_words(&most.name),
+            digits::grouped(most.jobs),
+            digits::counted(all, "job")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_sizes_are_said_in_words() {
+        for (name, said) in [
+            ("1000000 to 10000000", "1 to 10 million"),
+            ("100000 to 1000000", "0.1 to 1 million"),
+            ("100 to 1000", "100 to 1,000"),
+            ("0.01 to 0.1", "0.01 to 0.1"),
+            ("5-16", "5-16"),
+            ("0", "0"),
+        ] {
+            assert_eq!(in_words(name), said);
+        }
+    }
+
+    #[test]
+    fn times_are_drawn_in_a_unit_that_says_more_and_captions_name_the_extremes() {
+        let row = |name: &str, jobs, run_s_median| FateRow {
+            name: name.to_owned(),
+            jobs,
+            run_s_median,
+            ..FateRow::default()
+        };
+        let rows = vec![row("1", 2, Some(90.5)), row("2-4", 8, Some(194_733.0)), row("5", 1, None)];
+        let sizes = Sizes { stem: "", titles: ["Large", "Long"], by: "tasks".to_owned(), rows };
+        let charts = charts_of(&sizes, false);
+        let [(_, Chart::Bars(large)), (_, Chart::Bars(long))] = &charts[..] else { panic!() };
+        assert!(large.caption.starts_with("Most: 2-4, with 8 of 11 jobs. By tasks."));
+        assert!(long.caption.starts_with("From 90.5 s (1) to 2.25 d (2-4). By tasks. Median"));
+        assert_eq!(long.value_axis, "median run time (d)");
+        assert!((long.bars[1].value - 194_733.0 / 86_400.0).abs() < 1e-9);
+        assert_eq!(long.bars[2].note, "unknown");
+    }
 }

@@ -2,8 +2,9 @@
 //! time limits by queue.
 
 use super::{Months, by_use, hours};
+use crate::answers::sentences::{self, short};
 use crate::charts::{Bar, BarChart, Chart, Tone};
-use crate::digits::{counted, grouped, grouped_decimal};
+use crate::digits::{counted, grouped, grouped_decimal, lasting};
 use crate::studies::load::jobs::FateRow;
 use crate::studies::monthly::{Limits, Sums};
 use crate::units::CpuTime;
@@ -28,6 +29,12 @@ pub(super) fn all(months: &Months) -> Vec<(String, Chart)> {
     drawn.map(|(name, chart)| (name.to_owned(), Chart::Bars(chart))).collect()
 }
 
+/// A name as it stands at a bar; a number says what it is the number of.
+fn named(kind: &str, name: &str) -> String {
+    let is_number = !name.is_empty() && name.bytes().all(|letter| letter.is_ascii_digit());
+    if is_number { format!("{kind} {name}") } else { name.to_owned() }
+}
+
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0))
 }
@@ -38,7 +45,10 @@ fn by_month(months: &Months) -> BarChart {
     let totals = monthly.by_month();
     let shown = totals.len().min(MONTHS_SHOWN);
     let most = (BARS_SHOWN / shown.max(1)).max(1);
-    let names: Vec<&str> = by_use(monthly.by_account()).into_iter().map(|row| row.0).collect();
+    let accounts = by_use(monthly.by_account());
+    let all = accounts.iter().map(|row| row.1.used.cpu).sum::<CpuTime>();
+    let found = heaviest("Account", accounts.iter().map(|row| (row.0, row.1.used.cpu)), all);
+    let names: Vec<&str> = accounts.iter().map(|row| row.0).collect();
     let tone = |name: &str| {
         let place = names.iter().position(|known| *known == name).unwrap_or(0);
         TONES[place % TONES.len()]
@@ -49,7 +59,7 @@ fn by_month(months: &Months) -> BarChart {
         let own = own.filter(|(_, sums)| sums.used.cpu != CpuTime::ZERO);
         let before = bars.len();
         bars.extend(own.take(most).map(|(name, sums)| Bar {
-            label: format!("{month} {name}"),
+            label: format!("{month} {}", named("account", name)),
             value: hours(sums.used.cpu),
             note: percent(sums.used.cpu.share_of(total.used.cpu)),
             tone: tone(name),
@@ -64,7 +74,7 @@ fn by_month(months: &Months) -> BarChart {
     BarChart {
         title: "CPU time by month and account".to_owned(),
         caption: format!(
-            "Attempts are cut at the ends of months in {}; at the bar its share of the month; the {} \
+            "{found}Attempts are cut at the ends of months in {}; at the bar its share of the month; the {} \
             of each month with most CPU time{left}.",
             months.zone,
             counted(drawn as u64, "account")
@@ -78,9 +88,12 @@ fn by_month(months: &Months) -> BarChart {
 fn users(months: &Months) -> BarChart {
     let all = months.monthly.users.iter().map(|(name, user)| (name.as_str(), user.0.clone()));
     let used = |sums: &Sums| hours(sums.used.cpu);
-    let shown = by_use(all).into_iter().take(months.plan.users.min(BARS_SHOWN));
+    let all = by_use(all);
+    let whole = all.iter().map(|row| row.1.used.cpu).sum::<CpuTime>();
+    let found = heaviest("User", all.iter().map(|row| (row.0, row.1.used.cpu)), whole);
+    let shown = all.into_iter().take(months.plan.users.min(BARS_SHOWN));
     let bars = shown.map(|(name, sums)| Bar {
-        label: name.to_owned(),
+        label: named("user", name),
         value: used(&sums),
         note: match sums.wasted.cpu.share_of(sums.used.cpu).filter(|&share| 0.0 < share) {
             Some(share) => format!("{} did not finish", percent(Some(share))),
@@ -97,7 +110,7 @@ fn users(months: &Months) -> BarChart {
     BarChart {
         title: "Users by CPU time".to_owned(),
         caption: format!(
-            "The {} with most CPU time, of {} in all{noted}.",
+            "{found}The {} with most CPU time, of {} in all{noted}.",
             counted(bars.len() as u64, "user"),
             grouped(months.monthly.users.len() as u64)
         ),
@@ -113,13 +126,21 @@ fn waits(months: &Months) -> BarChart {
         rows.filter_map(|(queue, row)| Some((row.wait_s_p95?, queue, row))).collect();
     rows.sort_by(|one, other| other.0.total_cmp(&one.0));
     let cpus = |size: &str| if size == "1" { "1 CPU".to_owned() } else { format!("{size} CPUs") };
+    let found = rows.first().map_or_else(String::new, |(wait_s, queue, row)| {
+        format!(
+            "The longest: {} in {}, {}. ",
+            lasting(*wait_s),
+            named("queue", queue),
+            cpus(&row.name)
+        )
+    });
     let bars = rows.iter().take(BARS_SHOWN).filter_map(|(wait_s, queue, row)| {
         Some(Bar {
-            label: format!("{queue}, {}", cpus(&row.name)),
+            label: format!("{}, {}", named("queue", queue), cpus(&row.name)),
             value: wait_s / 3600.0,
             note: format!(
-                "median {} s of {}",
-                grouped_decimal(row.wait_s_median?, 0),
+                "median {} of {}",
+                lasting(row.wait_s_median?),
                 counted(row.jobs_with_wait, "job")
             ),
             tone: Tone::Blue,
@@ -128,7 +149,7 @@ fn waits(months: &Months) -> BarChart {
     BarChart {
         title: "Waits by queue and size".to_owned(),
         caption: format!(
-            "95 % of the jobs of a queue and size waited for at most as long as the bar, from \
+            "{found}95 % of the jobs of a queue and size waited for at most as long as the bar, from \
             their submission to their start; at the bar the median.{}",
             at_most(rows.len(), "the longest")
         ),
@@ -141,9 +162,14 @@ fn waits(months: &Months) -> BarChart {
 fn limits(months: &Months) -> BarChart {
     let mut rows: Vec<(&String, &Limits)> = months.monthly.limits.iter().collect();
     rows.sort_by(|one, other| other.1.asked.cmp(&one.1.asked).then(one.0.cmp(other.0)));
+    let sum = |of: fn(&Limits) -> CpuTime| rows.iter().map(|row| of(row.1)).sum::<CpuTime>();
+    let whole = sum(|limits| limits.used).share_of(sum(|limits| limits.asked));
+    let found = whole.map_or_else(String::new, |share| {
+        format!("In all {} of what was requested was used. ", sentences::percent(share))
+    });
     let bars = rows.iter().take(BARS_SHOWN).filter_map(|(queue, limits)| {
         Some(Bar {
-            label: (*queue).clone(),
+            label: named("queue", queue),
             value: limits.used.share_of(limits.asked)? * 100.0,
             note: format!(
                 "{} of {} {}, {}",
@@ -158,7 +184,7 @@ fn limits(months: &Months) -> BarChart {
     BarChart {
         title: "How much of the time limits was used".to_owned(),
         caption: format!(
-            "CPU time of the attempts that ended, as a share of what they requested: time limit \
+            "{found}CPU time of the attempts that ended, as a share of what they requested: time limit \
             times CPUs; queues with the largest requests first.{}",
             at_most(rows.len(), "the first")
         ),
@@ -167,11 +193,38 @@ fn limits(months: &Months) -> BarChart {
     }
 }
 
+/// Who used most: `User honbu used most, 30.3 % of all. `; nothing of one alone.
+fn heaviest<'a>(
+    kind: &str,
+    mut by_use: impl ExactSizeIterator<Item = (&'a str, CpuTime)>,
+    all: CpuTime,
+) -> String {
+    if by_use.len() < 2 {
+        return String::new();
+    }
+    let share = by_use.next().and_then(|(name, cpu)| Some((name, cpu.share_of(all)?)));
+    share.map_or_else(String::new, |(name, share)| {
+        format!("{kind} {} used most, {} of all. ", short(name), sentences::percent(share))
+    })
+}
+
 /// Says that not all are drawn, where that is so.
 fn at_most(count: usize, which: &str) -> String {
     if BARS_SHOWN < count {
         format!(" Shown: {which} {BARS_SHOWN} of {count}.")
     } else {
         String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_at_bars_say_what_they_are_of() {
+        assert_eq!(named("account", "4"), "account 4");
+        assert_eq!(named("account", "calla"), "calla");
+        assert_eq!(named("user", "-"), "-");
     }
 }

@@ -3,6 +3,7 @@
 //! In: scores. Out: charts by the stem of their files. A rule that only says yes or no is a single
 //! point of a curve, between the corners.
 
+use crate::answers::sentences;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
 
@@ -13,28 +14,34 @@ const TONES: [Tone; 7] =
 /// Fewest jobs of a bin that is drawn; the table has all bins.
 const JOBS_SHOWN: u64 = 100;
 
+/// Fewest jobs of a day that is drawn: the share of a few says little.
+const JOBS_OF_DAY: u64 = 10;
+
 /// The pictures of predictions that were made at submission or later, with what is not counted at
 /// the end of each caption.
 pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, Chart)> {
     if scores.iter().all(|score| score.jobs == 0) {
         return Vec::new();
     }
-    let chart = |title: &str, caption: &str, axes: [&str; 2], lines: Vec<Line>| {
+    let chart = |title: &str, [found, caption]: [&str; 2], axes: [&str; 2], lines: Vec<Line>| {
         Chart::Lines(LineChart {
             title: title.to_owned(),
-            caption: format!("{caption} Rules learn only from jobs that had ended; {edges}."),
+            caption: format!(
+                "{found}{caption} Rules learn only from jobs that had ended; {edges}."
+            ),
             x_axis: axes[0].to_owned(),
             y_axis: axes[1].to_owned(),
             x_scale: Scale::Linear,
             lines,
         })
     };
-    vec![
+    let point = "Each point is a smallest chance from which jobs are predicted not to finish.";
+    let mut charts = vec![
         (
             "predict-roc".to_owned(),
             chart(
                 &format!("Jobs that do not finish, found {when} (ROC)"),
-                "Each point is a smallest chance from which jobs are predicted not to finish.",
+                [&largest_area(scores), point],
                 ["false positive rate (%)", "recall (%)"],
                 roc(scores),
             ),
@@ -43,7 +50,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
             "predict-precision-recall".to_owned(),
             chart(
                 &format!("Precision against recall {when}"),
-                "Each point is a smallest chance from which jobs are predicted not to finish.",
+                [&best_balance(scores), point],
                 ["recall (%)", "precision (%)"],
                 tradeoff(scores),
             ),
@@ -52,21 +59,93 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
             "predict-calibration".to_owned(),
             chart(
                 "Predicted chance against the actual share",
-                "Jobs by predicted chance, in ten bins (of at least 100 jobs); a rule whose chances are right lies on the diagonal.",
+                [
+                    &closest(scores),
+                    "Jobs by predicted chance, in ten bins (of at least 100 jobs); a rule whose \
+                    chances are right lies on the diagonal.",
+                ],
                 ["predicted chance not to finish, mean (%)", "jobs that did not finish (%)"],
                 calibration(scores),
             ),
         ),
-        (
-            "predict-days".to_owned(),
-            chart(
-                &format!("Accuracy of predictions {when}, day by day"),
-                "Jobs by the day of their submission.",
-                ["day of the trace clock", "accuracy (%)"],
-                days(scores),
-            ),
-        ),
-    ]
+    ];
+    let days = days(scores);
+    // A line needs two days.
+    if days.iter().any(|line| 1 < line.points.len()) {
+        let said = format!("Jobs by the day of their submission; days with {JOBS_OF_DAY} or more.");
+        let title = format!("Accuracy of predictions {when}, day by day");
+        let axes = ["days since the first of them", "accuracy (%)"];
+        let chart = chart(&title, [&usual_day(scores), &said], axes, days);
+        charts.push(("predict-days".to_owned(), chart));
+    }
+    charts
+}
+
+/// The rule of which a number is largest: its name and the number.
+fn largest(scores: &[Score], of: impl Fn(&Score) -> Option<f64>) -> Option<(&Score, f64)> {
+    let known = scores.iter().filter_map(|score| Some((score, of(score)?)));
+    // The first of equal ones.
+    known.reduce(|most, next| if most.1 < next.1 { next } else { most })
+}
+
+/// The rule that ranks jobs best.
+fn largest_area(scores: &[Score]) -> String {
+    largest(scores, |score| score.auc).map_or_else(String::new, |(score, area)| {
+        let better = if 0.5 < area { "" } else { ": no rule ranks jobs better than chance" };
+        format!(
+            "The area under the curve, 0.5 by chance, is largest for {}: {area:.2}{better}. ",
+            score.rule
+        )
+    })
+}
+
+/// Where precision and recall are best together, by their harmonic mean.
+fn best_balance(scores: &[Score]) -> String {
+    let balance = |point: &Point| {
+        let (precision, recall) = (point.precision?, point.recall?);
+        (0.0 < precision + recall).then(|| 2.0 * precision * recall / (precision + recall))
+    };
+    let best_of = |score: &Score| score.curve.iter().filter_map(balance).reduce(f64::max);
+    let Some((score, f1)) = largest(scores, best_of) else { return String::new() };
+    let point = score.curve.iter().find(|point| balance(point) == Some(f1));
+    let shares = point.and_then(|point| point.precision.zip(point.recall));
+    shares.map_or_else(String::new, |(precision, recall)| {
+        format!(
+            "Best together (by F1, their harmonic mean): {}, a precision of {} at a recall of {}. ",
+            score.rule,
+            sentences::percent(precision),
+            sentences::percent(recall)
+        )
+    })
+}
+
+/// The rule whose chances are closest to what came true.
+fn closest(scores: &[Score]) -> String {
+    let negative = |score: &Score| Some(-score.brier_score?);
+    largest(scores, negative).map_or_else(String::new, |(score, brier)| {
+        format!(
+            "Closest by the mean of the squared errors (Brier score): {}, {:.3}. ",
+            score.rule, -brier
+        )
+    })
+}
+
+/// How right the best rule is on the median day.
+fn usual_day(scores: &[Score]) -> String {
+    let Some((score, _)) = largest(scores, |score| score.accuracy) else { return String::new() };
+    let shown = score.days.iter().filter(|day| JOBS_OF_DAY <= day.jobs);
+    let mut shares: Vec<f64> = shown.filter_map(|day| day.accuracy).collect();
+    shares.sort_by(f64::total_cmp);
+    // Half of the days, and one more if they are odd, lie at or above it.
+    let median = shares.get(shares.len() / 2);
+    median.map_or_else(String::new, |&share| {
+        format!(
+            "On half of the {} days {} is right about {} of the jobs or more. ",
+            shares.len(),
+            score.rule,
+            sentences::percent(share)
+        )
+    })
 }
 
 fn percent(share: Option<f64>) -> Option<f64> {
@@ -104,11 +183,16 @@ fn calibration(scores: &[Score]) -> Vec<Line> {
     all
 }
 
-/// Accuracy by day.
+/// Accuracy by day, counted from the first: the clock of a log may begin decades before.
 fn days(scores: &[Score]) -> Vec<Line> {
+    let is_shown = |day: &&OfDay| JOBS_OF_DAY <= day.jobs;
+    let all = scores.iter().flat_map(|score| &score.days).filter(is_shown);
+    let first = all.map(|day| day.day).min().unwrap_or(0);
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let at = |day: &OfDay| Some((day.day as f64, percent(day.accuracy)?));
-    lines(scores, Stroke::Marked, &|score| score.days.iter().filter_map(at).collect())
+    let at = |day: &OfDay| Some(((day.day - first) as f64, percent(day.accuracy)?));
+    lines(scores, Stroke::Marked, &|score| {
+        score.days.iter().filter(is_shown).filter_map(at).collect()
+    })
 }
 
 /// A line for each rule that has points.
@@ -131,4 +215,60 @@ fn lines(
         line
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(day: i64, jobs: u64, accuracy: f64) -> OfDay {
+        OfDay { day, jobs, accuracy: Some(accuracy), ..OfDay::default() }
+    }
+
+    #[test]
+    fn days_count_from_the_first_and_captions_say_what_was_found() {
+        let point = |recall, precision| Point {
+            recall: Some(recall),
+            precision: Some(precision),
+            ..Point::default()
+        };
+        let score = |rule: &str, auc, brier, accuracy, days, curve| Score {
+            rule: rule.to_owned(),
+            jobs: 40,
+            auc: Some(auc),
+            brier_score: Some(brier),
+            accuracy: Some(accuracy),
+            days,
+            curve,
+            ..Score::default()
+        };
+        let scores = [
+            score(
+                "one",
+                0.7,
+                0.2,
+                0.8,
+                vec![day(17_000, 20, 0.9), day(17_003, 20, 0.5), day(17_004, 9, 0.0)],
+                vec![point(1.0, 0.25), point(0.5, 0.5)],
+            ),
+            score("two", 0.6, 0.1, 0.7, vec![day(17_003, 20, 0.5)], vec![point(1.0, 0.2)]),
+        ];
+        let lines = days(&scores);
+        assert_eq!(lines[0].points, [(0.0, 90.0), (3.0, 50.0)]);
+        assert_eq!(lines[1].points, [(3.0, 50.0)]);
+        let charts = charts(&scores, "all are counted", "at submission");
+        let begins = [
+            "The area under the curve, 0.5 by chance, is largest for one: 0.70. Each point",
+            "Best together (by F1, their harmonic mean): one, a precision of 50.0 % at a recall \
+            of 50.0 %. Each",
+            "Closest by the mean of the squared errors (Brier score): two, 0.100. Jobs",
+            "On half of the 2 days one is right about 90.0 % of the jobs or more. Jobs",
+        ];
+        for ((_, chart), begin) in charts.iter().zip(begins) {
+            assert!(chart.caption().starts_with(begin), "{}", chart.caption());
+        }
+        assert_eq!(charts.len(), 4);
+        let single = [score("two", 0.5, 0.1, 0.7, vec![day(17_003, 20, 0.5)], Vec::new())];
+        assert_eq!(super::charts(&single, "all", "now").len(), 3, "a single day is no line");
+    }
 }

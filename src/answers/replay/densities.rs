@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::Run;
 use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Tone};
-use crate::digits::six_digits;
+use crate::digits::three_digits;
 use crate::replay::metrics::{BOUND_S, fates};
 
 /// Bins of a power of ten.
@@ -52,7 +52,7 @@ pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Ch
             "under {} {:.1} % of the tasks start within {SHORTEST_S} s, and the mean slowdown is {}",
             run.label,
             at_once * 100.0,
-            six_digits(mean)
+            three_digits(mean)
         )
     });
     let told = told.collect::<Vec<String>>().join("; ");

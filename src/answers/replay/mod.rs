@@ -13,6 +13,7 @@ use crate::schema::Table;
 
 pub mod charts;
 mod densities;
+mod gantt;
 pub mod journal;
 pub mod plan;
 pub mod run;

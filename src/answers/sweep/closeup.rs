@@ -27,7 +27,7 @@ use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::quantile;
 use crate::studies::rules::{Owner, RuleGrid};
-use crate::units::micros_to_seconds;
+use crate::units::{CpuRate, CpuTime, micros_to_seconds};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
@@ -55,6 +55,16 @@ const EVENTS_MAX: usize = 60;
 const ATTEMPTS_MAX: usize = 12;
 const SEQUENCE_MAX: usize = 60;
 
+/// Steps between the quantiles of lengths, and the fewest lengths of which they are stored.
+const QUANTILES: u32 = 20;
+const LENGTHS_MIN: usize = 10;
+
+/// Intervals of the CPU over time.
+const INTERVALS: i64 = 32;
+
+/// Users of whom the outcomes of all jobs are stored, those with most jobs.
+const USERS_MAX: usize = 5000;
+
 /// A job.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Closeup {
@@ -77,8 +87,22 @@ pub struct Closeup {
     finished_s_median: Option<f64>,
     finished_s_p95: Option<f64>,
     finished_s_max: Option<f64>,
+    /// Quantiles of the lengths at 0 %, 5 %, ..., 100 %, s; none of a few.
+    finished_s_quantiles: Vec<f64>,
+    /// What each attempt requested, while it is gathered.
+    #[serde(skip)]
+    held: Vec<([i64; 2], CpuRate)>,
+    cpu: Option<Cpu>,
     tasks: Vec<OfTask>,
     kills: Vec<Kill>,
+}
+
+/// The CPU that the running attempts of a job requested, the mean of each interval.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Cpu {
+    start_s: f64,
+    interval_s: f64,
+    requested: Vec<f64>,
 }
 
 /// An event.
@@ -125,7 +149,8 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
         return Ok(());
     }
     let mut named: BTreeSet<i64> = harmed(swept).into_iter().collect();
-    named.extend(longest(work.lake, work.windows)?);
+    let (longest, users) = looked_over(work.lake, work.windows)?;
+    named.extend(longest);
     let jobs = closeups(work.lake, work.windows, rules, &named)?;
     let rows = || jobs.iter();
     let table = Frame::default()
@@ -144,7 +169,7 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
     work.store(&Answer {
         kind: KIND,
         table: &table,
-        json: json!({ "jobs": jobs }),
+        json: json!({ "jobs": jobs, "users": by_user(users) }),
         settings,
         charts: Vec::new(),
     })
@@ -168,9 +193,12 @@ fn harmed(swept: &Swept) -> Vec<i64> {
 /// By outcome: how long tasks ran, µs, and the job; the longest first.
 type Longest = BTreeMap<u8, Vec<(Reverse<i64>, i64)>>;
 
-/// The jobs of each outcome whose tasks ran longest.
-fn longest(lake: &Lake, windows: Windows) -> Result<Vec<i64>, FactError> {
-    let of_bucket = |bucket: u32| -> Result<Longest, FactError> {
+/// By user: how many jobs have each outcome.
+type Users = BTreeMap<String, [u64; SEQUENCE_OUTCOMES.len()]>;
+
+/// The jobs of each outcome whose tasks ran longest, and what became of the jobs of each user.
+fn looked_over(lake: &Lake, windows: Windows) -> Result<(Vec<i64>, Users), FactError> {
+    let of_bucket = |bucket: u32| -> Result<(Longest, Users), FactError> {
         let known = Jobs::read(lake, bucket)?;
         let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
         Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
@@ -184,20 +212,45 @@ fn longest(lake: &Lake, windows: Windows) -> Result<Vec<i64>, FactError> {
             let job = &known.jobs[job];
             all.entry(job.by_sequence).or_default().push((Reverse(ran_us), job.id));
         }
-        Ok(shortened(all))
-    };
-    let merge = |mut one: Longest, other: Longest| {
-        for (outcome, jobs) in other {
-            one.entry(outcome).or_default().extend(jobs);
+        let mut users = Users::new();
+        for job in &known.jobs {
+            if let Some(user) = job.user {
+                let name = known.names.get(user).to_owned();
+                users.entry(name).or_default()[job.by_sequence as usize] += 1;
+            }
         }
-        Ok(shortened(one))
+        Ok((shortened(all), users))
     };
-    let all = (0..lake.bucket_count())
+    let merge = |mut one: (Longest, Users), other: (Longest, Users)| {
+        for (outcome, jobs) in other.0 {
+            one.0.entry(outcome).or_default().extend(jobs);
+        }
+        for (user, counts) in other.1 {
+            let own = one.1.entry(user).or_default();
+            own.iter_mut().zip(counts).for_each(|(own, count)| *own += count);
+        }
+        Ok((shortened(one.0), one.1))
+    };
+    let (longest, users) = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .map(of_bucket)
-        .try_reduce(Longest::new, merge)?;
-    Ok(all.into_values().flatten().map(|(_, id)| id).collect())
+        .try_reduce(Default::default, merge)?;
+    Ok((longest.into_values().flatten().map(|(_, id)| id).collect(), users))
+}
+
+/// Users with the outcomes of their jobs, those with most jobs first.
+fn by_user(users: Users) -> Vec<serde_json::Value> {
+    let mut users: Vec<(String, [u64; SEQUENCE_OUTCOMES.len()])> = users.into_iter().collect();
+    users.sort_by_cached_key(|(name, counts)| (Reverse(counts.iter().sum::<u64>()), name.clone()));
+    users.truncate(USERS_MAX);
+    let of = |(name, counts): (String, [u64; SEQUENCE_OUTCOMES.len()])| {
+        let known = SEQUENCE_OUTCOMES.iter().zip(counts).filter(|(_, count)| 0 < *count);
+        let outcomes: serde_json::Map<String, serde_json::Value> =
+            known.map(|(outcome, count)| ((*outcome).to_owned(), count.into())).collect();
+        json!({ "user": name, "outcomes": outcomes })
+    };
+    users.into_iter().map(of).collect()
 }
 
 fn shortened(mut all: Longest) -> Longest {
@@ -300,6 +353,7 @@ fn add(
     for attempt in task.attempts {
         let length_s = micros_to_seconds(attempt.length_us());
         job.running_s += length_s;
+        job.held.push(([attempt.start_us, attempt.end_us], attempt.requested_rate()));
         if attempt.ended_by == EndedBy::Event(crate::schema::EventType::Finish) {
             job.finished_s.push(length_s);
         }
@@ -351,9 +405,45 @@ fn ended(mut job: Closeup) -> Closeup {
     job.finished_s_median = quantile(&lengths, 0.5);
     job.finished_s_p95 = quantile(&lengths, 0.95);
     job.finished_s_max = lengths.last().copied();
+    if LENGTHS_MIN <= lengths.len() {
+        let steps = (0..=QUANTILES).map(|step| f64::from(step) / f64::from(QUANTILES));
+        job.finished_s_quantiles = steps.filter_map(|share| quantile(&lengths, share)).collect();
+    }
+    job.cpu = requested(&std::mem::take(&mut job.held));
     keep_first_tasks(&mut job.tasks);
     job.kills.sort_by(|one, other| (&one.rule, one.threshold).cmp(&(&other.rule, other.threshold)));
     job
+}
+
+/// Later instants stand for "after the trace", µs.
+const AFTER_US: i64 = i64::MAX / 4;
+
+/// What attempts requested together over their time, to the last instant that is known; nothing of one
+/// attempt, which is even, or where no request is known.
+#[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
+fn requested(held: &[([i64; 2], CpuRate)]) -> Option<Cpu> {
+    let known = || held.iter().filter(|(span, _)| span[0] < AFTER_US);
+    let from_us = known().map(|(span, _)| span[0]).min()?;
+    let to_us = known().flat_map(|(span, _)| *span).filter(|at_us| *at_us < AFTER_US).max()?;
+    let is_even = known().count() < 2 || known().all(|own| own.1 == CpuRate::ZERO);
+    if is_even || to_us - from_us < INTERVALS {
+        return None;
+    }
+    // Rounded up, so that the last interval holds the end.
+    let length_us = (to_us - from_us + INTERVALS - 1) / INTERVALS;
+    let interval = |number: i64| [number, number + 1].map(|number| from_us + number * length_us);
+    let of = |number: i64| {
+        let [begin_us, end_us] = interval(number);
+        let within = |&([start_us, stop_us], rate): &([i64; 2], CpuRate)| {
+            rate.over((stop_us.min(end_us) - start_us.max(begin_us)).max(0))
+        };
+        known().map(within).sum::<CpuTime>().seconds() / (length_us as f64 / 1e6)
+    };
+    Some(Cpu {
+        start_s: micros_to_seconds(from_us),
+        interval_s: micros_to_seconds(length_us),
+        requested: (0..INTERVALS).map(of).collect(),
+    })
 }
 
 /// Keeps the tasks that are listed: those with most attempts.
@@ -380,5 +470,43 @@ fn cut(sequence: &str) -> String {
     match sequence.char_indices().nth(SEQUENCE_MAX) {
         Some((end, _)) => format!("{}…", &sequence[..end]),
         None => sequence.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_add_up_over_the_time_of_a_job() {
+        //  |--- 1 CPU ---|
+        //          |--- 2 CPU ---|
+        //  0       16   32      48   s
+        let second = 1_000_000;
+        let held = [([0, 32 * second], 1.0), ([16 * second, 48 * second], 2.0)]
+            .map(|(span, rate)| (span, CpuRate::new(rate)));
+        let cpu = requested(&held).unwrap();
+        assert_eq!((cpu.start_s, cpu.interval_s), (0.0, 1.5));
+        assert_eq!((cpu.requested[0], cpu.requested[31]), (1.0, 2.0));
+        assert_eq!(cpu.requested[15], 3.0);
+        let sum: f64 = cpu.requested.iter().sum::<f64>() * cpu.interval_s;
+        assert!((sum - 96.0).abs() < 1e-9);
+        // One that ends after the trace is there to the last instant that is known.
+        let open = [held[0], ([16 * second, i64::MAX], CpuRate::ONE)];
+        let cpu = requested(&open).unwrap();
+        assert_eq!((cpu.interval_s, cpu.requested[31]), (1.0, 2.0));
+        assert_eq!(requested(&held[..1]), None, "one attempt is even");
+        assert_eq!(requested(&[([0, second], CpuRate::ZERO); 2]), None, "nothing is known");
+    }
+
+    #[test]
+    fn users_with_most_jobs_come_first() {
+        let mut users = Users::new();
+        users.entry("a".to_owned()).or_default()[0] = 1;
+        users.entry("b".to_owned()).or_default()[1] = 2;
+        let found = by_user(users);
+        let one = SEQUENCE_OUTCOMES[1];
+        assert_eq!(found[0], json!({"user": "b", "outcomes": {one: 2}}));
+        assert_eq!(found[1]["user"], "a");
     }
 }

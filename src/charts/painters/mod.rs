@@ -10,4 +10,4 @@ mod svg;
 pub(super) use pdf::pdf;
 #[cfg(feature = "charts")]
 pub(super) use png::png;
-pub(super) use svg::{HEAD, svg};
+pub(super) use svg::{HEAD, VALUES, svg};

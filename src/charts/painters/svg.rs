@@ -11,6 +11,9 @@ use crate::charts::theme::Ink;
 /// How the group of title and caption begins.
 pub(in crate::charts) const HEAD: &str = "<g class=\"head\">\n";
 
+/// The group of the values that appear under the pointer.
+pub(in crate::charts) const VALUES: &str = "<g class=\"values\" fill=\"transparent\">\n";
+
 /// The text of a file.
 pub(in crate::charts) fn svg(canvas: &Canvas) -> String {
     let (width, height) = (canvas.look.width, canvas.height);
@@ -40,7 +43,7 @@ pub(in crate::charts) fn svg(canvas: &Canvas) -> String {
     }
     layers(canvas, mark, &mut text);
     if !canvas.places.is_empty() {
-        text.push_str("<g class=\"values\" fill=\"transparent\">\n");
+        text.push_str(VALUES);
         text.extend(canvas.places.iter().map(place));
         text.push_str("</g>\n");
     }

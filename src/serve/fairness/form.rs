@@ -92,7 +92,7 @@ fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
                             input type="checkbox" name="use" value=(name) checked[ticked.contains(&name)];
                             (name)
                         }
-                        input name=(with) value=[pairs.get(&with)] placeholder=(usual(index)) aria-label={ "Parameters of " (name) }
+                        input name=(with) value=[pairs.get(&with)] placeholder=(usual(index)) title=(usual(index)) aria-label={ "Parameters of " (name) }
                             autocomplete="off" spellcheck="false" aria-invalid=[bad.is_some().then_some("true")];
                         (problem(bad))
                     }

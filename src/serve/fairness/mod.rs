@@ -125,7 +125,7 @@ fn is_built_in(name: &str) -> bool {
 }
 
 /// The built-in indices that are ticked, with their parameters.
-fn built_in(pairs: &Pairs) -> Result<Vec<String>, Vec<Wrong>> {
+pub(super) fn built_in(pairs: &Pairs) -> Result<Vec<String>, Vec<Wrong>> {
     let (mut texts, mut wrong) = (Vec::new(), Vec::new());
     for name in pairs.all("use") {
         if !is_built_in(name) {

@@ -116,7 +116,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 }
 
 /// Jobs of a size, or of a user.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FateRow {
     /// The class of sizes, or the user.
     pub name: String,

@@ -231,7 +231,7 @@ impl Tally {
 }
 
 /// How right a rule was.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Score {
     /// The rule, as it is written.
     pub rule: String,
@@ -281,7 +281,7 @@ pub struct OfOutcome {
 }
 
 /// Jobs submitted on a day of the trace clock.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct OfDay {
     /// The day, from 0.
     pub day: i64,
@@ -315,7 +315,7 @@ pub struct Bin {
 }
 
 /// A point of both curves.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Point {
     /// Jobs with at least this chance are predicted not to finish.
     pub chance_at_least: f64,
