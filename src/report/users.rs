@@ -389,16 +389,16 @@ fn running(spans: &[[i64; 2]], user: &str) -> Option<(Chart, String)> {
     }
     let means: Vec<f64> = sums.iter().map(|&sum| sum as f64 / length_us as f64).collect();
     let most = means.iter().copied().fold(0.0, f64::max);
-    let length_s = length_us as f64 / 1e6;
+    let interval_s = length_us as f64 / 1e6;
     let said = format!(
         "At most {} at once, from the first SCHEDULE of each to its last event; each value is the \
         mean over {}. From {} on.",
         three_digits(most),
-        lasting(length_s),
+        lasting(interval_s),
         instant(from_us as f64 / 1e6),
     );
-    let (unit, per) = unit_of_time(length_s * INTERVALS as f64);
-    let edges = (0..=INTERVALS).map(|edge| edge as f64 * length_s / per).collect();
+    let (unit, per) = unit_of_time(interval_s * INTERVALS as f64);
+    let edges = (0..=INTERVALS).map(|edge| edge as f64 * interval_s / per).collect();
     let area = Area {
         name: String::new(),
         values: means.into_iter().map(Some).collect(),
@@ -442,7 +442,7 @@ mod tests {
         for (number, values) in
             [[1.0, 2.0, 9.0], [0.0, 0.0, 0.0], [3.0, 1.0, 7.0]].iter().enumerate()
         {
-            index.days.push(number as f64);
+            index.days.push([0.0, 1.0, 2.0][number]);
             index.now.push(("a".to_owned(), values[0]));
             index.last.extend(values);
             index.close(if number == 2 { 3 } else { number }, 2, 3);
