@@ -449,6 +449,10 @@ fn sample(named: Named<'_>, (x, y): At, length: f64, canvas: &mut Canvas) {
             let corners = [(left, top), (right, top), (right, bottom), (left, bottom)];
             hatch(&corners, named.tone, canvas);
         }
+        Some(Stroke::Whisker) => {
+            let (points, ink) = (vec![(x, y), (x + length, y)], ink.with_opacity(0.45));
+            canvas.marks.push(Mark::Path { points, width: wide / 2.0, dash: &[], ink });
+        }
         Some(stroke) => {
             let points = vec![(x, y), (x + length, y)];
             canvas.marks.push(Mark::Path { points, width: wide, dash, ink });

@@ -45,7 +45,7 @@ LINES = """(wholes) => [...document.querySelectorAll("g.plot path[stroke-dasharr
     whole.removeAttribute("stroke-dasharray");
     cut.parentNode.append(whole);
     const sampled = (path) => Array.from({ length: 2000 }, (_, n) =>
-      path.getPointAtLength(n / 1999 * path.getTotalLength()));
+      path.getPointAtLength((n + 0.5) / 2000 * path.getTotalLength()));
     const off = cut.getTotalLength() === 0 ? 0 : sampled(cut).filter((at) => !whole.isPointInStroke(at)).length;
     const clip = document.querySelector(cut.closest("g.plot").getAttribute("clip-path").slice(4, -1).replaceAll('"', ""));
     const { x, width } = clip.firstElementChild.getBBox();
