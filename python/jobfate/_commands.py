@@ -562,7 +562,7 @@ def account(
     classes: How outcomes are defined: sequence or terminal [default: sequence]
     resource: What is added up [default: cpu]
     memory: What memory means
-    group_by: Split the outcomes by class, priority, user or reason
+    group_by: Split the outcomes by class, priority, user, reason or qos
     by_reason: Split each outcome by the reason why the jobs ended
     open_attempts: Where an attempt without a recorded end is closed [default: job-end]
     engine: The engine that computes the facts [default: native]
