@@ -180,6 +180,17 @@ def prices(page, path, report):
             expected = ["kill nothing"]
         if not all(text in said for text in expected):
             yield f"at a price of {price}: `{said}`, not {expected}"
+    # Before anything is chosen, the rule and threshold that are worth most at the price of the sweep.
+    fresh = page.context.new_page()
+    fresh.goto(path.as_uri())
+    usual = result["settings"]["price"]
+    top = max(float(row["net_cpu"]) - usual * float(row["harmed_jobs"]) for row in table)
+    tops = [f"{row['rule']} at T = {number(float(row['threshold']))} " for row in table
+            if float(row["net_cpu"]) - usual * float(row["harmed_jobs"]) == top]
+    said = fresh.locator(".what-if .said").last.text_content()
+    if not said.startswith(tuple(tops)):
+        yield f"at first: `{said}`, not {tops}"
+    fresh.close()
     rules = {row["rule"] for row in table}
     rule = max(sorted(rules), key=lambda rule: sum(row["rule"] == rule for row in table))
     own = sorted((row for row in table if row["rule"] == rule), key=lambda row: float(row["threshold"]))

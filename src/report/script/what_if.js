@@ -73,9 +73,14 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     at.textContent = `${named(one)}: ${said(one)}`;
     threshold.setAttribute("aria-valuetext", `T = ${amount(one.threshold)} ${one.unit}`);
   };
+  // A rule is first shown where it is worth most at the price of the sweep.
+  const usual = Number(box.dataset.price);
+  const worthMost = (some) => some.reduce((one, other) =>
+    (one.net - usual * one.harmed < other.net - usual * other.harmed ? other : one));
   const restart = () => {
-    threshold.max = ofRule().length - 1;
-    threshold.value = 0;
+    const own = ofRule();
+    threshold.max = own.length - 1;
+    threshold.value = own.indexOf(worthMost(own));
   };
   const keep = () => {
     mark();
@@ -88,9 +93,10 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   });
   threshold.addEventListener("input", keep);
   if (chosen.has("price")) price.value = chosen.get("price");
-  if (rules.includes(chosen.get("rule"))) rule.value = chosen.get("rule");
+  rule.value = rules.includes(chosen.get("rule")) ? chosen.get("rule") : worthMost(rows).rule;
   restart();
-  threshold.value = Math.max(0, ofRule().findIndex((one) => `${one.threshold}` === chosen.get("threshold")));
+  const place = ofRule().findIndex((one) => `${one.threshold}` === chosen.get("threshold"));
+  if (0 <= place) threshold.value = place;
   show();
   mark();
   box.append(
