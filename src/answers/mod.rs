@@ -8,6 +8,7 @@ mod amounts;
 pub mod analysis;
 mod checked;
 pub mod classify;
+pub(crate) mod condition;
 pub mod definitions;
 pub mod describe;
 pub mod detect;

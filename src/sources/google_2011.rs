@@ -11,7 +11,8 @@
 use super::blocks::TextBlock;
 use super::fields::{self, CarefulTime};
 use super::part::{HandOut, PartParser};
-use super::rows::{Cells, Reject, RejectReason, RowBlock, reject_text};
+use super::reject::{Reject, RejectReason, reject_text};
+use super::rows::{Cells, RowBlock};
 use crate::schema::{self, AMOUNT_MAX, Column, ColumnType, Source, Table};
 
 /// The lake's column (by position) that each field of a line fills.

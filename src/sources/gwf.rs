@@ -14,7 +14,8 @@
 use super::fields;
 use super::folder::RawPart;
 use super::log::{self, Fault, JobKey, LineFormat, LogJob, LogParser};
-use super::rows::{Cell, RejectReason};
+use super::reject::RejectReason;
+use super::rows::Cell;
 
 /// Fields of a line.
 pub(super) const FIELD_COUNT: usize = 29;

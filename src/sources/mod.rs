@@ -43,6 +43,7 @@ pub mod part;
 pub mod propose;
 pub mod reading;
 pub(crate) mod records;
+mod reject;
 mod repeats;
 pub mod rows;
 pub(crate) mod rumen;
@@ -60,8 +61,9 @@ pub(crate) use folder::part_count_of_name;
 pub use folder::{RawPart, TraceFolder};
 pub use google_2019::owners::Owners;
 pub use part::Notes;
+pub use reject::{Reject, RejectReason};
 pub(crate) use rows::range_of;
-pub use rows::{Cell, Cells, ColumnData, Reject, RejectReason, RowBlock, RowError};
+pub use rows::{Cell, Cells, ColumnData, RowBlock, RowError};
 pub use trace::open_trace;
 
 /// The parser for a part whose text begins with `begin`.

@@ -26,7 +26,8 @@ use super::records::{
     FAIL, FINISH, Fault, KILL, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks,
     number_of_name,
 };
-use super::rows::{Cell, RejectReason};
+use super::reject::RejectReason;
+use super::rows::Cell;
 use super::{SourceError, SourceErrorKind, fields};
 use crate::schema::Table;
 use crate::units::MICROS_PER_SECOND;

@@ -1,7 +1,7 @@
 //! The step of `sweep` in an analysis: all rules, and the one chosen on the first half of the
 //! history.
 
-use crate::answers::sentences::LIMITS;
+use crate::answers::condition::LIMITS;
 use crate::answers::spread::Errand;
 use crate::answers::study::{Open, Step, Verdict, Work};
 use crate::answers::sweep::closeup;

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::{Told, of_one_job};
-use crate::answers::sentences::{OF_REQUESTED, condition, limits, percent};
+use crate::answers::condition::{OF_REQUESTED, condition};
+use crate::answers::sentences::{limits, percent};
 use crate::digits::{counted, grouped, six_digits};
 
 /// The rule that earlier jobs would have chosen, with its score on later ones and the interval over

@@ -19,7 +19,7 @@
 use super::fields;
 use super::records::fields::{Fields, whole};
 use super::records::{FAIL, FINISH, Fault, KILL, Life, Remarks, Turn};
-use super::rows::RejectReason;
+use super::reject::RejectReason;
 
 pub(super) mod files;
 pub(super) mod requests;

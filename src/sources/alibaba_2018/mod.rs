@@ -28,7 +28,8 @@ use super::records::{
     Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, Turn, machine_id,
     number_of_name,
 };
-use super::rows::{Cell, RejectReason};
+use super::reject::RejectReason;
+use super::rows::Cell;
 use super::{SourceError, fields};
 use crate::schema::{Source, Table};
 use crate::units::MICROS_PER_SECOND;

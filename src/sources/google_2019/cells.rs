@@ -5,7 +5,8 @@
 use super::super::fields::NAME_MAX;
 use super::super::json::value::Raw;
 use super::super::records::Fault;
-use super::super::rows::{Cell, RejectReason, RowBlock};
+use super::super::reject::RejectReason;
+use super::super::rows::{Cell, RowBlock};
 use crate::schema::AMOUNT_MAX;
 
 /// Cells of a row as they are read, the first fault kept.

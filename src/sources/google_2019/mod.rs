@@ -35,7 +35,8 @@ use super::folder::RawPart;
 use super::json::value::Raw;
 use super::part::{HandOut, Notes, PartParser};
 use super::records::Fault;
-use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use super::reject::{Reject, RejectReason, reject_text};
+use super::rows::{Cell, RowBlock};
 use crate::schema::{Source, Table, row_id};
 
 mod cells;

@@ -30,7 +30,8 @@ use super::part::{HandOut, Notes, PartParser};
 use super::records::Fault;
 use super::records::fields::{Fields, whole};
 use super::records::lines::names_of;
-use super::rows::{Reject, RejectReason, RowBlock, reject_text};
+use super::reject::{Reject, RejectReason, reject_text};
+use super::rows::RowBlock;
 use super::{SourceError, fields};
 use crate::schema::Table;
 

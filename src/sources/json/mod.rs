@@ -11,7 +11,8 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use super::blocks::TextBlock;
 use super::records::Fault;
-use super::rows::{Reject, RejectReason, RowBlock, reject_text};
+use super::reject::{Reject, RejectReason, reject_text};
+use super::rows::RowBlock;
 
 mod envelope;
 mod objects;

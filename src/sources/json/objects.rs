@@ -5,7 +5,7 @@
 //! for the parser to say. Memory holds one object of at most [`OBJECT_MAX`] bytes, and of a larger
 //! one no more than was read until it was one; that stays until the end of the file.
 
-use super::super::rows::{REJECT_TEXT_MAX, RejectReason};
+use super::super::reject::{REJECT_TEXT_MAX, RejectReason};
 
 /// An object larger than this is not a job: one of a million attempts has half as many bytes.
 const OBJECT_MAX: usize = 256 << 20;

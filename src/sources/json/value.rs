@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::super::rows::RejectReason;
+use super::super::reject::RejectReason;
 
 /// A field as it stands in an object.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -42,7 +42,8 @@ use super::folder::RawPart;
 use super::json::{ObjectReader, is_list};
 use super::part::{HandOut, Notes, PartParser};
 use super::records::{Fault, Line, Parsed, RecordFormat, RecordParser, Remarks};
-use super::rows::{Cell, RejectReason, RowBlock};
+use super::reject::RejectReason;
+use super::rows::{Cell, RowBlock};
 use crate::schema::Table;
 
 mod changes;

@@ -2,7 +2,7 @@
 
 use super::Fault;
 use crate::sources::fields;
-use crate::sources::rows::RejectReason;
+use crate::sources::reject::RejectReason;
 use crate::units::MICROS_PER_SECOND;
 
 /// Reads seconds, perhaps with a fraction, as whole microseconds, rounded half up beyond them.

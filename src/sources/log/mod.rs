@@ -34,7 +34,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::blocks::TextBlock;
 use super::folder::RawPart;
 use super::part::{HandOut, Notes, PartParser};
-use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use super::reject::{Reject, RejectReason, reject_text};
+use super::rows::{Cell, RowBlock};
 use crate::schema::{EventType, Table, row_id};
 
 mod cells;

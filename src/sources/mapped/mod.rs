@@ -27,7 +27,8 @@ use super::records::{
     FINISH, Fault, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats,
     machine_id, number_of_name, status_of,
 };
-use super::rows::{Cell, RejectReason};
+use super::reject::RejectReason;
+use super::rows::Cell;
 use super::zone::{Instant, Stamp, Zone};
 use super::{SourceError, SourceErrorKind, fields};
 use crate::notation::Mistake;

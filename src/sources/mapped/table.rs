@@ -9,7 +9,7 @@ use super::super::map::Map;
 use super::super::records::Fault;
 use super::super::records::fields::Fields;
 use super::super::records::lines::{Lines, first_line, names_of};
-use super::super::rows::RejectReason;
+use super::super::reject::RejectReason;
 use crate::notation::Mistake;
 
 /// Rows that are looked at to learn which keys JSON objects have.

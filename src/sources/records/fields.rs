@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::sources::fields;
-use crate::sources::rows::RejectReason;
+use crate::sources::reject::RejectReason;
 use crate::units::MICROS_PER_SECOND;
 
 /// A column and what is wrong there.

@@ -2,7 +2,7 @@
 
 use super::Fault;
 use super::fields::Fields;
-use crate::sources::rows::RejectReason;
+use crate::sources::reject::RejectReason;
 
 /// How the lines of a table are written.
 #[derive(Debug)]

@@ -28,8 +28,9 @@ use rustc_hash::FxHashMap;
 use super::blocks::TextBlock;
 use super::folder::RawPart;
 use super::part::{HandOut, Notes, PartParser};
+use super::reject::{Reject, RejectReason, reject_text};
 use super::repeats::Repeats;
-use super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use super::rows::{Cell, RowBlock};
 use crate::schema::{EventType, Table, row_id};
 
 pub(super) mod clock;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::super::fields::NAME_MAX;
 use super::super::records::{FAIL, FINISH, Fault, KILL, SCHEDULE, SUBMIT};
-use super::super::rows::RejectReason;
+use super::super::reject::RejectReason;
 use super::tasks::{List, LoggedAttempt, LoggedTask};
 use super::unescaped;
 

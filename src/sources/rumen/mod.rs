@@ -33,7 +33,8 @@ use super::folder::RawPart;
 use super::json::ObjectReader;
 use super::part::{HandOut, Notes, PartParser};
 use super::records::Fault;
-use super::rows::{Cell, RejectReason, RowBlock};
+use super::reject::RejectReason;
+use super::rows::{Cell, RowBlock};
 use super::{SourceError, SourceErrorKind};
 use crate::schema::{Table, row_id};
 

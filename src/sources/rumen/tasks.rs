@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 
 use super::super::json::each_item;
 use super::super::records::Fault;
-use super::super::rows::RejectReason;
+use super::super::reject::RejectReason;
 
 /// Attempts of a task; Hadoop gives up after a handful.
 const ATTEMPTS_MAX: usize = 10_000;

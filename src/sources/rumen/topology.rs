@@ -11,7 +11,8 @@ use serde::Deserialize;
 use super::super::SourceError;
 use super::super::blocks::{BlockReader, TextBlock};
 use super::super::part::{HandOut, PartParser};
-use super::super::rows::{Cell, Reject, RejectReason, RowBlock, reject_text};
+use super::super::reject::{Reject, RejectReason, reject_text};
+use super::super::rows::{Cell, RowBlock};
 use super::{bad_topology, unescaped};
 use crate::schema::row_id;
 

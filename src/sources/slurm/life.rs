@@ -3,7 +3,7 @@
 use super::super::records::clock::times;
 use super::super::records::fields::whole;
 use super::super::records::{EVICT, FAIL, FINISH, Fault, KILL, LOST, Life, Remarks, status_of};
-use super::super::rows::RejectReason;
+use super::super::reject::RejectReason;
 use super::Row;
 use super::columns::Col;
 use super::values::Cpus;

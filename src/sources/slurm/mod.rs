@@ -39,7 +39,8 @@ use super::records::{
     Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats, machine_id,
     number_of_name,
 };
-use super::rows::{Cell, RejectReason};
+use super::reject::RejectReason;
+use super::rows::Cell;
 use super::zone::{Instant, Stamp, Zone};
 use super::{SourceError, SourceErrorKind, fields};
 use crate::schema::row_id;

@@ -3,7 +3,7 @@
 use super::super::fields::careful_text;
 use super::super::records::fields::{amount, span_us, whole};
 use super::super::records::{Fault, Remarks};
-use super::super::rows::RejectReason;
+use super::super::reject::RejectReason;
 use super::Row;
 use super::columns::Col;
 use crate::units::MICROS_PER_SECOND;
