@@ -22,6 +22,9 @@ pub const MICROS_PER_SECOND: i64 = 1_000_000;
 /// Microseconds in a day.
 pub const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 
+/// Instants from here on stand for "after the trace" (2^63-1 in the trace of 2011), µs.
+pub(crate) const AFTER_TRACE_US: i64 = i64::MAX / 4;
+
 /// Converts whole microseconds to seconds.
 #[expect(clippy::cast_precision_loss, reason = "a trace is far shorter than 2^53 µs (285 years)")]
 pub fn micros_to_seconds(micros: i64) -> f64 {

@@ -118,10 +118,7 @@ impl Member<'_> {
     fn add(&mut self, found: Option<Found>) {
         match (self, found) {
             (Self::Outcomes(_, sum), Some(Found::Outcomes(part))) => {
-                *sum = Some(match sum.take() {
-                    Some(whole) => Box::new(whole.merge(*part)),
-                    None => part,
-                });
+                *sum = Some(Box::new(joined(sum.take(), *part, Study::merge)));
             }
             (Self::Usage(usage), Some(Found::Usage(part))) => {
                 let Some(gathering) = usage else { return };
@@ -130,10 +127,7 @@ impl Member<'_> {
                 }
             }
             (Self::Load(_, sum), Some(Found::Load(part))) => {
-                *sum = Some(match sum.take() {
-                    Some(whole) => Box::new(whole.merge(*part)),
-                    None => part,
-                });
+                *sum = Some(Box::new(joined(sum.take(), *part, load::Part::merge)));
             }
             _ => {}
         }
@@ -145,5 +139,13 @@ impl Member<'_> {
             Self::Usage(gathering) => Made::Usage(Box::new(gathering?.history())),
             Self::Load(adding, sum) => Made::Load(Box::new(adding.load(*sum?))),
         })
+    }
+}
+
+/// What the buckets so far and one more make together.
+fn joined<T>(whole: Option<Box<T>>, part: T, merge: impl Fn(T, T) -> T) -> T {
+    match whole {
+        Some(whole) => merge(*whole, part),
+        None => part,
     }
 }

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::condition::{LIMITS, OF_REQUESTED, condition};
+use super::condition::condition;
 use crate::digits::{counted, grouped, grouped_signed, six_digits};
 use crate::results::kind::Sentence;
 use crate::studies::meter::{CpuDefinition, Resource};
@@ -292,24 +292,6 @@ fn kill(answer: &Value) -> Option<String> {
     ))
 }
 
-/// What other time limits would have done: the one with the largest net saving.
-pub(crate) fn limits(answer: &Value) -> Option<String> {
-    let mut rules = answer["rules"].as_array()?.iter();
-    let sweep = rules.find(|sweep| sweep["rule"] == LIMITS)?;
-    let all = rows(sweep).filter_map(|row| Some((row["net_share"].as_f64()?, row)));
-    let (net, row) = all.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    if net <= 0.0 {
-        return Some("; no other time limit saves more than it destroys".to_owned());
-    }
-    Some(format!(
-        "; a limit at {}{OF_REQUESTED} saves a net {} of the CPU of jobs that did not \
-        finish, and harms {}",
-        row["threshold"],
-        percent(net),
-        counted(row["harmed_jobs"].as_u64()?, "finished job"),
-    ))
-}
-
 /// ` (what is known; what else)`; empty where nothing is.
 fn aside(clauses: [Option<String>; 2]) -> String {
     let said: Vec<String> = clauses.into_iter().flatten().collect();
@@ -484,6 +466,7 @@ fn closed(answer: &Value) -> Option<String> {
 mod tests {
     use serde_json::json;
 
+    use super::super::condition::LIMITS;
     use super::*;
 
     #[test]

@@ -34,7 +34,7 @@ use crate::studies::load::Load;
 /// Parts that a study is divided into: a worker is started for each.
 const PARTS_MAX: u32 = 32;
 
-/// A study whose buckets workers fold.
+/// A study whose buckets are folded in a pass that studies share, or by workers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Errand {
     /// The ledger, as its section asks for it.

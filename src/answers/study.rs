@@ -123,7 +123,7 @@ pub struct Step {
     pub is_check: bool,
     /// Whether its results lie in a folder of their own.
     pub has_folder: bool,
-    /// What the workers of a cluster can do of it, if anything.
+    /// What a shared pass over the lake, or the workers of a cluster, can do of it, if anything.
     pub errand: Option<fn(&Work<'_>) -> Result<Errand>>,
 }
 
@@ -153,7 +153,7 @@ impl Step {
         Self { section: Some(Reader::of::<P>()), ..Self::plain(run, shares) }
     }
 
-    /// It, with what workers can do of it.
+    /// It, with what a shared pass or workers can do of it.
     #[must_use]
     pub const fn spread(self, errand: fn(&Work<'_>) -> Result<Errand>) -> Self {
         Self { errand: Some(errand), ..self }

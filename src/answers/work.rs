@@ -39,7 +39,9 @@ pub fn answer(question: &Question, task: u32) -> Result<Vec<u8>> {
     if let Some((cluster, plan)) = usage_of(errand, &lake, question.windows) {
         return written(&gather_some(&cluster, &plan, buckets)?);
     }
-    let Errand::Detect(section) = errand else { return Ok(Vec::new()) };
+    let Errand::Detect(section) = errand else {
+        return Err(Usage("workers do not add up load".to_owned()).into());
+    };
     let asked: DetectAsked = plan_of(section, &question.definitions)?;
     let (_, plan) = prepare(&asked, &lake)?;
     written(&walk_range::<Failure>(&lake, question.windows, &plan, buckets)?)

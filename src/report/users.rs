@@ -25,6 +25,8 @@ use crate::digits::{lasting, three_digits, unit_of_time};
 use crate::results::Stored;
 use crate::results::kind::Pages;
 use crate::studies::quantile;
+#[cfg(feature = "serve")]
+use crate::units::AFTER_TRACE_US;
 
 /// Series of more bytes are not read.
 const SERIES_MAX: u64 = 256 << 20;
@@ -374,11 +376,9 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
 #[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
 fn running(spans: &[[i64; 2]], user: &str) -> Option<(Chart, String)> {
     const INTERVALS: i64 = 120;
-    // Later instants stand for "after the trace".
-    const AFTER_US: i64 = i64::MAX / 4;
-    let spans = || spans.iter().filter(|span| span[0] < AFTER_US);
+    let spans = || spans.iter().filter(|span| span[0] < AFTER_TRACE_US);
     let from_us = spans().map(|span| span[0]).min()?;
-    let to_us = spans().flatten().copied().filter(|at_us| *at_us < AFTER_US).max()?;
+    let to_us = spans().flatten().copied().filter(|at_us| *at_us < AFTER_TRACE_US).max()?;
     let length_us = ((to_us - from_us) / INTERVALS + 1).max(1);
     let mut sums = vec![0_i64; usize::try_from(INTERVALS).ok()?];
     for &[start_us, stop_us] in spans() {

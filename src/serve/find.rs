@@ -371,12 +371,14 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
             },
         )?;
     }
+    for events in jobs.values_mut() {
+        events.sort_unstable();
+    }
     let count = jobs.len();
     if table == Table::JobEvents && 0 < count {
         found.drawings = drawn(&jobs, name);
     }
-    let rows = jobs.into_iter().map(|(id, mut events)| {
-        events.sort_unstable();
+    let rows = jobs.into_iter().map(|(id, events)| {
         let digits = events.iter().filter_map(|event| EventType::of(event.2)).map(EventType::digit);
         let sequence: String = digits.take(60).map(char::from).collect();
         let at = |event: Option<&(i64, i64, i32)>| event.map_or(0, |event| event.0);
@@ -391,17 +393,15 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
     Ok(found)
 }
 
-/// What became of a user's jobs, and how many ran over time.
+/// What became of a user's jobs, whose events are in order, and how many ran over time.
 fn drawn(jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>, name: &str) -> String {
     let mut outcomes = SEQUENCE_OUTCOMES.map(|outcome| (outcome, 0_u64));
     let mut spans = Vec::new();
     for events in jobs.values() {
-        let mut ordered = events.clone();
-        ordered.sort_unstable();
         let event = |&(time_us, row_id, kind): &(i64, i64, i32)| {
             Some(Event { time_us, row_id, event_type: EventType::of(kind)?, row: 0 })
         };
-        let events: Vec<Event> = ordered.iter().filter_map(event).collect();
+        let events: Vec<Event> = events.iter().filter_map(event).collect();
         outcomes[usize::from(by_sequence(&events))].1 += 1;
         let begun = events.iter().find(|event| event.event_type == EventType::Schedule);
         if let Some((begun, last)) = begun.zip(events.last()) {

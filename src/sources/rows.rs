@@ -8,9 +8,8 @@ use thiserror::Error;
 use super::reject::{Reject, RejectReason, reject_text};
 use crate::schema::{AMOUNT_MAX, Column, ColumnType, Source, Table};
 
-/// The cells of one column; a missing cell holds a placeholder and stands in `nulls`. A column in
-/// which every row that was pushed lacks its cell is only a number of rows: logs leave most columns
-/// open.
+/// The cells of one column; a missing cell holds a placeholder and stands in `nulls`. A column whose
+/// cells are all missing keeps their number alone, as logs leave most columns empty.
 #[derive(Debug, PartialEq)]
 pub struct ColumnData {
     /// The cells, one per row.

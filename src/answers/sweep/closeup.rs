@@ -27,7 +27,7 @@ use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::quantile;
 use crate::studies::rules::{Owner, RuleGrid};
-use crate::units::{CpuRate, CpuTime, micros_to_seconds};
+use crate::units::{AFTER_TRACE_US, CpuRate, CpuTime, micros_to_seconds};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
@@ -415,16 +415,14 @@ fn ended(mut job: Closeup) -> Closeup {
     job
 }
 
-/// Later instants stand for "after the trace", µs.
-const AFTER_US: i64 = i64::MAX / 4;
-
 /// What attempts requested together over their time, to the last instant that is known; nothing of one
 /// attempt, which is even, or where no request is known.
 #[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
 fn requested(held: &[([i64; 2], CpuRate)]) -> Option<Cpu> {
-    let known = || held.iter().filter(|(span, _)| span[0] < AFTER_US);
+    let known = || held.iter().filter(|(span, _)| span[0] < AFTER_TRACE_US);
     let from_us = known().map(|(span, _)| span[0]).min()?;
-    let to_us = known().flat_map(|(span, _)| *span).filter(|at_us| *at_us < AFTER_US).max()?;
+    let to_us =
+        known().flat_map(|(span, _)| *span).filter(|at_us| *at_us < AFTER_TRACE_US).max()?;
     let is_even = known().count() < 2 || known().all(|own| own.1 == CpuRate::ZERO);
     if is_even || to_us - from_us < INTERVALS {
         return None;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{Told, of_one_job};
-use crate::answers::condition::{OF_REQUESTED, condition};
-use crate::answers::sentences::{limits, percent};
+use crate::answers::condition::{LIMITS, OF_REQUESTED, condition};
+use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, six_digits};
 
 /// The rule that earlier jobs would have chosen, with its score on later ones and the interval over
@@ -74,10 +74,30 @@ fn selected(answer: &Value, selection: &Value, unit: &str) -> Option<Told> {
 }
 
 /// The row with the largest lower bound of the net saving, or without intervals the largest saving.
+/// What a row saves at least: the lower end of its interval, where it has one.
+fn certain(row: &Value) -> Option<f64> {
+    row["interval"]["net_share_low"].as_f64().or_else(|| row["net_share"].as_f64())
+}
+
+/// What other time limits would have done: the one that is most certain to save.
+fn limits(answer: &Value) -> Option<String> {
+    let (_, rows) = sweeps(answer).find(|(rule, _)| *rule == LIMITS)?;
+    let all = rows.iter().filter(|row| row["group"].is_null());
+    let all = all.filter_map(|row| Some((certain(row)?, row)));
+    let (least, row) = all.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    if least <= 0.0 {
+        return Some("; no other time limit is shown to save more than it destroys".to_owned());
+    }
+    Some(format!(
+        "; in hindsight, a limit at {}{OF_REQUESTED} saves a net {} of the CPU of jobs that did not \
+        finish, and harms {}",
+        row["threshold"],
+        percent(row["net_share"].as_f64()?),
+        counted(count(row, "harmed_jobs")?, "finished job"),
+    ))
+}
+
 fn in_hindsight(answer: &Value) -> Option<Told> {
-    let certain = |row: &Value| {
-        row["interval"]["net_share_low"].as_f64().or_else(|| row["net_share"].as_f64())
-    };
     let best = sweeps(answer)
         .flat_map(|(rule, rows)| rows.iter().map(move |row| (rule, row)))
         .filter(|(_, row)| row["group"].is_null())

@@ -160,11 +160,14 @@ fn other_time_limits_are_told_beside_the_rule() {
         swept
     };
     let text = said(kill(&of(0.25)));
-    let expected = "; a limit at 75 % of the requested time saves a net 25.0 % of the CPU of jobs \
+    let expected = "; in hindsight, a limit at 75 % of the requested time saves a net 25.0 % of the CPU of jobs \
         that did not finish, and harms 3 finished jobs";
     assert!(text.ends_with(expected), "{text}");
     let text = said(kill(&of(-0.1)));
-    assert!(text.ends_with("; no other time limit saves more than it destroys"), "{text}");
+    assert!(
+        text.ends_with("; no other time limit is shown to save more than it destroys"),
+        "{text}"
+    );
     // Where it is the rule itself, it is told once.
     let mut hindsight = of(0.25);
     hindsight["answer"].as_object_mut().unwrap().remove("selection");
