@@ -326,3 +326,39 @@ pub struct Point {
     /// Of those that finished, the share that was said not to.
     pub false_positive_rate: Option<f64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Each point against a count of the jobs whose chance is at least its own.
+        #[test]
+        fn a_point_of_the_curve_is_a_count(
+            jobs in vec((0_u32..=THRESHOLDS, any::<bool>()), 1..40),
+            shift in prop::sample::select(vec![0.0, 0.003]),
+        ) {
+            let chance = |step: u32| (f64::from(step) / f64::from(THRESHOLDS) + shift).min(1.0);
+            let mut tally = Tally::new("drawn".to_owned());
+            for &(step, is_lost) in &jobs {
+                let end = if is_lost { End::Failed } else { End::Finished };
+                tally.add(0, chance(step), end);
+            }
+            let counted = |from: f64, lost: bool| {
+                let counts = jobs.iter().filter(|job| from <= chance(job.0) && job.1 == lost);
+                counts.count() as u64
+            };
+            for point in tally.score().curve {
+                let from = point.chance_at_least;
+                let said = [counted(from, false), counted(from, true)];
+                prop_assert_eq!(point.precision, share(said[1], said[0] + said[1]), "{}", from);
+                prop_assert_eq!(point.recall, share(said[1], counted(0.0, true)), "{}", from);
+                let rate = share(said[0], counted(0.0, false));
+                prop_assert_eq!(point.false_positive_rate, rate, "{}", from);
+            }
+        }
+    }
+}
