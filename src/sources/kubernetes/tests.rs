@@ -360,7 +360,7 @@ fn an_end_told_late_is_that_of_its_own_pod() {
     .map(|object| object.to_string())
     .join("\n");
     let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
-    let expected = "30 SUBMIT, 35 SCHEDULE, 0 SUBMIT, 5 SCHEDULE, 20 FAIL, 80 EVICT";
+    let expected = "0 SUBMIT, 5 SCHEDULE, 20 FAIL, 30 SUBMIT, 35 SCHEDULE, 80 EVICT";
     assert_eq!(since_new_year(&rows), expected);
     let jobs = parsed(Source::Kubernetes, Table::JobEvents, &text);
     assert_eq!(since_new_year(&jobs), "0 SUBMIT, 5 SCHEDULE, 80 EVICT");
@@ -385,7 +385,7 @@ fn what_does_not_parse_is_a_reject_with_its_line() {
     check(&with("/status/phase", json!("Gone")), &["2 phase unknown_event_type"]);
     check(&with("/status/phase", json!("")), &["2 phase empty_mandatory"]);
     check(&with("/spec/containers/0/resources/requests/cpu", json!("-1")), &["2 cpu bad_value"]);
-    check(&with("/spec/containers", json!(7)), &["2  bad_value"]);
+    check(&with("/spec/containers", json!(7)), &["2 containers bad_value"]);
     check(&format!("{good}\nx\n{{}}\n"), &["2  bad_value", "3 name empty_mandatory"]);
     let whole = list(&[good.clone(), good.clone()]);
     let cut = &whole[..whole.len() - 80];
@@ -399,4 +399,33 @@ fn what_does_not_parse_is_a_reject_with_its_line() {
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}});
     let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&[good, service]));
     assert_eq!(rows.notes.remarks["objects that are no pod: left out"], 1);
+}
+
+#[test]
+fn files_of_a_folder_are_read_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    let running = pod("a", status("Running", json!({"running": {"startedAt": at(6)}})));
+    let whole = list(&[running.clone(), pod("b", json!({"phase": "Pending", "conditions": []}))]);
+    let done = json!({"terminated": ended(6, 90, 0, "Completed")});
+    write("1.json", whole.clone());
+    write("2.log", format!("{}\n", event("b", "", "Scheduled", 9)));
+    write("3.json", list(&[pod("a", status("Succeeded", done))]));
+    let parsed = || {
+        let trace = super::super::open_trace(folder.path(), None, None).unwrap();
+        let [part] = &trace.parts[&Table::TaskEvents][..] else { panic!("one part") };
+        parsed_part(part)
+    };
+    let rows = parsed();
+    assert_eq!(rows.rejects(), Vec::<String>::new());
+    let expected = "0 SUBMIT, 5 SCHEDULE, 90 FINISH, 0 SUBMIT, 9 SCHEDULE";
+    assert_eq!(since_new_year(&rows), expected);
+    let again = "snapshots of a pod that another one shows too: the last counts";
+    assert_eq!(rows.notes.remarks[again], 1);
+    // A list that is cut off ends with its file, and lines are counted on.
+    write("1.json", whole.lines().take(30).collect::<Vec<&str>>().join("\n"));
+    write("2.log", format!("{}\nx\n", event("b", "", "Scheduled", 9)));
+    let rows = parsed();
+    assert_eq!(rows.rejects(), ["4  bad_value", "32  bad_value"]);
+    assert_eq!(since_new_year(&rows), "0 SUBMIT, 5 SCHEDULE, 90 FINISH, 9 SUBMIT, 9 SCHEDULE");
 }

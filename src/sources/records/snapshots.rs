@@ -1,0 +1,124 @@
+//! Something that lasts, as several snapshots of it show it.
+//!
+//! In: snapshots in any order, each with the attempts that it shows. Out: each thing once, with the
+//! attempts of all its snapshots. One that no later snapshot can say more of is handed out at once;
+//! the others are held until the end.
+
+use std::mem::{swap, take};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// An attempt that a snapshot shows.
+#[derive(Clone, Debug, Default)]
+pub(in crate::sources) struct Attempt {
+    /// When it was asked for, where that is not when its task was.
+    pub submit_us: Option<i64>,
+    pub start_us: Option<i64>,
+    pub end: Option<(i64, i32)>,
+    pub reason: Option<String>,
+    pub exit_code: Option<String>,
+    /// What is counted of it.
+    pub remarks: Vec<&'static str>,
+}
+
+impl Attempt {
+    /// Its place among the attempts of a task; the same attempt has the same in every snapshot.
+    fn place(&self) -> (Option<i64>, bool) {
+        (self.start_us.or(self.submit_us), self.start_us.is_some())
+    }
+
+    /// Adds the start and the end of what was learned of it besides. What was before it is of another
+    /// attempt.
+    pub(in crate::sources) fn close(&mut self, asked_us: Option<i64>, learned: Self) {
+        if self.end.is_some() {
+            return;
+        }
+        let start_us = learned.start_us.filter(|&start_us| asked_us <= Some(start_us));
+        self.start_us = self.start_us.or(start_us);
+        let begun_us = self.start_us.or(asked_us);
+        self.end = learned.end.filter(|end| begun_us <= Some(end.0));
+        if self.end.is_some() {
+            self.reason = learned.reason;
+            self.remarks.clear();
+        }
+    }
+}
+
+/// The attempts of two snapshots, the later one first, in their order.
+pub(in crate::sources) fn joined(mut all: Vec<Attempt>, early: Vec<Attempt>) -> Vec<Attempt> {
+    all.extend(early);
+    all.sort_by_key(Attempt::place);
+    all.dedup_by(|next, first| {
+        let is_same = next.place() == first.place();
+        if is_same && first.end.is_none() && next.end.is_some() {
+            swap(next, first);
+        }
+        is_same
+    });
+    all
+}
+
+/// Attempts in their order, each that was seen while it waited for its start as one.
+pub(in crate::sources) fn settled(attempts: Vec<Attempt>) -> Vec<Attempt> {
+    let mut all: Vec<Attempt> = Vec::new();
+    for mut attempt in attempts {
+        if let Some(waited) = all.pop_if(|last| last.start_us.is_none()) {
+            attempt.submit_us = waited.submit_us;
+        }
+        all.push(attempt);
+    }
+    all
+}
+
+/// Things by their keys.
+pub(in crate::sources) struct Snapshots<T> {
+    /// Those that were handed out.
+    ended: FxHashSet<u64>,
+    open: FxHashMap<u64, T>,
+    /// Snapshots of things that others show, too.
+    pub repeats: u64,
+}
+
+impl<T> Default for Snapshots<T> {
+    fn default() -> Self {
+        Self { ended: FxHashSet::default(), open: FxHashMap::default(), repeats: 0 }
+    }
+}
+
+impl<T> Snapshots<T> {
+    /// Takes a snapshot, and hands it out where it is the last word; `join` makes two one.
+    pub(in crate::sources) fn add(
+        &mut self,
+        key: u64,
+        snapshot: T,
+        is_last: bool,
+        join: impl Fn(T, T) -> T,
+    ) -> Option<T> {
+        if self.ended.contains(&key) {
+            self.repeats += 1;
+            return None;
+        }
+        let before = self.open.remove(&key);
+        self.repeats += u64::from(before.is_some());
+        if is_last {
+            self.ended.insert(key);
+            return Some(snapshot);
+        }
+        let snapshot = match before {
+            Some(before) => join(before, snapshot),
+            None => snapshot,
+        };
+        self.open.insert(key, snapshot);
+        None
+    }
+
+    /// Whether a thing was handed out.
+    pub(in crate::sources) fn has_ended(&self, key: u64) -> bool {
+        self.ended.contains(&key)
+    }
+
+    /// The things that are held, in no order.
+    pub(in crate::sources) fn take_held(&mut self) -> Vec<T> {
+        take(&mut self.open).into_values().collect()
+    }
+}
