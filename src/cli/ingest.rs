@@ -10,8 +10,8 @@ use super::exit;
 use super::{Stop, stop_on_signal};
 use jobfate::answers::ingest::{IngestChoice, plan};
 use jobfate::digits::{counted, grouped};
-use jobfate::faults::{Interrupted, PartsFailed, Result};
-use jobfate::lake::ingest::{IngestOutcome, ingest};
+use jobfate::faults::{self, Fault, Interrupted, PartsFailed, Result};
+use jobfate::lake::ingest::{FailedPart, IngestOutcome, ingest};
 use jobfate::lake::needs::Needs;
 use jobfate::lake::plan::IngestPlan;
 use jobfate::lake::{Lake, PartEntry, told};
@@ -35,9 +35,9 @@ use jobfate::studies::checks;
 /// later attempts are assigned within their task.
 ///
 /// Kubernetes: the output of `kubectl get pods --all-namespaces -o json` or `kubectl get events
-/// --all-namespaces -o json`, or the lines of an audit log. The server soon deletes what has ended,
-/// so save its output often, and put the outputs into one file (`cat pods-*.json > all-pods.json`): a pod
-/// that is in several of them counts once.
+/// --all-namespaces -o json`, or the lines of an audit log: one file, or a folder of files, which are
+/// read as one. The server soon deletes what has ended, so save its output often: a pod that is in
+/// several outputs counts once, as the last of them shows it.
 ///
 /// Export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates --starttime
 /// 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any selection of columns is read
@@ -76,8 +76,11 @@ pub(crate) struct IngestArgs {
 /// A lake smaller than this needs no word on its size, bytes.
 const FORECAST_FROM: u64 = 1 << 30;
 
-/// Failed parts that are shown with their first rejects and a hint.
+/// Faults that are shown with their first rejects and a hint.
 const FAILED_SHOWN: usize = 3;
+
+/// Other files with the same fault that are named.
+const OTHERS_SHOWN: usize = 10;
 
 /// Says what the plan will take, and refuses it where the machine has less.
 fn forecast(plan: &IngestPlan, is_forced: bool) -> Result<()> {
@@ -177,12 +180,40 @@ fn show(outcome: &IngestOutcome) {
     if 0 < outcome.skipped {
         console::note(format!("already in the lake: {}", counted(outcome.skipped as u64, "part")));
     }
-    for (idx, failed) in outcome.failed.iter().enumerate() {
-        // The first few in full; one fault is often that of all.
+    show_failed(&outcome.failed);
+}
+
+/// Says what was wrong, each fault once with the files that it concerns: a log fails with every
+/// table that it fills, and often with all its files.
+fn show_failed(failed: &[FailedPart]) {
+    let mut faults: Vec<(String, Vec<&FailedPart>)> = Vec::new();
+    for part in failed {
+        let path = part.error.path.display().to_string();
+        let texts = [faults::chain(&part.error), part.error.details()].concat();
+        let fault = texts.join("\n").replace(&path, "");
+        match faults.iter_mut().find(|(known, _)| *known == fault) {
+            Some((_, parts)) => parts.push(part),
+            None => faults.push((fault, vec![part])),
+        }
+    }
+    for (idx, (_, parts)) in faults.iter().enumerate() {
+        let first = &parts[0].error;
+        // The first few in full.
         if idx < FAILED_SHOWN {
-            exit::show(None, &failed.error);
+            exit::show(None, first);
         } else {
-            console::problem(format!("error: {}: {}", failed.error, failed.error.kind));
+            console::problem(format!("error: {first}: {}", first.kind));
+        }
+        let mut seen = BTreeSet::from([&first.path]);
+        let others = parts.iter().map(|part| &part.error.path).filter(|path| seen.insert(path));
+        let others: Vec<String> = others.map(|path| format!("`{}`", path.display())).collect();
+        if !others.is_empty() {
+            let mut said = others[..others.len().min(OTHERS_SHOWN)].join(", ");
+            if OTHERS_SHOWN < others.len() {
+                said.push_str(", ...");
+            }
+            let count = counted(others.len() as u64, "more file");
+            console::problem(format!("  the same in {count}: {said}"));
         }
     }
 }
