@@ -70,10 +70,6 @@ pub enum Work {
 /// what it is compared with is nearly done, and stays so, %.
 const NEARLY_DONE: u8 = 99;
 
-fn nearly_done() -> Progress {
-    Progress::of(NEARLY_DONE.into(), 100).expect("a hundred is something")
-}
-
 /// Work of an attempt: µs, or CPU-µs in parts of 2^-44.
 type Amount = u128;
 
@@ -87,8 +83,9 @@ pub struct ProgressBook {
     work: Work,
     /// Twice what 100 % is taken to be by attempt, and whether the attempt reaches it.
     totals: Vec<(Amount, bool)>,
-    /// Totals of the siblings that have finished so far, ascending.
+    /// Totals of the siblings that have finished so far, ascending, and twice their median.
     finished: Vec<Amount>,
+    twice_median: Option<Amount>,
     /// By attempt: the piece of usage that time is in, and the CPU of those before it.
     cursors: Vec<(u32, Amount)>,
     noise: Option<(f64, Vec<Option<ChaCha8Rng>>)>,
@@ -110,7 +107,7 @@ impl ProgressBook {
             ProgressModel::Siblings => Vec::new(),
             ProgressModel::Linear | ProgressModel::Usage => totals(group, work),
         };
-        Self { model, work, totals, finished: Vec::new(), cursors, noise }
+        Self { model, work, totals, finished: Vec::new(), twice_median: None, cursors, noise }
     }
 
     /// A sibling has finished.
@@ -119,6 +116,7 @@ impl ProgressBook {
             let total = total_work(group, &group.attempts[attempt as usize], self.work);
             let place = self.finished.partition_point(|&other| other <= total);
             self.finished.insert(place, total);
+            self.twice_median = twice_median(&self.finished);
         }
     }
 
@@ -138,12 +136,11 @@ impl ProgressBook {
         match self.model {
             ProgressModel::Linear | ProgressModel::Usage => {
                 let (twice, is_own) = self.totals[attempt as usize];
-                let progress = Progress::of(done.saturating_mul(2), twice)?;
-                Some(if is_own { progress } else { progress.min(nearly_done()) })
+                let most = if is_own { 100 } else { NEARLY_DONE };
+                Progress::of_at_most(done.saturating_mul(2), twice, most)
             }
             ProgressModel::Siblings => {
-                let twice = twice_median(&self.finished)?;
-                Some(Progress::of(done.saturating_mul(2), twice)?.min(nearly_done()))
+                Progress::of_at_most(done.saturating_mul(2), self.twice_median?, NEARLY_DONE)
             }
         }
     }
@@ -157,7 +154,7 @@ impl ProgressBook {
             return now_us;
         }
         let twice = match self.model {
-            ProgressModel::Siblings => match twice_median(&self.finished) {
+            ProgressModel::Siblings => match self.twice_median {
                 Some(twice) => twice,
                 None => return i64::MAX,
             },
@@ -181,7 +178,7 @@ impl ProgressBook {
             return false;
         }
         let twice = match self.model {
-            ProgressModel::Siblings => twice_median(&self.finished),
+            ProgressModel::Siblings => self.twice_median,
             ProgressModel::Linear | ProgressModel::Usage => {
                 let (twice, is_own) = self.totals[attempt as usize];
                 (!is_own).then_some(twice)

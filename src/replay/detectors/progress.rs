@@ -36,6 +36,22 @@ impl Progress {
         Some(Self { done, total })
     }
 
+    /// `done` of `total`, and at most `percent` of it; `None` where there is nothing to do.
+    pub fn of_at_most(done: u128, total: u128, percent: u8) -> Option<Self> {
+        let most = Self { done: percent.into(), total: 100 };
+        let is_limited = percent < 100;
+        if let (Ok(done), Ok(total)) = (u64::try_from(done), u64::try_from(total))
+            && 0 < total
+            && total >> 53 == 0
+        {
+            let is_past = total <= done || u64::from(percent) * total < done * 100;
+            let known = Self { done: done.min(total), total };
+            return Some(if is_limited && is_past { most } else { known });
+        }
+        let known = Self::of(done, total)?;
+        Some(if is_limited { known.min(most) } else { known })
+    }
+
     /// A progress that is known as a float only: whole parts of 2^-53.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 2^53")]
     pub fn of_value(value: f64) -> Self {

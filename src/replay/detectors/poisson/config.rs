@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use super::Poisson;
 use super::probability::first_rare;
 use crate::notation::{Notation, NotationError};
-use crate::replay::detectors::histogram::Ties;
+use crate::replay::detectors::histogram::{Edges, Ties};
 use crate::replay::detectors::support::{OrOff, word};
 use crate::replay::detectors::{Action, Detector, GroupInfo, Plan};
 
@@ -122,15 +123,37 @@ impl Config {
     }
 }
 
-impl Plan for Config {
-    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
-        let limit = match self.lambda {
-            Lambda::Fixed(lambda) => first_rare(lambda, self.p),
+/// The rule with what does not depend on a group.
+#[derive(Debug)]
+pub(super) struct Ready {
+    config: Config,
+    /// The smallest abnormal k', where lambda is fixed.
+    limit: u64,
+    edges: Option<Arc<Edges>>,
+}
+
+impl Ready {
+    pub(super) fn of(config: Config) -> Self {
+        let limit = match config.lambda {
+            Lambda::Fixed(lambda) => first_rare(lambda, config.p),
             Lambda::Sample => u64::MAX,
         };
-        Box::new(Poisson::of(*self, limit))
+        let is_fixed = config.scale_s.0.is_none();
+        Self { config, limit, edges: is_fixed.then(|| Arc::new(Edges::of(config.bin_s))) }
+    }
+}
+
+impl Plan for Ready {
+    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
+        Box::new(Poisson::of(self.config, self.limit, self.edges.clone()))
     }
 
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        self.config.parameters()
+    }
+}
+
+impl Config {
     fn parameters(&self) -> Vec<(&'static str, String)> {
         let window = match self.window {
             Window::Fixed => ("window_s", self.window_s.to_string()),

@@ -29,11 +29,11 @@ use std::sync::Arc;
 mod config;
 mod probability;
 
-use self::config::{Config, Lambda, Window};
+use self::config::{Config, Lambda, Ready, Window};
 use self::probability::first_rare;
 
 use super::changepoint::ChangePoint;
-use super::histogram::{Histogram, bin};
+use super::histogram::{Edges, Histogram, bin};
 use super::support::{count_as_f64, entry};
 use super::{Action, Detector, Ended, Family, Flag, Kind, Outlook, Running, Scene};
 use crate::units::micros_to_seconds;
@@ -53,15 +53,15 @@ pub(super) const KIND: Kind = Kind {
         "window_s=30,bin_s=1,p=0.3,verdicts=1,action=copy",
         "scale_s=9,verdicts=2,p=0.2,stall_s=4",
     ],
-    read: |notation| Ok(Arc::new(Config::read(notation)?)),
+    read: |notation| Ok(Arc::new(Ready::of(Config::read(notation)?))),
 };
 
+/// 64 bytes: every heartbeat goes through those of all that runs.
 #[derive(Clone, Copy, Debug)]
 struct Attempt {
     reports: u32,
-    /// Abnormal verdicts in a row, and the heartbeat of the last one.
-    verdicts: u32,
-    abnormal_beat: u64,
+    /// The heartbeat at which it was last seen.
+    beat: u32,
     reported_us: i64,
     /// The last estimate, µs, and how often in a row it has been reported.
     last_us: i64,
@@ -69,20 +69,23 @@ struct Attempt {
     /// The smallest of the last estimates, and of those in its ring's block so far, µs.
     smallest_us: i64,
     least_us: i64,
-    /// The bin of an estimate, and the estimate that it is of, µs.
+    /// The bin in which it is counted, or [`NO_BIN`], and the estimate that it is of, µs.
     bin: u64,
     binned_us: i64,
-    /// The bin in which it is counted, or [`NO_BIN`], and the heartbeat at which it was last seen.
-    counted: u64,
-    beat: u64,
+}
+
+/// Abnormal verdicts on an attempt in a row, and the heartbeat of the last one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Verdicts {
+    count: u32,
+    beat: u32,
 }
 
 impl Default for Attempt {
     fn default() -> Self {
         Self {
             reports: 0,
-            verdicts: 0,
-            abnormal_beat: 0,
+            beat: 0,
             reported_us: 0,
             last_us: NO_ESTIMATE,
             same: 0,
@@ -90,8 +93,6 @@ impl Default for Attempt {
             least_us: NO_ESTIMATE,
             bin: NO_BIN,
             binned_us: NO_ESTIMATE,
-            counted: NO_BIN,
-            beat: 0,
         }
     }
 }
@@ -136,6 +137,14 @@ fn limit_as_f64(limit: u64) -> f64 {
     limit as f64
 }
 
+/// What an attempt's report has changed.
+struct Heard {
+    /// The bin in which it is counted now.
+    bin: u64,
+    /// Whether it was there at the last heartbeat.
+    is_same: bool,
+}
+
 /// No report has been made.
 const NO_ESTIMATE: i64 = i64::MAX;
 
@@ -146,7 +155,10 @@ struct Poisson {
     config: Config,
     /// The smallest abnormal k', where lambda is fixed.
     limit: u64,
+    /// Where the bins begin, unless their width follows the lengths.
+    edges: Option<Arc<Edges>>,
     attempts: Vec<Attempt>,
+    verdicts: Vec<Verdicts>,
     /// The last estimates, a ring of [`Config::estimates`] for each attempt, µs, as
     /// [`Attempt::estimate`] keeps it; [`NO_ESTIMATE`] where there is none yet.
     estimates: Vec<i64>,
@@ -161,7 +173,7 @@ struct Poisson {
     bins: Vec<u64>,
     /// Attempts that are counted in the histogram, and heartbeats so far.
     counted: usize,
-    beats: u64,
+    beats: u32,
     calm: Calm,
     pace: Pace,
 }
@@ -209,11 +221,13 @@ struct Calm {
 
 impl Poisson {
     /// One that has seen nothing.
-    fn of(config: Config, limit: u64) -> Self {
+    fn of(config: Config, limit: u64, edges: Option<Arc<Edges>>) -> Self {
         Self {
             config,
             limit,
+            edges,
             attempts: Vec::new(),
+            verdicts: Vec::new(),
             estimates: Vec::new(),
             histogram: Histogram::new(config.ties),
             width_s: 0.0,
@@ -227,30 +241,54 @@ impl Poisson {
         }
     }
 
-    /// Takes in a report; the attempt with the bin of the smallest of its last estimates.
-    fn hear(&mut self, running: &Running, width_s: f64) -> &mut Attempt {
+    /// Takes in a report and counts the attempt in the bin of the smallest of its last estimates.
+    fn hear(&mut self, running: &Running, width_s: f64) -> Heard {
         let attempt = entry(&mut self.attempts, running.attempt);
-        if !running.has_progress {
-            (attempt.bin, attempt.binned_us) = (NO_BIN, NO_ESTIMATE);
-            return attempt;
-        }
-        let is_new = attempt.reports == 0 || attempt.reported_us < running.reported_us;
-        if is_new && let Some(length_us) = running.estimated_length_us() {
-            attempt.reported_us = running.reported_us;
-            let stride = self.config.estimates as usize;
-            let from = running.attempt as usize * stride;
-            if self.estimates.len() < from + stride {
-                self.estimates.resize(from + stride, NO_ESTIMATE);
+        let before = attempt.bin;
+        let was_there = attempt.beat + 1 == self.beats;
+        attempt.beat = self.beats;
+        if running.has_progress {
+            let is_new = attempt.reports == 0 || attempt.reported_us < running.reported_us;
+            if is_new && let Some(length_us) = running.estimated_length_us() {
+                attempt.reported_us = running.reported_us;
+                let stride = self.config.estimates as usize;
+                let from = running.attempt as usize * stride;
+                if self.estimates.len() < from + stride {
+                    self.estimates.resize(from + stride, NO_ESTIMATE);
+                }
+                let ring = &mut self.estimates[from..from + stride];
+                attempt.estimate(ring, length_us.min(NO_ESTIMATE - 1));
             }
-            let ring = &mut self.estimates[from..from + stride];
-            attempt.estimate(ring, length_us.min(NO_ESTIMATE - 1));
+            if attempt.binned_us != attempt.smallest_us {
+                attempt.binned_us = attempt.smallest_us;
+                attempt.bin = match &self.edges {
+                    Some(edges) => edges.bin(attempt.smallest_us, before),
+                    None => bin(micros_to_seconds(attempt.smallest_us), width_s),
+                };
+                attempt.bin = attempt.bin.min(NO_BIN - 1);
+            }
+        } else {
+            (attempt.bin, attempt.binned_us) = (NO_BIN, NO_ESTIMATE);
         }
-        if attempt.binned_us != attempt.smallest_us {
-            let length_s = micros_to_seconds(attempt.smallest_us);
-            attempt.bin = bin(length_s, width_s).min(NO_BIN - 1);
-            attempt.binned_us = attempt.smallest_us;
+        let bin = attempt.bin;
+        if before != bin {
+            self.count(before, bin);
         }
-        attempt
+        Heard { bin, is_same: was_there && before == bin }
+    }
+
+    /// Moves an attempt from one bin to another.
+    fn count(&mut self, before: u64, bin: u64) {
+        if before == NO_BIN {
+            self.counted += 1;
+        } else {
+            self.histogram.remove(before);
+        }
+        if bin == NO_BIN {
+            self.counted -= 1;
+        } else {
+            self.histogram.add(bin);
+        }
     }
 
     /// Brings the histogram of what ended up to date.
@@ -301,7 +339,6 @@ impl Poisson {
         self.ended = (0, 0);
         self.counted = 0;
         for attempt in &mut self.attempts {
-            attempt.counted = NO_BIN;
             (attempt.bin, attempt.binned_us) = (NO_BIN, NO_ESTIMATE);
         }
     }
@@ -311,36 +348,22 @@ impl Poisson {
     fn look(&mut self, scene: &Scene<'_>, width_s: f64) -> (bool, u64) {
         self.beats += 1;
         self.bins.clear();
-        let (beat, mut known, mut highest) = (self.beats, 0, 0);
+        let (mut known, mut highest) = (0, 0);
         let mut is_same = self.calm.seen.len() == scene.running.len();
         for running in scene.running {
-            let attempt = self.hear(running, width_s);
-            let (bin, before) = (attempt.bin, attempt.counted);
-            is_same = is_same && attempt.beat + 1 == beat && before == bin;
-            (attempt.beat, attempt.counted) = (beat, bin);
-            self.bins.push(bin);
-            highest = highest.max(bin);
-            known += usize::from(bin != NO_BIN);
-            if before == bin {
-                continue;
-            }
-            if before == NO_BIN {
-                self.counted += 1;
-            } else {
-                self.histogram.remove(before);
-            }
-            if bin == NO_BIN {
-                self.counted -= 1;
-            } else {
-                self.histogram.add(bin);
-            }
+            let heard = self.hear(running, width_s);
+            is_same = is_same && heard.is_same;
+            self.bins.push(heard.bin);
+            highest = highest.max(heard.bin);
+            known += usize::from(heard.bin != NO_BIN);
         }
         // Some no longer run.
         if known < self.counted {
             for &attempt in &self.calm.seen {
                 let attempt = &mut self.attempts[attempt as usize];
-                if attempt.beat < beat && attempt.counted != NO_BIN {
-                    self.histogram.remove(std::mem::replace(&mut attempt.counted, NO_BIN));
+                if attempt.beat < self.beats && attempt.bin != NO_BIN {
+                    self.histogram.remove(std::mem::replace(&mut attempt.bin, NO_BIN));
+                    attempt.binned_us = NO_ESTIMATE;
                     self.counted -= 1;
                 }
             }
@@ -449,11 +472,11 @@ impl Detector for Poisson {
             if bin == NO_BIN && !has_stalled() {
                 continue;
             }
-            let attempt = entry(&mut self.attempts, running.attempt);
-            let is_again = attempt.abnormal_beat + 1 == self.beats;
-            attempt.verdicts = if is_again { attempt.verdicts.saturating_add(1) } else { 1 };
-            attempt.abnormal_beat = self.beats;
-            if self.config.verdicts <= attempt.verdicts && !running.has_copy {
+            let verdicts = entry(&mut self.verdicts, running.attempt);
+            let is_again = verdicts.beat + 1 == self.beats;
+            verdicts.count = if is_again { verdicts.count.saturating_add(1) } else { 1 };
+            verdicts.beat = self.beats;
+            if self.config.verdicts <= verdicts.count && !running.has_copy {
                 flags.push(Flag { position, action });
             }
         }
@@ -555,7 +578,7 @@ mod tests {
     #[test]
     fn the_sample_of_the_second_example_is_the_last_four() {
         let config = Config::read(&mut Notation::parse("detector", "poisson").unwrap()).unwrap();
-        let mut detector = Poisson::of(config, 4);
+        let mut detector = Poisson::of(config, 4, None);
         let mut group = Group::of("none", 6);
         for (task, end_s) in (0..).zip([8, 11, 32, 36]) {
             group.run(task, 0, 0.0).stop(task, end_s);
