@@ -121,6 +121,7 @@ impl ProgressBook {
     }
 
     /// What is reported of a running attempt at `now_us`: progress before noise.
+    #[inline]
     pub fn report(&mut self, group: &Group, attempt: u32, now_us: i64) -> Option<Progress> {
         let row = &group.attempts[attempt as usize];
         let done = match self.work {

@@ -37,6 +37,7 @@ impl Progress {
     }
 
     /// `done` of `total`, and at most `percent` of it; `None` where there is nothing to do.
+    #[inline]
     pub fn of_at_most(done: u128, total: u128, percent: u8) -> Option<Self> {
         let most = Self { done: percent.into(), total: 100 };
         let is_limited = percent < 100;
