@@ -169,7 +169,7 @@ pub struct Usage(pub String);
 #[error("{0}")]
 pub struct Hindered(pub String);
 
-/// A file that is not what the user said.
+/// A file that is not what it should be.
 #[derive(Debug, Error)]
 #[error("`{}` {problem}", path.display())]
 pub struct BadFile {

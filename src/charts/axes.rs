@@ -1,11 +1,11 @@
 //! Axes: the position of values, round ticks whose labels do not touch, and the frame of a plot.
 //!
 //! ```text
-//!  title │                      ticks at 1, 2 or 5 times a power of ten; of a logarithmic axis at
-//!        │                      powers of ten, at 2 and 5 between them where there are few
+//!  title │                      ticks at 1, 2 or 5 times a power of ten; on a logarithmic axis at
+//!        │                      powers of ten, and at 2 and 5 between them if there are few
 //!    20 ─┼───────────────
-//!        │                      numbers beyond a million are counted in millions or billions, and
-//!     0 ─┼───────┬───────       the title says so
+//!        │                      numbers beyond a million are counted in millions or billions, as
+//!     0 ─┼───────┬───────       the title shows
 //!        0      100   title
 //! ```
 

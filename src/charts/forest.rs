@@ -2,7 +2,7 @@
 //! things side by side.
 //!
 //! ```text
-//!  late    │    --o--       │  -o-         what the line spans is said below the title
+//!  late    │    --o--       │  -o-         the caption says what the line spans
 //!  yarn    │ -o-            │       --o--
 //!          └─────────────── └──────────────
 //!           precision (%)     recall (%)

@@ -2,8 +2,8 @@
 //! side with common axes.
 //!
 //! ```text
-//!  y │   ____ all          a curve has its name at its end where all of them end at the right and
-//!    │__/ .... some        the names fit; otherwise names stand below the plot, never on it
+//!  y │   ____ all          a curve has its name at its end if all of them end at the right and
+//!    │__/ .... some        the names fit; otherwise names are below the plot, never on it
 //!    └───────────
 //! ```
 

@@ -63,7 +63,7 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// How it gives its answer, if it gives one.
+            /// The form of its answer, if it has one.
             #[expect(unused_variables, reason = "not every command has flags of answers")]
             fn form(&self) -> Option<Form> {
                 match self {

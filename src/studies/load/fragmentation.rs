@@ -2,7 +2,7 @@
 //!
 //! In: the capacity of machines, the requests of the attempts that run on them, and those of
 //! waiting tasks. Out: per interval the exact integrals of free capacity, and of the part of it on
-//! machines that fit no waiting task. A task fits a machine whose free CPU and memory cover its
+//! machines where no waiting task fits. A task fits a machine whose free CPU and memory cover its
 //! requests; constraints are ignored. While no task waits, nothing is fragmented.
 //!
 //! ```text
@@ -44,7 +44,7 @@ type Pair = [CpuRate; 2];
 pub struct Fragmentation {
     /// Capacity minus requests per machine, at least 0.
     pub free: [Option<Vec<CpuTime>>; 2],
-    /// The part of it on machines that fit no waiting task.
+    /// The part of it on machines where no waiting task fits.
     pub fragmented: [Option<Vec<CpuTime>>; 2],
     /// Waits of tasks whose requests are unknown; left out.
     pub without_request: u64,
@@ -253,7 +253,7 @@ struct State {
     waiting: BTreeMap<Pair, Waiting>,
     /// Minimal requests: no other is smaller in both resources. Memory falls as CPU rises.
     front: BTreeMap<CpuRate, CpuRate>,
-    /// Machines that fit no waiting request, by their free CPU.
+    /// Machines where no waiting request fits, by their free CPU.
     blocked: BTreeSet<(CpuRate, u32)>,
     free: Pair,
     /// The free capacity of blocked machines.
@@ -296,7 +296,7 @@ impl State {
         self.look(place);
     }
 
-    /// The request of the front that fits this free capacity and has the most CPU.
+    /// The request of the front that fits into this free capacity and has the most CPU.
     fn fitting(&self, free: Pair) -> Option<Pair> {
         // Among requests with at most this CPU, it has the least memory.
         let (&cpu, &memory) = self.front.range(..=free[0]).next_back()?;

@@ -6,7 +6,7 @@
 //! ```text
 //!  machine   =================== REMOVE
 //!  attempt   SCHEDULE ========== | == EVICT         ended within a minute of it: with the machine
-//!  attempt   SCHEDULE ========== | ============= FINISH   ended later: the table says it went on
+//!  attempt   SCHEDULE ========== | ============= FINISH   ended later: it went on in the trace
 //! ```
 
 use rayon::prelude::*;

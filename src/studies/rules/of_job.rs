@@ -7,7 +7,7 @@
 //! ```text
 //!  k8s:backoff_limit=2    t1  |--x  |--x      pooled: the third failure of the job
 //!                         t2  |-------x
-//!  spark:max_failures=2   t1  |--x  |--x      the first task with two of its own
+//!  spark:max_failures=2   t1  |--x  |--x      the first task with two failures
 //! ```
 
 use rustc_hash::FxHashMap;
