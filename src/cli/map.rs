@@ -1,4 +1,4 @@
-//! `jobfate map`: proposes or checks the meaning of a table's columns.
+//! `jobfate map`: proposes a map for a table of jobs, or shows a given one.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -152,7 +152,7 @@ fn table_of(shown: &Preview) -> String {
         }
         rows.push(cells);
     }
-    // A row that gives no task is wider than any column.
+    // A rejected row is wider than any column.
     let full = || rows.iter().filter(|row| row.len() == HEADS.len());
     let widths: Vec<usize> = (0..HEADS.len())
         .map(|idx| full().map(|row| row[idx].chars().count()).max().unwrap_or_default())
