@@ -188,7 +188,7 @@
 //!      and, as a test, an example worked out by hand.
 //!   2. `src/replay/detectors/mod.rs`: `mod foo;`, and `foo::KIND` at the end of `KINDS`. Help,
 //!      errors, `all`, charts, replays and every property test follow: the future changes no flag
-//!      (`suite.rs` in that folder), and quiet detectors miss none (`detect/walk/promises.rs` and
+//!      (`suite.rs` there), and skipped heartbeats miss no flag (`detect/walk/promises.rs` and
 //!      `shortcuts.rs` in `src/replay`).
 //!
 //!   By default `detect` and `analyze` compare every detector: the golden help and the tables of

@@ -22,7 +22,7 @@ pub struct FlowChart {
     pub unit: String,
     /// The nodes of each stage, from left to right and from top to bottom.
     pub stages: Vec<Vec<FlowNode>>,
-    /// Jobs that pass the same nodes, with their node in every stage.
+    /// Groups that pass the same nodes, each with its node in every stage.
     pub ways: Vec<FlowWay>,
 }
 

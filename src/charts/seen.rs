@@ -161,8 +161,8 @@ fn marked_points_differ_by_their_form() {
 
 #[test]
 fn tones_differ_without_green_cones() {
-    // For them grey is near purple: they differ by dash and marker. Only the legend of a replay's
-    // attempts has areas or bars in both.
+    // Without green cones, grey looks like purple: the two differ by dash and marker. Only the
+    // legend of a replay's attempts has areas or bars in both.
     let near = [Tone::Purple, Tone::Grey];
     for (one, two) in pairs().filter(|(one, two)| !(near.contains(one) && near.contains(two))) {
         let apart = apart(deuteranopia(one.ink()), deuteranopia(two.ink()));

@@ -44,7 +44,7 @@ fn fault_of(help: &str, of: &str) -> Option<String> {
     Some(format!("{of}: {fault}: {help}"))
 }
 
-/// A new index, detector or policy appears in the help by itself.
+/// The help lists every index, detector and policy, also new ones.
 #[test]
 fn the_help_lists_all_that_can_be_named() {
     let help_of = |name: &str| {

@@ -98,8 +98,8 @@ const PUBLISHED: &[(Table, &[(&str, u64)])] = &[
 /// Impossible counts in a lake of a log; empty if there are none.
 ///
 /// A log has each job once, so each table must have the same jobs, and each job and task must be
-/// submitted once (in Slurm at least once). The Google traces are cut into parts, so neither holds.
-/// Alibaba has separate files for tasks and instances, and neither is a subset of the other.
+/// submitted once (in Slurm at least once). Neither holds for the Google traces, which are cut into
+/// parts. Alibaba has separate files for tasks and instances, and neither is a subset of the other.
 pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
     if lake.source().is_google() {
         return Vec::new();

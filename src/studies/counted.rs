@@ -227,7 +227,7 @@ impl Counted {
         near.map(|near| near.map(|(low, high, weight)| low + weight * (high - low)))
     }
 
-    /// Whether each quantile grows if the cut off values grow without bound.
+    /// Whether each quantile grows if the censored values grow without bound.
     pub(super) fn growing<const N: usize>(&self, shares: [f64; N]) -> [bool; N] {
         let count = self.count(|_| true);
         let mut rest = self.clone();

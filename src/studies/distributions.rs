@@ -36,7 +36,7 @@ pub struct Summary {
     pub p99: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
-    /// Values cut off by the window's end; the true values are larger.
+    /// Censored values; the true values are larger.
     pub censored: u64,
     /// Statistics that are therefore lower bounds, such as `mean,p99,max`. The variance is then not
     /// a bound.
@@ -96,8 +96,8 @@ const QUANTILES: [(&str, f64); 7] = [
     ("max", 1.0),
 ];
 
-/// The statistics that are lower bounds because values are cut off: the mean, and each quantile
-/// that moves if all cut off values grow without bound. Such values can only grow, so the other
+/// The statistics that are lower bounds because values are censored: the mean, and each quantile
+/// that moves if all censored values grow without bound. Such values can only grow, so the other
 /// quantiles never move.
 fn at_least(values: &Counted) -> String {
     if values.count(Value::is_censored) == 0 {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     proptest! {
-        /// A statistic is a lower bound exactly if it moves when cut off values grow.
+        /// A statistic is a lower bound exactly if it moves when censored values grow.
         #[test]
         fn lower_bounds_are_the_statistics_that_move(
             amounts in prop::collection::vec((0_i64..6, any::<bool>()), 1..12),

@@ -57,7 +57,7 @@ pub struct SweepRow {
     pub saved_share: ByOutcome<f64>,
     /// The part of `saved_cpu` in the job that saves most.
     pub largest_saved_share: ByOutcome<f64>,
-    /// The part of the CPU saved in unfinished jobs that is in the job that saves most.
+    /// The share of a single job, the largest, in the CPU saved in all unfinished jobs.
     pub largest_saved_in_all: Option<f64>,
     /// Finished jobs with at least one condemned task.
     pub harmed_jobs: Option<u64>,

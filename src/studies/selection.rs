@@ -95,7 +95,7 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
         choices.push(choice(&rule.to_string(), &past, &future, |step| {
             spread((step < rule.grid.len()).then_some((rule_idx, step)))
         }));
-        // No kills is the last choice of every rule; it is added once, after all rules.
+        // Killing nothing is the last choice of every rule; it is added once, after all rules.
         all_past.extend_from_slice(&past[..rule.grid.len()]);
         all_future.extend_from_slice(&future[..rule.grid.len()]);
         places.extend((0..rule.grid.len()).map(|step| (rule_idx, step)));
@@ -129,7 +129,7 @@ fn choice(
     }
 }
 
-/// Intervals of the score of a rule's parameter; `None` for no kills (no position).
+/// Intervals of the score of a rule's parameter; `None` for killing nothing (no position).
 fn spread(rounds: &[PartSums], place: Option<(usize, usize)>, price: f64) -> Option<Spread> {
     let score = |round: &PartSums| match place {
         Some((rule, step)) => figures_of(&round.rules[rule][step], price),

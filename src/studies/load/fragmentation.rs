@@ -12,9 +12,9 @@
 //! ```
 //!
 //! Time advances in steps, in which something begins or ends. Only the front of the waiting
-//! requests matters: those for which no other request is smaller in both resources. A machine that
-//! fits a request keeps it as its witness, and is checked again only when the witness leaves or its
-//! own free capacity shrinks. A machine that fits no request is checked again when a new request
+//! requests matters: those for which no other request is smaller in both resources. A machine keeps
+//! one request that fits as its witness, and is checked again only when the witness leaves or its
+//! own free capacity shrinks. A machine where no request fits is checked again when a new request
 //! joins the front. Only the steps of one stretch of time are in memory, so memory does not grow
 //! with the trace.
 
@@ -404,7 +404,7 @@ impl State {
         }
     }
 
-    /// Adds requests to the front that only a request kept out which has left.
+    /// Adds requests to the front that only a removed request kept out.
     fn fill(&mut self, [cpu, memory]: Pair) {
         let mut least = self.front.range(..cpu).next_back().map(|(_, &memory)| memory);
         let end = self.front.range(cpu..).next().map(|(&cpu, _)| cpu);

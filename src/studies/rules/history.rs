@@ -280,7 +280,7 @@ mod tests {
             }
         }
 
-        /// Neither do jobs that end after the kill, nor later events of the task itself.
+        /// Jobs that end after the kill, and later events of the task, never change it.
         #[test]
         fn the_future_moves_no_kill_by_events(
             jobs in prop::collection::vec(job(), 0..12),
