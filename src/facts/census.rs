@@ -1,7 +1,7 @@
 //! Counts the contents of a lake and their oddities, table by table.
 //!
-//! In: a lake. Out: a [`Census`]: for each table counts by name, such as `event_type 3` or `nulls
-//! in user`. This module judges nothing; `studies::checks` compares with published counts.
+//! In: a lake. Out: a [`Census`]: for each table counts by name, such as `event_type 3` or
+//! `nulls in user`. This module judges nothing; `studies::checks` compares with published counts.
 //!
 //! The state machine of jobs and tasks, from the document of the trace:
 //!

@@ -55,8 +55,8 @@ enum State {
     Running,
 }
 
-/// Counts the transitions that the trace's state machine does not have, by name such as `EVICT
-/// while pending`. After such a transition, the event determines the state.
+/// Counts the transitions that the trace's state machine does not have, by name such as
+/// `EVICT while pending`. After such a transition, the event determines the state.
 pub(super) fn count_illegal(
     events: impl Iterator<Item = Event>,
     counts: &mut BTreeMap<String, u64>,

@@ -1,8 +1,9 @@
 //! `truth.json`: the ground truth that the analysis must find.
 //!
-//! Raise [`FORMAT`] when a field changes its name or meaning. CPU is in NCU-s, from exact sums
-//! rounded once: `(sum as f64) / 2^64 / 1e6`, where a sum adds `(f64::from(rate_f32) * 2^64) as
-//! i128 * length_us`. Times are whole microseconds. Maps list every outcome, with 0 for empty ones.
+//! Raise [`FORMAT`] when a field changes its name or meaning. Times are whole microseconds. CPU is
+//! in NCU-s, from exact sums rounded once: `(sum as f64) / 2^64 / 1e6`, where a sum adds
+//! `(f64::from(rate_f32) * 2^64) as i128 * length_us`. Maps list every outcome, with 0 for empty
+//! ones.
 
 use std::collections::BTreeMap;
 
