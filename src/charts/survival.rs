@@ -1,11 +1,11 @@
-//! Survival curves with a table below them: how many are still followed at round times.
+//! Survival curves with a table below them: the numbers at risk at round times.
 //!
 //! ```text
 //!  1 │‾‾\___              the curves as in any plot
 //!    │    \____
 //!    └──┬─────┬────
 //!       10    100  duration (s)
-//!  number at risk         each number stands below the tick of its time
+//!  number at risk         each number is below the tick of its time
 //!  all  980   120
 //! ```
 
@@ -23,19 +23,19 @@ pub struct SurvivalChart {
     pub at_risk: Vec<AtRisk>,
 }
 
-/// How many of a group are still followed.
+/// The numbers at risk of a group.
 #[derive(Clone, Debug)]
 pub struct AtRisk {
-    /// The group, as its curve is called.
+    /// The group, named like its curve.
     pub name: String,
     /// The colour of its curve.
     pub tone: Tone,
-    /// Times and how many are followed just before, at every digit times a power of ten.
+    /// Times (digits times powers of ten) and the numbers at risk just before.
     pub counts: Vec<(f64, u64)>,
 }
 
 impl AtRisk {
-    /// The number at a tick of the axis; none where the tick is not one of the times.
+    /// The number at a tick of the axis; `None` if the tick is not one of the times.
     fn at(&self, time: f64) -> Option<u64> {
         let is_it = |one: &&(f64, u64)| (one.0 - time).abs() <= time * 1e-9;
         self.counts.iter().find(is_it).map(|one| one.1)
@@ -51,10 +51,10 @@ pub(crate) fn round_times(low: f64, high: f64) -> Vec<f64> {
     powers.flat_map(|power| (1..10).map(move |one| f64::from(one) * 10_f64.powi(power))).collect()
 }
 
-/// Pixels from one row to the next, in heights of the text.
+/// Pixels from one row to the next, as a multiple of the text height.
 const ROW: f64 = 1.3;
 
-/// The share of the picture that names of groups may take.
+/// The share of the picture's width for names of groups.
 const NAMES: f64 = 0.25;
 
 pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
@@ -63,7 +63,7 @@ pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
     let names = rows().map(|row| width_of(&row.name, size)).fold(0.0, f64::max);
     let names = names.min(NAMES * canvas.look.width);
     let largest = rows().flat_map(|row| &row.counts).map(|one| one.1).max().unwrap_or(0);
-    // The first number may stand at the left edge of the plot.
+    // The first number may be at the left edge of the plot.
     let wide = width_of(&grouped(largest), size);
     let left = if names == 0.0 { 0.0 } else { names + 0.5 * wide + 0.7 * size };
     let frame = plot(&chart.plot, left, canvas);

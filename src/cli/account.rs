@@ -82,7 +82,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }
 
-/// The study, with the chosen engine.
+/// Runs the study with the chosen engine.
 pub(crate) fn study_of(
     lake: &Lake,
     windows: Windows,

@@ -1,5 +1,5 @@
 //! `jobfate detect`: which tasks each straggler detector would have flagged in recorded history,
-//! and how right it was.
+//! and how many flags were right.
 
 use clap::Args;
 

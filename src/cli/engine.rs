@@ -100,7 +100,7 @@ fn usage<T>(text: &str) -> Result<T> {
 }
 
 impl SparkArgs {
-    /// The Spark, if it is wanted.
+    /// The Spark installation, if it is needed.
     fn spark(&self, is_wanted: bool) -> Result<Option<Spark>> {
         match &self.master {
             None if is_wanted => {
@@ -121,7 +121,7 @@ impl SparkArgs {
 }
 
 impl EngineArgs {
-    /// The engine that runs queries; none where the facts are folded.
+    /// The engine that runs queries; `None` if the facts are folded.
     pub(crate) fn sql(&self) -> Result<Option<SqlEngine>> {
         let spark = self.spark.spark(self.engine == Engine::Spark)?;
         Ok(match self.engine {
@@ -133,12 +133,12 @@ impl EngineArgs {
 }
 
 impl WorkersArgs {
-    /// The Spark whose workers do the work, if they do.
+    /// The Spark whose workers run the study, if chosen.
     pub(crate) fn spark(&self) -> Result<Option<Spark>> {
         self.spark.spark(self.engine == Workers::Spark)
     }
 
-    /// What the workers make of a study, if they do the work.
+    /// The workers' results for a study, if workers are used.
     pub(crate) fn parts(
         &self,
         lake: &Lake,

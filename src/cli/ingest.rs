@@ -1,4 +1,4 @@
-//! `jobfate ingest`: a raw trace into a lake.
+//! `jobfate ingest`: reads a raw trace into a lake.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -73,13 +73,13 @@ pub(crate) struct IngestArgs {
     pub choice: IngestChoice,
 }
 
-/// A lake smaller than this needs no word on its size, bytes.
+/// The size of a smaller lake is not announced, bytes.
 const FORECAST_FROM: u64 = 1 << 30;
 
 /// Failed parts that are shown with their first rejects and a hint.
 const FAILED_SHOWN: usize = 3;
 
-/// Says what the plan will take, and refuses it where the machine has less.
+/// Announces the needs of the plan, and refuses it if the machine has less.
 fn forecast(plan: &IngestPlan, is_forced: bool) -> Result<()> {
     let needs = Needs::of(plan)?;
     if needs.disk == 0 {
@@ -137,7 +137,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     Ok(())
 }
 
-/// Says what was stored, table by table, and what was wrong.
+/// Shows what was stored, table by table, and the faults.
 fn show(outcome: &IngestOutcome) {
     let mut tables: BTreeMap<Table, Vec<&PartEntry>> = BTreeMap::new();
     for (table, part) in &outcome.stored {
@@ -157,7 +157,7 @@ fn show(outcome: &IngestOutcome) {
             counted(parts.len() as u64, "part"),
             jobfate::lake::manifest::ranges(&numbers),
         ));
-        // A log says the same of jobs and of their tasks.
+        // A log has the same remarks for jobs and for their tasks.
         for (wording, count) in parts.iter().flat_map(|part| &part.remarks) {
             if said.insert(wording) {
                 console::note(format!("{table}: {wording}: {}", grouped(*count)));
@@ -178,7 +178,7 @@ fn show(outcome: &IngestOutcome) {
         console::note(format!("already in the lake: {}", counted(outcome.skipped as u64, "part")));
     }
     for (idx, failed) in outcome.failed.iter().enumerate() {
-        // The first few in full; one fault is often that of all.
+        // The first few in full; often all have the same fault.
         if idx < FAILED_SHOWN {
             exit::show(None, &failed.error);
         } else {
@@ -216,15 +216,15 @@ fn tables_help() -> String {
     lines.join("\n")
 }
 
-/// The columns that other sources than the first have besides, or explain otherwise, each with
-/// the sources.
+/// The columns that other sources have in addition to the first, or with another meaning, each with
+/// its sources.
 fn own_columns(table: Table) -> Vec<(Column, Vec<&'static str>)> {
     let first = table.columns(Source::Google2011);
     let is_same = |one: &Column, other: &Column| {
         (one.name, one.unit, one.meaning) == (other.name, other.unit, other.meaning)
     };
     let mut own: Vec<(Column, Vec<&'static str>)> = Vec::new();
-    // A lake of alloc sets has the columns of one of jobs.
+    // A lake of alloc sets has the same columns as one of jobs.
     let sources = Source::ALL.into_iter().filter(|source| *source != Source::Google2019AllocSets);
     for source in sources.filter(|source| source.tables().contains(&table)) {
         for column in table.columns(source) {

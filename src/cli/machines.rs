@@ -1,4 +1,4 @@
-//! `jobfate machines`: which machines left, for how long, and what it cost.
+//! `jobfate machines`: which machines left, for how long, and the capacity lost.
 
 use clap::Args;
 

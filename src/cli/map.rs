@@ -1,4 +1,4 @@
-//! `jobfate map`: which column of a table is what.
+//! `jobfate map`: proposes a map for a table of jobs, or shows a given one.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub(crate) struct MapArgs {
     pub timezone: Option<Zone>,
 }
 
-/// What a map may say, and how the command is called.
+/// The keys of a map, and examples of the command.
 fn help() -> String {
     let mut text = String::from("What a map names ([columns]):\n");
     for (name, units, meaning) in Map::keys() {
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     propose_for(what, &begin, args.timezone.as_ref())
 }
 
-/// Prints a proposal, and shows the first rows as it reads them.
+/// Prints a proposed map, and shows the first rows as it reads them.
 fn propose_for(path: &Path, begin: &[u8], zone: Option<&Zone>) -> Result<()> {
     let bad = |problem: String| BadFile {
         path: path.to_owned(),
@@ -152,7 +152,7 @@ fn table_of(shown: &Preview) -> String {
         }
         rows.push(cells);
     }
-    // A row that gives none is wider than any column.
+    // A rejected row is wider than any column.
     let full = || rows.iter().filter(|row| row.len() == HEADS.len());
     let widths: Vec<usize> = (0..HEADS.len())
         .map(|idx| full().map(|row| row[idx].chars().count()).max().unwrap_or_default())
@@ -164,7 +164,7 @@ fn table_of(shown: &Preview) -> String {
     rows.iter().map(line).collect()
 }
 
-/// What was assumed to read them.
+/// Shows the assumptions made while reading them.
 fn show_notes(shown: &Preview) {
     for (wording, count) in &shown.remarks {
         console::note(format!("{wording}: {}", grouped(*count)));

@@ -57,7 +57,7 @@ pub(crate) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// How a comparison is given on stdout.
+    /// The form of a comparison on stdout.
     pub(super) fn form(&self) -> Form {
         Form::new(self.format, &ViewArgs::default(), None)
     }
@@ -82,12 +82,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     Ok(console::data(&format!("{}\n", first.display()))?)
 }
 
-/// Refuses a folder that holds anything else, before anything is read.
+/// Refuses a folder with other files, before anything is read.
 fn check(out: Option<&Path>) -> Result<()> {
     Ok(out.map_or(Ok(()), check_place)?)
 }
 
-/// Reads the results that belong together, and names the others.
+/// Reads the results that belong together, and lists the others.
 fn read(folders: &[PathBuf], limits: Limits) -> Result<Vec<Stored>> {
     let chosen = read_all(folders, limits)?;
     for left_out in &chosen.left_out {

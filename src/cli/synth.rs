@@ -114,7 +114,7 @@ pub(crate) fn config(args: &SynthArgs) -> SynthConfig {
 /// Writes a trace under a progress bar.
 pub(crate) fn write(config: &SynthConfig, folder: &Path) -> Result<Truth> {
     let progress = Arc::new(Progress::default());
-    // Drawing the jobs and writing the parts take about as long as each other.
+    // Drawing the jobs and writing the parts take about the same time.
     let bar = Bar::follow("synth", Counts::Percent, 100, &progress);
     let truth = write_trace(config, folder, &|state| {
         let done = state.done * 50 / state.total.max(1);

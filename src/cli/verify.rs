@@ -1,4 +1,4 @@
-//! `jobfate verify`: is the download complete, and is the lake intact?
+//! `jobfate verify`: checks that the download is complete and the lake is intact.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -109,7 +109,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
         settings: json!({"trace": trace}),
         charts: Vec::new(),
     };
-    // The sums of the parts are what is being checked.
+    // The sums of the parts are the subject of the check.
     let origin = Origin { source: Value::Null, inputs: json!([]), gaps: Vec::new() };
     shown::give(&answer, files, &origin, &args.answer.form())?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
@@ -127,7 +127,7 @@ fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
     let report = lake_report(lake, Trust::Nothing)?;
     report.said.iter().for_each(console::say);
     let table = report.table();
-    // What is missing is among what the report says.
+    // The report already lists what is missing.
     let origin = Origin { gaps: Vec::new(), ..Origin::of(lake) };
     shown::give(&report.answer(&table), files, &origin, &args.form())?;
     report.verdict().iter().for_each(console::note);

@@ -11,25 +11,25 @@
 
 use serde::Serialize;
 
-/// How many of the things that a statistic counts reach over an edge of the window, and whether
-/// those are in it.
+/// How many of the counted jobs, tasks or attempts cross an edge of the window, and whether the
+/// statistic includes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Censoring {
     /// What is counted: `jobs`, `tasks` or `attempts`.
     pub of: &'static str,
-    /// Begun before the window (at time 0); in, with the time as written.
+    /// Begun before the window (at time 0); included, with the time as written.
     pub left_censored: u64,
-    /// Begun before the window and left out.
+    /// Begun before the window; left out.
     pub left_censored_out: u64,
-    /// Open at the window's end and closed there; of counts, such as those of events, what may still
-    /// grow. None for statistics without an end.
+    /// Open at the window's end and closed there; for counts (such as of events), those that may
+    /// still grow. None for statistics without an end.
     pub censored: Option<u64>,
-    /// Open at the window's end and left out.
+    /// Open at the window's end; left out.
     pub censored_out: u64,
     /// Waits that ended without an attempt; none for other quantities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_waiting: Option<u64>,
-    /// Whether values are counts, which may still grow, and not times, which are cut.
+    /// Whether values are counts (they may still grow) rather than times (they are cut).
     #[serde(skip)]
     pub is_of_counts: bool,
 }

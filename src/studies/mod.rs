@@ -29,7 +29,7 @@ pub mod selection;
 mod sums;
 
 /// The `share` quantile of ascending values by the estimator R-7 (linear between the two nearest
-/// order statistics); `None` of nothing.
+/// order statistics); `None` if there are no values.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

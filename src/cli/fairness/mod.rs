@@ -1,4 +1,4 @@
-//! `jobfate fairness`: who used how much, when, and the values of fairness indices.
+//! `jobfate fairness`: usage of each user over time, and the values of fairness indices.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use jobfate::units::parse_micros;
 
 mod new;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested --days 7 --out results\n  jobfate fairness --lake lcg --index condor:half_life_s=21600 --show series --format csv\n  jobfate fairness --lake one --lake two --cpu slots --show clusters\n  jobfate fairness --lake lcg --cpu requested --what-if\n  jobfate fairness --lake lcg --formula short=short.formula --index-program own=./index.py\n  jobfate fairness new index.toml --template decay";
 
 /// Show who used how much, when, and how fairly
@@ -117,7 +117,7 @@ impl FairnessArgs {
         Until { window_end_us: self.window_end, open_attempts: self.attempts.open_attempts }
     }
 
-    /// How the answer is given on stdout; `--top` chooses users before there is a table.
+    /// The form of the answer on stdout; `--top` selects users before there is a table.
     pub(super) fn form(&self) -> Form {
         Form::new(self.format, &self.view, None).with_charts(&self.charts)
     }

@@ -124,7 +124,7 @@ pub(crate) struct WeekArgs {
 }
 
 impl WeekArgs {
-    /// Whether anything is chosen.
+    /// Whether any of these flags is set.
     pub(crate) const fn is_chosen(&self) -> bool {
         self.from.is_some() || self.days.is_some() || self.users.is_some()
     }
@@ -166,7 +166,7 @@ impl StudyName {
         }
     }
 
-    /// Every single study, in the order of README.
+    /// Every single study, in the order of the README.
     pub(crate) const EACH: [Self; 5] =
         [Self::Mandai, Self::Ota, Self::Tan, Self::Asahara, Self::Cui];
 
@@ -183,7 +183,7 @@ impl StudyName {
     }
 }
 
-/// The study of 2017 on what a lake has.
+/// The study of 2017 with the tables of a lake.
 pub(crate) fn mandai_of(lake: &Lake, args: &AnswerArgs) -> Result<Study> {
     let study = mandai::study(lake, super::windows(lake, args)?)?;
     study.notes.iter().for_each(console::note);
@@ -214,7 +214,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     }
 }
 
-/// The ten questions on what a lake has.
+/// The ten questions with the tables of a lake.
 fn course(args: &ReproduceArgs) -> Result<()> {
     let lake = lake_of(args)?;
     let mut files = shown::files(args.answer.out.as_deref(), args.study.answer())?;
@@ -227,7 +227,7 @@ fn course(args: &ReproduceArgs) -> Result<()> {
     shown::give(&course.answer(&table), files, &course.origin, &args.answer.form())
 }
 
-/// Checks that a study has what was asked of it.
+/// Checks that a study supports the given flags.
 fn check(args: &ReproduceArgs) -> Result<()> {
     let wrong = |text: &str| Err(Usage(text.to_owned()).into());
     let is_drawn = args.seed.is_some() || args.runs.is_some();
@@ -256,7 +256,7 @@ fn check(args: &ReproduceArgs) -> Result<()> {
     }
 }
 
-/// The lake of a study of a trace; what it lacks of the trace is ingested.
+/// The lake for a study of a trace; missing parts of the trace are ingested.
 pub(crate) fn lake_of(args: &ReproduceArgs) -> Result<Lake> {
     if let Some(trace) = &args.trace {
         let plan = plan(trace, &args.answer.lake, &IngestChoice::default(), console::say)?;
