@@ -45,7 +45,7 @@ pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
     }
 }
 
-/// People of these names, without groups.
+/// People with these names, without groups.
 pub(crate) fn people(names: &[&str]) -> Vec<Person> {
     let of = |name: &&str| Person { name: (*name).to_owned(), ..Person::default() };
     names.iter().map(of).collect()

@@ -15,12 +15,12 @@ use crate::studies::meter::Resource;
 pub(super) struct Extra {
     pub(super) cpu: Vec<Option<f32>>,
     pub(super) memory: Vec<Option<f32>>,
-    /// Nothing where GPUs are not charged.
+    /// Empty if GPUs are not charged.
     pub(super) gpus: Vec<Option<f32>>,
     pub(super) user: Option<Vec<Option<String>>>,
     pub(super) group: Option<Vec<Option<String>>>,
     pub(super) site: Option<Vec<Option<String>>>,
-    /// The queue, or the quality of service where that is asked for.
+    /// The queue, or the quality of service if usage is grouped by it.
     pub(super) queue: Option<Vec<Option<String>>>,
 }
 
