@@ -16,7 +16,7 @@ use super::room::Room;
 use super::state::Phase;
 use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
 
-/// Random workloads on random clusters for each property.
+/// Number of random workloads and clusters for each property.
 const CASES: u32 = drawn(10_000);
 
 const ORDERS: [&str; 19] = [
@@ -57,7 +57,7 @@ fn rules() -> Vec<String> {
     rules
 }
 
-/// Those of them that are one rule, and another than `late`.
+/// The rules that consist of one rule other than `late`.
 fn rules_that_can_stand_beside_late() -> Vec<String> {
     let is_fit = |rule: &String| !rule.contains('+') && rule.split(':').next() != Some("late");
     rules().into_iter().filter(is_fit).collect()
@@ -129,14 +129,14 @@ pub(super) fn task() -> impl Strategy<Value = Task> {
 }
 
 impl Task {
-    /// Makes it run so many times as long.
+    /// Multiplies its work by a factor.
     pub(super) fn stretch(&mut self, factor: i64) {
         self.work_s *= factor;
     }
 }
 
 impl Machine {
-    /// Gives it the speed that all have, for good.
+    /// Gives it the common speed, without changes.
     pub(super) fn even_out(&mut self) {
         self.speed = 1.0;
         self.changes.retain(|&(_, what)| what != 3);
@@ -225,7 +225,7 @@ fn run(cluster: &Cluster, workload: &Workload, policy: &str) -> Outcome {
     replay(&Plan { seed: 3, ..Plan::new(cluster, workload, &policy) })
 }
 
-/// Follows a journal with nothing but the rules of the game.
+/// Checks a journal with only the basic rules of replays.
 fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
     let journal = outcome.journal.as_ref().expect("made to be valid");
     assert!(journal.at_us.is_sorted(), "time never goes back");
@@ -280,7 +280,7 @@ fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
             match change.change {
                 Change::Joins => is_present[change.machine as usize] = true,
                 Change::Leaves => is_present[change.machine as usize] = false,
-                // What does not fit is evicted in the same instant, after this line.
+                // Attempts that no longer fit are evicted in the same instant, after this line.
                 Change::Capacity(new) => capacity[change.machine as usize] = new,
                 _ => {}
             }
@@ -315,7 +315,7 @@ fn compare_metrics(outcome: &Outcome, workload: &Workload, cluster: &Cluster, fi
     assert_eq!(metrics.over + outcome.unfinished, workload.task_count);
 }
 
-/// A task of the regression below: when it arrives, its work and its failures, s, and its job.
+/// A task of the regression below: its job, arrival, work and failures, s.
 fn small(job: u32, arrival_s: i64, work_s: i64, fails_s: &[i64], fate: Fate) -> Task {
     let fails_s = fails_s.to_vec();
     Task {
@@ -402,7 +402,7 @@ proptest! {
         policy in policy(),
     ) {
         let mut machines = machines;
-        // One large machine that stays, so that every task can run some time.
+        // A large machine without changes, so that every task can run at some time.
         machines.push(Machine { speed: 1.0, cpu: 10, memory: Some(7), changes: vec![] });
         let workload = workload(&tasks, 0.0);
         let cluster = cluster(&machines, None, Notice::After(1_000_000), false);
@@ -445,7 +445,7 @@ proptest! {
         machines in prop::collection::vec(machine(), 1..5),
         policy in policy(),
     ) {
-        // A search at random draws again for a demand that it does not know to be hopeless.
+        // A random search draws again for a demand that it does not know to be hopeless.
         let policy = policy.replace("random-fit", "first-fit");
         let mut machines = machines;
         for machine in &mut machines {
@@ -460,7 +460,7 @@ proptest! {
         prop_assert_eq!(run(&cluster, &asking, &policy), run(&cluster, &modest, &policy));
     }
 
-    /// By the last two runs, nothing that ends after an instant changes what happens up to it.
+    /// With predictions from the last two runs, later ends change nothing before them.
     #[test]
     fn predicted_running_times_know_no_future(
         tasks in prop::collection::vec(task(), 1..25),
@@ -485,8 +485,8 @@ proptest! {
         prop_assert_eq!(until(first), until(run(&cluster, &other, order)));
     }
 
-    /// Whoever starts on a machine for one task at a time takes the least time of all that wait,
-    /// counted up to its kill.
+    /// A task that starts on a machine for one task at a time has the least work of all waiting
+    /// tasks, counted up to its kill.
     #[test]
     fn the_shortest_is_the_one_with_the_least_to_do(tasks in prop::collection::vec(task(), 1..25)) {
         let mut workload = workload(&tasks, 0.0);
@@ -540,7 +540,7 @@ proptest! {
         machine_count in 1_usize..6,
         rule in prop::sample::select(rules()),
     ) {
-        // All tasks of one length, all machines of one speed: a copy never ends first.
+        // If all tasks have one length and all machines one speed, a copy never ends first.
         let mut workload = Workload::plain(tasks.len(), Column::Same(10_000_000));
         workload.arrival_us = Column::Each(tasks.iter().map(|task| task.0 * 1_000_000).collect());
         workload.job = Column::Each(tasks.iter().map(|task| task.1).collect());
@@ -549,7 +549,7 @@ proptest! {
         let cluster = Cluster::of_speeds(vec![1.0; machine_count]).check().expect("made to be valid").0;
         let base = run(&cluster, &workload, "fifo");
         let ours = run(&cluster, &workload, &format!("fifo+{rule}"));
-        // A copy that is of no use may still keep a task waiting that arrives later.
+        // A useless copy may still delay a task that arrives later.
         let at_once = tasks.iter().all(|task| task.0 == tasks[0].0);
         if at_once || (ours.copies == 0 && ours.sum(Kind::Restart).count == 0) {
             prop_assert_eq!(&ours.end_us, &base.end_us);

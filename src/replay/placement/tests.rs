@@ -1,4 +1,4 @@
-//! Every placement against the plainest search, over drawn starts and ends.
+//! Tests every placement against the simplest search, over random starts and ends.
 
 use proptest::prelude::*;
 
@@ -7,8 +7,8 @@ use crate::replay::cluster::Cluster;
 use crate::replay::state::Role;
 use crate::replay::workload::{Column, UNITS, Workload};
 
-/// The machine that `kind` names, by looking at all of them; the order of `line` for the work
-/// queue.
+/// The machine that `kind` chooses, by a check of all machines; for the work queue, in the order of
+/// `line`.
 fn plainest(
     kind: Placement,
     state: &State<'_>,
@@ -38,7 +38,7 @@ fn plainest(
     }
 }
 
-/// The work queue's line: freed machines go to the back, full ones leave.
+/// Updates the work queue: freed machines go to the back, full ones leave.
 fn stand_in_line(line: &mut Vec<u32>, state: &State<'_>, changed: u32) {
     line.retain(|&machine| state.has_room(machine));
     if !line.contains(&changed) && state.has_room(changed) {
@@ -124,7 +124,7 @@ proptest! {
 
     #[test]
     fn a_random_fit_is_even(seed in 0_u64..50) {
-        // Three of forty machines have room: most draws miss, so the last resort is drawn from too.
+        // Three of forty machines have room: most draws miss, so the final draw is also used.
         let mut cluster = Cluster::of_speeds(vec![1.0; 40]);
         cluster.cpu = (0..40).map(|machine| if machine % 16 == 3 { 2 * UNITS } else { UNITS }).collect();
         let cluster = cluster.check().expect("made to be valid").0;

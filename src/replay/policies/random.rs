@@ -1,4 +1,4 @@
-//! Any waiting task, all equally likely.
+//! A random waiting task, all equally likely.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl OrderPlan for Plan {
 #[derive(Debug)]
 struct Lots {
     waiting: Vec<u32>,
-    /// The lot that was drawn and not yet taken.
+    /// The position that was drawn and not yet taken.
     chosen: Option<usize>,
     draws: Draws,
     draw_count: u64,

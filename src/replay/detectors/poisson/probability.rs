@@ -1,4 +1,4 @@
-//! How rare a count is in a Poisson distribution.
+//! The probability of counts in a Poisson distribution.
 
 use std::f64::consts::TAU;
 
@@ -16,7 +16,8 @@ pub(super) fn ln_probability(lambda: f64, k: u64) -> f64 {
     power - lambda - ln_factorial
 }
 
-/// The smallest k of at least 1 and lambda whose probability is below `p`; from there on all are.
+/// The smallest k of at least 1 and lambda with a probability below `p`; all larger k are below
+/// too.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 pub(super) fn first_rare(lambda: f64, p: f64) -> u64 {
     let is_rare = |k: u64| ln_probability(lambda, k).exp() < p;
