@@ -92,7 +92,7 @@ fn history(drawn: &Drawn, count: u32) -> History {
         if count <= *since {
             continue;
         }
-        let who = u32::try_from(people.len()).expect("a drawn history is sound");
+        let who = u32::try_from(people.len()).expect("a random history is valid");
         let group = group.map(|is_first| if is_first { "g" } else { "h" }.to_owned());
         people.push(Person { name: (*name).to_owned(), group, since: *since, last_use_us: None });
         for (interval, deed) in (0..count).zip(deeds).filter(|deed| *since <= deed.0) {
@@ -125,7 +125,7 @@ fn history(drawn: &Drawn, count: u32) -> History {
         clusters: vec!["one".to_owned()],
         tree: match ACCOUNTS[drawn.accounts] {
             None => Tree::of_groups(&people),
-            Some(text) => Tree::read(text, &people).expect("a drawn history is sound"),
+            Some(text) => Tree::read(text, &people).expect("a random history is valid"),
         },
         people,
         machines: vec![machine("fast", 1.0), machine("slow", 0.5)],
@@ -147,12 +147,12 @@ fn indices(factors: &str) -> Vec<(String, Box<dyn Index>)> {
     let mut all: Vec<(String, Box<dyn Index>)> = built_in
         .map(str::to_owned)
         .chain([format!("condor:factors={factors}"), format!("metered:charges={factors}")])
-        .map(|text| (text.clone(), parse(&text).expect("a drawn history is sound")))
+        .map(|text| (text.clone(), parse(&text).expect("a random history is valid")))
         .collect();
     for text in FORMULAS {
-        let formula = formula::parse(text, &[]).expect("a drawn history is sound");
+        let formula = formula::parse(text, &[]).expect("a random history is valid");
         let [charges, of_people] =
-            [(); 2].map(|()| Factors::load(factors).expect("a drawn history is sound"));
+            [(); 2].map(|()| Factors::load(factors).expect("a random history is valid"));
         all.push((text.to_owned(), Box::new(Formulated::new("own", formula, charges, of_people))));
     }
     all
@@ -185,17 +185,17 @@ proptest! {
 
     #[test]
     fn cutting_a_history_changes_no_value_before_the_cut(drawn in drawn()) {
-        let mut file = NamedTempFile::new().expect("a drawn history is sound");
-        file.write_all(b"platform fast 3\nuser a 2\nuser b on platform slow 5\ngroup g 7\n").expect("a drawn history is sound");
+        let mut file = NamedTempFile::new().expect("a random history is valid");
+        file.write_all(b"platform fast 3\nuser a 2\nuser b on platform slow 5\ngroup g 7\n").expect("a random history is valid");
         let factors = file.path().display().to_string();
         let (whole, cut) = (history(&drawn, COUNT), history(&drawn, drawn.cut));
         for ((label, mut index), (_, mut again)) in indices(&factors).into_iter().zip(indices(&factors)) {
-            let full = evaluate(&label, index.as_mut(), &whole).expect("a drawn history is sound");
+            let full = evaluate(&label, index.as_mut(), &whole).expect("a random history is valid");
             let full: BTreeMap<_, _> = values(&full, &whole)
                 .into_iter()
                 .filter(|value| value.0.0 < drawn.cut as usize)
                 .collect();
-            let part = values(&evaluate(&label, again.as_mut(), &cut).expect("a drawn history is sound"), &cut);
+            let part = values(&evaluate(&label, again.as_mut(), &cut).expect("a random history is valid"), &cut);
             prop_assert_eq!(full, part, "{}", label);
         }
     }

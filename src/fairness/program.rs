@@ -344,10 +344,10 @@ impl Told {
         let end_s = f64::from(step.idx + 1) * step.length_s;
         let write = "a text takes every line";
         let [people, machines] = &self.numbers;
-        let user = |who: u32| people[who as usize].expect("who uses something has come");
+        let user = |who: u32| people[who as usize].expect("a user with usage is announced");
         writeln!(text, "interval\t{}\t{end_s}\t{}", step.idx, step.length_s).expect(write);
         for cell in step.cells.iter().filter(|cell| is_told(cell)) {
-            let machine = machines[cell.machine as usize].expect("told of just now");
+            let machine = machines[cell.machine as usize].expect("announced above");
             let numbers = [cell.cpu, cell.memory, cell.waiting, cell.held];
             let [cpu, memory, waiting, ran] = numbers.map(CpuTime::seconds);
             let who = user(cell.who);
@@ -367,7 +367,7 @@ fn is_told(cell: &Cell) -> bool {
     [cell.cpu, cell.memory, cell.waiting, cell.held].into_iter().any(|part| part != CpuTime::ZERO)
 }
 
-#[expect(clippy::disallowed_methods, reason = "a program of others is limited in time")]
+#[expect(clippy::disallowed_methods, reason = "an external program has a time limit")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -53,5 +53,5 @@ pub(crate) fn people(names: &[&str]) -> Vec<Person> {
 
 /// The tree of a file of accounts.
 pub(crate) fn tree(text: &str, names: &[&str]) -> Tree {
-    Tree::read(text, &people(names)).expect("a test writes what can be read")
+    Tree::read(text, &people(names)).expect("the test input is valid")
 }

@@ -130,6 +130,6 @@ fn users_who_never_come_count_in_fair_tree() {
     let active: Vec<_> = RANKED.into_iter().filter(|user| 0.0 < user.1).collect();
     assert!(active.len() < RANKED.len());
     let names: Vec<&str> = active.iter().map(|user| user.0).collect();
-    let tree = Tree::read(FAIR_TREE, &people(&names)).expect("a test writes what can be read");
+    let tree = Tree::read(FAIR_TREE, &people(&names)).expect("the test input is valid");
     check_fair_tree(&tree, &active);
 }

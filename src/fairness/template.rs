@@ -108,7 +108,7 @@ impl Template {
         }
         text.push_str("\n[parameters]\n");
         for ((parameter, _, meaning), value) in self.parameters.iter().zip(values) {
-            writeln!(text, "{parameter} = {value}   # {meaning}").expect("a text takes every line");
+            writeln!(text, "{parameter} = {value}   # {meaning}").expect("strings take any text");
         }
         text
     }

@@ -2,7 +2,7 @@
 
 /// Numbers that every expression may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "their meaning stands beside their names in `NUMBERS`")]
+#[expect(missing_docs, reason = "`NUMBERS` gives their meanings")]
 pub enum Number {
     Usage,
     Ran,
@@ -21,7 +21,7 @@ pub enum Number {
 
 /// Numbers of one machine, within `sum(..)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "their meaning stands beside their names in `MACHINE_NUMBERS`")]
+#[expect(missing_docs, reason = "`MACHINE_NUMBERS` gives their meanings")]
 pub enum MachineNumber {
     Cpu,
     Charge,

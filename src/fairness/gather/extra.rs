@@ -52,7 +52,7 @@ impl Extra {
 
 fn floats(batches: &[RecordBatch], column: &str) -> Vec<Option<f32>> {
     let of = |batch: &RecordBatch| -> Vec<Option<f32>> {
-        let cells = batch.column_by_name(column).expect("the column was asked for");
+        let cells = batch.column_by_name(column).expect("the column was requested");
         cells.as_primitive::<Float32Type>().iter().collect()
     };
     batches.iter().flat_map(of).collect()
@@ -60,7 +60,7 @@ fn floats(batches: &[RecordBatch], column: &str) -> Vec<Option<f32>> {
 
 fn texts(batches: &[RecordBatch], column: &str) -> Vec<Option<String>> {
     let of = |batch: &RecordBatch| -> Vec<Option<String>> {
-        let cells = batch.column_by_name(column).expect("the column was asked for");
+        let cells = batch.column_by_name(column).expect("the column was requested");
         cells.as_string::<i32>().iter().map(|cell| cell.map(str::to_owned)).collect()
     };
     batches.iter().flat_map(of).collect()
