@@ -73,11 +73,11 @@ fn replayed_of(jobs: &[Job], users: &[u32], policy: &str) -> Vec<i64> {
     let asked = jobs.iter().map(|job| Some(job.asked_s * 1_000_000));
     workload.requested_us = Column::Each(asked.collect());
     workload.user = Column::Each(users.to_vec());
-    let workload = workload.check().expect("made to be valid");
+    let workload = workload.check().expect("valid input");
     let mut cluster = Cluster::of_speeds(vec![1.0]);
     cluster.cpu = vec![ALL * UNITS];
-    let cluster = cluster.check().expect("made to be valid").0;
-    let policy: PolicyPlan = policy.parse().expect("made to be valid");
+    let cluster = cluster.check().expect("valid input").0;
+    let policy: PolicyPlan = policy.parse().expect("valid input");
     let outcome = replay(&Plan::new(&cluster, &workload, &policy));
     outcome.first_start_us.iter().map(|at_us| at_us.expect("all start") / 1_000_000).collect()
 }

@@ -150,7 +150,7 @@ fn micros(seconds: f64) -> i64 {
     (seconds * 1e6).round() as i64
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time, for people")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shown to people")]
 fn grouped_s(seconds: f64) -> String {
     grouped(seconds.round() as u64)
 }

@@ -134,7 +134,7 @@ pub fn submissions(stays: &[Stay], gap_us: i64) -> Vec<Submission> {
             of_user.entry(user).or_default().push(job);
         }
     }
-    #[expect(clippy::iter_over_hash_type, reason = "each user by itself")]
+    #[expect(clippy::iter_over_hash_type, reason = "users are independent of each other")]
     for jobs in of_user.values_mut() {
         jobs.sort_by_key(|&job| stays[job as usize].submit_us);
         follow(jobs, stays, gap_us, &mut submissions);

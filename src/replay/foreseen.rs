@@ -219,7 +219,7 @@ mod tests {
     fn a_task_is_killed_by_what_had_ended_in_the_replay() {
         //  t1  |0 -- 10|           its job is lost
         //  t2  at 10               submitted as t1 ends: its past is empty
-        //  t3  at 11, runs from 11: 60 s later its time has come
+        //  t3  at 11, runs from 11: 60 s later it reaches the age of the rule
         let mut workload = Workload::plain(3, Column::Each([10, 100, 100].map(|s| s * S).into()));
         workload.arrival_us = Column::Each([0, 10, 11].map(|s| s * S).into());
         workload.job = Column::Each(vec![0, 1, 2]);

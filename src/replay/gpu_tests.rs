@@ -243,17 +243,17 @@ fn drawn(
     workload.job = Column::Each(tasks.iter().map(|task| task.6).collect());
     let priority = |task: &DrawnTask| Some(i32::from(task.4 < 500));
     workload.priority = Column::Each(tasks.iter().map(priority).collect());
-    let workload = workload.check().expect("made to be valid");
+    let workload = workload.check().expect("valid input");
     let mut cluster = Cluster::of_speeds(vec![1.0; machines.len()]);
     cluster.cpu = machines.iter().map(|machine| machine.0 * UNITS).collect();
     cluster.gpus =
         machines.iter().map(|machine| Gpus { count: machine.1, model: 1 << machine.2 }).collect();
     for &(at_s, machine, leaves) in changes {
         let change = if leaves { Change::Leaves } else { Change::Joins };
-        let machine = machine % u32::try_from(machines.len()).expect("a few");
+        let machine = machine % u32::try_from(machines.len()).expect("a small number");
         cluster.changes.push(MachineChange { at_us: at_s * 1_000_000, machine, change });
     }
-    let cluster = cluster.check().expect("made to be valid").0;
+    let cluster = cluster.check().expect("valid input").0;
     (cluster, workload)
 }
 
@@ -275,7 +275,7 @@ proptest! {
         wholes in any::<bool>(),
     ) {
         let (cluster, workload) = drawn(&machines, &tasks, &changes, wholes);
-        let plan: PolicyPlan = policy.parse().expect("made to be valid");
+        let plan: PolicyPlan = policy.parse().expect("valid input");
         let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) });
         let entries: Vec<Entry> = outcome.journal.as_ref().expect("kept").entries().collect();
         // A task that loses its machine comes back before the others, without a line in the
@@ -393,7 +393,7 @@ fn after(entries: &[Entry], cluster: &Cluster, workload: &Workload) -> (Vec<Scan
 /// Free, fragmented and expected GPU-s by the definitions, at every instant, task by task.
 fn plainly(entries: &[Entry], cluster: &Cluster, workload: &Workload) -> [f64; 3] {
     let tasks = || (0..).take(workload.task_count);
-    let task_count = f64::from(u32::try_from(workload.task_count).expect("a few"));
+    let task_count = f64::from(u32::try_from(workload.task_count).expect("a small number"));
     let first = entries.iter().position(|entry| matches!(entry.kind, Kind::Submit | Kind::Refuse));
     let mut sums = [0.0; 3];
     for end in first.map_or(1, |first| first + 1)..entries.len() {
@@ -437,7 +437,7 @@ proptest! {
         wholes in any::<bool>(),
     ) {
         let (cluster, workload) = drawn(&machines, &tasks, &changes, wholes);
-        let plan: PolicyPlan = policy.parse().expect("made to be valid");
+        let plan: PolicyPlan = policy.parse().expect("valid input");
         let journal = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) }).journal.expect("kept");
         let Some(found) = gpu_fragmentation(&journal, &workload, &cluster, 9) else {
             prop_assert!(!workload.has_gpus());

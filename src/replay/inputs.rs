@@ -40,7 +40,7 @@ impl Inputs {
             for place in 0..replicas.min(machine_count) {
                 let left = (machine_count - place) as u64;
                 let wide = u128::from(draws.bits(task, place as u64)) * u128::from(left);
-                let step = usize::try_from(wide >> 64).expect("below a number of machines");
+                let step = usize::try_from(wide >> 64).expect("below the number of machines");
                 machines.swap(place, place + step);
             }
             machines.truncate(replicas);

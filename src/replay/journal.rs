@@ -133,9 +133,9 @@ pub struct Entry {
     pub kind: Kind,
     /// The task; [`NONE`] for an event of a machine.
     pub task: u32,
-    /// The machine; [`NONE`] where there is none.
+    /// The machine; [`NONE`] if there is none.
     pub machine: u32,
-    /// The attempt's number among those of its task, from 1; 0 where there is none.
+    /// The attempt's number among those of its task, from 1; 0 if there is none.
     pub attempt: u16,
 }
 
@@ -164,7 +164,7 @@ pub struct Line<'a> {
     pub task: Option<(i64, i64)>,
     /// The machine.
     pub machine: Option<i64>,
-    /// The attempt's number, from 1; 0 where there is none.
+    /// The attempt's number, from 1; 0 if there is none.
     pub attempt: i64,
 }
 

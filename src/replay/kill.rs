@@ -156,7 +156,7 @@ impl<'a> KillWatch<'a> {
         if self.retries.is_some() && !self.spares(state, task) {
             let (retries, fired) = (self.retries.as_mut(), &mut self.fired[idx]);
             let owner = (task, state.workload.job.get(task));
-            retries.expect("there are").ended(owner, how, |bit, ends_job| {
+            retries.expect("a rule uses retries").ended(owner, how, |bit, ends_job| {
                 *fired |= 1 << bit;
                 if ends_job {
                     self.jobs.end(owner.1);
@@ -206,7 +206,7 @@ impl<'a> KillWatch<'a> {
         }
         let owner = (task, state.workload.job.get(task));
         let (history, fired) = (self.history.as_mut(), &mut self.fired[task as usize]);
-        history.expect("there is one").look(state, owner, |bit, ends_job| {
+        history.expect("a rule uses the past of users").look(state, owner, |bit, ends_job| {
             *fired |= 1 << bit;
             if ends_job {
                 self.jobs.end(owner.1);

@@ -163,11 +163,11 @@ pub(super) fn workload(tasks: &[Task], noise: f64) -> Workload {
     for task in tasks {
         let works = task.fails_s.iter().map(|seconds| seconds * second);
         workload.failures.work_us.extend(works);
-        let count = u32::try_from(workload.failures.work_us.len()).expect("made to be valid");
+        let count = u32::try_from(workload.failures.work_us.len()).expect("valid input");
         workload.failures.first.push(count);
     }
     workload.noise = noise;
-    workload.check().expect("made to be valid")
+    workload.check().expect("valid input")
 }
 
 #[derive(Clone, Debug)]
@@ -213,7 +213,7 @@ pub(super) fn cluster(
             cluster.changes.push(MachineChange { at_us: at_s * 1_000_000, machine, change });
         }
     }
-    cluster.check().expect("made to be valid").0
+    cluster.check().expect("valid input").0
 }
 
 pub(super) fn notice() -> impl Strategy<Value = Notice> {
@@ -221,13 +221,13 @@ pub(super) fn notice() -> impl Strategy<Value = Notice> {
 }
 
 fn run(cluster: &Cluster, workload: &Workload, policy: &str) -> Outcome {
-    let policy: PolicyPlan = policy.parse().expect("made to be valid");
+    let policy: PolicyPlan = policy.parse().expect("valid input");
     replay(&Plan { seed: 3, ..Plan::new(cluster, workload, &policy) })
 }
 
 /// Checks a journal with only the basic rules of replays.
 fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
-    let journal = outcome.journal.as_ref().expect("made to be valid");
+    let journal = outcome.journal.as_ref().expect("requested");
     assert!(journal.at_us.is_sorted(), "time never goes back");
     let mut running: BTreeMap<(u32, u16), Entry> = BTreeMap::new();
     let mut changes = cluster.changes.iter();
@@ -276,7 +276,7 @@ fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
             }
         } else if matches!(entry.kind, Kind::MachineJoin | Kind::MachineLeave | Kind::MachineChange)
         {
-            let change = changes.next().expect("made to be valid");
+            let change = changes.next().expect("valid input");
             match change.change {
                 Change::Joins => is_present[change.machine as usize] = true,
                 Change::Leaves => is_present[change.machine as usize] = false,
@@ -293,7 +293,7 @@ fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
 }
 
 fn compare_metrics(outcome: &Outcome, workload: &Workload, cluster: &Cluster, finished: &[usize]) {
-    let journal = outcome.journal.as_ref().expect("made to be valid");
+    let journal = outcome.journal.as_ref().expect("requested");
     let metrics = measure(journal, workload, cluster, 7);
     assert_eq!(metrics.finished, finished.iter().sum::<usize>());
     assert_eq!(metrics.copies, (outcome.copies, outcome.copies_won));
@@ -346,7 +346,7 @@ fn a_task_that_is_killed_beside_its_probes_is_over() {
         .into();
     let cluster = cluster(&machines, None, Notice::After(1_000_000), false);
     let outcome = run(&cluster, &workload(&tasks, 0.0), "fifo+worst-fit+tqst+kill:events=7");
-    let journal = outcome.journal.as_ref().expect("it was asked for");
+    let journal = outcome.journal.as_ref().expect("it was requested");
     assert_eq!(outcome.unfinished, 0, "{journal}");
 }
 
@@ -370,7 +370,7 @@ fn a_task_that_is_over_gets_no_copy() {
         (cluster(&machines, None, Notice::After(1_000_000), false), workload(&tasks, 0.0));
     let policy = "random+best-fit+wqr:copies=1+tqst:age_s=2+kill:dead-time=9";
     let outcome = run(&cluster, &workload, policy);
-    let journal = outcome.journal.as_ref().expect("it was asked for");
+    let journal = outcome.journal.as_ref().expect("it was requested");
     assert_eq!(outcome.unfinished, 0, "{journal}");
     follow(&outcome, &workload, &cluster);
 }
@@ -479,7 +479,7 @@ proptest! {
         });
         other.work_us = Column::Each(work_us.collect());
         let until = |outcome: Outcome| -> Vec<Entry> {
-            let journal = outcome.journal.expect("made to be valid");
+            let journal = outcome.journal.expect("requested");
             journal.entries().take_while(|entry| entry.at_us <= at_us).collect()
         };
         prop_assert_eq!(until(first), until(run(&cluster, &other, order)));
@@ -494,7 +494,7 @@ proptest! {
         workload.memory = Column::Same(0);
         workload.extra_us = Column::Same(0);
         workload.failures = Failures::default();
-        let cluster = Cluster::of_speeds(vec![1.0]).check().expect("made to be valid").0;
+        let cluster = Cluster::of_speeds(vec![1.0]).check().expect("valid input").0;
         let outcome = run(&cluster, &workload, "shortest");
         let takes_us = |task: u32, now_us: i64| match workload.fate.get(task) {
             Fate::Killed { age_us } => workload.arrival_us.get(task) + age_us - now_us,
@@ -503,7 +503,7 @@ proptest! {
             }
             _ => workload.work_us.get(task),
         };
-        let starts = outcome.journal.as_ref().expect("it was asked for").entries();
+        let starts = outcome.journal.as_ref().expect("it was requested").entries();
         for start in starts.filter(|entry| entry.kind == Kind::Start) {
             let now_us = start.at_us;
             let waits = |task: u32| {
@@ -545,8 +545,8 @@ proptest! {
         workload.arrival_us = Column::Each(tasks.iter().map(|task| task.0 * 1_000_000).collect());
         workload.job = Column::Each(tasks.iter().map(|task| task.1).collect());
         workload.group = workload.job.clone();
-        let workload = workload.check().expect("made to be valid");
-        let cluster = Cluster::of_speeds(vec![1.0; machine_count]).check().expect("made to be valid").0;
+        let workload = workload.check().expect("valid input");
+        let cluster = Cluster::of_speeds(vec![1.0; machine_count]).check().expect("valid input").0;
         let base = run(&cluster, &workload, "fifo");
         let ours = run(&cluster, &workload, &format!("fifo+{rule}"));
         // A useless copy may still delay a task that arrives later.
@@ -555,7 +555,7 @@ proptest! {
             prop_assert_eq!(&ours.end_us, &base.end_us);
         }
         let ends = |outcome: &Outcome| {
-            job_ends(&fates(outcome.journal.as_ref().expect("made to be valid"), tasks.len()), &workload)
+            job_ends(&fates(outcome.journal.as_ref().expect("requested"), tasks.len()), &workload)
         };
         let over = |outcome: &Outcome| ends(outcome).iter().filter(|job| job.response_s.is_some()).count();
         prop_assert_eq!(over(&ours), over(&base));

@@ -37,7 +37,7 @@ impl Law {
             Self::Whole(from, to) => from + ((to - from + 1.0) * draws.uniform(place, 0)).floor(),
             Self::List(values) => {
                 let idx = place % values.len() as u64;
-                values[usize::try_from(idx).expect("below a length")]
+                values[usize::try_from(idx).expect("below the length")]
             }
             Self::LogNormal(mean, deviation) => (mean + deviation * draws.normal(place, 0)).exp(),
         }

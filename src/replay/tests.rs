@@ -477,7 +477,7 @@ fn a_limit_cuts_off_what_runs_longer() {
 
 #[test]
 fn a_higher_priority_makes_room() {
-    //  m1  |- t1 --x|- t3 -|- t1 ----|      t1 begins anew
+    //  m1  |- t1 --x|- t3 -|- t1 ----|      t1 starts again
     //  m2  |----- t2 --------|
     check(
         "machine m1

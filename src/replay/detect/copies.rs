@@ -38,7 +38,7 @@ pub struct Copies {
     pub copy_us: i128,
     /// Slot time of the copies that lost, µs.
     pub lost_us: i128,
-    /// Slot time that originals saved because their copy won, µs.
+    /// Slot time of originals that was saved because their copy won, µs.
     pub spared_us: i128,
     /// Time by which jobs ended earlier, summed over jobs, µs.
     pub earlier_us: i128,
@@ -139,7 +139,7 @@ pub struct CopyRow {
     pub lost_s: f64,
     /// `lost_s` as a share of the slot time of all attempts.
     pub lost_share: Option<f64>,
-    /// Slot time that originals saved because their copy won, s.
+    /// Slot time of originals that was saved because their copy won, s.
     pub spared_s: f64,
     /// Time by which jobs ended earlier, summed over jobs, s.
     pub earlier_s: f64,

@@ -148,7 +148,7 @@ pub struct FlagRow {
     pub start_us: i64,
     /// When it was flagged, µs.
     pub flagged_us: i64,
-    /// When it ended, µs; the end of the window where it was still running.
+    /// When it ended, µs; the end of the window if it was still running.
     pub end_us: i64,
     /// How it ended.
     pub how: Option<End>,

@@ -151,7 +151,7 @@ impl ProgressBook {
     /// sibling ends; `now_us` if that is unknown.
     pub fn steady_until_us(&self, group: &Group, attempt: u32, now_us: i64) -> i64 {
         let start_us = group.attempts[attempt as usize].start_us;
-        // A rate is known only at an age above 0.
+        // A rate is known only from the least age on.
         if self.work == Work::Measured || self.noise.is_some() || now_us < start_us + AGE_MIN_US {
             return now_us;
         }

@@ -11,9 +11,9 @@
 //! This is the change-point model of Hawkins, Qiu and Kang (2003), "The Changepoint Model for
 //! Statistical Process Control", Journal of Quality Technology 35(4), 355-366: mean and deviation
 //! are unknown and estimated from the series itself. Two things are our own: the limit (they
-//! tabulate it) is the tail exp(-z^2 / 2) divided by the number of splits, where z^2 = n ln(1 + t^2
-//! / n) stands for a t of n degrees of freedom; and shifts below [`SHIFT_MIN`] do not count,
-//! however certain they are.
+//! tabulate it) is the tail exp(-z^2 / 2) divided by the number of splits, where
+//! z^2 = n ln(1 + t^2 / n) stands for a t of n degrees of freedom; and shifts below [`SHIFT_MIN`]
+//! do not count, however certain they are.
 //! degrees of freedom; and that shifts below [`SHIFT_MIN`] do not count, however certain they are.
 
 use std::collections::VecDeque;

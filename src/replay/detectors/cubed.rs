@@ -18,7 +18,7 @@ use super::support::{copy_slow, entry, first_of_age_us, whole};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "cubed",
     about: "Cubed's backup tasks: 3 times the median once half of the started are complete",
@@ -161,7 +161,7 @@ mod tests {
         group.stop(5, 30);
         group.run(5, 40, 0.0);
         assert_eq!(group.judge(90), Vec::<u32>::new(), "three times 30 s");
-        assert_eq!(group.judge(91), [6, 7, 8, 9, 10, 11], "who runs again is one of twelve still");
+        assert_eq!(group.judge(91), [6, 7, 8, 9, 10, 11], "a task that runs again counts once");
         assert_eq!(group.judge(131), [5]);
     }
 

@@ -1,9 +1,9 @@
 //! Flink's slow task detector: running time against a multiple of the median of the fastest tasks.
 //!
-//! Once `ratio` of the group's tasks have finished, the baseline is the upper median of the k =
-//! round(tasks * ratio) fastest (as coded; the documentation says the first to finish, `of`) times
-//! the multiplier, truncated to milliseconds. Traces have no input sizes, so times are not divided
-//! by them. Progress is not used.
+//! Once `ratio` of the group's tasks have finished, the baseline is the upper median of the
+//! k = round(tasks * ratio) fastest (as coded; the documentation says the first to finish, `of`)
+//! times the multiplier, truncated to milliseconds. Traces have no input sizes, so times are not
+//! divided by them. Progress is not used.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::support::{copy_slow, count_as_f64, first_of_age_us, whole, word};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "flink",
     about: "Flink's slow task detector: 1.5 times the median of the fastest three quarters",

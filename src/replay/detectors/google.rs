@@ -10,7 +10,7 @@ use super::support::{WAITING, Waiting, copy_slow, word};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "google",
     about: "backup of everything still running near the end (OSDI'04)",

@@ -13,7 +13,7 @@ use super::{Detector, End, Ended, Family, Flag, GroupInfo, Kind, Outlook, Plan, 
 use crate::notation::{Notation, NotationError};
 use crate::units::micros_to_seconds;
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "hadoop",
     about: "Hadoop MR1: progress 20 % under the average of all tasks, a minute after job start",

@@ -86,7 +86,7 @@ pub(super) struct Histogram {
     ties: Ties,
     small: Vec<u32>,
     large: BTreeMap<u64, u32>,
-    /// The number of bins with each count.
+    /// The number of bins for each number of entries.
     alike: Vec<u32>,
     /// The number of entries of the fullest bin.
     most: u32,

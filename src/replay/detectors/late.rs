@@ -30,7 +30,7 @@ use super::support::{
 use super::{Detector, End, Ended, Family, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "late",
     about: "LATE as published: slowest quarter by rate, longest time left first, 10 % of slots",

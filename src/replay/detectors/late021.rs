@@ -22,7 +22,7 @@ use super::{
 };
 use crate::notation::{Notation, NotationError};
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "late021",
     about: "Hadoop 0.21's code after LATE: rate a deviation under the mean, 10 % of running tasks",

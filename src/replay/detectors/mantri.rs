@@ -21,7 +21,7 @@ use super::{
 };
 use crate::notation::{Notation, NotationError};
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "mantri",
     about: "Mantri: restart or copy by time left against the lengths of finished tasks",

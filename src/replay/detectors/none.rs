@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "none",
     about: "never flags",

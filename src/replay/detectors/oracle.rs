@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "oracle",
     about: "knows the true durations and flags exactly the stragglers",

@@ -13,7 +13,7 @@ use super::support::{OrOff, copy_slow, first_of_age_us, whole, word};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "spark",
     about: "Spark's speculation: 3 times the median once 90 % are done (version 3: 1.5 and 75 %)",

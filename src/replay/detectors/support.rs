@@ -59,8 +59,8 @@ pub(super) fn copy_slow(
     flags.extend(found.map(|(position, _)| Flag::copy(position)));
 }
 
-/// When the first running attempt that is `open` to a flag and younger than `age_s` reaches that
-/// age, µs; now if one already has it.
+/// When the first running attempt that is `open` to a flag reaches the age `age_s`, µs; now if one
+/// has already reached it.
 pub(super) fn first_of_age_us(
     scene: &Scene<'_>,
     age_s: f64,

@@ -39,7 +39,7 @@ use super::{
 use crate::notation::{Notation, NotationError};
 use crate::units::micros_to_seconds;
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "tqst",
     about: "Cui et al. 2014: last quarter by estimated end, no copies on slow nodes",
@@ -343,7 +343,7 @@ impl Tqst {
             let is_very = rank < very && -speed < under * average;
             let standing = if is_very { Standing::VerySlow } else { Standing::Slow };
             if is_very || rank < slow {
-                #[expect(clippy::cast_possible_truncation, reason = "it was a u32 before")]
+                #[expect(clippy::cast_possible_truncation, reason = "it was converted from u32")]
                 nodes.slow.insert(machine as u32, standing);
             }
         }

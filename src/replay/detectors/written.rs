@@ -55,11 +55,11 @@ impl DetectorPlan {
         let name = name.into();
         let limits = Limits { budget: None, min_age_s: 0.0 };
         let mut written = String::new();
-        write_to(&mut written, &name, &plan.parameters()).expect("text takes text");
+        write_to(&mut written, &name, &plan.parameters()).expect("strings take any text");
         Self { name, kind: None, plan: Arc::new(plan), limits, shown: Vec::new(), written }
     }
 
-    /// The same custom detector, shown with another parameter, so that results distinguish two
+    /// The same custom detector, shown with one more parameter, so that results distinguish two
     /// detectors of one name.
     #[must_use]
     pub fn parameter(mut self, key: &'static str, value: impl fmt::Display) -> Self {

@@ -81,8 +81,8 @@ impl Engine<'_> {
         self.aside.clear();
     }
 
-    /// The same if waiting tasks are searched by their requests: tasks that fit nowhere are skipped
-    /// unseen.
+    /// The same if waiting tasks are searched by their requests: tasks that fit nowhere are not
+    /// tried.
     fn hand_out_found(&mut self) {
         let depth = self.passing.depth.bound().unwrap_or(usize::MAX);
         let preempts = self.preemption.is_some();

@@ -12,7 +12,7 @@
 
 use crate::replay::room::Room;
 
-/// CPU and memory in use, millionths. Memory that is not checked may add up to more than 64 bits.
+/// CPU and memory in use, millionths. A sum of memory that is not checked may exceed 64 bits.
 pub(super) type Used = [i128; 2];
 
 /// A block with more steps is split in two.

@@ -3,7 +3,7 @@
 use super::{Engine, Event, KillWatch, Kind, NONE, Phase};
 
 impl Engine<'_> {
-    /// A task with a failed try waits again, once its back-off is over.
+    /// A task whose try did not succeed waits again, once its back-off is over.
     #[inline]
     pub(super) fn try_again(&mut self, task: u32, is_behind: bool) {
         let wait_us = self.kill.as_mut().map_or(0, |kill| kill.take_wait_us(task));

@@ -269,7 +269,7 @@ struct Run {
 type Pick = fn(&Run) -> f64;
 
 fn measure(settings: &Settings, tasks: usize, size_mb: f64, policy: &str) -> Vec<Run> {
-    let policy: PolicyPlan = policy.parse().expect("a policy as it is written");
+    let policy: PolicyPlan = policy.parse().expect("a valid policy");
     let mut cluster = Cluster::of_speeds(settings.slowed());
     cluster.cpu = vec![settings.slots as u64 * UNITS; SLAVES];
     let cluster = cluster.check().expect("speeds are positive").0;

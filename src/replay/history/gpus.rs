@@ -65,7 +65,7 @@ pub(super) fn machine_columns(models: Option<&Models>) -> &'static [&'static str
 /// The GPUs of each machine in a batch; none if GPUs are not known.
 pub(super) fn of_machines(models: Option<&Models>, batch: &RecordBatch) -> Vec<Gpus> {
     let Some(models) = models else { return vec![Gpus::default(); batch.num_rows()] };
-    let cell = |name: &str| batch.column_by_name(name).expect("it was asked for");
+    let cell = |name: &str| batch.column_by_name(name).expect("it was requested");
     let counts = cell(GPU_CAPACITY).as_primitive::<Int32Type>().iter();
     let names = cell(MODEL).as_string::<i32>().iter();
     counts
@@ -91,7 +91,7 @@ pub(super) fn add_asks(
     batch: &RecordBatch,
 ) {
     let Some(models) = models else { return };
-    let requests = batch.column_by_name(GPU_REQUEST).expect("it was asked for");
+    let requests = batch.column_by_name(GPU_REQUEST).expect("it was requested");
     let ints = |name: &str| batch.column_by_name(name).map(AsArray::as_primitive::<Int32Type>);
     let (counts, milli) = (ints(COUNT), ints(MILLI));
     let names = batch.column_by_name(MODEL).map(AsArray::as_string::<i32>);

@@ -59,7 +59,7 @@ pub(super) struct Item {
     pub(super) ended_us: Option<i64>,
     /// The job that had to end first, if the log names one.
     pub(super) after: Option<i64>,
-    /// The name of its task in a log with dependencies, which it is an instance of.
+    /// The name of the task that it is an instance of, in a log with dependencies.
     pub(super) task_name: Option<u32>,
     /// The numbers of the tasks of its job that must end first.
     pub(super) depends_on: Option<u32>,
@@ -145,9 +145,9 @@ impl Cells {
                 codes.extend(names.map(|name| name.map(|name| self.texts.code(name))));
             }
         }
-        let apart = batch.column_by_name("different_machines").expect("it was asked for");
+        let apart = batch.column_by_name("different_machines").expect("it was requested");
         self.apart.extend(apart.as_boolean().iter().map(|cell| cell == Some(true)));
-        let users = batch.column_by_name("user").expect("it was asked for").as_string::<i32>();
+        let users = batch.column_by_name("user").expect("it was requested").as_string::<i32>();
         // Consecutive rows mostly have the same user.
         let mut last: Option<(&str, u32)> = None;
         for user in users {
@@ -241,7 +241,7 @@ impl Items {
         let last = view.attempts.last();
         let ended = view.events.iter().rev().find(|event| event.event_type.is_terminal());
         let ended_by = last.map(|attempt| attempt.ended_by);
-        // It has no end of its own: it runs on, or its job has ended meanwhile.
+        // It has no end event: it runs on, or its job has ended meanwhile.
         let is_open = matches!(ended_by, Some(EndedBy::Nothing | EndedBy::Job));
         let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
         let last_us = last.map(|attempt| length(attempt.start_us, attempt.end_us));

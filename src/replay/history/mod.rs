@@ -143,7 +143,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds the counts of other tasks, as they are counted when read.
+    /// Adds the counts that were made while other tasks were read.
     fn add(&mut self, part: &Self) {
         self.began_before += part.began_before;
         self.still_running += part.still_running;

@@ -78,7 +78,7 @@ pub struct Fates {
     pub end_us: Vec<Option<i64>>,
     /// Whether a kill rule condemned it.
     pub is_condemned: Vec<bool>,
-    /// Whether the task asked for more than any machine ever had.
+    /// Whether no machine could ever run it.
     pub is_refused: Vec<bool>,
     /// Time of the attempt that finished it, µs; `None` if it did not finish.
     pub run_us: Vec<Option<i64>>,
@@ -234,8 +234,7 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
                 let start_us = begun.take(entry.task, entry.attempt);
                 fates.run_us[task] = Some(at_us - start_us.unwrap_or(at_us));
             }
-            // A task that failed and is tried again is submitted after this line, at the same
-            // instant.
+            // A failed task that is tried again is submitted at once, after this line.
             Kind::Fail | Kind::Kill => fates.end_us[task] = Some(at_us),
             Kind::Condemn => {
                 fates.end_us[task] = Some(at_us);

@@ -91,7 +91,7 @@ impl Tally {
             } else if entry.kind.is_end() && entry.machine != NONE {
                 level.in_use -= cpu;
                 let (start_us, is_copy) =
-                    begun.take(entry.task, entry.attempt).expect("what ends has begun");
+                    begun.take(entry.task, entry.attempt).expect("an attempt that ends has begun");
                 let ending = &mut self.endings[entry.kind as usize];
                 ending.0 += 1;
                 let time_us = i128::from(at_us - start_us);

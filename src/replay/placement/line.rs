@@ -122,7 +122,7 @@ impl Line {
         self.tree.as_ref().map_or(of_equals, |tree| *tree.most())
     }
 
-    /// Whether any machine may have room for what is needed.
+    /// Whether any machine may have room for `need`.
     #[inline]
     pub(super) fn may_hold(&self, state: &State<'_>, need: Need) -> bool {
         self.tree.as_ref().map_or(0 < state.roomy, |tree| tree.may_hold(need))

@@ -71,7 +71,7 @@ pub(super) struct Finder {
 enum Search {
     FirstFree(Line),
     FirstFit(Tree),
-    /// The tree only tells whether there is room.
+    /// The tree only shows whether there is room.
     Ranked(Ranks, Tree),
     Random {
         draws: Draws,

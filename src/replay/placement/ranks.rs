@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!  capacity [1, 1]    |..x..x.|o........|      x free, but under the demand's own sum
-//!  capacity [.5, .5]  |...x..x..x.|o....|      o looked at; the better of both is taken
+//!  capacity [.5, .5]  |...x..x..x.|o....|      o checked; the better of both is taken
 //! ```
 
 use std::collections::BTreeSet;

@@ -30,7 +30,7 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Debug)]
 struct Plan;
 
-#[expect(clippy::unnecessary_wraps, reason = "as the others read")]
+#[expect(clippy::unnecessary_wraps, reason = "all readers have one signature")]
 pub(super) fn read(_: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
     Ok(Arc::new(Plan))
 }

@@ -1,9 +1,9 @@
 //! Dolly: every task of a small job is cloned from the start (Ananthanarayanan and others, 2013).
 //!
-//! If a task straggles with a chance p, a job of n tasks needs `c = ceil(ln(1 - (1 - e)^(1/n)) / ln
-//! p)` attempts of each task so that the job straggles with a chance of at most e. The clones of a
-//! job are admitted if all clones stay below a share `budget` of the cluster and all attempts below
-//! a share `load`. A job gets all of its clones or none.
+//! If a task straggles with a chance p, a job of n tasks needs
+//! `c = ceil(ln(1 - (1 - e)^(1/n)) / ln p)` attempts of each task so that the job straggles with a
+//! chance of at most e. The clones of a job are admitted if all clones stay below a share `budget`
+//! of the cluster and all attempts below a share `load`. A job gets all of its clones or none.
 
 use std::sync::Arc;
 

@@ -55,7 +55,7 @@ impl Order for Lots {
             let lot = self.chosen.unwrap_or_else(|| {
                 self.draw_count += 1;
                 let drawn = self.draws.bits(1, self.draw_count) % self.waiting.len() as u64;
-                usize::try_from(drawn).expect("below a length")
+                usize::try_from(drawn).expect("below the length")
             });
             let task = self.waiting[lot];
             if state.tasks.phase[task as usize] == Phase::Waiting {

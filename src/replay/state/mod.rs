@@ -51,7 +51,7 @@ pub struct State<'a> {
     pub fresh: Vec<u32>,
     is_fresh: Vec<bool>,
     least: [u64; 2],
-    /// Requests and free capacity, in steps.
+    /// The steps of the requested amounts.
     pub(super) steps: Steps,
     needs: Column<Need>,
     /// When each task arrives, µs, if that differs from the workload.
@@ -328,7 +328,7 @@ impl<'a> State<'a> {
             if !siblings.is_empty() {
                 let drawn = self.rerun.bits(u64::from(task), u64::from(started));
                 let lot = drawn % siblings.len() as u64;
-                work_us = siblings[usize::try_from(lot).expect("below a length")];
+                work_us = siblings[usize::try_from(lot).expect("below the length")];
             }
         }
         let is_slow = match workload.extra_chance {

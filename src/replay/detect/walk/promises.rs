@@ -195,7 +195,7 @@ proptest! {
             .iter()
             .map(|flag| {
                 let task = group.attempts[flag.attempt as usize].task as usize;
-                (usize::try_from(group.task_indices[task]).expect("from 0"), flag.time_us / S)
+                (usize::try_from(group.task_indices[task]).expect("not negative"), flag.time_us / S)
             })
             .collect();
         prop_assert_eq!(told, late(&draws));

@@ -10,8 +10,7 @@
 //! ```
 //!
 //! The estimate used is the smallest of the last few, and an attempt is flagged only after several
-//! abnormal verdicts in a row. An attempt that reports no progress within a minute of its start is
-//! abnormal.
+//! abnormal verdicts in a row. Without progress a minute after its start, it is abnormal.
 //!
 //! Where the paper is silent, we chose: one estimate per report; 3 verdicts in a row; how ties of
 //! the mode are broken; and k' at or below the mode's bin, or left of lambda where the
@@ -39,7 +38,7 @@ use super::support::{count_as_f64, entry};
 use super::{Action, Detector, Ended, Family, Flag, Kind, Outlook, Running, Scene};
 use crate::units::micros_to_seconds;
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "poisson",
     about: "Asahara et al. 2013: rare in a Poisson distribution above the mode of recent lengths",
@@ -106,8 +105,7 @@ impl Attempt {
         self.same = if length_us == self.last_us { self.same.saturating_add(1) } else { 1 };
         self.last_us = length_us;
         let count = ring.len();
-        // If all stored estimates equal the new one, it changes nothing, whatever the position in
-        // the ring.
+        // If all stored estimates equal the new one, it changes nothing, wherever the ring is.
         if count < self.same as usize {
             return;
         }

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 /// ln P(lambda, X = k) = k ln lambda - lambda - ln k!, with Stirling's series above 20.
 pub(super) fn ln_probability(lambda: f64, k: u64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a rounded k of over 2^53 is as improbable")]
+    #[expect(clippy::cast_precision_loss, reason = "rounding of k above 2^53 does not matter")]
     let n = k as f64;
     let ln_factorial = if k <= 20 {
         #[expect(clippy::cast_precision_loss, reason = "at most 20")]

@@ -26,7 +26,7 @@ use estimators::{Estimator, Memory, Mode, cut};
 
 mod estimators;
 
-/// The detector.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "yarn",
     about: "Hadoop YARN: the copy that saves most time, one per scan; three estimators",

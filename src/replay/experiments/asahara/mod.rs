@@ -258,7 +258,7 @@ fn cluster(settings: &Settings, disturbance: Disturbance) -> Cluster {
 /// waves of maps and 7 of reduces.
 fn workload(settings: &Settings, disturbance: Disturbance, seed: u64) -> Workload {
     let waves = |tasks: usize, slots: usize| {
-        f64::from(u32::try_from(tasks.div_ceil(slots)).expect("a few"))
+        f64::from(u32::try_from(tasks.div_ceil(slots)).expect("a small number"))
     };
     let (map_slots, reduce_slots) = settings.slots();
     let map_s = settings.job_s * settings.map_share / waves(MAPS, map_slots * SLAVES);
@@ -307,7 +307,7 @@ fn workload(settings: &Settings, disturbance: Disturbance, seed: u64) -> Workloa
 
 fn run(settings: &Settings, disturbance: Disturbance, policy: &str, number: usize) -> Run {
     let seed = settings.seed + number as u64;
-    let policy: PolicyPlan = policy.parse().expect("a policy as it is written");
+    let policy: PolicyPlan = policy.parse().expect("a valid policy");
     let workload = workload(settings, disturbance, seed);
     let cluster = cluster(settings, disturbance);
     // A storm of restarts may never end; the paper's longest job took 8,741 s.

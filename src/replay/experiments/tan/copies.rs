@@ -14,7 +14,7 @@ use crate::replay::random::{Draws, Purpose};
 ///
 /// ```text
 ///  nodes that fail  |----x          drawn evenly from the start to the end of a run without
-///                   |---------x     failures; nobody learns of it, only copies save the tasks
+///                   |---------x     failures, unnoticed: only copies save the tasks
 /// ```
 pub fn figure_5(settings: &Settings) -> Figure {
     let comparisons = compare_all(settings, settings.runs);
@@ -141,7 +141,7 @@ pub fn figure_6(settings: &Settings) -> Figure {
         let useful = outcome.sum(Kind::Finish).work;
         let losing = outcome.lost_copies.work;
         // Every task has the same size, and a finished copy has done that much work.
-        let won = f64::from(u32::try_from(outcome.copies_won).expect("at most one a task"));
+        let won = f64::from(u32::try_from(outcome.copies_won).expect("at most one per task"));
         CopyWork {
             all: 100.0 * (losing + won * useful / 2_000.0) / useful,
             losing: 100.0 * losing / useful,

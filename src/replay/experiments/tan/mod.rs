@@ -83,11 +83,11 @@ fn work_us(size: f64) -> i64 {
 
 fn policy(copies: Option<u32>, order: &str) -> PolicyPlan {
     let copies = copies.map_or("unlimited".to_owned(), |copies| copies.to_string());
-    format!("wqr:copies={copies},order={order}").parse().expect("a policy as it is written")
+    format!("wqr:copies={copies},order={order}").parse().expect("a valid policy")
 }
 
 fn plain() -> PolicyPlan {
-    "fifo".parse().expect("a policy as it is written")
+    "fifo".parse().expect("a valid policy")
 }
 
 fn run(cluster: &Cluster, workload: &Workload, policy: &PolicyPlan, seed: u64) -> Outcome {

@@ -12,7 +12,7 @@
 //!
 //! ```text
 //!  heartbeat   |----------|----------|      progress is reported at every heartbeat
-//!  flagged        copies of what was flagged at the last one go out as machines become free
+//!  flagged        copies flagged at the last heartbeat start as machines become free
 //! ```
 //! - `heartbeat_s`: time between two heartbeats, 3 s; after a million heartbeats without a start or
 //!   end, and while no running attempt can be judged, the next one comes just before the next
@@ -240,7 +240,7 @@ impl Watch {
                 continue;
             }
             let lot = self.draws.bits(0, self.probes) % count as u64;
-            let chosen = originals.nth(usize::try_from(lot).expect("below a length"));
+            let chosen = originals.nth(usize::try_from(lot).expect("below the length"));
             let task = state.attempts.task[chosen.expect("counted") as usize];
             if let Some(machine) = place(task, &|machine| slow.contains(&machine)) {
                 self.probes += 1;

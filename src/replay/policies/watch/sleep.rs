@@ -9,7 +9,7 @@
 //! ```text
 //!  heartbeats   |     |     |     |     |     |     |
 //!  group        j     j ........ asleep ......j     j       j judged
-//!                     └ nobody before here ─▲           └ a task has ended
+//!                     └ no flag before here ▲           └ a task has ended
 //! ```
 
 use std::cmp::Reverse;
