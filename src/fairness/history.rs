@@ -6,7 +6,7 @@
 //! ```text
 //!  start          start + 1 interval          start + 2 intervals
 //!  [------ interval 0 ------)[------ interval 1 ------)[---
-//!                            ^ values of interval 0 stand here
+//!                            ^ the time of the values of interval 0
 //! ```
 
 use serde::{Deserialize, Serialize};

@@ -8,8 +8,8 @@
 //! > jobfate-fairness  2
 //! > begin
 //! < columns   score  other                               the first is charted
-//! > user      0  alice  physics                          who has come: number, name, group
-//! > machine   0  ID  PLATFORM  CPU  MEMORY  SITE  CLUSTER   used first; empty where not known
+//! > user      0  alice  physics                          a new user: number, name, group
+//! > machine   0  ID  PLATFORM  CPU  MEMORY  SITE  CLUSTER   first use; empty if unknown
 //! > interval  0  3600  3600                              number, end (s), length (s)
 //! > use       0  0  1200.5  0  30  1200.5                user, machine; CPU-s charged, memory-s,
 //! >                                                      waiting-s, CPU-s that ran

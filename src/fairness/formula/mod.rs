@@ -7,7 +7,7 @@
 //! let beta = 0.5 ^ (dt / 86400)              # a name for an expression
 //! state rup = 0.5                            # per user, the value before the first interval
 //! update rup = beta * rup + (1 - beta) * usage
-//! display eup = rup * factor                 # what is shown; the first is charted
+//! display eup = rup * factor                 # a displayed value; the first is charted
 //! display share = (1 / rup) / all(1 / rup)
 //! heavier larger                             # or smaller: which values are heavy users'
 //! ```
