@@ -15,7 +15,7 @@ use super::random::{Draws, Purpose};
 /// The places of inputs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inputs {
-    /// The machines that hold a task's input, by task; empty where inputs have no place.
+    /// The machines that hold a task's input, by task; empty if inputs have no place.
     homes: Vec<Vec<u32>>,
     /// The tasks whose input a machine holds, by machine, in ascending order.
     tasks: Vec<Vec<u32>>,

@@ -47,7 +47,7 @@ pub enum Kind {
     Condemn = 11,
     /// A probe ended.
     ProbeEnd = 12,
-    /// A task asks for more than any machine has.
+    /// A task asks for more than any machine has, and never runs.
     Refuse = 13,
     /// A machine joined.
     MachineJoin = 14,

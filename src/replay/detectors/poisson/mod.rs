@@ -1,10 +1,10 @@
 //! Stragglers that stay rare when the state of the system changes (Asahara et al., 2013).
 //!
 //! ```text
-//!   k_mode                    The lengths of what ended within the window and the estimates t / r
-//!   |##                       of what runs go into an equal-width histogram. An attempt that lies
-//!   |##                       k' bins above the fullest bin is abnormal if a Poisson distribution
-//!   |## #      k' = 3         gives k' less than p.
+//!   k_mode                    The lengths of attempts that ended in the window, and the estimates
+//!   |##                       t / r of running ones, go into an equal-width histogram. An attempt
+//!   |##                       k' bins above the fullest bin is abnormal if the probability of k'
+//!   |## #      k' = 3         in a Poisson distribution is below p.
 //!  #|## #      |
 //!  #|## #  #   #
 //! ```
