@@ -1,28 +1,28 @@
-//! An equal-width histogram of what ended in a moving window and of what runs now, with its mode.
+//! An equal-width histogram of attempts that ended in a moving window or run now, with its mode.
 //!
-//! In: bins, added and removed. Out: the fullest bin. Small bins are counted in an array and the
+//! In: bins, added and removed. Out: the fullest bin. Small bins are counted in an array, and the
 //! rare huge ones (a hundredth of a percent of progress in an hour) in an ordered map. The mode is
-//! kept up to date, and looked for again only when its own bin has lost something.
+//! kept up to date, and searched again only when its own bin has lost an entry.
 
 use std::collections::BTreeMap;
 
 use super::support::{entry, whole};
 use crate::units::micros_to_seconds;
 
-/// Bins below are counted in an array.
+/// Lower bins are counted in an array.
 const SMALL: u32 = 4_096;
 
-/// Which of several fullest bins is the mode.
+/// Which of several equally full bins is the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ties {
-    /// The highest: the cautious choice, since fewer tasks lie above it.
+    /// The highest: the cautious choice, because fewer tasks are above it.
     High,
     /// The lowest.
     Low,
 }
 
 impl Ties {
-    /// Which of two bins that are equally full is the mode.
+    /// The preferred one of two equally full bins.
     fn preferred(self, one: u64, other: u64) -> u64 {
         match self {
             Self::High => one.max(other),
@@ -37,17 +37,17 @@ pub(super) fn bin(length_s: f64, width_s: f64) -> u64 {
     whole(length_s / width_s) as u64
 }
 
-/// Where each of the first bins begins, in whole microseconds: a length is put into its bin by
+/// The lower edges of the first bins, in whole microseconds: a length is assigned to its bin by
 /// comparisons, without a division.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     width_s: f64,
-    /// The shortest length that lies in bin k or above it, µs.
+    /// The shortest length in bin k or above it, µs.
     from_us: Vec<i64>,
 }
 
 impl Edges {
-    /// Of bins of `width_s`.
+    /// The edges of bins of `width_s`.
     pub(super) fn of(width_s: f64) -> Self {
         let lies_at = |length_us: i64| bin(micros_to_seconds(length_us), width_s);
         let first_us = |number: u32| {
@@ -61,12 +61,12 @@ impl Edges {
             }
             edge_us
         };
-        // Beyond, a float has no room for every microsecond.
+        // Beyond this, a float cannot represent every microsecond.
         let is_exact = |number: &u32| f64::from(*number) * width_s < 1e9;
         Self { width_s, from_us: (0..SMALL).take_while(is_exact).map(first_us).collect() }
     }
 
-    /// The bin of a length, which is that of `guess` or a little above it most of the time.
+    /// The bin of a length; fast if it is `guess` or slightly above it, as in most cases.
     pub(super) fn bin(&self, length_us: i64, guess: u64) -> u64 {
         let place = usize::try_from(guess).unwrap_or(usize::MAX);
         let edges = self.from_us.get(place..).and_then(<[i64]>::first_chunk);
@@ -80,22 +80,22 @@ impl Edges {
     }
 }
 
-/// How often each bin occurs.
+/// The number of entries of each bin.
 #[derive(Debug)]
 pub(super) struct Histogram {
     ties: Ties,
     small: Vec<u32>,
     large: BTreeMap<u64, u32>,
-    /// How many bins occur as often as that.
+    /// The number of bins for each number of entries.
     alike: Vec<u32>,
-    /// How often the fullest bin occurs.
+    /// The number of entries of the fullest bin.
     most: u32,
-    /// The mode; `None` when it must be looked for.
+    /// The mode; `None` if it must be searched again.
     mode: Option<u64>,
 }
 
 impl Histogram {
-    /// Of nothing.
+    /// An empty histogram.
     pub(super) fn new(ties: Ties) -> Self {
         Self {
             ties,
@@ -111,7 +111,7 @@ impl Histogram {
         *self = Self::new(self.ties);
     }
 
-    /// Adds something.
+    /// Adds an entry.
     pub(super) fn add(&mut self, bin: u64) {
         let count = self.count(bin, 1);
         if self.most < count {
@@ -121,7 +121,7 @@ impl Histogram {
         }
     }
 
-    /// Removes something that was added.
+    /// Removes an entry that was added.
     pub(super) fn remove(&mut self, bin: u64) {
         let now = self.count(bin, -1);
         self.mode = self.mode.filter(|mode| *mode != bin);
@@ -149,7 +149,7 @@ impl Histogram {
         now
     }
 
-    /// The fullest bin; `None` of nothing.
+    /// The fullest bin; `None` if the histogram is empty.
     pub(super) fn mode(&mut self) -> Option<u64> {
         if self.most == 0 {
             return None;
@@ -178,7 +178,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-        /// Compared with a list that is counted again each time.
+        /// Compares with a list that is counted again each time.
         #[test]
         fn the_mode_follows_what_comes_and_goes(
             steps in prop::collection::vec((any::<bool>(), 0_u64..6, any::<prop::sample::Index>()), 1..80),
@@ -187,7 +187,7 @@ mod tests {
                 let (mut histogram, mut list) = (Histogram::new(ties), Vec::new());
                 for (adds, bin, which) in &steps {
                     if *adds || list.is_empty() {
-                        // Two of the bins are large ones.
+                        // Two of the bins are large.
                         let bin = if *bin < 4 { *bin } else { *bin + 9_999_999 };
                         histogram.add(bin);
                         list.push(bin);
@@ -208,7 +208,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-        /// Compared with the quotient, from any guess.
+        /// Compares with the quotient, for any guess.
         #[test]
         fn edges_put_every_length_into_its_bin(
             width_s in prop_oneof![Just(15.0), Just(1e-6), Just(1e12), 1e-6..1e4_f64],
