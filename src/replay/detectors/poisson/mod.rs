@@ -20,19 +20,20 @@
 //!
 //! The paper leaves an adaptive window to later work. `window=auto` is one: the sample is all
 //! attempts that started since the last change of the mean logarithm of the speeds at which the
-//! running attempts progress, or all attempts while there was no change (see [`ChangePoint`]). A
-//! change is visible in those speeds at once, before any attempt has ended after it, and does not
-//! depend on which attempts were restarted.
+//! running attempts progress, or all attempts while there was no change (see [`Pace`]). A change is
+//! visible in those speeds at once, before any attempt has ended after it, and does not depend on
+//! which attempts were restarted.
 
 use std::sync::Arc;
 
 mod config;
+mod pace;
 mod probability;
 
 use self::config::{Config, Lambda, Ready, Window};
+use self::pace::Pace;
 use self::probability::first_rare;
 
-use super::changepoint::ChangePoint;
 use super::histogram::{Edges, Histogram, bin};
 use super::support::{count_as_f64, entry};
 use super::{Action, Detector, Ended, Family, Flag, Kind, Outlook, Running, Scene};
@@ -176,36 +177,6 @@ struct Poisson {
     beats: u32,
     calm: Calm,
     pace: Pace,
-}
-
-/// The speed of the running attempts, and since when it is constant.
-#[derive(Debug, Default)]
-struct Pace {
-    /// By attempt, the last progress above 0 and the time of its report, µs.
-    seen: Vec<Option<(i64, f64)>>,
-    change: ChangePoint,
-    /// The last heartbeat, µs.
-    looked_us: i64,
-}
-
-impl Pace {
-    /// Reads the progress since the last heartbeat; returns whether it reveals a change.
-    fn look(&mut self, scene: &Scene<'_>) -> bool {
-        let (mut sum, mut count) = (0.0, 0);
-        for running in scene.running.iter().filter(|running| running.has_progress) {
-            let now = (running.reported_us, running.progress.value());
-            if now.1 <= 0.0 {
-                continue;
-            }
-            let before = entry(&mut self.seen, running.attempt).replace(now);
-            if let Some(before) = before.filter(|before| before.0 < now.0 && before.1 < now.1) {
-                sum += ((now.1 - before.1) / micros_to_seconds(now.0 - before.0)).ln();
-                count += 1;
-            }
-        }
-        let from_us = std::mem::replace(&mut self.looked_us, scene.now_us);
-        0 < count && self.change.add(from_us, sum / count_as_f64(count))
-    }
 }
 
 /// The sample at the last heartbeats, if it was the same at all of them.
