@@ -787,6 +787,8 @@ fn each_rule_about_stragglers_acts_in_its_own_way() {
         ("spark", &["31 copy t4 m3", "41 finish t4 m3", "41 cancel t4 m4"]),
         // Three of six are enough; the limit is the same.
         ("cubed:min_started=6", &["31 copy t4 m3", "41 finish t4 m3", "41 cancel t4 m4"]),
+        // Few run, and it alone has run for 5 s and has 5 s left.
+        ("ytsaurus:min_time_s=5", copied),
         // Restarts while tasks wait, and what is restarted goes first.
         ("mantri", &["10 restart t4 m4", "10 submit t4", "10 start t4 m1", "20 finish t4 m1"]),
         // Less than 5 % of the job never is all that runs, and nothing runs for a minute.

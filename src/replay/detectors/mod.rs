@@ -37,6 +37,7 @@ mod support;
 mod tqst;
 mod written;
 mod yarn;
+mod ytsaurus;
 
 pub use finished::Finished;
 pub use limits::Limits;
@@ -368,6 +369,7 @@ pub const KINDS: &[Kind] = &[
     spark::KIND,
     flink::KIND,
     cubed::KIND,
+    ytsaurus::KIND,
 ];
 
 #[cfg(test)]
