@@ -788,6 +788,8 @@ fn each_rule_about_stragglers_acts_in_its_own_way() {
         ("spark", &["31 copy t4 m3", "41 finish t4 m3", "41 cancel t4 m4"]),
         // Three of six are enough; the limit is the same.
         ("cubed:min_started=6", &["31 copy t4 m3", "41 finish t4 m3", "41 cancel t4 m4"]),
+        // Few run, and only it has run for 5 s and has 5 s left.
+        ("ytsaurus:min_time_s=5", copied),
         // Restarts while tasks wait; the restarted task goes first.
         ("mantri", &["10 restart t4 m4", "10 submit t4", "10 start t4 m1", "20 finish t4 m1"]),
         // An attempt never runs when 95 % of the tasks are over, and none runs for a minute.

@@ -6,9 +6,14 @@
 //! attempt after its end; its caller (a walk over history, or a simulated cluster) carries out its
 //! flags, or only records them.
 //!
-//! A detector must [judge](Detector::judge). To be skipped while it would flag nothing, it may also
-//! report until when it stays [quiet](Detector::quiet_until_us) and when it does not use
-//! [reports](Detector::reads_reports); tests compare its flags with those at every heartbeat.
+//! A detector must [judge](Detector::judge). To be skipped while it would flag nothing, it reports
+//! until when it stays [quiet](Detector::quiet_until_us), and may report when it does not use
+//! [reports](Detector::reads_reports); tests compare its flags with those at every heartbeat. Once
+//! it has flagged all running attempts, a detector of the list must stay quiet until an attempt
+//! begins or ends: tests contain tasks of thirty thousand years, and never return otherwise.
+//!
+//! `support.rs` has what several detectors need, `testing.rs` a group that tests drive by hand, and
+//! `suite.rs` the properties that every detector must have.
 
 use std::fmt;
 use std::sync::Arc;
@@ -37,6 +42,7 @@ mod support;
 mod tqst;
 mod written;
 mod yarn;
+mod ytsaurus;
 
 pub use finished::Finished;
 pub use limits::Limits;
@@ -64,7 +70,8 @@ pub struct Running {
     /// Whether there is a progress report: not before the first, nor while the progress of its
     /// work is unknown.
     pub has_progress: bool,
-    /// Whether a copy of it is running.
+    /// Whether a copy of it is running; true for the copy, too, while both run. In history, whether
+    /// it has been flagged: this stays true until it ends.
     pub has_copy: bool,
     /// Whether its task ever had a copy, of this attempt or an earlier one.
     pub was_copied: bool,
@@ -157,7 +164,8 @@ pub struct Scene<'a> {
     pub now_us: i64,
     /// When the group's first task was submitted, µs.
     pub begun_us: i64,
-    /// The running attempts, by (start, task).
+    /// The running attempts, by (start, task). In a replay, copies are among them, begin and end
+    /// like all others; in history there are none.
     pub running: &'a [Running],
     /// The attempts that have finished so far.
     pub finished: &'a Finished,
@@ -208,8 +216,8 @@ impl Flag {
 /// How reports continue while no attempt begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlook {
-    /// Until when every attempt with progress continues at the rate of its last report, µs; the
-    /// time now if that is unknown.
+    /// Until when every attempt with progress continues at the rate of its last report, and no
+    /// other attempt gets any, if nothing begins or ends, µs; the time now if that is unknown.
     pub steady_until_us: i64,
     /// Time between two heartbeats, µs.
     pub heartbeat_us: i64,
@@ -244,7 +252,8 @@ pub enum Standing {
 
 /// A detector for one group.
 pub trait Detector: Send {
-    /// An attempt has begun. Called in order of time, before the first heartbeat that shows it.
+    /// An attempt has begun. Called in order of time, together with [`ended`](Self::ended), before
+    /// the first heartbeat that shows it. Calls for the same instant come in any order.
     fn started(&mut self, _attempt: u32, _task: u32, _start_us: i64) {}
 
     /// An attempt has ended. Called in order of time, before the next heartbeat; [`Finished`] in
@@ -252,8 +261,9 @@ pub trait Detector: Send {
     fn ended(&mut self, _end: &Ended) {}
 
     /// Judges the scene and adds flags, the most urgent first, at most one per attempt and no more
-    /// copies than [`free_slots`](Scene::free_slots). An attempt with a copy may be flagged again
-    /// only to restart it.
+    /// copies than [`free_slots`](Scene::free_slots). If a limit leaves attempts out, the rule must
+    /// choose them, not the numbering of tasks: position decides only among equals. An attempt with
+    /// a copy may be flagged again only to restart it.
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>);
 
     /// Whether it can ever flag the task of a group of one, or request probes. If not, such groups
@@ -367,6 +377,7 @@ pub const KINDS: &[Kind] = &[
     spark::KIND,
     flink::KIND,
     cubed::KIND,
+    ytsaurus::KIND,
 ];
 
 #[cfg(test)]
