@@ -9,14 +9,16 @@
 //!  first use                       ^     came when capacity was free
 //! ```
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::history::History;
 use super::usage;
 use crate::units::CpuTime;
 
 /// What counts as much, as early, and as free.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// CPU-seconds of a user that ran in the span and are too much.
     pub ceiling_cpu_s: f64,
@@ -27,10 +29,10 @@ pub struct Limits {
 }
 
 /// A user who passed the ceiling early.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heavy {
     /// The name.
-    #[serde(serialize_with = "usage::known")]
+    #[serde(serialize_with = "usage::known", deserialize_with = "usage::named")]
     pub user: String,
     /// End of the interval in which the ceiling was passed, s.
     pub passed_at_s: f64,
@@ -41,10 +43,10 @@ pub struct Heavy {
 }
 
 /// A user who came when there was room.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opportune {
     /// The name.
-    #[serde(serialize_with = "usage::known")]
+    #[serde(serialize_with = "usage::known", deserialize_with = "usage::named")]
     pub user: String,
     /// Start of the first interval with usage, s.
     pub first_use_s: f64,
@@ -55,12 +57,12 @@ pub struct Opportune {
 }
 
 /// What an administrator would note.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Suggestions {
     /// By what they were found.
     pub limits: Limits,
     /// Where the capacity was taken from.
-    pub capacity: &'static str,
+    pub capacity: Cow<'static, str>,
     /// Who should be held back, the earliest first.
     pub hold_back: Vec<Heavy>,
     /// Who came late in the span and when there was room, the heaviest first.
@@ -106,7 +108,7 @@ pub fn suggest(history: &History, limits: Limits) -> Suggestions {
     } else {
         "machine_events"
     };
-    Suggestions { limits, capacity, hold_back, came_when_free }
+    Suggestions { limits, capacity: capacity.into(), hold_back, came_when_free }
 }
 
 /// Share of the capacity in use, by interval that is shown, of what ran in it, whenever it is

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::digits::grouped;
@@ -94,7 +94,8 @@ impl DetectPlan {
 }
 
 /// What the groups are made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GroupCounts {
     /// Groups that were walked.
     pub groups: u64,
@@ -117,7 +118,8 @@ pub struct GroupCounts {
 }
 
 /// What a detector did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct DetectorRow {
     /// The detector as it was asked for: its name in every table.

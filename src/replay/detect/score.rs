@@ -4,7 +4,7 @@
 //! flagged, how early, and how late after crossing the line. Judged are tasks whose last finished
 //! attempt is known from start to end, by that attempt; flags on other attempts are counted apart.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::groups::Group;
 use super::truth::Truth;
@@ -147,7 +147,8 @@ impl Tally {
 }
 
 /// How right a detector was, under one ground truth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Score {
     /// Stragglers that were flagged: true positives.

@@ -106,7 +106,8 @@ pub enum KilledTasks {
 }
 
 /// What was taken and what was left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Counts {
     /// Tasks that are replayed.
     pub tasks: u64,

@@ -34,7 +34,7 @@ pub enum SizeOf {
 }
 
 /// The tasks of a group.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupRow {
     /// The class of sizes, or the user; empty for tasks without a user.
     pub group: String,

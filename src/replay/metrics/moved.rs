@@ -3,7 +3,7 @@
 //! In: a journal and the workload with the recorded arrivals. Out: how many jobs were submitted, and
 //! by how much later.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Spread, fates};
 use crate::replay::journal::Journal;
@@ -11,7 +11,7 @@ use crate::replay::workload::Workload;
 use crate::units::micros_to_seconds;
 
 /// By how much later than the workload says jobs were submitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
     /// Jobs that were submitted.
     pub jobs_submitted: u64,

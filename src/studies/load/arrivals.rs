@@ -4,7 +4,7 @@
 //! over mean of the counts per window; 1 for a Poisson process) and the autocorrelation of counts.
 //! Jobs submitted before the window have no known time; they are left out and counted.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -48,7 +48,7 @@ pub struct Clock {
 }
 
 /// Which time of day a clock tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeOfDay {
     /// That of the place of the cluster.
@@ -121,7 +121,7 @@ fn of_text(text: &str) -> Option<i64> {
 }
 
 /// Jobs that were submitted in one hour of the week.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HourRow {
     /// The day, or `day 1` where the log does not say it.
     pub day: String,
@@ -136,7 +136,7 @@ pub struct HourRow {
 }
 
 /// How counts per window scatter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dispersion {
     /// Length of a window, s.
     pub window_s: i64,
@@ -153,7 +153,7 @@ pub struct Dispersion {
 }
 
 /// When jobs come.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ArrivalStudy {
     /// Jobs.
     pub jobs: u64,
