@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use clap::Args;
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::console::{self, Bar, Counts};
 use super::{AnswerArgs, stop_on_signal};
@@ -110,7 +110,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
         charts: Vec::new(),
     };
     // The sums of the parts are the subject of the check.
-    let origin = Origin { source: Value::Null, inputs: json!([]), gaps: Vec::new() };
+    let origin = Origin { source: None, inputs: Vec::new(), gaps: Vec::new() };
     shown::give(&answer, files, &origin, &args.answer.form())?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),

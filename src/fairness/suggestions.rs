@@ -9,14 +9,16 @@
 //!  first use                       ^     came when capacity was free
 //! ```
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::history::History;
 use super::usage;
 use crate::units::CpuTime;
 
 /// The limits for too much, early, and free.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// The CPU-seconds of a user in the span above which usage is too much.
     pub ceiling_cpu_s: f64,
@@ -27,10 +29,10 @@ pub struct Limits {
 }
 
 /// A user who passed the ceiling early.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heavy {
     /// The name.
-    #[serde(serialize_with = "usage::known")]
+    #[serde(serialize_with = "usage::known", deserialize_with = "usage::named")]
     pub user: String,
     /// The end of the interval in which the ceiling was passed, s.
     pub passed_at_s: f64,
@@ -41,10 +43,10 @@ pub struct Heavy {
 }
 
 /// A user who came when capacity was free.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opportune {
     /// The name.
-    #[serde(serialize_with = "usage::known")]
+    #[serde(serialize_with = "usage::known", deserialize_with = "usage::named")]
     pub user: String,
     /// Start of the first interval with usage, s.
     pub first_use_s: f64,
@@ -55,12 +57,12 @@ pub struct Opportune {
 }
 
 /// The suggestions for an administrator.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Suggestions {
     /// The limits used.
     pub limits: Limits,
     /// The source of the capacity.
-    pub capacity: &'static str,
+    pub capacity: Cow<'static, str>,
     /// Users to hold back, the earliest first.
     pub hold_back: Vec<Heavy>,
     /// Users who came late in the span when capacity was free, the heaviest first.
@@ -106,7 +108,7 @@ pub fn suggest(history: &History, limits: Limits) -> Suggestions {
     } else {
         "machine_events"
     };
-    Suggestions { limits, capacity, hold_back, came_when_free }
+    Suggestions { limits, capacity: capacity.into(), hold_back, came_when_free }
 }
 
 /// The share of the capacity in use in each shown interval, by what ran in it, whenever it is

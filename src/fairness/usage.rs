@@ -7,20 +7,21 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::history::{Cell, History, known_name};
+use super::history::{Cell, History, NOBODY, known_name};
 use crate::units::{CpuTime, micros_to_seconds};
 
 /// The usage of a user in the shown intervals.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct UserUsage {
     /// Position among the people.
     #[serde(skip)]
     pub who: usize,
     /// The name.
-    #[serde(serialize_with = "known")]
+    #[serde(serialize_with = "known", deserialize_with = "named")]
     pub user: String,
     /// The group of the first submission in the log.
     pub group: Option<String>,
@@ -31,6 +32,7 @@ pub struct UserUsage {
     /// CPU-seconds that ran, whenever they are charged.
     pub ran_cpu_s: f64,
     /// The most cores in use over an interval, whenever they are charged.
+    #[serde(alias = "peak_gpus")]
     pub peak_cores: f64,
     /// Start of that interval, s.
     pub peak_at_s: f64,
@@ -50,7 +52,7 @@ pub struct UserUsage {
 }
 
 /// The usage of a cluster.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClusterUsage {
     /// The name.
     pub cluster: String,
@@ -67,7 +69,7 @@ pub struct ClusterUsage {
 }
 
 /// The usage of a machine or class of machines.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineUsage {
     /// The cluster.
     pub cluster: String,
@@ -92,6 +94,12 @@ pub struct MachineUsage {
 /// Writes a name, or null for users without a name.
 pub(super) fn known<S: serde::Serializer>(name: &str, to: S) -> Result<S::Ok, S::Error> {
     known_name(name).serialize(to)
+}
+
+/// Reads the name of a user.
+pub(super) fn named<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::Error> {
+    let name = Option::<String>::deserialize(source)?;
+    Ok(name.unwrap_or_else(|| NOBODY.to_owned()))
 }
 
 /// The CPU time that ran in the shown intervals, whenever it is charged.
@@ -120,7 +128,7 @@ pub fn users(history: &History) -> Vec<UserUsage> {
 }
 
 /// The inequality of users' usage.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inequality {
     /// Users with usage.
     pub users: u64,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ReportError;
 use super::findings::{Findings, answer, findings, question};
@@ -10,17 +10,14 @@ use super::html::{self, Cell, Page};
 use super::links::Links;
 use super::tables::{stored_table, what_if};
 use super::text::{caption, escape, figure_text, gpu_time, sentence};
+use crate::answers::describe::DescribeAnswer;
+use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
-use crate::answers::{list, sweep};
+use crate::answers::sweep::{SweepAnswer, SweepSettings};
+use crate::answers::{describe, list, replay, sweep};
 use crate::results::kind::{Kind, Pages};
-use crate::results::store::NOTHING;
 use crate::results::{Picture, Stored, missing, scope};
 use crate::schema::Source;
-
-/// Why a study has nothing to say of this trace, where it has not.
-fn nothing(answer: &Value) -> Option<&str> {
-    answer[NOTHING].as_str()
-}
 
 /// A result that stands on a page, and what kind it is.
 pub(super) type Shown<'a> = (&'static Kind<'static>, &'a Stored);
@@ -36,13 +33,13 @@ pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Sho
 /// Whether a page has more to say than why it has nothing. One that has not stands on the first page
 /// among what cannot be answered, and not at the head of every page.
 pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
-    shown.iter().any(|(_, result)| nothing(result.answer()).is_none())
+    shown.iter().any(|(_, result)| result.whole.nothing().is_none())
 }
 
 /// What trace it is, from which tables and hours.
 fn lead(results: &[Stored]) -> String {
     let mut sources: Vec<&str> =
-        results.iter().filter_map(|result| result.value["source"].as_str()).collect();
+        results.iter().filter_map(|result| result.whole.source.as_deref()).collect();
     sources.sort_unstable();
     sources.dedup();
     let known = |name: &str| name.parse::<Source>().ok().map(Source::title);
@@ -59,7 +56,7 @@ fn lead(results: &[Stored]) -> String {
 /// The tables that a result read, with their hours.
 fn tables(result: &Stored) -> String {
     let all = Kind { remarks: &[], ..Kind::of("") };
-    scope(&all, &Value::Null, &result.value["inputs"])
+    scope(&all, &Value::Null, &result.whole.inputs)
 }
 
 /// The findings and, apart, what could not be answered; each leads to its evidence.
@@ -108,7 +105,7 @@ pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
         .flat_map(list::kinds_on)
         .filter_map(|kind| {
             let begin = kind.figure?;
-            results.iter().filter(|result| nothing(result.answer()).is_none()).find_map(|result| {
+            results.iter().filter(|result| result.whole.nothing().is_none()).find_map(|result| {
                 let chart =
                     result.charts().into_iter().find(|chart| chart.file.starts_with(begin))?;
                 let found = answer(kind, result);
@@ -135,17 +132,17 @@ pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
 /// The tables that the results were made from, with their hours and checksums.
 fn inputs(results: &[Stored]) -> String {
     let mut lines: Vec<[String; 6]> = Vec::new();
-    for input in results.iter().filter_map(|result| result.value["inputs"].as_array()).flatten() {
-        let cell = |name: &str| match &input[name] {
-            Value::String(text) => text.clone(),
-            Value::Null => "unknown".to_owned(),
-            other => other.to_string(),
-        };
-        let mut line = ["table", "parts", "rows", "start_s", "end_s", "sha256"].map(cell);
-        if let Some((has, of)) = input["part_count"].as_u64().zip(input["parts_of"].as_u64()) {
-            line[1] =
-                if has == of { format!("all {of}") } else { format!("{has} of {of}: {}", line[1]) };
+    for input in results.iter().flat_map(|result| &result.whole.inputs) {
+        let mut parts = input.parts.clone();
+        if let Some((has, of)) = input.part_count.zip(input.parts_of) {
+            parts = if has == of { format!("all {of}") } else { format!("{has} of {of}: {parts}") };
         }
+        let unknown = || "unknown".to_owned();
+        // With a decimal, as in JSON.
+        let time = |at: Option<f64>| at.map_or_else(unknown, |at| json!(at).to_string());
+        let rows = input.rows.map_or_else(unknown, |rows| rows.to_string());
+        let (start, end) = (time(input.start_s), time(input.end_s));
+        let line = [input.table.clone(), parts, rows, start, end, input.sha256.clone()];
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -192,8 +189,8 @@ fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, Re
     if let Some(asks) = question(result).filter(|asks| asks.trim_end_matches('?') != heading) {
         let _ = writeln!(body, "<p class=\"asks\">{}</p>", escape(asks));
     }
-    let nothing = nothing(result.answer());
-    let said = nothing.map(|text| text.trim_end_matches('.').to_owned());
+    let nothing = result.whole.nothing();
+    let said = nothing.as_ref().map(|text| text.trim_end_matches('.').to_owned());
     if let Some(said) = said.or_else(|| answer(kind, result)) {
         let _ = writeln!(body, "<p class=\"answer\">{}.</p>", sentence(&said));
     }
@@ -218,7 +215,7 @@ fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, Re
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result));
     }
-    if nothing.is_none() && is_constant(result.answer()) {
+    if nothing.is_none() && is_constant(result) {
         // The sentence has all of it.
         for table in &result.tables {
             let file = escape(&table.file);
@@ -229,13 +226,8 @@ fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, Re
         for table in &result.tables {
             let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
             if result.name == sweep::KIND.name && table.file == "sweep.csv" {
-                let number = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
-                let price = number(&result.value["settings"], "price");
-                body.push_str(&what_if(
-                    table,
-                    result.answer()["unit"].as_str().unwrap_or_default(),
-                    price,
-                ));
+                let unit = result.found::<SweepAnswer>().map_or("", |answer| &answer.unit);
+                body.push_str(&what_if(table, unit, result.whole.chosen::<SweepSettings>().price));
             }
             body.push_str(&stored_table(&caption, table, "", links));
         }
@@ -274,36 +266,24 @@ fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
 }
 
 /// Whether an answer describes one and the same value throughout, such as one task in every job.
-fn is_constant(answer: &Value) -> bool {
-    let rows = answer["rows"].as_array().map_or(&[][..], Vec::as_slice);
-    // No sentence tells of groups.
-    if rows.iter().any(|row| !row["group"].is_null()) {
-        return false;
-    }
-    let mut known = rows.iter().filter(|row| 0 < row["count"].as_u64().unwrap_or(0));
-    let Some(first) = known.next().and_then(|row| row["min"].as_f64()) else { return false };
-    let is_it = |row: &&Value, name: &str| row[name].as_f64() == Some(first);
-    rows.iter()
-        .filter(|row| 0 < row["count"].as_u64().unwrap_or(0))
-        .all(|row| is_it(&row, "min") && is_it(&row, "max"))
+fn is_constant(result: &Stored) -> bool {
+    let is_described = describe::KINDS.iter().any(|kind| kind.name == result.name);
+    is_described && result.found().is_some_and(DescribeAnswer::is_constant)
 }
 
 /// What the lake lacks between its parts, and the attempts whose end lies there.
 fn holes(results: &[Stored]) -> String {
     let mut lines: Vec<String> = Vec::new();
-    let inputs = results.iter().filter_map(|result| result.value["inputs"].as_array()).flatten();
-    for input in inputs {
-        for gap in input["gaps"].as_array().into_iter().flatten() {
-            let table = input["table"].as_str().unwrap_or("unknown");
-            let line = format!("{table} lacks {} between its parts.", missing(gap));
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
+    for gap in results.iter().flat_map(|result| &result.whole.inputs).flat_map(|input| &input.gaps)
+    {
+        let line = format!("{} lacks {} between its parts.", gap.table, missing(gap));
+        if !lines.contains(&line) {
+            lines.push(line);
         }
     }
     for kind in list::kinds() {
         let of_kind = results.iter().filter(|result| result.name == kind.name);
-        lines.extend(of_kind.filter_map(|result| kind.quality?(&result.value)));
+        lines.extend(of_kind.filter_map(|result| kind.quality?(&result.whole)));
     }
     let lines = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line)));
     let lines: String = lines.collect();
@@ -314,16 +294,18 @@ fn holes(results: &[Stored]) -> String {
 /// again, and the checksum of its file.
 fn computed(result: &Stored) -> String {
     let mut text = String::from("<details><summary>How it was computed</summary>\n");
-    if let Some(assumptions) = result.answer()["assumptions"].as_array() {
+    if result.name == replay::KIND.name
+        && let Some(ReplayAnswer { assumptions, .. }) = result.found()
+    {
         text.push_str("<p>Assumed:</p>\n<ul>\n");
-        for assumption in assumptions.iter().filter_map(Value::as_str) {
+        for assumption in assumptions {
             let _ = writeln!(text, "<li>{}</li>", escape(assumption));
         }
         text.push_str("</ul>\n");
     }
     let mut pairs = Vec::new();
-    flatten("", &result.value["settings"], &mut pairs);
-    let sum = result.value["checksum"].as_str().unwrap_or("unknown");
+    flatten("", &result.whole.settings, &mut pairs);
+    let sum = result.whole.checksum.as_deref().unwrap_or("unknown");
     pairs.push(("SHA-256 of the result".to_owned(), sum.to_owned()));
     let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.clone()));
     let _ = writeln!(
@@ -391,13 +373,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_says_why_it_has_nothing() {
-        let why = "Not run: the lake has no table `task_events`.";
-        assert_eq!(nothing(&json!({"nothing": why})), Some(why));
-        assert_eq!(nothing(&json!({"rows": []})), None);
-    }
-
-    #[test]
     fn what_a_caption_above_says_is_not_said_again() {
         let long = "A straggler is a task longer than 1.5 times the median of its job";
         let mut said = Vec::new();
@@ -411,17 +386,6 @@ mod tests {
         );
         assert_eq!(unsaid(&format!("{long}."), &mut said), "Otherwise as above.");
         assert_eq!(unsaid("", &mut said), "");
-    }
-
-    #[test]
-    fn one_value_throughout_needs_no_table() {
-        let row = |count: u64, min: f64, max: f64| json!({"count": count, "min": min, "max": max});
-        let of = |rows: &[Value]| is_constant(&json!({"rows": rows}));
-        assert!(of(&[row(9, 1.0, 1.0), row(2, 1.0, 1.0), row(0, 0.0, 0.0)]));
-        assert!(!of(&[row(9, 1.0, 1.0), row(2, 2.0, 2.0)]));
-        assert!(!of(&[row(9, 1.0, 3.0)]) && !of(&[row(0, 1.0, 1.0)]) && !of(&[]));
-        // Of other results nothing is left out.
-        assert!(!of(&[json!({"count": 3, "share": 1.0})]));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::cells::is_hidden;
 use crate::digits::utc;
 pub(super) use crate::digits::{figure_text, lasting};
 use crate::results::Stored;
+use crate::results::envelope::Measures;
 use crate::studies::meter::Resource;
 
 /// Text as it may stand in a page or in an attribute.
@@ -32,7 +33,7 @@ pub(super) fn escape(text: &str) -> String {
 
 /// What a result adds up, in words, if it is not CPU time.
 pub(super) fn gpu_time(result: &Stored) -> Option<&'static str> {
-    let noun = noun_of(result.value["settings"]["cpu"].as_str().unwrap_or_default());
+    let noun = noun_of(&result.whole.chosen::<Measures>().cpu.unwrap_or_default());
     (noun == Resource::Gpu.noun()).then_some(noun)
 }
 

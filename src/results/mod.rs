@@ -19,6 +19,8 @@ use crate::faults::{Code, Fault};
 mod chosen;
 mod commit;
 mod compare;
+pub mod envelope;
+mod files;
 pub mod forms;
 pub mod frame;
 mod glossary;
@@ -26,6 +28,7 @@ pub mod kind;
 mod layout;
 pub mod marks;
 mod points;
+pub mod rows;
 mod scope;
 pub mod shares;
 pub mod store;
@@ -34,11 +37,11 @@ pub mod view;
 
 pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
 pub use compare::{CellChange, Difference, ResultChange, Side, TableChange, compare};
+pub use files::ResultFile;
 pub(crate) use scope::missing;
 pub use scope::scope;
 pub use stored::{
-    COMPARE_LIMITS, Limits, PAGE_LIMITS, Picture, RESULT_VERSION, ResultFile, Stored, Table,
-    files_of_result,
+    COMPARE_LIMITS, Limits, PAGE_LIMITS, Picture, RESULT_VERSION, Stored, Table, files_of_result,
 };
 
 /// Results could not be read.

@@ -418,8 +418,8 @@ fn draw(lake: &Lake, id: i64, end: Instant, found: &mut Found) {
     }
     let lake = watched(lake, end);
     match closeup::one(&lake, Windows::of(&lake, None), id) {
-        Ok(Some([load, machine])) => {
-            found.drawings = drawings(&machine, &load, &format!("Machine {id}"));
+        Ok(Some((load, machine))) => {
+            found.drawings = drawings(&machine, load, &format!("Machine {id}"));
         }
         Ok(None) => {}
         Err(error) => found.fail(&error, end),

@@ -9,7 +9,7 @@
 //!  left-censored: taken to begin at 0             censored: closed at the window's end
 //! ```
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How many of the counted jobs, tasks or attempts cross an edge of the window, and whether the
 /// statistic includes them.
@@ -32,4 +32,34 @@ pub struct Censoring {
     /// Whether values are counts (they may still grow) rather than times (they are cut).
     #[serde(skip)]
     pub is_of_counts: bool,
+}
+
+/// What can be counted.
+const COUNTED: [&str; 3] = ["jobs", "tasks", "attempts"];
+
+/// The same as it is read; what older results lack is 0.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Stored {
+    of: String,
+    left_censored: u64,
+    left_censored_out: u64,
+    censored: Option<u64>,
+    censored_out: u64,
+    ended_waiting: Option<u64>,
+}
+
+impl<'de> Deserialize<'de> for Censoring {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let stored = Stored::deserialize(source)?;
+        Ok(Self {
+            of: COUNTED.into_iter().find(|known| *known == stored.of).unwrap_or(""),
+            left_censored: stored.left_censored,
+            left_censored_out: stored.left_censored_out,
+            censored: stored.censored,
+            censored_out: stored.censored_out,
+            ended_waiting: stored.ended_waiting,
+            is_of_counts: false,
+        })
+    }
 }

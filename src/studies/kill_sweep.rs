@@ -8,10 +8,13 @@
 //! All shares refer to the same jobs: those whose tasks are loaded. Without `job_events` no outcome
 //! is known, and values that depend on one are null.
 
-use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::asked::{GroupBy, UNMATCHED, order_of};
 use super::fold::Study;
+use super::named::Named;
 use super::rules::RuleGrid;
 use super::selection::Interval;
 pub use super::sums::HarmedJob;
@@ -19,30 +22,32 @@ use super::sums::{GroupSums, HARMED_NAMED, Largest, StepSums};
 use crate::units::CpuTime;
 
 /// A value for each outcome, in the order in which outcomes are shown; `None` if unknown.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ByOutcome<T>(Vec<(&'static str, Option<T>)>);
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent, bound(deserialize = "T: Deserialize<'de>"))]
+pub struct ByOutcome<T>(Named<Option<T>>);
+
+impl<T> Default for ByOutcome<T> {
+    fn default() -> Self {
+        Self(Named::default())
+    }
+}
 
 impl<T: Copy> ByOutcome<T> {
     /// The value of an outcome, such as `failed`; `None` if there is no such outcome.
     pub fn get(&self, outcome: &str) -> Option<T> {
-        self.0.iter().find(|(name, _)| *name == outcome)?.1
+        *self.0.get(outcome)?
     }
 
     /// Outcomes with their values.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, Option<T>)> + '_ {
-        self.0.iter().copied()
-    }
-}
-
-impl<T: Serialize> Serialize for ByOutcome<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<T>)> + '_ {
+        self.0.iter().map(|(name, value)| (name, *value))
     }
 }
 
 /// What one parameter of a rule would have done; values that depend on outcomes are `None` if no
 /// outcome is known.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct SweepRow {
     /// The parameter.
@@ -89,15 +94,16 @@ pub struct SweepRow {
 }
 
 /// A rule over its grid.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Sweep {
     /// The rule, as written on the command line.
     pub rule: String,
     /// What its parameter counts.
-    pub parameter: &'static str,
+    pub parameter: Cow<'static, str>,
     /// The unit of the thresholds.
-    pub threshold_unit: &'static str,
+    pub threshold_unit: Cow<'static, str>,
     /// The jobs that the sweep covers, if jobs are grouped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<SweepGroup>,
@@ -106,7 +112,7 @@ pub struct Sweep {
 }
 
 /// The jobs with one user, class, priority or other group.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SweepGroup {
     /// The key by which jobs are grouped.
     pub by: GroupBy,
@@ -136,8 +142,8 @@ pub fn sweep(study: &Study, rule_idx: usize) -> Sweep {
 fn blank(rule: &RuleGrid) -> Sweep {
     Sweep {
         rule: rule.to_string(),
-        parameter: rule.rule.parameter(),
-        threshold_unit: rule.rule.unit(),
+        parameter: rule.rule.parameter().into(),
+        threshold_unit: rule.rule.unit().into(),
         group: None,
         rows: Vec::new(),
     }
@@ -247,7 +253,7 @@ pub fn finished_jobs(study: &Study) -> Option<u64> {
 }
 
 /// A point in the plane of CPU saved against jobs harmed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlanePoint {
     /// The rule.
     pub rule: String,

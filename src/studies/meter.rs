@@ -78,11 +78,14 @@ pub enum CpuDefinition {
 }
 
 impl CpuDefinition {
+    /// The unit of GPU time.
+    pub(crate) const GPU_UNIT: &'static str = "GPU-s";
+
     /// The unit of its sums for a kind of trace.
     pub const fn unit(self, source: Source) -> &'static str {
         match (self, source) {
             (Self::Slots, _) => "task-s",
-            (Self::GpuSlots, _) => "GPU-s",
+            (Self::GpuSlots, _) => Self::GPU_UNIT,
             (Self::Requested | Self::Measured, source) if source.is_log() => "processor-s",
             (Self::Requested, Source::Rumen) => "slot-s",
             (

@@ -18,6 +18,7 @@ pub mod machines;
 pub mod mandai;
 pub mod meter;
 pub mod monthly;
+pub mod named;
 pub mod of_facts;
 pub mod outcomes;
 pub mod predict;

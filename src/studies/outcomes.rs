@@ -4,6 +4,7 @@
 //! [`Classification`] whose counts add up to the number of jobs or tasks. The order of rows is
 //! fixed: the published classes first, then by descending count.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +13,7 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::facts::events::Event;
@@ -20,7 +21,7 @@ use crate::facts::jobs;
 use crate::facts::window::Windows;
 
 /// How outcomes are defined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Classes {
@@ -89,7 +90,8 @@ impl FromStr for Classes {
 }
 
 /// One line of a classification.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct OutcomeRow {
     /// The event sequence; `None` if the outcome has many.
     pub sequence: Option<String>,
@@ -102,10 +104,10 @@ pub struct OutcomeRow {
 }
 
 /// One line of a classification that is split by end reason.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReasonRow {
     /// The outcome.
-    pub outcome: &'static str,
+    pub outcome: Cow<'static, str>,
     /// Why it ended, in the log's wording; `None` while it is open.
     pub end_reason: Option<String>,
     /// Jobs or tasks.
@@ -124,7 +126,7 @@ pub fn reason_rows(
     let mut rows: Vec<(usize, ReasonRow)> = counts
         .into_iter()
         .map(|((place, end_reason), count)| {
-            let (outcome, share) = (classes.outcomes()[place], ratio(count, total));
+            let (outcome, share) = (classes.outcomes()[place].into(), ratio(count, total));
             (place, ReasonRow { outcome, end_reason, count, share })
         })
         .collect();

@@ -4,16 +4,18 @@
 //! and tested on the rest, and intervals from resampled jobs. A choice uses only jobs that had
 //! ended when it was made.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::asked::UNMATCHED;
 use super::fold::Study;
+use super::named::Named;
 use super::rules::RuleGrid;
 use super::sums::{PartSums, StepSums};
 use crate::units::{CpuTime, micros_to_seconds};
 
 /// The result of a rule with a parameter on some jobs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Score {
     /// The rule; `never` for no kills.
     pub rule: String,
@@ -39,7 +41,8 @@ pub struct Spread {
 }
 
 /// A rule and its parameter, chosen on the past and scored on the future.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Choice {
     /// The candidates: one rule, or all of them.
     pub among: String,
@@ -55,7 +58,8 @@ pub struct Choice {
 }
 
 /// The choices at a price per harmed job.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Selection {
     /// End of the past, s of the trace clock.
     pub split_s: f64,
@@ -66,7 +70,7 @@ pub struct Selection {
     /// Jobs with tasks loaded that were submitted at or after the split.
     pub test_jobs: u64,
     /// Those that finished.
-    pub test_finished_jobs: u64,
+    pub test_finished_jobs: Option<u64>,
     /// The best parameter of each rule.
     pub rules: Vec<Choice>,
     /// The best of all rules and parameters.
@@ -107,7 +111,7 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
         price,
         train_jobs: split.past.jobs,
         test_jobs: split.future.jobs,
-        test_finished_jobs: split.future.finished_jobs,
+        test_finished_jobs: Some(split.future.finished_jobs),
         rules: choices,
         chosen: choice("all rules", &all_past, &all_future, |idx| spread(places.get(idx).copied())),
     })
@@ -188,11 +192,11 @@ fn best(scores: &[Score]) -> usize {
 
 /// Intervals of one parameter under resampling of jobs: 2.5 % and 97.5 % quantiles. In JSON
 /// each is two numbers, `<name>_low` and `<name>_high`, like the columns of tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Interval {
     /// CPU saved by outcome, as a share of all CPU of the outcome; `None` if a resampling had no
     /// CPU of it.
-    pub saved_share: Vec<(&'static str, Option<(f64, f64)>)>,
+    pub saved_share: Named<Option<(f64, f64)>>,
     /// Net CPU saved, as a share of the CPU of jobs that did not finish.
     pub net_share: Option<(f64, f64)>,
     /// Finished jobs harmed.
@@ -204,7 +208,7 @@ pub struct Interval {
 impl Interval {
     /// The interval of the share saved of an outcome.
     pub fn saved_share_of(&self, outcome: &str) -> Option<(f64, f64)> {
-        self.saved_share.iter().find(|(name, _)| *name == outcome)?.1
+        *self.saved_share.get(outcome)?
     }
 }
 
@@ -220,6 +224,36 @@ impl Serialize for Interval {
         let all = saved.chain(others.map(|(name, bounds)| (name.to_owned(), bounds)));
         to.collect_map(all.flat_map(|(name, bounds)| low_and_high(&name, bounds)))
     }
+}
+
+impl<'de> Deserialize<'de> for Interval {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let all = Named::<Option<f64>>::deserialize(source)?;
+        let saved = all.iter().filter_map(|(name, _)| {
+            let outcome = name.strip_prefix("saved_share_")?.strip_suffix("_low")?;
+            Some((outcome.to_owned(), of_both(&all, &format!("saved_share_{outcome}"))))
+        });
+        Ok(Self {
+            saved_share: saved.collect(),
+            net_share: of_both(&all, "net_share"),
+            harmed_jobs: of_both(&all, "harmed_jobs"),
+            destroyed_cpu_share: of_both(&all, "destroyed_cpu_share"),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Spread {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let all = Named::<Option<f64>>::deserialize(source)?;
+        let of = |name: &str| of_both(&all, name).unwrap_or((f64::NAN, f64::NAN));
+        Ok(Self { net_cpu: of("net_cpu"), harmed_jobs: of("harmed_jobs"), gain: of("gain") })
+    }
+}
+
+/// The bounds that stand as `<name>_low` and `<name>_high`.
+fn of_both(all: &Named<Option<f64>>, name: &str) -> Option<(f64, f64)> {
+    let bound = |side: &str| *all.get(&format!("{name}_{side}"))?;
+    bound("low").zip(bound("high"))
 }
 
 impl Serialize for Spread {

@@ -116,6 +116,47 @@ fn the_command_line_and_the_first_page_stay_short() {
     assert!(page.lines().count() <= 200, "README.md has {} lines", page.lines().count());
 }
 
+/// Look-ups of a part of JSON by its name in a source, outside its tests.
+fn lookups(source: &str) -> usize {
+    let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let of_line = |line: &str| {
+        let indexed = line.match_indices("[\"").filter(|(at, _)| {
+            let before = line[..*at].chars().next_back();
+            before.is_some_and(|last| last.is_alphanumeric() || "_)]".contains(last))
+        });
+        // Forms of pages and maps have `get` too.
+        let gets = if line.contains("Value::") { line.matches(".get(\"").count() } else { 0 };
+        indexed.count() + gets + line.matches(".pointer(\"").count()
+    };
+    lines.map(of_line).sum()
+}
+
+/// Promise: what a result holds is read as the type that wrote it. Of the two that are left one
+/// compares settings, whatever these hold, and one writes the description of the interface.
+#[test]
+fn answers_are_read_by_their_types() {
+    for (room, most) in [("answers", 0), ("report", 0), ("results", 1), ("serve", 1)] {
+        let all = sources();
+        let own = all.iter().filter(|(_, module, _)| module[0] == room);
+        let own = own.filter(|(_, module, _)| module.last().is_none_or(|name| name != "tests"));
+        let found: Vec<(String, usize)> = own
+            .map(|(path, _, source)| (path.display().to_string(), lookups(source)))
+            .filter(|(_, count)| 0 < *count)
+            .collect();
+        let count: usize = found.iter().map(|(_, count)| count).sum();
+        assert!(count <= most, "{room} has {count} look-ups by name: {found:?}");
+    }
+}
+
+#[test]
+fn the_check_sees_lookups() {
+    assert_eq!(lookups("a[\"b\"];\nc(d)[\"e\"][\"f\"];\n// g[\"h\"]\n"), 3);
+    assert_eq!(lookups("json.get(\"a\").and_then(Value::as_str); json.pointer(\"/a\")"), 2);
+    assert_eq!(lookups("form.get(\"a\")"), 0);
+    assert_eq!(lookups("[\"a\"].len(); f([\"b\"]);\n#[cfg(test)]\nmod tests {\na[\"b\"]"), 0);
+}
+
 /// A room with files is one folder: `foo/mod.rs`, and no `foo.rs` in the folder above.
 #[test]
 fn a_folder_has_its_module_inside() {

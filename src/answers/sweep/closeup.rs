@@ -8,9 +8,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
-use serde::Serialize;
 use serde_json::json;
 
+use super::jobs::{
+    CpuOverTime, JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes,
+};
 use super::{KIND as SWEEP, Swept};
 use crate::answers::study::Work;
 use crate::digits::counted;
@@ -34,14 +36,14 @@ pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents, Table::TaskEvents],
     pages: Some(Pages::Jobs),
     sentence: Some(|it| {
-        let jobs = it["answer"]["jobs"].as_array()?.len() as u64;
+        let jobs = it.found::<JobDetails>()?.jobs.len() as u64;
         Some(format!(
             "{} with a page: those that a rule would harm, and those of each outcome whose tasks ran \
             longest",
             counted(jobs, "job")
         ))
     }),
-    ..Kind::called("jobs", "Jobs in detail")
+    ..Kind::called("jobs", "Jobs in detail").holding::<JobDetails>()
 };
 
 /// Harmed jobs that are looked at, and jobs of each outcome whose tasks ran longest.
@@ -65,81 +67,6 @@ const INTERVALS: i64 = 32;
 /// Users of whom the outcomes of all jobs are stored, those with most jobs.
 const USERS_MAX: usize = 5000;
 
-/// A job.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Closeup {
-    job_id: i64,
-    user: Option<String>,
-    job_name: Option<String>,
-    outcome_by_sequence: &'static str,
-    outcome_by_last_event: &'static str,
-    sequence: String,
-    event_count: usize,
-    events: Vec<Moment>,
-    task_count: u64,
-    attempt_count: u64,
-    running_s: f64,
-    /// Lengths of attempts that finished, s, while they are gathered.
-    #[serde(skip)]
-    finished_s: Vec<f64>,
-    finished_attempts: usize,
-    finished_s_min: Option<f64>,
-    finished_s_median: Option<f64>,
-    finished_s_p95: Option<f64>,
-    finished_s_max: Option<f64>,
-    /// Quantiles of the lengths at 0 %, 5 %, ..., 100 %, s; none of a few.
-    finished_s_quantiles: Vec<f64>,
-    /// What each attempt requested, while it is gathered.
-    #[serde(skip)]
-    held: Vec<([i64; 2], CpuRate)>,
-    cpu: Option<Cpu>,
-    tasks: Vec<OfTask>,
-    kills: Vec<Kill>,
-}
-
-/// The CPU that the running attempts of a job requested, the mean of each interval.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct Cpu {
-    start_s: f64,
-    interval_s: f64,
-    requested: Vec<f64>,
-}
-
-/// An event.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct Moment {
-    time_s: f64,
-    event: String,
-}
-
-/// A task of a job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct OfTask {
-    task_index: i32,
-    sequence: String,
-    event_count: usize,
-    attempt_count: usize,
-    attempts: Vec<OfAttempt>,
-}
-
-/// An attempt.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct OfAttempt {
-    start_s: f64,
-    end_s: f64,
-    ended_by: String,
-    machine_id: Option<i64>,
-}
-
-/// What a rule would have done with a job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct Kill {
-    rule: String,
-    threshold: i64,
-    condemned_tasks: u64,
-    first_s: f64,
-}
-
 /// Stores the jobs beside the sweep that names them.
 ///
 /// # Errors
@@ -156,8 +83,8 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
     let table = Frame::default()
         .int("job_id", rows().map(|job| job.job_id))
         .maybe_text("user", rows().map(|job| job.user.as_deref()))
-        .text("outcome_sequence", rows().map(|job| job.outcome_by_sequence))
-        .text("outcome_terminal", rows().map(|job| job.outcome_by_last_event))
+        .text("outcome_sequence", rows().map(|job| job.outcome_by_sequence.as_ref()))
+        .text("outcome_terminal", rows().map(|job| job.outcome_by_last_event.as_ref()))
         .count("tasks", rows().map(|job| job.task_count))
         .count("attempts", rows().map(|job| job.attempt_count))
         .float("running_s", rows().map(|job| Some(job.running_s)))
@@ -169,7 +96,7 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
     work.store(&Answer {
         kind: KIND,
         table: &table,
-        json: json!({ "jobs": jobs, "users": by_user(users) }),
+        json: json!(JobDetails { jobs, users: by_user(users) }),
         settings,
         charts: Vec::new(),
     })
@@ -240,15 +167,14 @@ fn looked_over(lake: &Lake, windows: Windows) -> Result<(Vec<i64>, Users), FactE
 }
 
 /// Users with the outcomes of their jobs, those with most jobs first.
-fn by_user(users: Users) -> Vec<serde_json::Value> {
+fn by_user(users: Users) -> Vec<UserOutcomes> {
     let mut users: Vec<(String, [u64; SEQUENCE_OUTCOMES.len()])> = users.into_iter().collect();
     users.sort_by_cached_key(|(name, counts)| (Reverse(counts.iter().sum::<u64>()), name.clone()));
     users.truncate(USERS_MAX);
     let of = |(name, counts): (String, [u64; SEQUENCE_OUTCOMES.len()])| {
         let known = SEQUENCE_OUTCOMES.iter().zip(counts).filter(|(_, count)| 0 < *count);
-        let outcomes: serde_json::Map<String, serde_json::Value> =
-            known.map(|(outcome, count)| ((*outcome).to_owned(), count.into())).collect();
-        json!({ "user": name, "outcomes": outcomes })
+        let outcomes = known.map(|(outcome, count)| (*outcome, count)).collect();
+        UserOutcomes { user: name, outcomes }
     };
     users.into_iter().map(of).collect()
 }
@@ -267,14 +193,14 @@ fn closeups(
     windows: Windows,
     rules: &[RuleGrid],
     named: &BTreeSet<i64>,
-) -> Result<Vec<Closeup>> {
+) -> Result<Vec<JobDetail>> {
     let of_bucket = |bucket: u32| in_bucket(lake, bucket, windows, rules, named);
-    let all: Vec<Vec<Closeup>> = (0..lake.bucket_count())
+    let all: Vec<Vec<JobDetail>> = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .map(of_bucket)
         .collect::<Result<_>>()?;
-    let mut all: Vec<Closeup> = all.into_iter().flatten().collect();
+    let mut all: Vec<JobDetail> = all.into_iter().flatten().collect();
     all.sort_by_key(|job| job.job_id);
     Ok(all)
 }
@@ -286,9 +212,9 @@ fn in_bucket(
     windows: Windows,
     rules: &[RuleGrid],
     named: &BTreeSet<i64>,
-) -> Result<Vec<Closeup>> {
+) -> Result<Vec<JobDetail>> {
     let known = Jobs::read(lake, bucket)?;
-    let mut all: BTreeMap<i64, Closeup> = BTreeMap::new();
+    let mut all: BTreeMap<i64, JobDetail> = BTreeMap::new();
     for job in known.jobs.iter().filter(|job| named.contains(&job.id)) {
         all.insert(job.id, begun(job, &known));
     }
@@ -322,28 +248,28 @@ fn in_bucket(
 /// # Errors
 /// A table does not read, or the lake is watched and its reader says to stop.
 #[cfg(feature = "serve")]
-pub(crate) fn one(lake: &Lake, windows: Windows, job_id: i64) -> Result<Option<serde_json::Value>> {
+pub(crate) fn one(lake: &Lake, windows: Windows, job_id: i64) -> Result<Option<JobDetail>> {
     let bucket = crate::schema::bucket_of(job_id, lake.bucket_count());
     let all = in_bucket(lake, bucket, windows, &[], &BTreeSet::from([job_id]))?;
-    Ok(all.first().map(|job| json!(job)))
+    Ok(all.into_iter().next())
 }
 
-fn begun(job: &Job, known: &Jobs) -> Closeup {
+fn begun(job: &Job, known: &Jobs) -> JobDetail {
     let name = |position: Option<u32>| position.map(|it| known.names.get(it).to_owned());
-    Closeup {
+    JobDetail {
         job_id: job.id,
         user: name(job.user),
         job_name: name(job.name),
-        outcome_by_sequence: SEQUENCE_OUTCOMES[job.by_sequence as usize],
-        outcome_by_last_event: TERMINAL_OUTCOMES[job.by_terminal as usize],
+        outcome_by_sequence: SEQUENCE_OUTCOMES[job.by_sequence as usize].into(),
+        outcome_by_last_event: TERMINAL_OUTCOMES[job.by_terminal as usize].into(),
         sequence: cut(&job.sequence),
-        ..Closeup::default()
+        ..JobDetail::default()
     }
 }
 
 /// Adds a task to its job.
 fn add(
-    job: &mut Closeup,
+    job: &mut JobDetail,
     task: &TaskView<'_>,
     facts: Option<&Job>,
     rules: &[RuleGrid],
@@ -358,7 +284,7 @@ fn add(
             job.finished_s.push(length_s);
         }
     }
-    job.tasks.push(OfTask {
+    job.tasks.push(JobTask {
         task_index: task.task_index,
         sequence: cut(&crate::facts::jobs::sequence_of(task.events)),
         event_count: task.events.len(),
@@ -378,13 +304,13 @@ fn add(
         let name = rule.to_string();
         for (&threshold, &at_us) in rule.grid.iter().zip(&times) {
             let first_s = micros_to_seconds(at_us);
-            let is_it = |kill: &&mut Kill| kill.rule == name && kill.threshold == threshold;
+            let is_it = |kill: &&mut JobKill| kill.rule == name && kill.threshold == threshold;
             match job.kills.iter_mut().find(is_it) {
                 Some(kill) => {
                     kill.condemned_tasks += 1;
                     kill.first_s = kill.first_s.min(first_s);
                 }
-                None => job.kills.push(Kill {
+                None => job.kills.push(JobKill {
                     rule: name.clone(),
                     threshold,
                     condemned_tasks: 1,
@@ -397,7 +323,7 @@ fn add(
 }
 
 /// Sums up a job whose tasks are all added; those with most attempts stay.
-fn ended(mut job: Closeup) -> Closeup {
+fn ended(mut job: JobDetail) -> JobDetail {
     let mut lengths = std::mem::take(&mut job.finished_s);
     lengths.sort_by(f64::total_cmp);
     job.finished_attempts = lengths.len();
@@ -418,7 +344,7 @@ fn ended(mut job: Closeup) -> Closeup {
 /// What attempts requested together over their time, to the last instant that is known; nothing of one
 /// attempt, which is even, or where no request is known.
 #[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
-fn requested(held: &[([i64; 2], CpuRate)]) -> Option<Cpu> {
+fn requested(held: &[([i64; 2], CpuRate)]) -> Option<CpuOverTime> {
     let known = || held.iter().filter(|(span, _)| span[0] < AFTER_TRACE_US);
     let from_us = known().map(|(span, _)| span[0]).min()?;
     let to_us =
@@ -437,7 +363,7 @@ fn requested(held: &[([i64; 2], CpuRate)]) -> Option<Cpu> {
         };
         known().map(within).sum::<CpuTime>().seconds() / (length_us as f64 / 1e6)
     };
-    Some(Cpu {
+    Some(CpuOverTime {
         start_s: micros_to_seconds(from_us),
         interval_s: micros_to_seconds(length_us),
         requested: (0..INTERVALS).map(of).collect(),
@@ -445,17 +371,17 @@ fn requested(held: &[([i64; 2], CpuRate)]) -> Option<Cpu> {
 }
 
 /// Keeps the tasks that are listed: those with most attempts.
-fn keep_first_tasks(tasks: &mut Vec<OfTask>) {
+fn keep_first_tasks(tasks: &mut Vec<JobTask>) {
     tasks.sort_by_key(|task| (Reverse(task.attempt_count), task.task_index));
     tasks.truncate(TASKS_MAX);
 }
 
-fn moment(event: &Event) -> Moment {
-    Moment { time_s: micros_to_seconds(event.time_us), event: event.event_type.name().to_owned() }
+fn moment(event: &Event) -> JobEvent {
+    JobEvent { time_s: micros_to_seconds(event.time_us), event: event.event_type.name().to_owned() }
 }
 
-fn of_attempt(attempt: &Attempt) -> OfAttempt {
-    OfAttempt {
+fn of_attempt(attempt: &Attempt) -> TaskAttempt {
+    TaskAttempt {
         start_s: micros_to_seconds(attempt.start_us),
         end_s: micros_to_seconds(attempt.end_us),
         ended_by: attempt.ended_by.name().to_owned(),
@@ -504,7 +430,7 @@ mod tests {
         users.entry("b".to_owned()).or_default()[1] = 2;
         let found = by_user(users);
         let one = SEQUENCE_OUTCOMES[1];
-        assert_eq!(found[0], json!({"user": "b", "outcomes": {one: 2}}));
-        assert_eq!(found[1]["user"], "a");
+        assert_eq!(json!(found[0]), json!({"user": "b", "outcomes": {one: 2}}));
+        assert_eq!(found[1].user, "a");
     }
 }

@@ -42,7 +42,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     rows.iter().map(Row::line).for_each(console::note);
     let table = table(&rows);
     let answer = answer(&table, json!({"seed": args.seed, "runs": args.runs}));
-    let origin = Origin { source: json!("five papers"), inputs: json!([]), gaps: Vec::new() };
+    let origin =
+        Origin { source: Some("five papers".to_owned()), inputs: Vec::new(), gaps: Vec::new() };
     shown::give(&answer, files, &origin, &args.answer.form())
 }
 

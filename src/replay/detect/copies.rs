@@ -121,7 +121,8 @@ pub fn dry_run(
 }
 
 /// A row of results: a detector under a budget.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CopyRow {
     /// The detector.
     pub detector: String,

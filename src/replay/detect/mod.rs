@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::digits::grouped;
@@ -95,7 +95,8 @@ impl DetectPlan {
 }
 
 /// Counts of groups, tasks and attempts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GroupCounts {
     /// Groups that were replayed.
     pub groups: u64,
@@ -118,7 +119,8 @@ pub struct GroupCounts {
 }
 
 /// The flags and scores of a detector.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct DetectorRow {
     /// The detector as given: its name in every table.

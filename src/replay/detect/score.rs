@@ -5,7 +5,7 @@
 //! the tasks whose last finished attempt has a known start and end, by that attempt; flags on other
 //! attempts are counted separately.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::groups::Group;
 use super::truth::Truth;
@@ -149,7 +149,8 @@ impl Tally {
 }
 
 /// The score of a detector under one ground truth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Score {
     /// Stragglers that were flagged: true positives.

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::studies::quantile;
 
@@ -16,7 +16,7 @@ use crate::studies::quantile;
 const HOUR_US: i64 = 3_600_000_000;
 
 /// How a shift is recognised.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShiftPlan {
     /// The factor of a shift: the median is this many times larger or smaller than in the hours
     /// before.
@@ -135,7 +135,7 @@ fn ratio_to_before(medians: &BTreeMap<i64, f64>, hour: i64, plan: ShiftPlan) -> 
 }
 
 /// The state of the cluster hour by hour.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shifts {
     /// How a shift is recognised.
     pub plan: ShiftPlan,
@@ -146,7 +146,7 @@ pub struct Shifts {
 }
 
 /// One hour of the cluster.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HourRow {
     /// Hours since time 0.
     pub hour: u64,
@@ -163,7 +163,7 @@ pub struct HourRow {
 }
 
 /// False alarms of a detector in hours with and without a shift.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShiftRow {
     /// The detector.
     pub detector: String,

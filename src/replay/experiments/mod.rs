@@ -4,7 +4,7 @@
 //! [`Figure`]s, each with the curves of our runs, the points that the paper prints, and every
 //! [`Claim`] that the paper makes about it. Claims that are not reproduced are reported as such.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::claims::{Claim, Parameter, student_975};
@@ -110,7 +110,7 @@ impl Experiment {
 }
 
 /// A mean over runs with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The number of runs.
     pub runs: usize,

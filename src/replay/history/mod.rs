@@ -106,7 +106,8 @@ pub enum KilledTasks {
 }
 
 /// The numbers of tasks that were replayed, changed and left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Counts {
     /// Replayed tasks.
     pub tasks: u64,

@@ -18,7 +18,7 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::tally::{Lengths, ratio, shown, waits_after};
 use crate::replay::cluster::{Change, Cluster};
@@ -32,7 +32,7 @@ use crate::units::micros_to_seconds;
 pub const CAUSES: [&str; 5] = ["no_gpu", "model", "gpu", "cpu_or_memory", "both"];
 
 /// Free GPU time, GPU-s.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuFragmentation {
     /// On present machines.
     pub free_gpu_s: f64,
@@ -51,7 +51,7 @@ pub struct GpuFragmentation {
 }
 
 /// Free GPUs, the mean over a stretch of time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuSample {
     /// The end of the stretch, s.
     pub time_s: f64,

@@ -34,7 +34,7 @@ pub enum SizeOf {
 }
 
 /// The numbers of a group of tasks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupRow {
     /// The class of sizes, or the user; empty for tasks without a user.
     pub group: String,

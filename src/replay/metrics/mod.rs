@@ -10,7 +10,7 @@
 //! ```
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cluster::Cluster;
 use super::journal::{Journal, Kind};
@@ -33,7 +33,8 @@ use self::tally::{Tally, cpu_seconds};
 pub const BOUND_S: f64 = 10.0;
 
 /// Mean and quantiles of values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Spread {
     /// Number of values.
     pub count: usize,
@@ -85,7 +86,7 @@ pub struct Fates {
 }
 
 /// Attempts that ended in one way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Endings {
     /// The number of attempts.
     pub count: u64,
@@ -96,7 +97,7 @@ pub struct Endings {
 }
 
 /// Utilisation and queue length over a stretch of time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// The end of the stretch, s.
     pub time_s: f64,
@@ -107,7 +108,8 @@ pub struct Sample {
 }
 
 /// The numbers of a replay.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Metrics {
     /// From the first submit to the last end, s; `None` if a task was never over.
     pub makespan_s: Option<f64>,
@@ -438,7 +440,8 @@ impl Tolerance {
 }
 
 /// Jobs that were slower or faster than under a baseline, paired by job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Paired {
     /// Jobs that were over in both runs, without a condemned task.
     pub jobs: usize,

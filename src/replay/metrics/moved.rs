@@ -3,7 +3,7 @@
 //! In: a journal, and the workload with the recorded arrivals. Out: the number of submitted jobs,
 //! and how much later than recorded they were submitted.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Spread, fates};
 use crate::replay::journal::Journal;
@@ -11,7 +11,7 @@ use crate::replay::workload::Workload;
 use crate::units::micros_to_seconds;
 
 /// How much later jobs were submitted than the workload says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
     /// Submitted jobs.
     pub jobs_submitted: u64,

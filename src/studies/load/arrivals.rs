@@ -4,7 +4,7 @@
 //! over mean of the counts per window; 1 for a Poisson process) and the autocorrelation of counts.
 //! Jobs submitted before the window have no known time; they are counted but left out.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -48,7 +48,7 @@ pub struct Clock {
 }
 
 /// Which time of day a clock shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeOfDay {
     /// Local time at the cluster.
@@ -120,7 +120,7 @@ fn of_text(text: &str) -> Option<i64> {
 }
 
 /// Jobs that were submitted in one hour of the week.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HourRow {
     /// The day, or `day 1` if the log does not have it.
     pub day: String,
@@ -135,7 +135,7 @@ pub struct HourRow {
 }
 
 /// How counts per window scatter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dispersion {
     /// Length of a window, s.
     pub window_s: i64,
@@ -152,7 +152,7 @@ pub struct Dispersion {
 }
 
 /// When jobs arrive.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ArrivalStudy {
     /// Jobs.
     pub jobs: u64,

@@ -5,9 +5,10 @@
 //! calibration, and the same by outcome and by day. A job is predicted not to finish if its chance
 //! is larger than one half.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::step::End;
 use crate::units::MICROS_PER_DAY;
@@ -161,7 +162,7 @@ impl Tally {
 
     fn outcomes(&self) -> Vec<OfOutcome> {
         let of = |(end, [jobs, said]): (End, [u64; 2])| OfOutcome {
-            outcome: end.name(),
+            outcome: end.name().into(),
             jobs,
             predicted_not_to_finish: said,
             predicted_share: share(said, jobs),
@@ -231,7 +232,7 @@ impl Tally {
 }
 
 /// How good a rule was.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Score {
     /// The rule in its notation.
     pub rule: String,
@@ -268,10 +269,10 @@ pub struct Score {
 }
 
 /// Jobs of an outcome.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OfOutcome {
     /// The outcome.
-    pub outcome: &'static str,
+    pub outcome: Cow<'static, str>,
     /// Jobs.
     pub jobs: u64,
     /// Jobs predicted not to finish.
@@ -281,7 +282,7 @@ pub struct OfOutcome {
 }
 
 /// Jobs submitted on a day of the trace clock.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct OfDay {
     /// The day, from 0.
     pub day: i64,
@@ -300,7 +301,7 @@ pub struct OfDay {
 }
 
 /// Jobs with similar chances.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bin {
     /// The lowest chance.
     pub chance_from: f64,
@@ -315,7 +316,7 @@ pub struct Bin {
 }
 
 /// A point of both curves.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Point {
     /// Jobs with at least this chance are predicted not to finish.
     pub chance_at_least: f64,
