@@ -13,8 +13,8 @@
 -- All three are Pearson's correlation.
 -- hours, requested: CPU requested of the cluster in an hour, and EVICT rows in it, over the hours of q18.
 -- hours, running: the same with the time that tasks run.
--- machines, five minutes: the sum over the tasks of a machine of their largest max_cpu_rate in five minutes (a window
---   counts where it starts), and EVICT rows of the machine in these minutes; over all cells with a usage window.
+-- machines, five minutes: the sum of max_cpu_rate over the usage windows of a machine that start in five minutes,
+--   and EVICT rows of the machine in these minutes; over the machines and times that have a usage window.
 WITH cells AS (
   SELECT machine_id, start_time_us - start_time_us % 300000000 AS cell_us,
          SUM(COALESCE(CAST(max_cpu_rate AS DOUBLE), CAST(0 AS DOUBLE))) AS peak
