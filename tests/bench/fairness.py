@@ -5,7 +5,8 @@ Usage: fairness.py LAKE [RUNS]
 
 Runs three programs in turn, A B C A B C ..., as whole processes: two indices, all built-in indices, and a script that
 only sums CPU by user and hour with DuckDB and accumulates it. Prints medians as Markdown. Needs
-`cargo build --release` and a Python with duckdb (run it with that Python). """
+`cargo build --release` and a Python with duckdb (run it with that Python).
+"""
 
 import os
 import statistics

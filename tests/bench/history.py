@@ -7,7 +7,8 @@ LOG is a real log in SWF, gzip or not. The first N jobs that ran (10,000 by defa
 served on as many processors as the log names. Arrivals are FACTOR times as fast (2 by default), so that jobs wait.
 Each program is a whole process: ours reads a lake, replays, measures and writes every line of the journal; SimPy
 reads the text and replays. They run in turn; CPU times are user and system, medians of the runs. Every job must end
-at the same second in both, or the run fails. """
+at the same second in both, or the run fails.
+"""
 
 import argparse
 import gzip

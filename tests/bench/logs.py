@@ -8,7 +8,8 @@ Makes a gzip of about N MB of text (default 300) for each SOURCE (default: all):
 ones (alibaba-2018, mapped). Then runs `inflate` (our library and block size, one pass over the file) and
 `jobfate ingest` in turn, as whole processes, and prints the medians with their ratio as Markdown. Needs
 `cargo build --release --examples`. The page cache is warm: each program runs once before it is measured. Exit status
-1 if a ratio is above 2. """
+1 if a ratio is above 2.
+"""
 
 import argparse
 import gzip

@@ -7,7 +7,8 @@ Runs `analyze` on both (verify to report, every detector, replay, fairness), sam
 and prints as Markdown the largest resident set, the most open files, and the files that remain in the temporary
 folder, or under temporary names in the lake and the results. Exits with 1 if any file remains, or if the longer run
 takes more memory than runs of 8 to 150 million rows do (scale.py: 420 to 530 MB), or clearly more files than the
-shorter one. """
+shorter one.
+"""
 
 import argparse
 import json

@@ -10,7 +10,8 @@ Makespans are compared: those of the plain queue must agree up to rounding to wh
 differ a little, because the order of machines that are freed at the same instant is not defined.
 
 Needs `cargo build --release --example replay`, a Python with simpy (--python), and SimGrid's headers with a C++
-compiler (Debian: libsimgrid-dev g++). Missing programs are left out and named. """
+compiler (Debian: libsimgrid-dev g++). Missing programs are left out and named.
+"""
 
 import argparse
 import os

@@ -7,7 +7,8 @@ Makes a synthetic trace with `jobfate synth` (40,000 jobs: about 1.2 GB of CSV, 
 programs in turn, A B C A B C ..., as whole processes, and prints the median of each with its ratio to ours, as
 Markdown. Needs `cargo build --release --examples` and a Python with duckdb and polars (run it with that Python).
 DuckDB and Polars get the same number of threads. The page cache is warm for all: each program runs once before it is
-measured. """
+measured.
+"""
 
 import argparse
 import os

@@ -8,7 +8,8 @@ replay, fairness, report), and prints as Markdown seconds, seconds per million r
 largest again without `task_usage`, which separates the cost of a usage row from that of an event. From these costs it
 estimates the time of the whole trace, which has 8.5 usage rows per event; a synthetic trace has about half of that.
 Traces that exist in --work are used again. 280,000 jobs are about 140 million rows, 5 GB of lake, and fifteen
-minutes. """
+minutes.
+"""
 
 import argparse
 import json

@@ -2,7 +2,8 @@
 
 LOG is SWF as text. A job starts when every job before it has started and enough processors are free, and takes its
 recorded time. Prints the second at which each job ends, in the order of the log, and on stderr the seconds that the
-simulation took. """
+simulation took.
+"""
 
 import sys
 import time
