@@ -1,4 +1,4 @@
-//! The promise of EASY backfilling: a later job never delays the first one that waits.
+//! The promise of EASY backfilling: a later job never delays the first waiting job.
 //!
 //! Random workloads are replayed and compared with two computations that share no code with the
 //! replay: the rule as it is defined, followed second by second, and for each moment the time at
@@ -45,7 +45,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// What `easy` takes for the running time, by the definition of the three rules.
+/// The running time that `easy` assumes, by the definition of the three rules.
 fn estimate(job: &Job, estimates: Estimates) -> i64 {
     match (estimates, job.asked) {
         (Estimates::Requested, Some(asked)) => asked,
@@ -70,7 +70,7 @@ fn run(jobs: &[Job], machines: &[[u64; 2]], policy: &str, estimates: Estimates) 
     replay(&Plan::new(&cluster, &workload, &policy))
 }
 
-/// When each job starts; all do.
+/// The start of each job; all jobs start.
 fn starts_of(outcome: &Outcome) -> Vec<i64> {
     outcome.first_start_us.iter().map(|start_us| start_us.unwrap()).collect()
 }
@@ -79,7 +79,7 @@ fn fits(free: [u64; 2], demand: [u64; 2]) -> bool {
     demand[0] <= free[0] && demand[1] <= free[1]
 }
 
-/// A job that runs: on which machine, until when by the truth and by the plan, with what.
+/// A running job: its machine, its true and its planned end, and its resources.
 #[derive(Clone, Copy)]
 struct Running {
     machine: usize,
