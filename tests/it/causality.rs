@@ -208,7 +208,7 @@ proptest! {
             let more = ["--what-if", "--days", &days, "--window-end", end_s, "--format", "json"];
             let args = [&args[..], &more].concat();
             let mut answer = place.run(&args).ok().json();
-            // These are of all attempts, in or after the span; and the names of the lakes.
+            // These also count attempts after the span, or name the lakes.
             for key in ["counts", "clusters", "machines", "analysis", "inputs", "command", "settings"] {
                 answer.as_object_mut().unwrap().remove(key);
             }
