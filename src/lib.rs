@@ -182,18 +182,25 @@
 //!   (such as `metered.rs`, or `max_min.rs` for one over a window). The property tests of
 //!   causality, the portal and error texts follow. Then its name in the help of `fairness`
 //!   (`src/cli/fairness/mod.rs`) and in `reports/sessions/fairness.md`.
-//! - **A detector** `foo`: two files. `cubed.rs`, which looks only at ages, is a short example.
+//! - **A detector** `foo`: two files. `cubed.rs`, which looks only at ages, is a short example;
+//!   `ytsaurus.rs` looks at progress and has a limit on copies.
 //!   1. `src/replay/detectors/foo.rs`: its `KIND` (name, a line for the help, curve, family in the
 //!      charts, variants that tests try), its `Plan` (parameters), its [`Detector`](prelude::Detector)
-//!      and, as a test, an example worked out by hand.
+//!      and, as a test, an example worked out by hand. Name the source and its version; say what is
+//!      left out and what you chose.
 //!   2. `src/replay/detectors/mod.rs`: `mod foo;`, and `foo::KIND` at the end of `KINDS`. Help,
-//!      errors, `all`, charts, replays and every property test follow: the future changes no flag
-//!      (`suite.rs` in that folder), and quiet detectors miss none (`detect/walk/promises.rs` and
-//!      `shortcuts.rs` in `src/replay`).
+//!      errors, `all`, charts, replays and every property test follow. `suite.rs` in that folder:
+//!      neither the future nor the numbering of tasks changes a flag, and what hangs is flagged.
+//!      `detect/walk/promises.rs` and `shortcuts.rs` in `src/replay`: quiet detectors miss none,
+//!      and a task of thirty thousand years takes no time (where one is never quiet, the test never
+//!      returns).
 //!
 //!   By default `detect` and `analyze` compare every detector: the golden help and the tables of
-//!   `reports/sessions/stragglers.md` get a line (`CONTRIBUTING.md` says how to rewrite both). Add
-//!   a rule of a few lines in plain Python to `tests/scripts/detect_crosscheck.py`.
+//!   `reports/sessions/stragglers.md` get a line (`CONTRIBUTING.md` says how to rewrite both; the
+//!   charts of `--curve` need `--measured`, too). Add its line to the drawing in
+//!   `src/replay/tests.rs`, and a rule of a few lines in plain Python to
+//!   `tests/scripts/detect_crosscheck.py`: its replay knows ages and how many wait, run and are
+//!   over; `ytsaurus` there reads progress.
 //! - **A policy**: a file in `src/replay/policies/` with its `KIND`, and its lines in `mod.rs` there;
 //!   the property tests in `src/replay/properties.rs` then include it.
 //! - **A source**: a parser in `src/sources/`, its arm in `parser_of` and how it is recognised in

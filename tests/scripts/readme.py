@@ -5,7 +5,7 @@
 # ///
 """Runs the sessions of README.md and of the pages under reports/, reports/README.md included, and compares what they print.
 
-Usage: readme.py [JOBFATE] [--data DIR] [--update] [--measured] [--prose] [PAGE...]
+Usage: readme.py [JOBFATE [PAGE...]] [--data DIR] [--update] [--measured] [--prose]
 
 In a `console` block a line that begins with `$ ` is a command (a backslash at its end goes on in
 the next line), and the lines after it are what it printed on stdout. The blocks of a page run in

@@ -6,9 +6,14 @@
 //! sees an attempt that has ended; its caller (a walk over history, or a simulated cluster) carries
 //! its flags out, or only records them.
 //!
-//! A detector has to [judge](Detector::judge). To be skipped where it has nothing to say, it may also
-//! say until when it stays [quiet](Detector::quiet_until_us) and when it does not look at
-//! [reports](Detector::reads_reports); tests compare its flags with those at every heartbeat.
+//! A detector has to [judge](Detector::judge). To be skipped where it has nothing to say, it says
+//! until when it stays [quiet](Detector::quiet_until_us), and may say when it does not look at
+//! [reports](Detector::reads_reports); tests compare its flags with those at every heartbeat. Once
+//! it has flagged all that runs, a detector of the list has to be quiet for good: tests walk it
+//! past tasks of thirty thousand years, and never return otherwise.
+//!
+//! `support.rs` has what several detectors need, `testing.rs` a group that tests drive by hand, and
+//! `suite.rs` what every detector must hold to.
 
 use std::fmt;
 use std::sync::Arc;
@@ -65,7 +70,8 @@ pub struct Running {
     /// Whether there is a progress report at all: not before the first, nor for work whose
     /// progress nobody can tell yet.
     pub has_progress: bool,
-    /// Whether a copy of it runs.
+    /// Whether a copy of it runs; true of the copy, too, while both run. In history, whether it has
+    /// been flagged: it stays so until it ends.
     pub has_copy: bool,
     /// Whether its task has ever been given a copy, this attempt or an earlier one.
     pub was_copied: bool,
@@ -158,7 +164,8 @@ pub struct Scene<'a> {
     pub now_us: i64,
     /// When the group's first task was submitted, µs.
     pub begun_us: i64,
-    /// The running attempts, by (start, task).
+    /// The running attempts, by (start, task). In a replay, copies are among them, begin and end
+    /// like all others; in history there are none.
     pub running: &'a [Running],
     /// The attempts that have finished.
     pub finished: &'a Finished,
@@ -209,8 +216,8 @@ impl Flag {
 /// How reports continue while nothing begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlook {
-    /// Until when every attempt that has progress continues at the rate of its last report, µs; the
-    /// time now where nobody can say.
+    /// Until when every attempt that has progress continues at the rate of its last report, and no
+    /// other one gets any, if nothing begins or ends, µs; the time now where nobody can say.
     pub steady_until_us: i64,
     /// Time between two heartbeats, µs.
     pub heartbeat_us: i64,
@@ -245,7 +252,8 @@ pub enum Standing {
 
 /// A detector at work on one group.
 pub trait Detector: Send {
-    /// An attempt has begun. Called in order of time, before the heartbeat that shows it.
+    /// An attempt has begun. Called in order of time, together with [`ended`](Self::ended), before
+    /// the heartbeat that shows it. What begins and ends in one instant comes in any order.
     fn started(&mut self, _attempt: u32, _task: u32, _start_us: i64) {}
 
     /// An attempt has ended. Called in order of time, before the next heartbeat; the scene's
@@ -253,8 +261,9 @@ pub trait Detector: Send {
     fn ended(&mut self, _end: &Ended) {}
 
     /// Judges the scene and adds its flags, the most urgent first, at most one per attempt and no
-    /// more copies than [`free_slots`](Scene::free_slots). An attempt that has a copy may be flagged
-    /// again only to restart it.
+    /// more copies than [`free_slots`](Scene::free_slots). Whom a limit leaves out follows from the
+    /// rule, not from how tasks are numbered: position decides only among equals. An attempt that
+    /// has a copy may be flagged again only to restart it.
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>);
 
     /// Whether it can ever flag the task of a group of one, or asks for probes. Where it does not,
