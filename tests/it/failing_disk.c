@@ -1,5 +1,5 @@
 /* For the tests of broken disks: makes system calls on files below a folder fail, kill the program,
- * the tests of broken disks. Loaded into the program with LD_PRELOAD.
+ * or read a few bytes at a time. Loaded into the program with LD_PRELOAD.
  *
  *   FAULT_UNDER   the prefix of the paths, as the program names them
  *   FAULT_CALLS   open, read, write, sync, rename, unlink or mkdir: which calls are counted; several
@@ -78,7 +78,7 @@ static int opened(int is_ours, int fd) {
 }
 
 /* A closed descriptor number may be used again for something else, such as the event by which a
- * thread wakes another. */
+ * thread wakes another one. */
 int close(int fd) {
     opened(0, fd);
     return REAL(close)(fd);

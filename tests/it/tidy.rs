@@ -1,4 +1,5 @@
-//! Leftovers in the sources, their length, and dependencies of tests that change those of the program.
+//! Leftovers in the sources, lengths of files, and dependencies of tests that change those of the
+//! program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +9,7 @@ use super::layering::sources;
 use super::support::repository;
 use super::{analysis, concurrent, corrupt, faults, properties, publish, whole};
 
-/// What must not stand in a source outside its tests.
+/// Texts that a source must not contain outside its tests.
 const LEFTOVERS: [&str; 8] =
     ["todo!", "unimplemented!", "dbg!(", "#[allow(", "#![allow(", ".unwrap()", "TODO", "FIXME"];
 
@@ -46,7 +47,8 @@ fn the_check_sees_leftovers() {
 /// Most lines of a source, with its comments and blank lines and without its tests.
 const LINES_MAX: usize = 500;
 
-/// Sources with more lines, and how many; tests do not count, in the same file or in their own.
+/// Sources with more lines, and their limits; tests do not count, in the same file or in separate
+/// files.
 fn long(sources: &[(Vec<String>, &str)]) -> Vec<(String, usize)> {
     let own = |(module, source): &(Vec<String>, &str)| -> Vec<Vec<String>> {
         let declared = source.split("#[cfg(test)]\nmod ").skip(1);
@@ -75,7 +77,7 @@ fn long(sources: &[(Vec<String>, &str)]) -> Vec<(String, usize)> {
     counted.filter(|(_, count)| LINES_MAX < *count).collect()
 }
 
-/// A file that grows longer is split along its ideas. `clippy.toml` bounds functions.
+/// A longer file must be split by topic. `clippy.toml` limits functions.
 #[test]
 fn no_source_is_long() {
     let all = sources();
@@ -105,7 +107,7 @@ fn the_check_sees_long_sources() {
     assert_eq!(long(&all), found.map(|(name, count)| (name.to_owned(), count)));
 }
 
-/// Promise: the command line stays thin, and the first page short.
+/// Promise: the command-line layer stays small, and the README short.
 #[test]
 fn the_command_line_and_the_first_page_stay_short() {
     let all = sources();
@@ -157,7 +159,7 @@ fn the_check_sees_lookups() {
     assert_eq!(lookups("[\"a\"].len(); f([\"b\"]);\n#[cfg(test)]\nmod tests {\na[\"b\"]"), 0);
 }
 
-/// A room with files is one folder: `foo/mod.rs`, and no `foo.rs` in the folder above.
+/// A module with files is one folder: `foo/mod.rs`, without a `foo.rs` in the folder above.
 #[test]
 fn a_folder_has_its_module_inside() {
     let all = sources();
@@ -194,7 +196,8 @@ fn features(edges: &str, more: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     crates
 }
 
-/// Promise: a program that uses the library alone compiles nothing that only a command line needs.
+/// Promise: a program that uses only the library compiles no dependency that only the command line
+/// needs.
 #[test]
 fn the_library_alone_needs_no_command_line() {
     let of_cli = ["clap", "clap_complete", "clap_mangen", "ctrlc", "indicatif", "mimalloc", "nix"];
@@ -212,7 +215,7 @@ fn the_library_alone_needs_no_command_line() {
     assert!(alone.contains("parquet") && !alone.contains("polars"));
 }
 
-/// Otherwise `cargo test` would compile Polars a second time, half an hour of it.
+/// Otherwise `cargo test` would compile Polars a second time, which takes half an hour.
 #[test]
 fn dependencies_of_tests_change_no_other() {
     let (program, with_tests) = (features("normal,build", &[]), features("normal,build,dev", &[]));
@@ -244,12 +247,12 @@ fn skipped_tests_count_as_skipped() {
         String::from_utf8(run.stdout).unwrap()
     };
     assert_eq!(count(), "634 passed, 2 failed, 1 skipped\n");
-    // One test may say why twice.
+    // One test may give its reason twice.
     fs::write(&list, "a::b\tno data\na::b\tno Python\na::c\tno Java\n").unwrap();
     assert_eq!(count(), "632 passed, 2 failed, 3 skipped\n");
 }
 
-/// A snapshot that nobody accepted must not lie about.
+/// No snapshot may wait for acceptance.
 #[test]
 fn no_snapshot_waits() {
     let waiting: Vec<String> = fs::read_dir(repository().join("tests/it"))
