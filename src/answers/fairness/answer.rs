@@ -38,7 +38,7 @@ pub struct FairnessAnswer {
     /// All that is charged; none where that is not known.
     pub total_cpu_s: Option<f64>,
     /// Attempts and usage windows.
-    pub counts: Counts,
+    pub counts: AttemptCounts,
     /// The heaviest users, and each index at the end of the span.
     pub heaviest: TableRows<Value>,
     /// Every user with usage, the heaviest first.
@@ -67,6 +67,43 @@ pub struct FairnessAnswer {
     /// The places of users under each two indices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what_if_places: Option<Vec<Shift>>,
+}
+
+/// Counts of attempts, as [`Counts`] has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AttemptCounts {
+    /// Attempts.
+    pub attempts: u64,
+    /// Still open at the end of the window.
+    pub open_attempts: u64,
+    /// Closed at the end of their job.
+    pub closed_with_job: u64,
+    /// What these use.
+    pub closed_with_job_cpu: f64,
+    /// Counted as 0 by `requested`.
+    pub without_request: u64,
+    /// Charged by the CPU time that a log records.
+    pub with_cpu_time: u64,
+    /// Without the user, or what else is distinguished.
+    pub without_name: u64,
+    /// Users without an attempt.
+    pub users_without_attempts: u64,
+}
+
+impl From<Counts> for AttemptCounts {
+    fn from(counts: Counts) -> Self {
+        Self {
+            attempts: counts.attempts,
+            open_attempts: counts.open_attempts,
+            closed_with_job: counts.closed_with_job,
+            closed_with_job_cpu: counts.closed_with_job_cpu.seconds(),
+            without_request: counts.without_request,
+            with_cpu_time: counts.with_cpu_time,
+            without_name: counts.without_name,
+            users_without_attempts: counts.users_without_attempts,
+        }
+    }
 }
 
 /// What an index says.

@@ -37,7 +37,7 @@ pub mod step;
 mod tables;
 pub(crate) mod what_if;
 
-pub use self::answer::{FairnessAnswer, FairnessSettings, OfIndex};
+pub use self::answer::{AttemptCounts, FairnessAnswer, FairnessSettings, OfIndex};
 pub use self::tables::{put_series, table};
 
 /// The shares of the answer. Values of indices are not shares.
@@ -346,7 +346,7 @@ fn whole(found: &Found, wanted: &Wanted) -> FairnessAnswer {
         interval_s: history.grid.length_s(),
         intervals: u64::from(history.grid.count - history.shown_from),
         total_cpu_s: Some(usage::total(history).seconds()).filter(known),
-        counts: found.counts,
+        counts: found.counts.into(),
         heaviest: match unknown {
             Some(_) => TableRows::default(),
             None => TableRows::of(&tables::heaviest(found, &users, wanted.top)),
