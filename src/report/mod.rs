@@ -38,6 +38,7 @@ mod fairness;
 mod findings;
 mod gantt;
 pub(crate) mod html;
+mod job_cpu;
 pub(crate) mod jobs;
 pub(crate) mod links;
 pub(crate) mod machines;

@@ -26,6 +26,7 @@ use crate::studies::selection::{Choice, Score, Selection, Spread, intervals, sel
 
 pub(crate) mod charts;
 pub mod closeup;
+pub(crate) mod job_cpu;
 pub mod plan;
 pub(crate) mod step;
 
