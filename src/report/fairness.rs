@@ -224,6 +224,18 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
     pages
 }
 
+/// What a user used so far, and its indices among those of all users, for a page of the portal; nothing
+/// of one who used nothing.
+#[cfg(feature = "serve")]
+pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
+    let mut all = entries(result, "users").iter().enumerate();
+    let (place, user) = all.find(|(_, user)| text(user, "user") == name)?;
+    let title = format!("{} {}: {} so far", kind(result), short(user_name(name)), noun(result));
+    let indices = Indices::of(result, &std::iter::once(name).collect());
+    let chart = users::over_time(&indices, name, kind(result), over_time(result, user, &title));
+    Some(user_answer(result, place, user) + &chart)
+}
+
 /// What a user used, its place among all, and how evenly it was spread over time; as HTML.
 fn user_answer(result: &Stored, place: usize, user: &Value) -> String {
     let answer = result.answer();

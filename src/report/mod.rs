@@ -34,7 +34,7 @@ use crate::results::{ResultError, Stored};
 mod compared;
 mod drawing;
 mod fading;
-mod fairness;
+pub(crate) mod fairness;
 mod findings;
 mod gantt;
 pub(crate) mod html;
