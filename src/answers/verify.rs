@@ -287,6 +287,7 @@ impl LakeReport {
             table,
             json: json!({
                 "checks": self.checks,
+                "contradictions": self.contradictions,
                 "warnings": self.warnings,
                 "counts": rows(table),
                 "gaps": self.gaps,

@@ -22,6 +22,7 @@ mod compare;
 pub mod forms;
 pub mod frame;
 mod glossary;
+mod inputs;
 pub mod kind;
 mod layout;
 pub mod marks;
@@ -34,7 +35,6 @@ pub mod view;
 
 pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
 pub use compare::{CellChange, Difference, ResultChange, Side, TableChange, compare};
-pub(crate) use scope::missing;
 pub use scope::scope;
 pub use stored::{
     COMPARE_LIMITS, Limits, PAGE_LIMITS, Picture, RESULT_VERSION, ResultFile, Stored, Table,

@@ -103,7 +103,7 @@ fn extent(input: &Value) -> String {
 }
 
 /// What a table lacks between its parts: `part 14 (hours 19.5 to 20.9)`.
-pub(crate) fn missing(gap: &Value) -> String {
+fn missing(gap: &Value) -> String {
     let parts = gap["parts"].as_str().unwrap_or("unknown");
     let noun = if parts.contains(['-', ',']) { "parts" } else { "part" };
     match gap["from_h"].as_f64().zip(gap["until_h"].as_f64()) {

@@ -4,7 +4,6 @@
 //! anything again. Every `result.json` has the command line, the settings, the program's version,
 //! the checksums of the input and those of the other files.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
@@ -12,12 +11,11 @@ use std::sync::{Arc, OnceLock};
 
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
-use serde::Serialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::commit::{self, Earlier, WORK};
 use super::forms::{self, Made, parquet_writer};
+pub use super::inputs::{Input, inputs};
 use super::kind::Kind;
 use super::layout::laid_out;
 use super::points::points;
@@ -28,8 +26,6 @@ use crate::faults::{Bug, Context, Hindered, Result};
 use crate::files::{self, FolderLock, Summed};
 use crate::lake::gaps::note_of;
 use crate::lake::{Gap, Lake};
-use crate::sources::hex;
-use crate::units::micros_to_seconds;
 
 /// An answer in all its forms.
 pub struct Answer<'a> {
@@ -43,28 +39,6 @@ pub struct Answer<'a> {
     pub settings: Value,
     /// Charts by the stem of their file.
     pub charts: Vec<(String, Chart)>,
-}
-
-/// One table of the lake that an answer was made from.
-#[derive(Serialize)]
-pub struct Input {
-    table: String,
-    parts: String,
-    /// Parts in the lake, and the number of all parts if their names say it.
-    part_count: usize,
-    parts_of: Option<u32>,
-    rows: u64,
-    /// First and last time of a row in the lake, s.
-    start_s: Option<f64>,
-    end_s: Option<f64>,
-    /// What had to be assumed of its rows, and how often.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    remarks: BTreeMap<String, u64>,
-    /// SHA-256 over the SHA-256 sums of the raw parts, in the order of their numbers.
-    sha256: String,
-    /// What is missing between the parts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    gaps: Vec<Gap>,
 }
 
 /// An analysis with every choice made, and its identifier.
@@ -466,34 +440,4 @@ fn command() -> Vec<String> {
 /// The same as one line of text.
 pub(crate) fn command_line() -> String {
     command().join(" ")
-}
-
-/// The tables of a lake and their checksums.
-pub fn inputs(lake: &Lake) -> Vec<Input> {
-    let gaps = lake.gaps();
-    lake.manifest
-        .tables
-        .iter()
-        .map(|(table, entry)| {
-            let mut hasher = Sha256::new();
-            let times = entry.parts.iter();
-            let mut remarks: BTreeMap<String, u64> = BTreeMap::new();
-            for (wording, count) in entry.parts.iter().flat_map(|part| &part.remarks) {
-                *remarks.entry(wording.clone()).or_default() += count;
-            }
-            entry.parts.iter().for_each(|part| hasher.update(part.sha256.as_bytes()));
-            Input {
-                table: table.clone(),
-                parts: entry.part_ranges(),
-                part_count: entry.parts.len(),
-                parts_of: entry.parts.iter().find_map(|part| part.of),
-                rows: entry.rows(),
-                start_s: times.filter_map(|part| part.min_time_us).min().map(micros_to_seconds),
-                end_s: entry.max_time_us().map(micros_to_seconds),
-                remarks,
-                sha256: hex(&hasher.finalize()),
-                gaps: gaps.iter().filter(|gap| gap.table == *table).cloned().collect(),
-            }
-        })
-        .collect()
 }

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::digits::counted;
 use crate::facts::census::Census;
@@ -17,7 +17,7 @@ use crate::lake::{Lake, Manifest};
 use crate::schema::{Source, Table};
 
 /// A published number and ours.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// The table.
     pub table: String,
