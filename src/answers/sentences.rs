@@ -438,7 +438,7 @@ fn months(answer: &Value) -> Option<String> {
         )
     });
     Some(format!(
-        "In {}, {} used {} {}, account {} {} of it{wasted}{wait}{limits}",
+        "In {}, {} used {} {}, of which account {} used {}{wasted}{wait}{limits}",
         count("months", "month")?,
         count("accounts", "account")?,
         six_digits(total),

@@ -67,7 +67,7 @@ fn never_full(first: &Value, unit: &str) -> String {
 pub(super) fn load(stored: &Value) -> Option<Told> {
     let answer = &stored["answer"];
     let share = |name: &str| answer["totals"][format!("cpu_{name}_of_capacity_share")].as_f64();
-    let requested = percent(share("allocated")?);
+    let Some(requested) = share("allocated").map(percent) else { return no_capacity(answer) };
     let used =
         share("used").map_or_else(String::new, |used| format!(" and used {}", percent(used)));
     let shares = rows(answer).filter_map(|row| row["cpu_allocated_share"].as_f64());
@@ -76,6 +76,19 @@ pub(super) fn load(stored: &Value) -> Option<Told> {
         "Running tasks requested {requested}{used} of the CPU of the machines on average, and {} \
         in the fullest {}",
         percent(fullest),
+        interval(answer["interval_s"].as_f64()?),
+    )))
+}
+
+/// What was requested at most, where it is not known of how much.
+fn no_capacity(answer: &Value) -> Option<Told> {
+    let most = rows(answer).filter_map(|row| row["cpu_allocated"].as_f64()).reduce(f64::max)?;
+    let unit = answer["unit"].as_str()?;
+    let plural = if unit == "NCU" { "" } else { "s" };
+    Some(Told::Unknown(format!(
+        "The capacity of the cluster is not known: running tasks requested at most {} {unit}{plural} \
+        on average in one {}",
+        six_digits(most),
         interval(answer["interval_s"].as_f64()?),
     )))
 }
