@@ -21,6 +21,7 @@ pub mod machines;
 pub mod monthly;
 pub mod pass;
 pub mod predict;
+pub(crate) mod quality;
 pub mod replay;
 pub mod reproduce;
 pub mod sentences;

@@ -57,9 +57,22 @@ const ROW: f64 = 1.3;
 /// The share of the picture's width for names of groups.
 const NAMES: f64 = 0.25;
 
+/// The rows that have numbers; those with the same numbers as one row with both names.
+fn joined(at_risk: &[AtRisk]) -> Vec<AtRisk> {
+    let mut all: Vec<AtRisk> = Vec::new();
+    for row in at_risk.iter().filter(|row| !row.counts.is_empty()) {
+        match all.iter_mut().find(|known| known.counts == row.counts) {
+            Some(known) => known.name = format!("{} = {}", known.name, row.name),
+            None => all.push(row.clone()),
+        }
+    }
+    all
+}
+
 pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
     let (size, margin) = (canvas.look.text, canvas.look.margin());
-    let rows = || chart.at_risk.iter().filter(|row| !row.counts.is_empty());
+    let at_risk = joined(&chart.at_risk);
+    let rows = || at_risk.iter();
     let names = rows().map(|row| width_of(&row.name, size)).fold(0.0, f64::max);
     let names = names.min(NAMES * canvas.look.width);
     let largest = rows().flat_map(|row| &row.counts).map(|one| one.1).max().unwrap_or(0);
@@ -100,6 +113,23 @@ pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_with_the_same_numbers_share_a_row() {
+        let row = |name: &str, counts: &[(f64, u64)]| AtRisk {
+            name: name.to_owned(),
+            tone: Tone::Ink,
+            counts: counts.to_vec(),
+        };
+        let found = joined(&[
+            row("all", &[(1.0, 5)]),
+            row("failed", &[]),
+            row("finished", &[(1.0, 5)]),
+            row("killed", &[(1.0, 4)]),
+        ]);
+        let names: Vec<&str> = found.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["all = finished", "killed"]);
+    }
 
     #[test]
     fn round_times_hold_every_tick_of_an_axis() {

@@ -238,6 +238,19 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
     pages
 }
 
+/// What a user used so far, and its indices among those of all users, for a page of the portal; nothing
+/// of one who used nothing.
+#[cfg(feature = "serve")]
+pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
+    let of = Of::new(result)?;
+    let mut all = of.answer.users.iter().enumerate();
+    let (place, user) = all.find(|(_, user)| user.user == name)?;
+    let title = format!("{} {}: {} so far", of.kind(), short(user_name(name)), of.noun());
+    let indices = Indices::of(result, &std::iter::once(name).collect());
+    let chart = users::over_time(&indices, name, of.kind(), over_time(&of, user, &title));
+    Some(user_answer(&of, place, user) + &chart)
+}
+
 /// What a user used, its place among all, and how evenly it was spread over time; as HTML.
 fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     let answer = of.answer;

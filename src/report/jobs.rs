@@ -12,11 +12,12 @@ use rustc_hash::FxHashMap;
 use super::ReportError;
 use super::gantt::Bars;
 use super::html::{self, Cell, Page};
+use super::job_cpu;
 use super::links::{JOBS, Links};
 use super::text::{clock, escape, instant, lasting};
 use crate::answers::sentences::short;
 use crate::answers::sweep::{JobDetail, JobDetails, JobEvent, JobKill, JobTask};
-use crate::charts::{Area, AreaChart, Chart, Line, LineChart, Scale, Stroke, Tone, svg_of};
+use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, svg_of};
 use crate::digits::{counted, grouped, three_digits, unit_of_time};
 use crate::results::{ResultError, Stored};
 
@@ -167,6 +168,7 @@ fn told(job: &JobDetail) -> String {
         ("sequence of events", job.sequence.clone()),
         ("attempts that finished", finished),
     ];
+    facts.extend(job_cpu::told(job).map(|told| ("CPU time used", told)));
     if job.finished_attempts == 1 {
         facts.push(("its length", time(job.finished_s_max)));
     } else if job.finished_s_max.is_some() {
@@ -191,7 +193,7 @@ fn over_time(job: &JobDetail, id: &str) -> String {
         None => html.push_str("<p>None of its tasks ran in the loaded parts.</p>\n"),
     }
     let more = [
-        ("Its CPU over time", cpu(job, id)),
+        ("Its CPU over time", job_cpu::over_time(job, id)),
         ("How long its attempts took that finished", lengths(job, id)),
     ];
     for (heading, drawn) in more {
@@ -201,40 +203,6 @@ fn over_time(job: &JobDetail, id: &str) -> String {
         let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&said));
     }
     html
-}
-
-/// What its running attempts requested; and what is seen, in a sentence.
-fn cpu(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
-    let cpu = job.cpu.as_ref()?;
-    // Two and two: a report has a hundred such pages.
-    let (start_s, interval_s) = (cpu.start_s, 2.0 * cpu.interval_s);
-    let values: Vec<f64> =
-        cpu.requested.chunks_exact(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect();
-    let most = values.iter().copied().reduce(f64::max)?;
-    let count = u32::try_from(values.len()).ok()?;
-    let (unit, per) = unit_of_time(interval_s * f64::from(count));
-    let said = format!(
-        "At most {} at once, requested by its running attempts; each value is the mean over {}. From \
-        {} on ({}).",
-        three_digits(most),
-        lasting(interval_s),
-        instant(start_s),
-        clock(Some(start_s)),
-    );
-    let chart = Chart::Areas(AreaChart {
-        title: format!("CPU of job {} over time", short(id)),
-        caption: said.clone(),
-        x_axis: format!("time since its first attempt ({unit})"),
-        y_axis: "CPU requested".to_owned(),
-        edges: (0..=count).map(|edge| f64::from(edge) * interval_s / per).collect(),
-        areas: vec![Area {
-            name: String::new(),
-            values: values.into_iter().map(Some).collect(),
-            tone: Tone::Blue,
-        }],
-        lines: Vec::new(),
-    });
-    Some((chart, said))
 }
 
 /// How the lengths of its attempts that finished are spread; and what is seen, in a sentence.
@@ -384,30 +352,19 @@ fn gantt(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answers::sweep::CpuOverTime;
 
     #[test]
-    fn a_job_is_drawn_over_time_with_what_it_requested_and_how_long_it_took() {
-        let requested = vec![1.0, 1.0, 2.0, 3.0];
+    fn it_is_drawn_how_long_attempts_of_a_job_took() {
         let job = JobDetail {
-            cpu: Some(CpuOverTime { start_s: 3600.0, interval_s: 900.0, requested }),
             finished_attempts: 20,
             finished_s_median: Some(60.0),
             finished_s_quantiles: vec![30.0, 50.0, 60.0, 90.0, 240.0],
             ..JobDetail::default()
         };
-        let (chart, said) = cpu(&job, "7").unwrap();
-        assert!(said.starts_with("At most 2.5 at once"), "{said}");
-        let Chart::Areas(chart) = chart else { panic!() };
-        assert_eq!(
-            (chart.edges, chart.x_axis.as_str()),
-            (vec![0.0, 30.0, 60.0], "time since its first attempt (min)")
-        );
         let (chart, said) = lengths(&job, "7").unwrap();
         assert!(said.starts_with("The longest of 20 attempts took 4 times as long"), "{said}");
         let Chart::Lines(chart) = chart else { panic!() };
         assert_eq!(chart.lines[0].points, [(0.5, 0.0), (1.0, 50.0), (4.0, 100.0)]);
-        let bare = JobDetail::default();
-        assert!(cpu(&bare, "7").is_none() && lengths(&bare, "7").is_none());
+        assert!(lengths(&JobDetail::default(), "7").is_none());
     }
 }

@@ -67,7 +67,14 @@ impl Indices {
     /// Reads the series of a result, those of the users with pages; none where it has no series, or
     /// they are too large.
     pub(super) fn read(result: &Stored) -> Self {
-        Self(read(result).unwrap_or_default())
+        let answer: Option<&FairnessAnswer> = result.found();
+        let users = answer.into_iter().flat_map(|answer| &answer.users).take(PAGES_MAX);
+        Self::of(result, &users.filter_map(|user| known_name(&user.user)).collect())
+    }
+
+    /// The same of these users.
+    pub(super) fn of(result: &Stored, users: &FxHashSet<&str>) -> Self {
+        Self(read(result, users).unwrap_or_default())
     }
 
     /// The indices of a user among those of all users, with the words for them; `so_far` is drawn
@@ -149,15 +156,13 @@ fn wanted(answer: &FairnessAnswer) -> Vec<(String, String)> {
     known.take(INDICES_MAX).collect()
 }
 
-fn read(result: &Stored) -> Option<Vec<OfIndex>> {
+fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Vec<OfIndex>> {
     let answer: &FairnessAnswer = result.found()?;
     let wanted = wanted(answer);
     let path = result.path_of("series.csv").ok().filter(|_| !wanted.is_empty())?;
     if SERIES_MAX < std::fs::metadata(&path).ok()?.len() {
         return None;
     }
-    let users = answer.users.iter().take(PAGES_MAX);
-    let users: FxHashSet<&str> = users.filter_map(|user| known_name(&user.user)).collect();
     let intervals = usize::try_from(answer.intervals).ok()?;
     let each = intervals.div_ceil(POINTS_MAX).max(1);
     // Times count from the first interval, which a warm-up puts before the span.
@@ -357,8 +362,11 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
             })
             .collect(),
     };
-    html.push_str("<h2>What became of its jobs</h2>\n");
-    html.push_str(&html::drawn(&svg_of(&Chart::Bars(bars)), &said));
+    // One bar says what the sentence says.
+    if 1 < known.len() {
+        html.push_str("<h2>What became of its jobs</h2>\n");
+        html.push_str(&html::drawn(&svg_of(&Chart::Bars(bars)), &said));
+    }
     if let Some((chart, said)) = running(jobs.spans, user) {
         html.push_str("<h2>Its jobs over time</h2>\n");
         html.push_str(&html::drawn(&svg_of(&chart), &said));

@@ -83,6 +83,13 @@ pub struct Input {
     pub gaps: Vec<Gap>,
 }
 
+impl Input {
+    /// Whether no part is missing, as far as the names of the parts show it.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.parts_of.zip(self.part_count).is_none_or(|(of, has)| of == has)
+    }
+}
+
 /// A chart of an answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Drawn {

@@ -24,6 +24,7 @@ mod files;
 pub mod forms;
 pub mod frame;
 mod glossary;
+mod inputs;
 pub mod kind;
 mod layout;
 pub mod marks;
@@ -38,7 +39,6 @@ pub mod view;
 pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
 pub use compare::{CellChange, Difference, ResultChange, Side, TableChange, compare};
 pub use files::ResultFile;
-pub(crate) use scope::missing;
 pub use scope::scope;
 pub use stored::{
     COMPARE_LIMITS, Limits, PAGE_LIMITS, Picture, RESULT_VERSION, Stored, Table, files_of_result,

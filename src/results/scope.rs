@@ -113,7 +113,7 @@ fn extent(input: &Input) -> String {
 }
 
 /// What a table lacks between its parts: `part 14 (hours 19.5 to 20.9)`.
-pub(crate) fn missing(gap: &Gap) -> String {
+fn missing(gap: &Gap) -> String {
     let Gap { parts, from_h, until_h, .. } = gap;
     let noun = if parts.contains(['-', ',']) { "parts" } else { "part" };
     match from_h.zip(*until_h) {

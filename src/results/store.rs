@@ -4,7 +4,6 @@
 //! anything again. Every `result.json` has the command line, the settings, the program's version,
 //! the checksums of the input and those of the other files.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
@@ -13,13 +12,13 @@ use std::sync::{Arc, OnceLock};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::commit::{self, Earlier, WORK};
 pub use super::envelope::NOTHING;
 use super::envelope::{Drawn, Envelope, Input, is_left_out};
 use super::files::ResultFile;
 use super::forms::{self, Made, parquet_writer};
+pub use super::inputs::inputs;
 use super::kind::Kind;
 use super::layout::laid_out;
 use super::points::points;
@@ -30,8 +29,6 @@ use crate::faults::{Bug, Context, Hindered, Result};
 use crate::files::{self, FolderLock, Summed};
 use crate::lake::gaps::note_of;
 use crate::lake::{Gap, Lake};
-use crate::sources::hex;
-use crate::units::micros_to_seconds;
 
 /// An answer in all its forms.
 pub struct Answer<'a> {
@@ -454,34 +451,4 @@ fn command() -> Vec<String> {
 /// The same as one line of text.
 pub(crate) fn command_line() -> String {
     command().join(" ")
-}
-
-/// The tables of a lake and their checksums.
-pub fn inputs(lake: &Lake) -> Vec<Input> {
-    let gaps = lake.gaps();
-    lake.manifest
-        .tables
-        .iter()
-        .map(|(table, entry)| {
-            let mut hasher = Sha256::new();
-            let times = entry.parts.iter();
-            let mut remarks: BTreeMap<String, u64> = BTreeMap::new();
-            for (wording, count) in entry.parts.iter().flat_map(|part| &part.remarks) {
-                *remarks.entry(wording.clone()).or_default() += count;
-            }
-            entry.parts.iter().for_each(|part| hasher.update(part.sha256.as_bytes()));
-            Input {
-                table: table.clone(),
-                parts: entry.part_ranges(),
-                part_count: Some(entry.parts.len() as u64),
-                parts_of: entry.parts.iter().find_map(|part| part.of).map(u64::from),
-                rows: Some(entry.rows()),
-                start_s: times.filter_map(|part| part.min_time_us).min().map(micros_to_seconds),
-                end_s: entry.max_time_us().map(micros_to_seconds),
-                remarks,
-                sha256: hex(&hasher.finalize()),
-                gaps: gaps.iter().filter(|gap| gap.table == *table).cloned().collect(),
-            }
-        })
-        .collect()
 }

@@ -61,7 +61,7 @@ pub(super) async fn live(portal: &Portal, reader: &Reader, id: &str, job: &Job) 
 }
 
 /// How the job stands, and what can be done about it.
-fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
+pub(super) fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
     let record = &job.record;
     let is_old = record.answer.as_ref().is_some_and(|answer| {
         let now = portal.lakes.chosen(record.spec.lakes.iter().map(String::as_str));
@@ -219,7 +219,8 @@ fn of_rows(caption: &str, rows: &[Row]) -> String {
     table(caption, &header, &cells)
 }
 
-fn read(folder: &Path) -> Result<Vec<Stored>, String> {
+/// The results of an answer.
+pub(super) fn read(folder: &Path) -> Result<Vec<Stored>, String> {
     let chosen = read_all(&[folder.to_owned()], LIMITS);
     chosen.map(|chosen| chosen.results).map_err(|error| error.to_string())
 }

@@ -2,6 +2,7 @@
 //! sweep, its shares and its groups; waits; memory; and open tasks and jobs.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -321,6 +322,52 @@ proptest! {
         let facts = place.run(&["query", "q02", "--format", "json"]).ok().json();
         let waits = facts["table"].as_array().unwrap().iter().filter_map(|row| row["wait_us"].as_u64());
         prop_assert_eq!(waits.sum::<u64>(), total * 1_000_000);
+    }
+
+    /// What the page of a job draws as used adds up to the measured CPU time of the job, and all
+    /// jobs together to that of the ledger.
+    #[test]
+    fn the_cpu_of_a_job_over_time_is_that_of_the_ledger(jobs in jobs()) {
+        let place = lake(&jobs, "job_events,task_events,task_usage");
+        let window_end = window_end(&jobs);
+        fs::write(place.path("sweep.toml"), "steps = [\"account\", \"sweep\"]\n\n[definitions]\ncpu = \"measured\"\n").unwrap();
+        place.run(&["analyze", "--config", "sweep.toml", "--lake", "lake", "--out", "all"]).ok();
+        let read = |name: &str| -> Value {
+            let path = place.path(&format!("all/{name}.json"));
+            fs::read(path).map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap())
+        };
+        let (named, ledger) = (read("jobs"), read("account"));
+        let mut all = 0.0;
+        for job in named["answer"]["jobs"].as_array().into_iter().flatten() {
+            let id = usize::try_from(job["job_id"].as_u64().unwrap()).unwrap();
+            let (mut used, mut ran, mut recorded) = (0, 0, 0);
+            for events in &jobs[id].1 {
+                for (start, end) in attempts(events, end_of(&jobs[id].0), window_end) {
+                    ran += end - start;
+                    let inside = |window: u64| end.min(window * 50 + 40).saturating_sub(start.max(window * 50));
+                    recorded += (0..WINDOWS).map(inside).sum::<u64>();
+                }
+            }
+            // Half a CPU in each window.
+            used += recorded;
+            let of = &job["cpu"]["used"];
+            prop_assert_eq!(of.is_object(), 0 < recorded, "{}", job);
+            if recorded == 0 {
+                continue;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+            let (used_s, share) = (used as f64 / 2.0, recorded as f64 / ran as f64);
+            let means = of["means"].as_array().unwrap().iter().filter_map(Value::as_f64);
+            let sum = means.sum::<f64>() * job["cpu"]["interval_s"].as_f64().unwrap();
+            prop_assert!((sum - used_s).abs() < 1e-6, "{sum} {used_s}: {job}");
+            prop_assert!((of["cpu_s"].as_f64().unwrap() - used_s).abs() < 1e-9, "{used_s}: {job}");
+            prop_assert!((of["recorded_share"].as_f64().unwrap() - share).abs() < 1e-9, "{share}: {job}");
+            all += used_s;
+        }
+        // Fewer jobs than are named; those without events are unmatched.
+        let known = ledger["answer"]["rows"].as_array().into_iter().flatten();
+        let total: f64 = known.filter_map(|row| row["cpu"].as_f64()).sum();
+        prop_assert!((all - total).abs() < 1e-6, "{all} {total}: {ledger}");
     }
 
     /// Memory times time, as requested, canonical or assigned, is attributed to the outcome of the

@@ -305,7 +305,7 @@ fn the_api_gives_what_the_command_prints() {
     }
 }
 
-/// Promise: the OpenAPI document lists exactly the available parameters, and answers have the keys
+/// Promise: the `OpenAPI` document lists exactly the available parameters, and answers have the keys
 /// that it names.
 #[test]
 fn the_openapi_document_is_what_is_answered() {
@@ -1020,6 +1020,37 @@ fn jobs_users_and_machines_are_found() {
         let reply = portal.get(&format!("/find?{}", encoded(&[("what", "job"), ("id", odd)])));
         assert!(reply.status == 200 && !reply.text().contains("<script>"), "{odd}");
     }
+}
+
+/// Promise: opening the page of a user starts nothing. Its form does; the indices of the user then
+/// stand among those of all users, with the words of the report.
+#[test]
+fn the_indices_of_a_user_stand_beside_those_of_the_others() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let answer = portal.get("/api/fairness?index=metered").json();
+    let user = answer["heaviest"][0]["user"].as_str().unwrap().to_owned();
+    let address =
+        format!("/find?{}", encoded(&[("lake", "lake"), ("what", "user"), ("id", &user)]));
+    let page = portal.get(&address).text();
+    assert!(page.contains(">Evaluate<") && !page.contains("data-phase"), "{page}");
+    let session = portal.session();
+    let asked = portal.post(&session, "/find", &[("lake", "lake"), ("id", &user)]);
+    assert_eq!((asked.status, asked.header("location")), (303, Some(address.as_str())));
+    let page = portal.ended(&address);
+    let lake = lake().display().to_string();
+    let indices = ["--index=metered", "--index=condor", "--what-if", "--chart-format=svg"];
+    place.run(&[&["fairness", "--lake", &lake, "--out", "found"][..], &indices].concat()).ok();
+    place.run(&["report", "found"]).ok();
+    let report = fs::read_to_string(place.path("found/report/users/0001.html")).unwrap();
+    for words in ["At the end its effective user priority (condor) is ", "It used "] {
+        let said = between(&report, words, "</p>").unwrap();
+        assert!(page.contains(&format!("{words}{said}")), "{words}{said}");
+    }
+    assert!(page.contains("median user") && page.contains("All users under these indices"));
+    // Somebody who used nothing has no indices, and a lake that is not there no question.
+    assert!(!portal.get("/find?lake=lake&what=user&id=nobody").text().contains("data-phase"));
+    assert_eq!(portal.post(&session, "/find", &[("lake", "other"), ("id", "x")]).status, 400);
 }
 
 /// Promise: the pages of the report are served unchanged, and no other file of its folder.

@@ -129,6 +129,8 @@ pub struct Totals {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct LoadRow {
+    /// CPU requested, the mean.
+    pub cpu_allocated: Option<f64>,
     /// CPU requested over that of the machines.
     pub cpu_allocated_share: Option<f64>,
 }

@@ -7,19 +7,20 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::jobs::{
-    CpuOverTime, JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes,
-};
+use super::job_cpu::OverTime;
+use super::jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes};
 use super::{KIND as SWEEP, Swept};
 use crate::answers::study::Work;
 use crate::digits::counted;
 use crate::facts::FactError;
 use crate::facts::events::{Event, Histories};
 use crate::facts::jobs::{Job, Jobs, SEQUENCE_OUTCOMES, TERMINAL_OUTCOMES};
-use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage, closed};
 use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::Lake;
@@ -29,7 +30,7 @@ use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::quantile;
 use crate::studies::rules::{Owner, RuleGrid};
-use crate::units::{AFTER_TRACE_US, CpuRate, CpuTime, micros_to_seconds};
+use crate::units::micros_to_seconds;
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
@@ -60,9 +61,6 @@ const SEQUENCE_MAX: usize = 60;
 /// Steps between the quantiles of lengths, and the fewest lengths of which they are stored.
 const QUANTILES: u32 = 20;
 const LENGTHS_MIN: usize = 10;
-
-/// Intervals of the CPU over time.
-const INTERVALS: i64 = 32;
 
 /// Users of whom the outcomes of all jobs are stored, those with most jobs.
 const USERS_MAX: usize = 5000;
@@ -230,16 +228,56 @@ fn in_bucket(
         }
     }
     let mut refused = None;
-    Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
+    // Of usage windows those of the named jobs are enough, and they are read below.
+    let has_windows = lake.has(Table::TaskUsage);
+    let usage = if has_windows { Usage::Skip } else { Usage::Read };
+    Tasks::read(lake, bucket, windows, usage)?.for_each(|task| {
         if let Some(job) = all.get_mut(&task.job_id) {
             let facts = known.find(task.job_id).map(|position| &known.jobs[position]);
             refused = refused.take().or(add(job, task, facts, rules).err());
         }
     });
-    match refused {
-        Some(error) => Err(FactError::from(error).into()),
-        None => Ok(all.into_values().map(ended).collect()),
+    if let Some(error) = refused {
+        return Err(FactError::from(error).into());
     }
+    let mut over_time: BTreeMap<i64, OverTime> = BTreeMap::new();
+    for (id, job) in &mut all {
+        let gathered = std::mem::take(&mut job.gathered);
+        job.told_use = gathered.told();
+        over_time.extend(gathered.over_time().map(|gathered| (*id, gathered)));
+    }
+    if has_windows {
+        add_use(lake, (bucket, windows), &mut over_time)?;
+    }
+    for (id, gathered) in over_time {
+        if let Some(job) = all.get_mut(&id) {
+            job.cpu = gathered.ended();
+        }
+    }
+    Ok(all.into_values().map(ended).collect())
+}
+
+/// Adds the usage windows of a bucket to the jobs that they are of.
+fn add_use(
+    lake: &Lake,
+    (bucket, windows): (u32, Windows),
+    jobs: &mut BTreeMap<i64, OverTime>,
+) -> Result<(), FactError> {
+    const COLUMNS: [&str; 5] =
+        ["job_id", "task_index", "start_time_us", "end_time_us", "mean_cpu_rate"];
+    lake.scan(Table::TaskUsage, Some(bucket), &COLUMNS, |batch| {
+        let [ids, begins, ends] = [0, 2, 3].map(|at| batch.column(at).as_primitive::<Int64Type>());
+        let tasks = batch.column(1).as_primitive::<Int32Type>();
+        let rates = batch.column(4).as_primitive::<Float32Type>();
+        for (row, id) in ids.values().iter().enumerate() {
+            let Some(job) = jobs.get_mut(id) else { continue };
+            let end_us = closed(ends.value(row), windows.task_end_us);
+            // Without a rate it counts as nothing used, as for `account`.
+            let rate = if rates.is_null(row) { 0.0 } else { rates.value(row) };
+            job.add_window(tasks.value(row), [begins.value(row), end_us], rate);
+        }
+    })?;
+    Ok(())
 }
 
 /// A job from close by, whichever it is, as in the result but without rules; none that the lake does
@@ -276,10 +314,10 @@ fn add(
 ) -> Result<(), crate::studies::rules::RuleError> {
     job.task_count += 1;
     job.attempt_count += task.attempts.len() as u64;
+    job.gathered.add(task);
     for attempt in task.attempts {
         let length_s = micros_to_seconds(attempt.length_us());
         job.running_s += length_s;
-        job.held.push(([attempt.start_us, attempt.end_us], attempt.requested_rate()));
         if attempt.ended_by == EndedBy::Event(crate::schema::EventType::Finish) {
             job.finished_s.push(length_s);
         }
@@ -335,39 +373,9 @@ fn ended(mut job: JobDetail) -> JobDetail {
         let steps = (0..=QUANTILES).map(|step| f64::from(step) / f64::from(QUANTILES));
         job.finished_s_quantiles = steps.filter_map(|share| quantile(&lengths, share)).collect();
     }
-    job.cpu = requested(&std::mem::take(&mut job.held));
     keep_first_tasks(&mut job.tasks);
     job.kills.sort_by(|one, other| (&one.rule, one.threshold).cmp(&(&other.rule, other.threshold)));
     job
-}
-
-/// What attempts requested together over their time, to the last instant that is known; nothing of one
-/// attempt, which is even, or where no request is known.
-#[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
-fn requested(held: &[([i64; 2], CpuRate)]) -> Option<CpuOverTime> {
-    let known = || held.iter().filter(|(span, _)| span[0] < AFTER_TRACE_US);
-    let from_us = known().map(|(span, _)| span[0]).min()?;
-    let to_us =
-        known().flat_map(|(span, _)| *span).filter(|at_us| *at_us < AFTER_TRACE_US).max()?;
-    let is_even = known().count() < 2 || known().all(|own| own.1 == CpuRate::ZERO);
-    if is_even || to_us - from_us < INTERVALS {
-        return None;
-    }
-    // Rounded up, so that the last interval holds the end.
-    let length_us = (to_us - from_us + INTERVALS - 1) / INTERVALS;
-    let interval = |number: i64| [number, number + 1].map(|number| from_us + number * length_us);
-    let of = |number: i64| {
-        let [begin_us, end_us] = interval(number);
-        let within = |&([start_us, stop_us], rate): &([i64; 2], CpuRate)| {
-            rate.over((stop_us.min(end_us) - start_us.max(begin_us)).max(0))
-        };
-        known().map(within).sum::<CpuTime>().seconds() / (length_us as f64 / 1e6)
-    };
-    Some(CpuOverTime {
-        start_s: micros_to_seconds(from_us),
-        interval_s: micros_to_seconds(length_us),
-        requested: (0..INTERVALS).map(of).collect(),
-    })
 }
 
 /// Keeps the tasks that are listed: those with most attempts.
@@ -400,28 +408,6 @@ fn cut(sequence: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn requests_add_up_over_the_time_of_a_job() {
-        //  |--- 1 CPU ---|
-        //          |--- 2 CPU ---|
-        //  0       16   32      48   s
-        let second = 1_000_000;
-        let held = [([0, 32 * second], 1.0), ([16 * second, 48 * second], 2.0)]
-            .map(|(span, rate)| (span, CpuRate::new(rate)));
-        let cpu = requested(&held).unwrap();
-        assert_eq!((cpu.start_s, cpu.interval_s), (0.0, 1.5));
-        assert_eq!((cpu.requested[0], cpu.requested[31]), (1.0, 2.0));
-        assert_eq!(cpu.requested[15], 3.0);
-        let sum: f64 = cpu.requested.iter().sum::<f64>() * cpu.interval_s;
-        assert!((sum - 96.0).abs() < 1e-9);
-        // One that ends after the trace is there to the last instant that is known.
-        let open = [held[0], ([16 * second, i64::MAX], CpuRate::ONE)];
-        let cpu = requested(&open).unwrap();
-        assert_eq!((cpu.interval_s, cpu.requested[31]), (1.0, 2.0));
-        assert_eq!(requested(&held[..1]), None, "one attempt is even");
-        assert_eq!(requested(&[([0, second], CpuRate::ZERO); 2]), None, "nothing is known");
-    }
 
     #[test]
     fn users_with_most_jobs_come_first() {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::job_cpu::{Gathered, JobCpu, ToldUse};
 use crate::studies::named::Named;
-use crate::units::CpuRate;
 
 /// Jobs that a sweep would harm and the longest of each outcome; and the users of all jobs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -67,26 +67,17 @@ pub struct JobDetail {
     pub finished_s_max: Option<f64>,
     /// Quantiles of the lengths at 0 %, 5 %, ..., 100 %, s; none of a few.
     pub finished_s_quantiles: Vec<f64>,
-    /// What each attempt requested, while it is gathered.
+    /// What its attempts requested and used, while that is gathered.
     #[serde(skip)]
-    pub(crate) held: Vec<([i64; 2], CpuRate)>,
-    /// What its running attempts requested over time.
-    pub cpu: Option<CpuOverTime>,
+    pub(crate) gathered: Gathered,
+    /// What its running attempts requested and used over time.
+    pub cpu: Option<JobCpu>,
+    /// The CPU time that a log records for its attempts.
+    pub told_use: Option<ToldUse>,
     /// The tasks with most attempts.
     pub tasks: Vec<JobTask>,
     /// What rules would have done with it.
     pub kills: Vec<JobKill>,
-}
-
-/// The CPU that the running attempts of a job requested, the mean of each interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CpuOverTime {
-    /// The begin of the first interval, s.
-    pub start_s: f64,
-    /// The length of an interval, s.
-    pub interval_s: f64,
-    /// By interval.
-    pub requested: Vec<f64>,
 }
 
 /// An event.

@@ -26,14 +26,14 @@ use crate::studies::selection::{Choice, Score, Selection, Spread, intervals, sel
 mod answer;
 pub(crate) mod charts;
 pub mod closeup;
+pub(crate) mod job_cpu;
 mod jobs;
 pub mod plan;
 pub(crate) mod step;
 
 pub use answer::{SweepAnswer, SweepSettings};
-pub use jobs::{
-    CpuOverTime, JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes,
-};
+pub use job_cpu::{JobCpu, JobUse, ToldUse};
+pub use jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes};
 pub use plan::SweepPlan;
 
 /// The shares that a sweep gives; of some jobs where they are grouped.

@@ -14,6 +14,8 @@ use crate::studies::checks::Check;
 pub struct VerifyAnswer {
     /// Published counts that apply, with ours.
     pub checks: Vec<Check>,
+    /// What cannot be true, whatever the log says.
+    pub contradictions: Vec<String>,
     /// What looks wrong and fails no check.
     pub warnings: Vec<String>,
     /// Every count.

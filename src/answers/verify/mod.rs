@@ -27,7 +27,7 @@ use crate::studies::checks::{self, Check};
 
 mod answer;
 
-pub use answer::VerifyAnswer;
+pub use answer::{Count, VerifyAnswer};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
@@ -291,6 +291,7 @@ impl LakeReport {
             table,
             json: json!(VerifyAnswer {
                 checks: self.checks.clone(),
+                contradictions: self.contradictions.clone(),
                 warnings: self.warnings.clone(),
                 counts: TableRows::of(table),
                 gaps: self.gaps.clone(),

@@ -57,7 +57,9 @@ fn never_full(first: &Replayed, unit: &str) -> String {
 /// What was requested and used of the CPU that there was, and the fullest interval.
 pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let answer: &LoadAnswer = stored.found()?;
-    let requested = percent(answer.totals.cpu_allocated_of_capacity_share?);
+    let Some(requested) = answer.totals.cpu_allocated_of_capacity_share.map(percent) else {
+        return no_capacity(answer);
+    };
     let used = answer.totals.cpu_used_of_capacity_share;
     let used = used.map_or_else(String::new, |used| format!(" and used {}", percent(used)));
     let shares = answer.rows.iter().filter_map(|row| row.cpu_allocated_share);
@@ -66,6 +68,19 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
         "Running tasks requested {requested}{used} of the CPU of the machines on average, and {} \
         in the fullest {}",
         percent(fullest),
+        interval(answer.interval_s),
+    )))
+}
+
+/// What was requested at most, where it is not known of how much.
+fn no_capacity(answer: &LoadAnswer) -> Option<Told> {
+    let most = answer.rows.iter().filter_map(|row| row.cpu_allocated).reduce(f64::max)?;
+    let unit = &answer.unit;
+    let plural = if *unit == "NCU" { "" } else { "s" };
+    Some(Told::Unknown(format!(
+        "The capacity of the cluster is not known: running tasks requested at most {} {unit}{plural} \
+        on average in one {}",
+        six_digits(most),
         interval(answer.interval_s),
     )))
 }
