@@ -201,8 +201,12 @@ impl<'a> Engine<'a> {
             }
             debug_assert!(self.state.now_us <= now_us, "time never goes back");
             self.state.now_us = now_us;
-            self.live_through(now_us);
-            self.hand_out();
+            let has_changed = self.live_through(now_us);
+            // A backfill plans anew at each of its instants. If it did so when a lost attempt would
+            // have ended, it would know the future.
+            if has_changed || self.passing.backfill != Backfill::Easy {
+                self.hand_out();
+            }
         }
         progress::step((task_count - told) as u64);
         self.finish()
@@ -214,12 +218,15 @@ impl<'a> Engine<'a> {
             && self.arrived as usize == self.state.workload.task_count
     }
 
-    /// Handles all events of this instant, by rank.
-    fn live_through(&mut self, now_us: i64) {
+    /// Handles all events of this instant, by rank; returns whether there is any besides ends of
+    /// attempts that were over before.
+    fn live_through(&mut self, now_us: i64) -> bool {
+        let mut has_changed = false;
         loop {
             let rank = self.queue.next().filter(|(at_us, _)| *at_us == now_us).map(|next| next.1);
             if rank.is_none_or(|rank| ARRIVAL_RANK < rank) && self.next_arrival_us() == now_us {
                 // An arrival causes no event that ranks before another arrival.
+                has_changed = true;
                 self.stir(now_us);
                 while self.next_arrival_us() == now_us {
                     let task = self.take_arrival();
@@ -228,10 +235,12 @@ impl<'a> Engine<'a> {
                 continue;
             }
             if rank.is_none() {
-                return;
+                return has_changed;
             }
-            let Some((_, event)) = self.queue.pop() else { return };
+            let Some((_, event)) = self.queue.pop() else { return has_changed };
             self.events += 1;
+            has_changed |= !matches!(event, Event::AttemptEnded { slot, generation }
+                if self.state.attempts.generation[slot as usize] != generation);
             match event {
                 // Ends count on their own, except those of probes, which follow each other
                 // endlessly.
