@@ -23,7 +23,7 @@ use crate::schema::Table;
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DetectAsked {
-    /// Detectors to compare, one word each; `all` for every one
+    /// Detectors to compare, separated by spaces, or `all`
     #[cfg_attr(feature = "cli", arg(long, value_name = "DETECTOR", num_args = 1.., value_parser = parse_detectors, default_value = "all", long_help = detectors_help()))]
     pub detectors: Vec<DetectorList>,
 
@@ -40,7 +40,7 @@ pub struct DetectAsked {
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub work: Work,
 
-    /// Noise on progress: standard deviation of the rate's log
+    /// Noise of progress: standard deviation of the rate's log
     ///
     /// With 0.2 a reported rate is about 20 % too high or too low; the noise is drawn at each
     /// heartbeat from the seed. Progress never decreases.
@@ -67,13 +67,13 @@ pub struct DetectAsked {
     #[serde(with = "texts")]
     pub truth: Vec<Truth>,
 
-    /// Phase to look at, if the trace records phases
+    /// Phase to score, if the trace records phases
     ///
     /// `map` or `reduce` in Rumen traces. All of them by default, each as a separate group.
     #[cfg_attr(feature = "cli", arg(long, value_name = "PHASE"))]
     pub phase: Option<String>,
 
-    /// Fewest finished tasks of a group that is judged
+    /// Minimum number of finished tasks of a judged group
     #[cfg_attr(feature = "cli", arg(long, value_name = "TASKS", default_value_t = 10, value_parser = parse_min_tasks))]
     #[serde(deserialize_with = "min_tasks")]
     pub min_tasks: usize,
@@ -82,7 +82,7 @@ pub struct DetectAsked {
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub replacement: Replacement,
 
-    /// Precision and recall over each main parameter
+    /// Show precision and recall by value of each main parameter
     ///
     /// Adds each detector once for each value of the parameter that trades precision for recall.
     #[cfg_attr(feature = "cli", arg(long))]
@@ -136,11 +136,11 @@ fn detectors_help() -> String {
     let each: Vec<String> =
         KINDS.iter().map(|kind| format!("- {}: {}", kind.name, kind.about)).collect();
     format!(
-        "Detectors to compare, one word each; `all` for every one\n\nEach is `name` or \
+        "Detectors to compare, separated by spaces, or `all`\n\nEach is `name` or \
         `name:key=value,...`. Every detector also takes `budget` (simultaneous copies, as a share of \
         the running attempts) and `min_age_s`. An unknown key is an error that lists the known ones. \
-        `late` compares rates and times left as exact fractions; of attempts with equal time left the \
-        one with the lower task index comes first.\n\n{}",
+        `late` compares rates and remaining times as exact fractions. If remaining times are equal, \
+        the lower task index comes first.\n\n{}",
         each.join("\n")
     )
 }
