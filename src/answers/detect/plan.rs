@@ -9,6 +9,7 @@ use crate::answers::study::Plan;
 use crate::answers::words::{parsed, parsed_list, readers, texts};
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
+use crate::notation::NotationError;
 use crate::replay::detect::DetectPlan;
 use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::progress::{ProgressModel, Work};
@@ -178,13 +179,26 @@ pub(crate) fn parse_detectors(text: &str) -> Result<DetectorList, String> {
         let names: Vec<&str> =
             if word == "all" { KINDS.iter().map(|kind| kind.name).collect() } else { vec![word] };
         for name in names {
-            add_once(&mut detectors, name.parse().map_err(|error| format!("{error}"))?);
+            add_once(&mut detectors, name.parse().map_err(|error| refused(name, &error))?);
         }
     }
     if detectors.is_empty() {
         Err("no detector is named".to_owned())
     } else {
         Ok(DetectorList(detectors))
+    }
+}
+
+/// The error of a detector; of several that are joined by commas, it says how to separate them.
+fn refused(word: &str, error: &NotationError) -> String {
+    let is_name = |part: &str| {
+        let name = part.split(':').next();
+        KINDS.iter().any(|kind| name == Some(kind.name))
+    };
+    if word.split(',').skip(1).any(is_name) {
+        format!("{error}; separate detectors by spaces, as in `late spark`")
+    } else {
+        error.to_string()
     }
 }
 
