@@ -160,7 +160,7 @@ fn by_source(value: impl Fn(&Family) -> String) -> String {
 pub fn cpu_help() -> String {
     let known = by_source(|row| row.cpu.to_string());
     format!(
-        "What CPU time means\n\nBy default `measured`, if the lake has a table task_usage or a log records the CPU time that jobs used. Jobs of a log without that record count as requested, and the share of the others is shown. Otherwise the default depends on the source: {known}. `published` is known per job, not over time. `gpu-slots` counts GPUs instead, in GPU-seconds, for sources that record them."
+        "What CPU time means\n\nBy default `measured`, if the lake has a table task_usage or a log records the CPU time that jobs used. Jobs of a log without a recorded CPU time are counted by `requested`; the share of the jobs with one is shown. Otherwise the default depends on the source: {known}. `published` gives one number per job; it has no values over time. `gpu-slots` counts GPUs instead, in GPU-seconds, for sources that record them."
     )
 }
 
@@ -175,7 +175,7 @@ pub fn overcommit_help() -> String {
 /// The default of `--killed`, for its help.
 pub fn killed_help() -> String {
     format!(
-        "When to kill a task that was killed while running\n\nA task that was killed while it waited leaves at its recorded age. If its turn comes before then, it ends at once under `run-time`, and runs until that age under `age`. The default depends on the source: {}. In logs, time limits kill running jobs, and other simulators use the recorded running time as the work. The Google traces have no limits: users and other jobs kill tasks, at times that do not depend on the replay.",
+        "When to kill a task whose recorded attempt was killed\n\nA task that was killed while it waited leaves at its recorded age. If it is scheduled earlier, it ends immediately under `run-time`, and runs until that age under `age`. The default depends on the source: {}. In logs, time limits kill running jobs, and other simulators use the recorded running time as the work. The Google traces have no limits: users and other jobs kill tasks, at times that do not depend on the replay.",
         by_source(|row| killed_name(row.killed).to_owned())
     )
 }
@@ -207,7 +207,7 @@ pub fn help() -> String {
     let accrual = accrual_name(ACCRUAL);
     let _ = write!(
         text,
-        "  every source\n    --accrual     {accrual}\n    --interval    {hour} s, from {HOURLY_DAYS} days on {day} s"
+        "  every source\n    --accrual     {accrual}\n    --interval    {hour} s; {day} s if {HOURLY_DAYS} days or more are shown"
     );
     text
 }

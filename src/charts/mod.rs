@@ -149,11 +149,11 @@ impl Fault for ChartError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ChartFormat {
-    /// Scalable, for pages and papers; text stays text
+    /// Scalable, for web pages and papers; text can be selected and searched
     Svg,
     /// Pixels
     Png,
-    /// Scalable, for papers; text stays text
+    /// Scalable, for papers; text can be selected and searched
     Pdf,
 }
 

@@ -35,21 +35,21 @@ use jobfate::studies::checks;
 /// later attempts are assigned within their task.
 ///
 /// Kubernetes: the output of `kubectl get pods --all-namespaces -o json` or `kubectl get events
-/// --all-namespaces -o json`, or the lines of an audit log. The server soon deletes what has ended,
-/// so save its output often, and put the outputs into one file (`cat pods-*.json > all-pods.json`): a pod
-/// that is in several of them counts once.
+/// --all-namespaces -o json`, or the lines of an audit log. The server deletes ended pods and old
+/// events soon, so save its output often, and put the outputs into one file (`cat pods-*.json >
+/// all-pods.json`): a pod that is in several of them counts once.
 ///
 /// Export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates --starttime
 /// 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any selection of columns is read
 /// if the file has a header; without one, the 26 fields of Open `XDMoD` are expected. Missing
 /// values are derived from other columns where possible, and counted.
 ///
-/// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), however large the
-/// trace is. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB for runs
-/// that are logged in parts; a Rumen trace takes the size of its largest job (at most 256 MB), the
-/// Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the traces of
-/// Alibaba 24 bytes for each task and 150 for each job (2017: and 100 for each instance with several
-/// attempts), and Kubernetes 300 bytes for each pod.
+/// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), for a trace of
+/// any size. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB for
+/// runs that are logged in parts; a Rumen trace takes the size of its largest job (at most 256 MB),
+/// the Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the
+/// traces of Alibaba 24 bytes for each task and 150 for each job (2017: and 100 for each instance
+/// with several attempts), and Kubernetes 300 bytes for each pod.
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {
@@ -64,8 +64,8 @@ pub(crate) struct IngestArgs {
 
     /// Folder of the lake, created if it does not exist
     ///
-    /// If the lake already has some of the parts, only the missing ones are added. So run the same
-    /// command again to continue an ingest that was stopped.
+    /// If the lake already has some of the parts, only the missing parts are added. To continue a
+    /// stopped ingest, run the same command again.
     #[arg(long, value_name = "DIR", default_value = "lake")]
     pub lake: PathBuf,
 
@@ -190,7 +190,7 @@ fn show(outcome: &IngestOutcome) {
 /// The tables and columns, for `ingest --help`.
 fn tables_help() -> String {
     let mut lines = vec![
-        "Tables and columns of the lake (name, type, unit, meaning; * may be missing):".to_owned(),
+        "Tables and columns of the lake (name, type, unit, meaning; *: the column or value may be missing):".to_owned(),
     ];
     let explain = |column: &Column| {
         let name = format!("{}{}", column.name, if column.is_mandatory { "" } else { "*" });

@@ -22,15 +22,15 @@ const ROWS: usize = 10;
 const HEADS: [&str; 9] =
     ["line", "job", "user", "submit", "start", "end", "outcome", "cpus", "memory_kib"];
 
-/// Propose a map for a table of jobs, or show a ready one
+/// Propose a map for a table of jobs, or show an included one
 ///
-/// For tables that no other source reads: any table with one row per job or per attempt (csv, tsv,
-/// .csv.gz, Parquet, or JSON with one object per line). A map is a TOML file that names the
+/// For tables in no other supported format: any table with one row per job or per attempt (csv,
+/// tsv, .csv.gz, Parquet, or JSON with one object per line). A map is a TOML file that names the
 /// columns, their units and the meaning of each state; `ingest --map` reads the table with it.
 ///
-/// `jobfate map FILE` looks at the names of the columns and the first rows, and prints a map to
-/// stdout, with the comment CHECK on each line that holds an assumption. On stderr it shows the first
-/// ten rows as that map reads them. After you have edited the map, `jobfate map FILE --map
+/// `jobfate map FILE` reads the names of the columns and the first rows, and prints a map to
+/// stdout, with the comment CHECK on each line that holds an assumption. On stderr it shows the
+/// first ten rows as that map reads them. After you have edited the map, `jobfate map FILE --map
 /// FILE.toml` shows them again.
 ///
 /// `jobfate map NAME` prints a map that comes with the program; `--list` lists them.
@@ -53,7 +53,7 @@ pub(crate) struct MapArgs {
     #[arg(long, conflicts_with = "what")]
     pub list: bool,
 
-    /// Time zone of times without one; that of the map by default
+    /// Time zone of times without a zone; by default the map's
     #[arg(long, value_name = "ZONE", conflicts_with = "list")]
     pub timezone: Option<Zone>,
 }
@@ -68,8 +68,8 @@ fn help() -> String {
     text.push_str(
         "\nA column is \"NAME\", or { column = \"NAME\", unit = \"min\" }, { column = \"NAME\", format = \
         \"%d.%m.%Y %H:%M\" }; a duration may have the format `clock`, [D-]HH:MM:SS. With `optional = true` the table may lack the column. In JSON a column may be nested: `attempts[-1].end`.\n\
-        [table] has separator, decimal (`,` or `.`), timezone, missing (the texts that stand for a missing value) and \
-        columns (names, where there is no header). [states] says what each state means: finished, \
+        [table] has separator, decimal (`,` or `.`), timezone, missing (texts that mean a missing value) and \
+        columns (names, if the table has no header). [states] says what each state means: finished, \
         failed, killed, evicted, lost, running, pending or skip; `CANCELLED*` matches every state with that beginning, and `*` all others.\n\n\
         Examples:\n  jobfate map jobs.csv > jobs.toml\n  jobfate map jobs.csv --map jobs.toml\n  \
         jobfate ingest jobs.csv --map jobs.toml --lake lake\n  jobfate map helios > helios.toml",

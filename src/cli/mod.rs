@@ -63,8 +63,7 @@ mod work;
 #[cfg(feature = "serve")]
 mod worker;
 
-/// What became of every job in a cluster trace, what it cost, and what another policy would have
-/// changed
+/// The outcome and cost of every job in a cluster trace, and what another policy would have changed
 #[derive(Debug, Parser)]
 #[command(name = "jobfate", version = version::short(), long_version = version::long(), max_term_width = 100)]
 struct Cli {
@@ -103,8 +102,8 @@ pub(crate) struct AnswerArgs {
     /// Created if it does not exist. Holds `result.json` (the answer with the command line, the
     /// settings, the checksums of the input and of the other files), the answer as CSV and Parquet,
     /// and charts as SVG and PNG. Files of an earlier run of the command are replaced or removed; a
-    /// `result.json` of another command is kept under the name of its answer. A file that belongs
-    /// to no result is never overwritten: the command refuses the folder.
+    /// `result.json` of another command is kept under the name of its answer. Other files are never
+    /// overwritten: the command refuses a folder with such a file in the way.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -170,8 +169,8 @@ pub(crate) struct ChartArgs {
 
     /// Width of charts on paper, `3.3in` or `8.4cm`
     ///
-    /// Text is 7.5 points high, whatever the width; a PNG has 384 dots per inch. By default charts
-    /// are made for screens, 840 pixels wide. Charts of another width are not for reports.
+    /// Text is 7.5 points high for every width; a PNG has 384 dots per inch. By default charts are
+    /// made for screens, 840 pixels wide. Charts of another width are not meant for `report`.
     #[arg(long, value_name = "WIDTH", value_parser = look_of, requires = "out")]
     pub chart_width: Option<Look>,
 
@@ -251,11 +250,11 @@ impl Form {
 /// The flag of every command that uses attempts.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct AttemptArgs {
-    /// Where an attempt without a recorded end is closed
+    /// When an attempt without a recorded end is closed
     ///
-    /// The end of an attempt may lie in a part that is not in the lake. An attempt never outlasts
-    /// its job: with `job-end` it is closed at the last terminal event of its job in `job_events`, if
-    /// no SUBMIT or SCHEDULE of the job follows and the window ends later, and not before its own
+    /// The end of an attempt may be in a part that is not loaded. An attempt never outlasts its
+    /// job. With `job-end` it is closed at the last terminal event of its job in `job_events`, if
+    /// no SUBMIT or SCHEDULE of the job follows and the window ends later, but never before its own
     /// start. If its job is open, or missing in `job_events`, the attempt is closed at the window's
     /// end.
     #[arg(long, value_name = "WHERE", value_enum, default_value_t)]

@@ -34,7 +34,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate serve --lake lake\n  jobfate serve 
 pub(crate) struct ServeArgs {
     /// Folder of a lake, or NAME=DIR; repeat for several
     ///
-    /// `lake` by default, if nothing is watched.
+    /// By default `lake`, unless --watch is given.
     #[arg(long, value_name = "DIR")]
     pub lake: Vec<String>,
 
@@ -63,7 +63,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8311")]
     pub listen: SocketAddr,
 
-    /// Another name of the portal, as browsers write it
+    /// Further host name of the portal, as browsers write it
     ///
     /// `name` or `name:port`, such as that of a proxy. Requests for any other name are refused.
     #[arg(long, value_name = "HOST")]
@@ -73,7 +73,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// A program that users may choose as an index
+    /// Program that users can choose as an index
     ///
     /// `NAME=PROGRAM` with arguments, as for `jobfate fairness`. Users choose it by its name; no
     /// user can start any other program.

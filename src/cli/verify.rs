@@ -26,12 +26,12 @@ use jobfate::sources::checksums::Checksums;
 /// Check a downloaded trace or a lake
 ///
 /// On a raw folder: the checksum of every part against the folder's SHA256SUM, SHA1SUM or MD5SUM;
-/// whether every part can be read; lines that would give no row; absent parts. On a lake: every
-/// file against the manifest; types, ranges and order of all cells; whether each part has each of
-/// its rows exactly once; the published counts of the whole trace of 2011, for complete tables; and
-/// a report on data quality. The exit code is 3 if a file was changed, and 1 if a check fails.
-/// Absent parts are listed but are not a failure. Data that looks wrong but could be right (the
-/// same file as two parts, every time 0, a log of one user) gives a warning.
+/// whether every part can be read; lines that would be rejected; missing parts. On a lake: every
+/// file against the manifest; types and ranges of all cells, and order of all rows; whether each
+/// part has each of its rows exactly once; the published counts of the whole trace of 2011, for
+/// complete tables; and a report on data quality. The exit code is 3 if a file was changed, and 1
+/// if a check fails. Missing parts are listed but are not a failure. Unlikely but possible data
+/// (the same file as two parts, every time 0, a log of one user) gives a warning.
 ///
 /// Memory: for a raw folder as much as `ingest`; for a lake about 60 bytes for each row of its
 /// largest bucket, per thread.
@@ -53,11 +53,11 @@ pub(crate) struct VerifyArgs {
 
     /// Map of the columns of any table of jobs or attempts
     ///
-    /// The same as that of `ingest`: lines that would give no row are counted by reason.
+    /// The same as that of `ingest`: lines that would be rejected are counted by reason.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub map: Option<PathBuf>,
 
-    /// The only table, if `TRACE_DIR` directly contains its parts
+    /// Table name, if `TRACE_DIR` directly contains its parts
     #[arg(long, value_name = "TABLE", requires = "trace")]
     pub table: Option<Table>,
 

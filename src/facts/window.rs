@@ -55,7 +55,7 @@ pub struct Windows {
     pub open_attempts: OpenAttempts,
 }
 
-/// Where an attempt without a recorded end is closed.
+/// When an attempt without a recorded end is closed.
 ///
 /// Parts may be missing between others; the end of an attempt may lie in such a hole, while
 /// `job_events` still says when its job ended. An attempt never outlasts its job:

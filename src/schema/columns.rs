@@ -115,7 +115,7 @@ pub(super) const MACHINE_ATTRIBUTES: &[Column] = &[
     must("machine_id", Id, "", "the machine"),
     must("attribute_name", Text, "", "name of the attribute (hash)"),
     may("attribute_value", Text, "", "value (hash or whole number)"),
-    must("is_deleted", Bool, "", "whether the attribute was taken away"),
+    must("is_deleted", Bool, "", "whether the attribute was removed"),
 ];
 
 pub(super) const TASK_CONSTRAINTS: &[Column] = &[
@@ -222,7 +222,7 @@ pub(super) const V3_TASK_CONSTRAINTS: &[Column] = &replace::<{ TASK_CONSTRAINTS.
 /// Additional columns of jobs in logs of parallel jobs (standard and grid workload format).
 pub(super) const LOG_EXTRA: &[Column] = &[
     may("user_group", Text, "", "group of the user"),
-    may("executable", Text, "", "what was run; also in `logical_job_name` of job_events"),
+    may("executable", Text, "", "program that was run; also in `logical_job_name` of job_events"),
     may("queue", Text, "", "queue it was submitted to"),
     may("partition", Text, "", "partition of the system it ran on"),
     may("status", Int, "", "as logged: 1 completed, 0 failed, 5 cancelled; 2-4 parts of a run"),

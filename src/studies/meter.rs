@@ -73,7 +73,7 @@ pub enum CpuDefinition {
     Requested,
     /// Running time, in task-seconds
     Slots,
-    /// GPUs requested (0.5 is half of one) times the time held, in GPU-seconds
+    /// Requested GPUs (0.5 is half a GPU) times the time for which they were held, in GPU-seconds
     GpuSlots,
 }
 
@@ -137,7 +137,7 @@ impl fmt::Display for CpuDefinition {
 pub enum MemoryDefinition {
     /// Mean canonical (user-accessible) memory times length of the usage windows, inside attempts
     Canonical,
-    /// The same with the assigned memory: what the container had, used or not
+    /// The same for assigned memory: the memory of the container, whether it was used or not
     Assigned,
     /// Memory request times running time
     Requested,

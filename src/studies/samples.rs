@@ -354,7 +354,7 @@ pub enum Waits {
     All,
     /// Those that ended with the first attempt
     Started,
-    /// Those that ended with the task or its job, before any attempt
+    /// Those that ended with the task or its job, before the first attempt
     Ended,
 }
 

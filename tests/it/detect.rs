@@ -219,6 +219,8 @@ fn what_is_unknown_is_refused_with_what_is_known() {
         (&["--detectors", "spark:quantle=0.5"], &["quantle", "quantile", "multiplier", "budget"]),
         (&["--detectors", "spark:quantile=2"], &["quantile", "0 to 1"]),
         (&["--detectors", " "], &["no detector"]),
+        (&["--detectors", "late,spark"], &["late,spark", "by spaces, as in `late spark`"]),
+        (&["--detectors", "late:budget=0.1,spark"], &["spark", "by spaces"]),
         (&["--truth", "longest"], &["longest", "median:1.5", "p90"]),
         (&["--heartbeat", "0"], &["heartbeat", "0.1 to 86400"]),
         (&["--noise", "-1"], &["-1"]),

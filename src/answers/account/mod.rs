@@ -36,11 +36,7 @@ pub const SHARES: [Share; 2] = [
         "cpu (or memory) of the row",
         "total: outcomes, unmatched and outside_attempts together",
     ),
-    share(
-        "largest_job_share",
-        "cpu (or memory) of the job with the most",
-        "cpu (or memory) of the row",
-    ),
+    share("largest_job_share", "largest cpu (or memory) of one job", "cpu (or memory) of the row"),
 ];
 
 /// The answer in all its forms.

@@ -52,8 +52,8 @@ pub struct AccountPlan {
     ///
     /// For --resource memory. By default canonical if the lake has a table `task_usage`, and
     /// requested otherwise. `used` is the memory that jobs used, in logs that record it. The Google
-    /// trace has two measures: `canonical` is what the processes of the task used, `assigned` what
-    /// its container had, used or not.
+    /// trace has two measures: `canonical` is what the processes of the task used, `assigned` is
+    /// the memory of its container, whether it was used or not.
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub memory: Option<MemoryDefinition>,
 

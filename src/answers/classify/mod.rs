@@ -54,9 +54,9 @@ pub struct ClassifyPlan {
     /// How outcomes are defined: sequence or terminal
     ///
     /// `sequence`: by the exact event sequence as published, 014 finished, 013 failed, 015 killed,
-    /// 01 running, everything else other. `terminal`: by the last terminal event (evicted,
-    /// failed, finished, killed, lost), unless a SUBMIT or SCHEDULE comes after it (pending,
-    /// running); UPDATE events never decide.
+    /// 01 running, everything else other. `terminal`: by the last terminal event (evicted, failed,
+    /// finished, killed, lost), unless a SUBMIT or SCHEDULE comes after it (pending, running);
+    /// UPDATE events do not affect the outcome.
     #[cfg_attr(feature = "cli", arg(long, value_name = "CLASSES", default_value_t))]
     #[serde(with = "text")]
     pub classes: Classes,
@@ -70,7 +70,7 @@ pub struct ClassifyPlan {
     /// Split each outcome by the reason why the jobs ended
     ///
     /// For logs that record it (slurm): `TIMEOUT`, `OUT_OF_MEMORY`, `NODE_FAIL`, ... of the attempt
-    /// that decides what became of the job.
+    /// that decides the outcome of the job.
     #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["sequences", "engine"]))]
     pub by_reason: bool,
 }

@@ -49,7 +49,7 @@ pub const SHARES: [Share; 3] = [
     share("share", "jobs that last longer than time_s (Kaplan-Meier)", "jobs that were scheduled"),
     share(
         "chance",
-        "tasks among them whose job finished",
+        "tasks with at least this many events whose job finished",
         "tasks with at least this many events, of jobs that have ended",
     ),
     share("share_at_or_below", "values at or below value", "values of the row: count"),

@@ -33,7 +33,7 @@ pub use answer::{DetectAnswer, DetectCurve, DetectPoint};
 pub const SHARES: [Share; 10] = [
     share("precision", "hits", "flags on judged tasks: hits and false_alarms"),
     share("recall", "hits", "stragglers: hits and missed"),
-    share("f1", "twice the hits", "stragglers and flags on judged tasks together"),
+    share("f1", "2 x hits", "(stragglers + flags on judged tasks)"),
     share(
         "lead_median_share",
         "time from the flag to the end of the attempt",
@@ -47,7 +47,7 @@ pub const SHARES: [Share; 10] = [
     ),
     share("false_alarms_per_task_hour", "false_alarms", "task_hours"),
     share("rate_in_shift", "false_alarms_in_shift", "task_hours in hours of a shift"),
-    share("rate_in_calm", "false_alarms_in_calm", "task_hours in the other hours compared"),
+    share("rate_in_calm", "false_alarms_in_calm", "task_hours in the other compared hours"),
     share("ratio_to_before", "length_median_s of the hour", "the median of the hours before"),
 ];
 

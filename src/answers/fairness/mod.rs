@@ -78,7 +78,7 @@ pub enum Show {
     Clusters,
     /// Machines, or classes of them
     Machines,
-    /// Users to limit, and users who came when capacity was free
+    /// Users to limit, and users whose usage began when capacity was free
     Suggestions,
     /// The place of every user under each pair of indices
     Places,

@@ -86,7 +86,7 @@ pub struct LoadPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH", default_value = "5m"))]
     pub interval: Length,
 
-    /// Rows per group, for example per user or priority band
+    /// Split each interval into groups, such as users or bands
     ///
     /// Gives a row for each interval and group. The rows of an interval add up to its row without
     /// --by. Bands of 2011 are free (0, 1), other (2 to 8), production (9), and monitoring and
@@ -96,10 +96,10 @@ pub struct LoadPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "KEY", value_enum))]
     pub by: Option<By>,
 
-    /// Number of users or accounts that get a group
+    /// Number of users or accounts with a separate group
     ///
-    /// For --by user and --by account. The ones with the most requested CPU time get a group each;
-    /// the rest share the group `(others)`.
+    /// For --by user and --by account. Users or accounts with the most requested CPU time have
+    /// separate groups; the rest share the group `(others)`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 6))]
     pub groups: usize,
 
@@ -114,10 +114,11 @@ pub struct LoadPlan {
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub resource: Option<Resource>,
 
-    /// What used memory means: canonical or assigned
+    /// Measure of used memory: canonical or assigned
     ///
     /// The Google trace has two measures: `canonical` is what the processes of the task used,
-    /// `assigned` what its container had, used or not. A log has the memory that it records.
+    /// `assigned` is the memory of its container, whether it was used or not. A log has the memory
+    /// that it records.
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "MEMORY", value_enum, default_value = "canonical")
@@ -127,9 +128,9 @@ pub struct LoadPlan {
     /// Also show the free capacity that no waiting task fits
     ///
     /// The free capacity of a machine is its capacity minus the requests of the attempts that run
-    /// on it, at least 0. It is fragmented while tasks wait and none of them fits the machine: each
-    /// requests more CPU or more memory than is free there. Other constraints are not considered,
-    /// nor are GPUs (see `jobfate replay --fragmentation`). Waiting tasks without a recorded
+    /// on it, at least 0. It is fragmented while tasks wait but none fits the machine, because each
+    /// requests more CPU or more memory than is free there. Other constraints and GPUs are not
+    /// considered (for GPUs see `jobfate replay --fragmentation`). Waiting tasks without a recorded
     /// request are left out, and so are machines whose CPU or memory is not recorded. Reads the
     /// events a second time.
     #[cfg_attr(feature = "cli", arg(long))]

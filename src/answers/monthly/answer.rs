@@ -20,7 +20,7 @@ pub struct MonthlyAnswer {
     pub unit: String,
     /// The time zone of the months.
     pub zone: String,
-    /// Running time from which on a failure is late, s.
+    /// Running time from which a failure counts as late, s.
     pub late_s: f64,
     /// CPU time.
     pub total: f64,

@@ -80,7 +80,7 @@ pub struct MonthlyPlan {
     #[serde(with = "maybe")]
     pub timezone: Option<Zone>,
 
-    /// Running time from which on a failure is late
+    /// Running time from which a failure counts as late
     ///
     /// `late_cpu_h` is the CPU time of attempts that ran at least this long and did not finish:
     /// `3600`, `90m`, `1h`, `1d`.
@@ -89,7 +89,7 @@ pub struct MonthlyPlan {
 
     /// Number of users in the table of users
     ///
-    /// The ones with the most CPU time have a row each; the rest share the row `(others)`.
+    /// Users with the most CPU time have separate rows; the rest share the row `(others)`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 10))]
     pub users: usize,
 }

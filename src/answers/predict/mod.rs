@@ -35,11 +35,19 @@ pub(crate) use answer::when_predicted;
 /// The shares that a prediction gives.
 pub const SHARES: [Share; 6] = [
     share("accuracy", "jobs that were predicted correctly", "jobs that are counted"),
-    share("precision", "jobs among them that did not finish", "jobs predicted not to finish"),
-    share("recall", "jobs among them predicted not to finish", "jobs that did not finish"),
-    share("false_positive_rate", "jobs among them predicted not to finish", "jobs that finished"),
-    share("predicted_share", "jobs among them predicted not to finish", "jobs of the outcome"),
-    share("not_finished_share", "jobs among them that did not finish", "jobs of the row"),
+    share(
+        "precision",
+        "jobs predicted not to finish that did not finish",
+        "jobs predicted not to finish",
+    ),
+    share("recall", "jobs predicted not to finish that did not finish", "jobs that did not finish"),
+    share(
+        "false_positive_rate",
+        "jobs predicted not to finish that finished",
+        "jobs that finished",
+    ),
+    share("predicted_share", "jobs of the outcome predicted not to finish", "jobs of the outcome"),
+    share("not_finished_share", "jobs of the row that did not finish", "jobs of the row"),
 ];
 
 /// What is predicted by.
@@ -53,17 +61,18 @@ pub struct PredictPlan {
     /// there is none. last-or-rate: the same, but without such a job it takes the last ended job of
     /// the user, then the overall rate. last-of-user: the job ends like the last ended job of the
     /// user. rate: the share of ended jobs of the same user and name that did not finish; the
-    /// weight of a job halves with every `half_life` of them that end after it
-    /// (`rate:half_life=5`). With few jobs, this share is pulled towards that of the user, and that
-    /// towards the overall rate. class: the rate of the scheduling class. overall: the rate of all
-    /// jobs. logistic: a logistic regression on all of these (the log-odds of the rates, the last
-    /// jobs, how many ended, the class); each job that ends moves its weights a step
-    /// (`logistic:step=0.05`). hazard: rate, combined with how often ended jobs of both kinds
-    /// lasted longer than --age (Bayes' rule), and with the ended jobs of the same user and name
-    /// that did; without --age it is nearly the same as rate. hazard-events: rate, combined with how
-    /// often jobs did not finish whose tasks lasted as long and had as many events (`by=events` of the
-    /// kill rule `history`), the mean over the tasks that have begun; it needs --age and
-    /// `task_events`, and only jobs of which a task is loaded are counted then, for every rule.
+    /// weight of a job is halved each time `half_life` further such jobs have ended
+    /// (`rate:half_life=5`). With few jobs, this share is shrunk towards the rate of the user,
+    /// which is shrunk towards the overall rate. class: the rate of the scheduling class. overall:
+    /// the rate of all jobs. logistic: a logistic regression on all of these (the log-odds of the
+    /// rates, the last jobs, how many ended, the class); its weights move a step whenever a job
+    /// ends (`logistic:step=0.05`). hazard: `rate`, combined by Bayes' rule with the shares of
+    /// finished and of other jobs that lasted longer than --age, and then with the ended jobs of
+    /// the same user and name that lasted as long; without --age it is nearly the same as rate.
+    /// hazard-events: `rate`, combined with the share of jobs that did not finish among those whose
+    /// tasks lasted as long and had as many events (`by=events` of the kill rule `history`); the
+    /// mean over the tasks that have started; it needs --age and `task_events`, and only jobs of
+    /// which a task is loaded are counted then, for every rule.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_values_t = Predictor::usual()))]
     #[serde(with = "texts")]
     pub rules: Vec<Predictor>,

@@ -21,8 +21,8 @@ pub const SHARES: [Share; 5] = [
         "CPU requested by attempts in a period",
         "CPU of the machines present in that period",
     ),
-    share("largest_used_share", "used_cpu_s of the job with the most", "used_cpu_s"),
-    share("largest_wasted_share", "wasted_cpu_s of the job with the most", "wasted_cpu_s"),
+    share("largest_used_share", "largest used_cpu_s of one job", "used_cpu_s"),
+    share("largest_wasted_share", "largest wasted_cpu_s of one job", "wasted_cpu_s"),
     share("mean_ratio", "response of a job", "its response under the first policy; mean over jobs"),
 ];
 

@@ -41,23 +41,19 @@ pub const SHARES: [Share; 9] = [
     share("saved_share", "saved_cpu of the outcome", "CPU of all jobs of the outcome"),
     share(
         "largest_saved_share",
-        "saved_cpu of the job with the most",
+        "largest saved_cpu of one job",
         "saved_cpu (in JSON per outcome; in the table for all jobs that did not finish)",
     ),
     share(
         "largest_saved_in_all",
-        "saved_cpu of the job with the most",
+        "largest saved_cpu of one job",
         "saved_cpu of all jobs that did not finish or are unmatched",
     ),
     share("harmed_jobs_share", "harmed_jobs", "finished jobs with tasks loaded"),
     share("destroyed_cpu_share", "destroyed_cpu", "CPU of finished jobs, in the loaded parts"),
-    share("largest_destroyed_share", "destroyed_cpu of the job with the most", "destroyed_cpu"),
+    share("largest_destroyed_share", "largest destroyed_cpu of one job", "destroyed_cpu"),
     share("harmed_jobs_cpu_share", "harmed_jobs_cpu", "CPU of finished jobs, in the loaded parts"),
-    share(
-        "largest_harmed_cpu_share",
-        "harmed_jobs_cpu of the job with the most",
-        "harmed_jobs_cpu",
-    ),
+    share("largest_harmed_cpu_share", "largest harmed_jobs_cpu of one job", "harmed_jobs_cpu"),
     share(
         "net_share",
         "net_cpu",

@@ -41,12 +41,13 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 
 /// Run the whole analysis of a trace
 ///
-/// Runs ingest, verify, classify, describe, account, monthly, load, machines, sweep, predict, detect, replay
-/// and fairness, with charts and a report that starts with what was found. Steps for which a table is missing are skipped, with a message. Without
-/// `TRACE_DIR`, --lake names the lake to analyse; if there is none, a small synthetic trace is
-/// made, so that you can look at all results before you download a trace. Completed steps are kept:
-/// run the same command again to continue an analysis that was stopped. The folder of --out holds
-/// one analysis, and only one process at a time writes into it.
+/// Runs ingest, verify, classify, describe, account, monthly, load, machines, sweep, predict,
+/// detect, replay and fairness, with charts and a report that starts with the findings. Steps for
+/// which a table is missing are skipped, with a message. Without `TRACE_DIR`, --lake names the lake
+/// to analyse; if there is none, a small synthetic trace is made, so that you can look at all
+/// results before you download a trace. Completed steps are kept: run the same command again to
+/// continue an analysis that was stopped. The folder of --out holds one analysis. Only one process
+/// at a time can write into it.
 ///
 /// --config names a TOML file with the whole analysis. It has a list `steps` and a section per
 /// command (`trace` for `ingest`, `describe`, `account`, `monthly`, `load`, `machines`, `sweep`, `predict`,

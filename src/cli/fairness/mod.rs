@@ -24,7 +24,7 @@ mod new;
 /// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested --days 7 --out results\n  jobfate fairness --lake lcg --index condor:half_life_s=21600 --show series --format csv\n  jobfate fairness --lake one --lake two --cpu slots --show clusters\n  jobfate fairness --lake lcg --cpu requested --what-if\n  jobfate fairness --lake lcg --formula short=short.formula --index-program own=./index.py\n  jobfate fairness new index.toml --template decay";
 
-/// Show who used how much, when, and how fairly
+/// Show usage per user over time, and its fairness
 ///
 /// Computes usage per user and interval from one or more lakes, the values of fairness indices, and
 /// suggestions for an administrator. Indices: metered (RV, CV), condor (RUP, EUP of the paper),
@@ -58,8 +58,8 @@ pub(crate) struct FairnessArgs {
     ///
     /// `result.json` has users, machines, clusters and suggestions (with `--what-if` also the place
     /// of each user under each index); `series.csv` and `series.parquet` have every value of every
-    /// index, `usage.csv` and `usage.parquet` the usage of each user in each interval, as charged
-    /// and as it ran. Each index has a chart as SVG and PNG.
+    /// index, `usage.csv` and `usage.parquet` the usage of each user in each interval, when it was
+    /// charged and when it ran. Each index has a chart as SVG and PNG.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

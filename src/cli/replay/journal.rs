@@ -22,7 +22,7 @@ use jobfate::faults::{BadFile, Context, Failure, Hindered, Result};
 /// seconds of the trace clock, the event, the job, the number of the task within it, the attempt,
 /// and the machine.
 ///
-/// Memory: 100 MB, however long the journal is.
+/// Memory: 100 MB, for a journal of any length.
 #[derive(Args, Debug)]
 #[command(after_long_help = "Examples:\n  jobfate journal results/journal-1.parquet")]
 pub(crate) struct JournalArgs {

@@ -34,9 +34,9 @@ mod study;
 /// and each sentence is checked.
 ///
 /// tan, asahara, cui: experiments that are simulated again. Each claim of the paper has a row: the
-/// published number, ours with the 95 % interval that decides, and the verdict (reproduced,
-/// `same_direction`, `not_reproduced`, fitted, `cannot_be_compared`). Every parameter is listed as
-/// given by the paper, open, or fitted to one of its numbers.
+/// published number, our number with the 95 % interval on which the verdict is based, and the
+/// verdict (reproduced, `same_direction`, `not_reproduced`, fitted, `cannot_be_compared`). Every
+/// parameter is listed as given by the paper, open, or fitted to one of its numbers.
 ///
 /// literature: what others published about the Google trace of 2011 (durations, users, machines,
 /// capacity lost, predictors), each number next to ours. If a definition was not published, each
@@ -44,7 +44,8 @@ mod study;
 ///
 /// course: the ten questions that courses ask of the Google trace of 2011, each with its exact
 /// definition, the query that defines it (`query q23` to `q32`), the answer with its scope, other
-/// readings of the same words, and the answers of public reports beside the reading that gives them.
+/// readings of the same words, and the answers of public reports with the reading that gives the
+/// same number.
 ///
 /// all: the five studies one after the other, and a table that counts the claims by verdict. A
 /// study whose trace is missing is left out, with a message that says what it needs. With a day of
@@ -66,7 +67,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
 
-    /// First seed of an experiment; run k has seed + k
+    /// First seed of an experiment; run k has this seed plus k
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
 
@@ -114,7 +115,7 @@ pub(crate) struct WeekArgs {
     #[arg(long, value_name = "DAYS")]
     pub days: Option<String>,
 
-    /// Users in the figures of ota: how many, or which
+    /// Number or names of the users in the figures of ota
     ///
     /// The number of heaviest users, by default 7, or up to 7 names separated by commas, for
     /// example `--users 22,37,41`; write a single name with a comma at the end. The sentences

@@ -48,10 +48,10 @@ mod people;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Accrual {
-    /// At the end of each attempt, all at once, as in the paper
+    /// The whole attempt when it ends, as in the paper
     #[default]
     End,
-    /// While it runs, interval by interval
+    /// In each interval in which it runs
     Running,
 }
 

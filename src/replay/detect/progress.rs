@@ -21,11 +21,11 @@ use crate::replay::detectors::Progress;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ProgressModel {
-    /// An oracle: time run over the final length, which is not known at that time
+    /// An oracle: running time so far / final running time, which is unknown at that time
     Linear,
-    /// An oracle: CPU so far over the attempt's own total; needs `task_usage`
+    /// An oracle: CPU so far / the attempt's own total; needs `task_usage`
     Usage,
-    /// What an operator knows: work so far over the median total of finished siblings
+    /// From data that an operator has: work so far / median total of finished siblings
     #[default]
     Siblings,
 }

@@ -13,7 +13,7 @@ use crate::notation::{Notation, NotationError};
 /// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "google",
-    about: "backup of everything still running near the end (OSDI'04)",
+    about: "copies all tasks that still run near the end of the job (OSDI'04)",
     curve: ("share", &["0.99", "0.98", "0.95", "0.9", "0.8", "0.5"]),
     family: Family::Hadoop,
     steers: false,

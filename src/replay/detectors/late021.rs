@@ -25,7 +25,7 @@ use crate::notation::{Notation, NotationError};
 /// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "late021",
-    about: "Hadoop 0.21's code after LATE: rate a deviation under the mean, 10 % of running tasks",
+    about: "Hadoop 0.21's version of LATE: rate one standard deviation below the mean, 10 % of running tasks",
     curve: ("slow_task", &["2.5", "2", "1.5", "1", "0.5", "0.25", "0"]),
     family: Family::Hadoop,
     steers: false,

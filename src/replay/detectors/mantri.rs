@@ -24,7 +24,7 @@ use crate::notation::{Notation, NotationError};
 /// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "mantri",
-    about: "Mantri: restart or copy by time left against the lengths of finished tasks",
+    about: "Mantri: restarts or copies, by remaining time compared with the lengths of finished tasks",
     curve: ("rho", &["30", "10", "5", "3", "1", "0"]),
     family: Family::Others,
     steers: false,

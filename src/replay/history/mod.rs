@@ -85,7 +85,7 @@ impl Default for HistoryPlan {
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum RerunWork {
-    /// The same as its task: the cause of slowness recurs
+    /// The work of the attempt before it: the cause of slowness recurs
     #[default]
     Same,
     /// The work of a random finished task of its job: the cause of slowness never recurs

@@ -29,7 +29,7 @@ mod estimators;
 /// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "yarn",
-    about: "Hadoop YARN: the copy that saves most time, one per scan; three estimators",
+    about: "Hadoop YARN: one copy per scan, the one that saves the most time; three estimators",
     curve: ("min_tasks", &["1", "2", "5", "10", "20", "50", "200"]),
     family: Family::Hadoop,
     steers: false,
