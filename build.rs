@@ -1,7 +1,7 @@
 //! Tells the program which commit it is built from.
 //!
-//! In: git, where there is one and this folder is its own repository. Out: the variable
-//! `JOBFATE_COMMIT`, empty where nothing is known; with `-modified` where sources were changed.
+//! In: git, if it is installed and this folder is a repository. Out: the variable `JOBFATE_COMMIT`,
+//! empty if the commit is unknown, with `-modified` if sources were changed.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn main() {
 }
 
 fn commit() -> Option<String> {
-    // A copy of the sources inside another repository is no commit of that one.
+    // A copy of the sources inside another repository is not a commit of that repository.
     let top = git(&["rev-parse", "--show-toplevel"])?;
     let own = folder().canonicalize().ok()?;
     if Path::new(&top).canonicalize().ok()? != own {
@@ -34,7 +34,7 @@ fn commit() -> Option<String> {
     Some(if changes.is_empty() { commit } else { format!("{commit}-modified") })
 }
 
-/// The folder that is built: asked when this runs, since a target folder may be shared by several.
+/// The folder that is built, read at run time, because several folders may share a target folder.
 fn folder() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from)
 }

@@ -1,4 +1,4 @@
-//! Ingests a trace, tells how far it is, and stops half-way if asked to: `TRACE=trace cargo run --example ingest`.
+//! Ingests a trace, reports its progress, and stops half-way on request: `TRACE=trace cargo run --example ingest`.
 #![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use std::ops::ControlFlow::{Break, Continue};

@@ -1,4 +1,5 @@
-//! What became of every job, and what the lost ones cost: `LAKE=lake cargo run --example outcomes`.
+//! Prints the outcomes of jobs and the cost of the jobs that did not finish:
+//! `LAKE=lake cargo run --example outcomes`.
 #![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use jobfate::prelude::*;

@@ -1,9 +1,10 @@
-//! A custom straggler detector beside a published one: `LAKE=lake cargo run --example own_detector`.
+//! Compares a custom straggler detector with a published one:
+//! `LAKE=lake cargo run --example own_detector`.
 #![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use jobfate::prelude::*;
 
-/// Flags what has run for so many times the mean of the finished tasks of its group.
+/// Flags attempts that have run for a multiple of the mean length of finished tasks of their group.
 #[derive(Clone, Debug)]
 struct TooLong {
     factor: f64,

@@ -1,9 +1,9 @@
-//! A custom index of fairness: `LAKE=lake cargo run --example own_index`.
+//! A custom fairness index: `LAKE=lake cargo run --example own_index`.
 #![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use jobfate::prelude::*;
 
-/// How much of what everybody used so far was used by the heaviest user.
+/// The share of the heaviest user in the usage of all users so far.
 #[derive(Default)]
 struct Top(Vec<f64>);
 

@@ -1,9 +1,9 @@
-//! A custom kill rule beside a built-in one: `LAKE=lake cargo run --example own_kill_rule`.
+//! Compares a custom kill rule with a built-in one: `LAKE=lake cargo run --example own_kill_rule`.
 #![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use jobfate::prelude::*;
 
-/// Kills a task when it has failed so many times within a day.
+/// Kills a task that has failed a given number of times within a day.
 fn failed_in_a_day(task: &TaskView<'_>, count: i64) -> Option<i64> {
     task.nth_within(EventType::Fail, usize::try_from(count).ok()?, DAY)
 }

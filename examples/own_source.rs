@@ -1,4 +1,4 @@
-//! A custom format, `job submit_s start_s end_s user` line by line, made into a lake.
+//! Converts a custom format, with lines `job submit_s start_s end_s user`, into a lake.
 #![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use jobfate::prelude::*;

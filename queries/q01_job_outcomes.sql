@@ -11,8 +11,8 @@
 --           user, job_name     the largest if a job has several
 --           scheduling_class   the last seen (packed below its position, as any 32-bit number)
 -- Used by:  classify, account, describe, sweep
--- The sequence is joined sixteen pieces at a time, in four steps, because the engines have no
--- common aggregate that joins strings in a given order.
+-- The sequence is joined in four steps of sixteen pieces each, because the engines have no common
+-- aggregate that joins strings in a given order.
 WITH numbered AS (
   SELECT *,
          CAST(row_number() OVER (PARTITION BY job_id ORDER BY time_us, row_id) - 1 AS BIGINT) AS position

@@ -14,8 +14,8 @@
 --           wait_end           how the wait ended: started; ended (with the last event of the task, or
 --                              with its job, before any attempt); open (cut at the end of the window)
 -- Used by:  classify, describe, sweep
--- A task without a recorded end ends with its job, as in q03. The first SCHEDULE may lie before
--- the first recorded SUBMIT, if an earlier SUBMIT is in a part that is not loaded. So
+-- A task without a recorded end ends with its job, as in q03. The first SCHEDULE may be earlier
+-- than the first recorded SUBMIT, if an earlier SUBMIT is in a part that is not loaded. So
 -- first_schedule_us minus first_submit_us is not a wait.
 WITH numbered AS (
   SELECT *,

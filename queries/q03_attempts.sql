@@ -12,10 +12,10 @@
 --           ended_by      event type of that event; null where the attempt is open or its job ended it
 -- Used by:  q05, q06, q08, q09
 -- A terminal event at 2^63-1 (after the window) leaves its attempt open. SUBMIT and UPDATE do not
--- end an attempt. Where settings.open_attempts is 'job-end', an attempt without a recorded end
--- ends with its job: at the last terminal event of the job that no SUBMIT or SCHEDULE follows, if
--- that is before the end of task_events, and not before its own start. With 'window-end', or
--- without job_events, it stays open.
+-- end an attempt. If settings.open_attempts is 'job-end', an attempt without a recorded end ends
+-- with its job: at the last terminal event of the job that no SUBMIT or SCHEDULE follows, if that
+-- is before the end of task_events and not before the start of the attempt. With 'window-end', or
+-- without job_events, the attempt stays open.
 WITH ends AS (
   SELECT job_id, task_index, row_id, time_us, event_type, machine_id, cpu_request,
          lead(time_us) OVER (PARTITION BY job_id, task_index ORDER BY time_us, row_id) AS next_us,

@@ -9,10 +9,10 @@
 --           attempts_closed_with_job   without a recorded end, closed at the end of their job
 --           closed_slots_s, closed_requested_s   their part of slots_s and requested_s
 -- Used by:  account --cpu slots, --cpu requested
--- A job of Slurm that was suspended is charged from its start to its end here; `account` without
--- `--engine` charges it for the time that it ran.
--- An open attempt is closed at the window's end. The end of task_events is
--- settings.task_window_end_us; an attempt that starts after it (at 2^63-1) has no length.
+-- A suspended job of Slurm is charged here from its start to its end; `account` without `--engine`
+-- charges it only for the time that it ran.
+-- An open attempt is closed at the end of the window. The end of task_events is
+-- settings.task_window_end_us; an attempt that starts after it (at 2^63-1) has length 0.
 SELECT job_id, task_index,
        CAST(count(*) AS BIGINT) AS attempt_count,
        SUM(length_us) / CAST(1000000 AS DOUBLE) AS slots_s,

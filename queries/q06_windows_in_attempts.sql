@@ -7,8 +7,8 @@
 --           start_us, end_us     the part of the window inside the attempt
 --           mean_cpu_rate        NCU; 0 where the window has none
 -- Used by:  q07, q12
--- An open attempt reaches to the window's end, and so does a window that ends after the trace (at
--- 2^63-1).
+-- An open attempt, and a usage window that ends after the trace (at 2^63-1), are closed at the end
+-- of the window of task_events.
 SELECT * FROM (
   SELECT u.job_id, u.task_index, u.row_id AS window_id, a.attempt,
          CASE WHEN u.start_time_us < a.start_us THEN a.start_us ELSE u.start_time_us END AS start_us,

@@ -9,7 +9,8 @@
 --           outside_s              NCU-s outside attempts
 --           closed_measured_s      the part of measured_s in attempts that are closed with their job
 -- Used by:  account --cpu measured
--- A window that ends after the trace (at 2^63-1) is open and ends with the window of task_events.
+-- A usage window that ends after the trace (at 2^63-1) is open; it is closed at the end of the
+-- window of task_events.
 WITH closed AS (
   SELECT u.job_id, u.task_index, u.row_id, u.start_time_us, u.mean_cpu_rate,
          CASE WHEN u.end_time_us = 9223372036854775807 THEN s.task_window_end_us ELSE u.end_time_us END AS end_time_us

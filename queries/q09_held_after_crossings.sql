@@ -6,7 +6,7 @@
 --           saved_slots_s       s, running time after the crossing
 --           saved_requested_s   NCU-s
 -- Used by:  sweep --cpu slots, --cpu requested
--- An attempt that straddles the crossing is cut in proportion.
+-- Of an attempt that runs at the crossing, the part after it counts.
 WITH held AS (
   SELECT job_id, task_index, threshold,
          SUM(length_us) AS slots,

@@ -7,10 +7,10 @@
 --           mean_capacity   share, CPU capacity of the windows' machines, weighted alike
 --           published_s     duration_s * mean_rate * mean_capacity; 0 without windows
 -- Used by:  account --cpu published
--- A window that ends after the trace (at 2^63-1) is open and ends with the window of job_events.
--- A window without a rate is left out of the mean rate, a window on a machine of unknown
--- capacity out of the mean capacity. The capacity is the last one known at the window's start,
--- or else the first one known.
+-- A usage window that ends after the trace (at 2^63-1) is open; it is closed at the end of the
+-- window of job_events. The mean rate leaves out usage windows without a rate, and the mean
+-- capacity leaves out those on machines of unknown capacity. The capacity is the last one known at
+-- the start of the usage window, or else the first one known.
 WITH closed AS (
   SELECT u.job_id, u.row_id, u.machine_id, u.start_time_us, u.mean_cpu_rate,
          CASE WHEN u.end_time_us = 9223372036854775807 THEN s.job_window_end_us ELSE u.end_time_us END

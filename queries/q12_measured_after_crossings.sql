@@ -4,7 +4,7 @@
 -- Columns:  job_id, task_index, threshold
 --           saved_measured_s   NCU-s inside attempts, after the crossing
 -- Used by:  sweep --cpu measured
--- A window that straddles the crossing is cut in proportion.
+-- Of a usage window that contains the crossing, the part after it counts.
 WITH measured AS (
   SELECT job_id, task_index, threshold, SUM(CAST(mean_cpu_rate AS DOUBLE) * length_us) AS measured
   FROM (SELECT c.job_id, c.task_index, c.threshold, w.mean_cpu_rate,

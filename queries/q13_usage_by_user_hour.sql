@@ -7,8 +7,8 @@
 --           slots_s         s, their running time
 --           requested_s     NCU-s, CPU request times running time; no request is 0
 -- Used by:  fairness --accrual end --interval 3600
--- As by Ota and Aida (2009), an attempt is charged all at once in the hour of its end, which may be
--- the end of its job. An attempt that is open at the window's end is not charged.
+-- As in Ota and Aida (2009), the whole of an attempt is charged in the hour in which it (or its job)
+-- ends. An attempt that is open at the end of the window is not charged.
 SELECT COALESCE(j."user", '-') AS "user",
        a.end_us - a.end_us % 3600000000 AS hour_us,
        CAST(count(*) AS BIGINT) AS attempt_count,

@@ -6,8 +6,8 @@
 --           attempts_without_memory     attempts counted as 0 because they have no request
 --           closed_requested_memory_s   the part of it in attempts that are closed with their job
 -- Used by:  account --resource memory
--- Memory is a share of the largest machine's (NMU); logs give it in KiB or MiB. The request is that
--- of the SCHEDULE. An open attempt is closed at the window's end, as in q05.
+-- Memory is a share of the memory of the largest machine (NMU); logs give it in KiB or MiB. The
+-- request is that of the SCHEDULE. An open attempt is closed at the end of the window, as in q05.
 WITH starts AS (
   SELECT job_id, task_index, memory_request,
          CAST(row_number() OVER (PARTITION BY job_id, task_index ORDER BY time_us, row_id) AS BIGINT) AS attempt

@@ -11,8 +11,8 @@
 --           windows_without_assigned, assigned_memory_s, outside_assigned_memory_s,
 --           closed_assigned_memory_s      the same of the assigned memory: what the container had
 -- Used by:  account --resource memory --memory canonical, assigned
--- Memory is a share of the largest machine's (NMU), a mean over the window. A window that ends after
--- the trace (at 2^63-1) is open and ends with the window of task_events, as in q07.
+-- Memory is a share of the memory of the largest machine (NMU), as a mean over the usage window. A
+-- usage window that ends after the trace (at 2^63-1) is closed with task_events, as in q07.
 WITH closed AS (
   SELECT u.job_id, u.task_index, u.row_id, u.start_time_us, u.canonical_memory, u.assigned_memory,
          CASE WHEN u.end_time_us = 9223372036854775807 THEN s.task_window_end_us ELSE u.end_time_us END AS end_time_us

@@ -19,7 +19,7 @@
 --           priority, task_outcome_sequence, task_outcome_terminal   of its task, as in q02
 --           "user", scheduling_class, job_name, job_outcome_sequence, job_outcome_terminal   of its job, as in q01
 -- Used by:  users with questions about attempts
--- An attempt that begins after the window (at 2^63-1) ends there at once.
+-- An attempt that starts after the window (at 2^63-1) has length 0.
 WITH deciding AS (
   SELECT job_id, task_index, event_type, time_us, memory_request,
          lag(time_us) OVER (PARTITION BY job_id, task_index ORDER BY time_us, row_id) AS before_us,

@@ -11,9 +11,9 @@
 --                            machine has a known one
 --           submitted, started, evicted, failed, finished, killed, lost   events of tasks in the hour
 -- Used by:  users who draw load over time; load --interval 1h has the same sums
--- An hour in which nothing happens to any task, and no attempt is closed, has no row. What holds at the
--- start of an hour is the sum of all earlier changes; what changes within it counts from then on. A
--- machine has the last capacity that is known of it, from ADD to REMOVE. The windows of used CPU are q06.
+-- An hour without an event of any task and without a closed attempt has no row. The state at the start of
+-- an hour is the sum of all earlier changes; a change within the hour counts from its own time on. From ADD
+-- to REMOVE, a machine has its last known capacity. The windows of used CPU are those of q06.
 WITH starts AS (
   SELECT job_id, task_index, memory_request,
          CAST(row_number() OVER (PARTITION BY job_id, task_index ORDER BY time_us, row_id) AS BIGINT) AS attempt

@@ -11,8 +11,8 @@
 --           requested_s       NCU-s, CPU requests times running time; no request is 0
 --           not_finished_s    NCU-s, the same of attempts that ended with EVICT, FAIL, KILL or LOST
 -- Used by:  users who compare machines
--- Attempts that begin after the window (at 2^63-1) are left out. The window ends where that of jobs or
--- that of tasks ends, whichever is later.
+-- Attempts that start after the window (at 2^63-1) are left out. The window ends when the window of jobs
+-- or the window of tasks ends, whichever is later.
 WITH windows AS (
   SELECT CASE WHEN job_window_end_us < task_window_end_us THEN task_window_end_us ELSE job_window_end_us END AS end_us
   FROM settings

@@ -9,7 +9,7 @@
 --           is_known                   whether it has ended, and its last event lies before the submission of
 --                                      this job: only then could anyone have known its outcome
 -- Used by:  users who predict from the past of a user
--- Jobs without a user or without a SUBMIT are left out. The first job of a user has no previous one.
+-- Jobs without a user or without a SUBMIT are left out. The first job of a user has no previous job.
 WITH ordered AS (
   SELECT job_id, "user", first_submit_us, outcome_terminal, last_event_us,
          lag(job_id) OVER (PARTITION BY "user" ORDER BY first_submit_us, job_id) AS previous_job_id,

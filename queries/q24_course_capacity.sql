@@ -7,10 +7,10 @@
 --                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 2
--- lost: NCU-s of outages that ended, over that and the time that machines were up. An outage lasts from REMOVE to
---       the next ADD; a machine has its last recorded CPU capacity; the window ends with the last table.
+-- lost: NCU-s of outages that ended, over the sum of these and the NCU-s of machines that were up. An outage lasts
+--       from REMOVE to the next ADD; a machine has its last recorded CPU capacity; the window ends with the last table.
 -- lost, between first and last event: the same, over the time from the first to the last row of each machine.
--- away: outages that never ended are in both.
+-- away: as lost, but outages that never ended are in numerator and denominator.
 -- machines away: machines with a REMOVE, of all.
 WITH last_row AS (
   SELECT COALESCE(MAX(CASE WHEN time_us < 9223372036854775807 THEN time_us END), 0) AS last_us

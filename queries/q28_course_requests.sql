@@ -7,8 +7,8 @@
 --                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 6
--- A correlation has 6 decimals, because later ones depend on the order in which an engine adds; it is null
---   where the differences from the mean are below a thousandth of the values (root mean squares).
+-- A correlation has 6 decimals, because further ones depend on the order in which an engine adds. It is null
+--   if the differences from the mean are below a thousandth of the values (root mean squares).
 -- The request of a task is the largest of its rows, its use the mean of its usage windows, weighted by their
 -- lengths; a window without a rate is 0. Windows without length or with an end after the trace, tasks without a
 -- request and tasks without a window are left out.

@@ -8,13 +8,13 @@
 --                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 7
--- A correlation has 6 decimals, because later ones depend on the order in which an engine adds; it is null
---   where the differences from the mean are below a thousandth of the values (root mean squares).
+-- A correlation has 6 decimals, because further ones depend on the order in which an engine adds. It is null
+--   if the differences from the mean are below a thousandth of the values (root mean squares).
 -- All three are Pearson's correlation.
 -- hours, requested: CPU requested of the cluster in an hour, and EVICT rows in it, over the hours of q18.
 -- hours, running: the same with the time that tasks run.
--- machines, five minutes: the largest max_cpu_rates of the tasks of a machine in five minutes, added up (a window
---   counts where it begins), and EVICT rows of the machine in them; over the cells that have a usage window.
+-- machines, five minutes: the sum of max_cpu_rate over the usage windows of a machine that start in five minutes,
+--   and EVICT rows of the machine in these minutes; over the machines and times that have a usage window.
 WITH cells AS (
   SELECT machine_id, start_time_us - start_time_us % 300000000 AS cell_us,
          SUM(COALESCE(CAST(max_cpu_rate AS DOUBLE), CAST(0 AS DOUBLE))) AS peak

@@ -7,10 +7,10 @@
 --                        is the number of values
 --           value        part over whole, or the number; null where whole is 0
 -- Used by:  reproduce course, question 9
--- jobs failed, jobs killed, tasks failed: those whose last terminal event is FAIL (or KILL), of all; the outcome
---   of q01 and q02 by the last terminal event.
+-- jobs failed, jobs killed, tasks failed: those whose last terminal event is FAIL (or KILL), of all; this is the
+--   outcome of q01 and q02 by the last terminal event.
 -- jobs failed, of those that ended: the same, of jobs that ended.
--- tasks with a FAIL: tasks that failed once or more, of all, whatever became of them.
+-- tasks with a FAIL: tasks that failed once or more, of all, whatever their outcome.
 WITH fails AS (
   SELECT job_id, task_index, MAX(CASE WHEN event_type = 3 THEN 1 ELSE 0 END) AS has_failed
   FROM task_events

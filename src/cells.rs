@@ -1,15 +1,15 @@
-//! Names of a trace as cells of CSV that no spreadsheet runs, and back.
+//! Names of a trace as CSV cells that no spreadsheet runs, and back.
 //!
-//! In: a name. Out: the same, with a quote in front if a spreadsheet would run it as a formula.
-//! Names that already start with such quotes get one more, so the original can be read back. Also:
-//! letters that must be escaped where a name is shown.
+//! In: a name. Out: the same name, with a quote in front if a spreadsheet would run it as a
+//! formula. Names that already start with such quotes get one more, so the original can be read
+//! back. Also decides which characters are escaped where a name is shown.
 
 use std::borrow::Cow;
 
-/// Whether a spreadsheet would run the text, quotes before it apart.
+/// Whether a spreadsheet would run the text, ignoring quotes before it.
 ///
-/// Hashes stay as they are, also those that begin with a plus, and so does the dash of what has no
-/// name: there is nothing in them to run.
+/// Hashes (even with a plus in front) and the placeholder `-` stay unquoted: they contain nothing
+/// to run.
 fn may_run(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
     let is_hash = |text: &str| {
@@ -29,7 +29,7 @@ pub fn unguarded(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|name| may_run(name)).unwrap_or(cell)
 }
 
-/// Whether a letter shows nothing, or turns others around: escaped wherever a name is shown.
+/// Whether a character is invisible or reverses others: it is escaped wherever a name is shown.
 pub fn is_hidden(letter: char) -> bool {
     let turns = matches!(letter, '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_empty = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{feff}');

@@ -1,4 +1,4 @@
-//! Why things are as they are: the choice, the reason, and what was rejected.
+//! Design decisions: the choice, the reason, and what was rejected.
 //!
 //! In: nothing. Out: nothing; this module is a page to read.
 //!
@@ -10,8 +10,8 @@
 //! **One file per segment, bucket by bucket.** Rows are spread over buckets by job, so that
 //! questions about jobs are answered bucket by bucket in bounded memory. Consecutive parts of at
 //! most 32 MiB, or one larger part, are a segment and share a file: 64 parts of usage in 128
-//! buckets would otherwise be 17,000 files of 10,000 rows; they are 64 files. The cut depends on
-//! the raw folder alone, so an ingest that was killed and run again writes the same bytes.
+//! buckets make 64 files, and not 17,000 files of 10,000 rows. The division depends on the raw
+//! folder alone, so an ingest that was killed and run again writes the same bytes.
 //!
 //! ```text
 //!  PAR1 │ PAR1 bucket 0 footer PAR1 │ PAR1 bucket 1 footer PAR1 │ ... │ footer of all │ PAR1
@@ -29,16 +29,16 @@
 //! several runs, because their dictionaries differ; a sort on disk, because it writes everything
 //! twice.
 //!
-//! A thread holds the rows of a run (0.8 to 1.0 million) in columns by bucket and writes them bucket
-//! by bucket, so memory is bounded however large a part is. Within a bucket of a file rows are in
-//! the order of time: a run that begins before the last row of its bucket begins another file
+//! A thread holds the rows of a run (0.8 to 1.0 million) in columns by bucket and writes them
+//! bucket by bucket, so memory is bounded even for large parts. Within a bucket of a file, rows are
+//! ordered by time: a run that starts before the last row of its bucket starts another file
 //! (`part-A-B-1.parquet`), and so does the seventeenth run.
 //!
-//! **A journal beside the manifest.** A segment is recorded by a line with its own checksum in
-//! `manifest.journal`, synced; the end of the run, or the start of the next, stores the whole
+//! **A journal next to the manifest.** A segment is recorded by a line with a checksum in
+//! `manifest.journal`, synced. The end of the run, or the start of the next, stores the whole
 //! manifest by renaming and removes the journal. Readers read the journal first and then the
 //! manifest, so that they miss no part if the journal is merged in between. Writing the manifest
-//! for every segment cost the square of their number.
+//! for every segment took quadratic time.
 //!
 //! **Encodings.** Whole numbers as `DELTA_BINARY_PACKED`, quantities as `BYTE_STREAM_SPLIT`, names
 //! with a dictionary, all under LZ4. Dictionaries of quantities cost a hash per value and save
@@ -52,9 +52,9 @@
 //! are small.
 //!
 //! **What a log does not record is assumed only if there would otherwise be no event**, and counted
-//! (remarks). Neither of the two large logs that we tested has a single wait or status; without a
-//! start and an end no question could be answered. Assumed events can be recognised: the columns
-//! with the log's own values (`wait_us`, `status`) are empty.
+//! (remarks). The two large logs that we tested have no waits and no statuses; without a start and
+//! an end no question could be answered. Assumed events can be recognised: the columns with the
+//! log's own values (`wait_us`, `status`) are empty.
 //!
 //! **Results share a folder, a report has its own.** The folder of `--out` may hold results of
 //! several commands and files of the user. So files are moved into place one by one, and a list of
@@ -72,9 +72,9 @@
 //! for all thresholds and rules, which no query can; tests compare the two, fact by fact.
 //!
 //! **One pass for the studies that read most.** In an analysis, `account`, `sweep` and `fairness`
-//! fold each bucket one after the other while its jobs, tasks and usage are in memory, so that
-//! `analyze` reads usage once for the three of them. Detectors are left out: they walk the groups of
-//! one bucket on all cores, and the others a bucket on each.
+//! fold each bucket one after another while its jobs, tasks and usage are in memory, so that
+//! `analyze` reads usage once for all three. Detectors are not included: they process the groups of
+//! one bucket on all cores, while the others process one bucket per core.
 //!
 //! **One scene for all detectors.** A detector gets the same information about its group from
 //! recorded history ([`crate::replay::detect`]) and from a simulated cluster

@@ -1,8 +1,8 @@
-//! The defaults of every command, by the kind of trace.
+//! The defaults of every command, by kind of trace.
 //!
 //! In: lakes. Out: one set of definitions, which `account`, `sweep`, `fairness`, `replay` and
 //! `analyze` share, so their figures use the same CPU time and the same machines. Help texts are
-//! written from the same table. No command has defaults of its own for these options.
+//! made from the same table. No command has separate defaults for these options.
 
 use std::fmt::Write;
 
@@ -14,14 +14,14 @@ use crate::schema::{Source, Table};
 use crate::studies::ledger::CpuDefinition;
 use crate::units::MICROS_PER_DAY;
 
-/// A trace of fewer days is cut into hours, a longer one into days.
+/// A trace of fewer days is divided into hours, a longer one into days.
 const HOURLY_DAYS: i64 = 100;
 
 /// Seconds of an hour and of a day.
 const INTERVALS_S: [u32; 2] = [3600, 86_400];
 
-/// When CPU time is charged: what runs is charged as it runs. Under `end` whatever still runs when
-/// the trace stops would be left out, 76 % of the CPU in 17 parts of the 2011 trace.
+/// When CPU time is charged: while tasks run. Under `end`, attempts that still run at the end of
+/// the trace would be left out: 76 % of the CPU in 17 parts of the 2011 trace.
 const ACCRUAL: Accrual = Accrual::Running;
 
 /// Kinds of trace that share their defaults.
@@ -29,26 +29,26 @@ const ACCRUAL: Accrual = Accrual::Running;
 struct Family {
     /// The kinds.
     sources: &'static [Source],
-    /// CPU time where there is no usage table.
+    /// The definition of CPU time without a usage table.
     cpu: CpuDefinition,
-    /// Factor of the capacities of machines in a replay.
+    /// Factor for machine capacities in a replay.
     overcommit: f64,
-    /// When a task of a replay is killed that was killed while it ran.
+    /// When a replay kills a task that was killed while it ran.
     killed: KilledTasks,
     /// Policies of a replay.
     policies: &'static [&'static str],
 }
 
-/// The table.
+/// The defaults of each family.
 ///
-/// - Google: tasks ask for CPU as a share of the largest machine, and the cluster hands out more
-///   than it has, since tasks use less than they ask for. It knows no limits: a kill comes from
-///   outside at its own time, from a user or from a job that the task depends on.
-/// - SWF, GWF, Slurm and mapped tables: jobs get whole processors, as many as there are. EASY is what such clusters run.
-///   Most kills of running jobs are limits, and other simulators take the recorded running time as
-///   the work.
+/// - Google: tasks request CPU as a share of the largest machine, and the cluster allocates more
+///   than it has, since tasks use less than they request. There are no time limits: a kill has an
+///   outside cause and its own time, such as a user or a job that the task depends on.
+/// - SWF, GWF, Slurm and mapped tables: jobs get whole processors, up to the number of processors.
+///   EASY is the usual policy of such clusters. Most kills of running jobs are time limits, and
+///   other simulators take the recorded running time as the work.
 /// - Rumen: an attempt takes a slot, whatever it uses.
-/// - Pods and batch tasks of Alibaba: each gets what it asks for, in cores.
+/// - Pods and batch tasks of Alibaba: each gets its request, in cores.
 const TABLE: [Family; 4] = [
     Family {
         sources: &[Source::Google2011, Source::Google2019, Source::Google2019AllocSets],
@@ -83,17 +83,17 @@ const TABLE: [Family; 4] = [
 /// The row of a kind of trace.
 fn family(source: Source) -> &'static Family {
     let row = TABLE.iter().find(|row| row.sources.contains(&source));
-    row.expect("a test looks every source up")
+    row.expect("a test covers every source")
 }
 
-/// What the commands take for one trace, or for several together.
+/// The defaults for one trace, or for several together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Defaults {
-    /// What CPU time means: `account`, `sweep`, `fairness`.
+    /// The definition of CPU time: `account`, `sweep`, `fairness`.
     pub cpu: CpuDefinition,
     /// When it is charged: `fairness`.
     pub accrual: Accrual,
-    /// Factor of the capacities of the lake's machines: `replay`.
+    /// Factor for the capacities of the lake's machines: `replay`.
     pub overcommit: f64,
     /// When a task is killed that was killed while it ran: `replay`.
     pub killed: KilledTasks,
@@ -107,8 +107,8 @@ impl Defaults {
         Self::of_all(std::slice::from_ref(&lake))
     }
 
-    /// The defaults for several lakes together. Where they would be counted by different
-    /// definitions, all are counted in slots, which every trace knows.
+    /// The defaults for several lakes together. If their CPU definitions differ, all are counted in
+    /// slots, which every trace has.
     pub fn of_all(lakes: &[&Lake]) -> Self {
         let first = lakes.first().map_or(Source::default(), |lake| lake.source());
         let Family { overcommit, killed, policies, .. } = *family(first);
@@ -125,13 +125,13 @@ impl Defaults {
     }
 }
 
-/// Whether the lake knows what was used: by a usage table, or as a log records it. A file that
-/// cannot be read is reported by the code that reads it for an answer.
+/// Whether the lake has measured use, in a usage table or a log. A file that cannot be read is
+/// reported by the code that reads it for an answer.
 fn is_measured(lake: &Lake) -> bool {
     lake.has(Table::TaskUsage) || tells_cpu_time(lake).unwrap_or(false)
 }
 
-/// Measured CPU where there is a usage table, and otherwise what the trace knows.
+/// Measured CPU if there is a usage table, and otherwise the default of the trace.
 fn cpu_of(source: Source, has_usage: bool) -> CpuDefinition {
     if has_usage { CpuDefinition::Measured } else { family(source).cpu }
 }
@@ -141,7 +141,7 @@ pub const fn interval_s(length_us: i64) -> u32 {
     INTERVALS_S[if length_us < HOURLY_DAYS * MICROS_PER_DAY { 0 } else { 1 }]
 }
 
-/// The values of an option by family, each value once: `1.25 (google-2011, ...), 1 (swf, gwf)`.
+/// The values of an option by family, without duplicates: `1.25 (google-2011, ...), 1 (swf, gwf)`.
 fn by_source(value: impl Fn(&Family) -> String) -> String {
     let mut values: Vec<(String, Vec<&str>)> = Vec::new();
     for row in &TABLE {
@@ -160,7 +160,7 @@ fn by_source(value: impl Fn(&Family) -> String) -> String {
 pub fn cpu_help() -> String {
     let known = by_source(|row| row.cpu.to_string());
     format!(
-        "What CPU time means\n\nBy default `measured`, if the lake has a table task_usage or a log records the CPU time that jobs used. Jobs of a log without that record count as requested, and the share of the others is shown. Otherwise the default depends on the source: {known}. `published` is known per job, not over time. `gpu-slots` counts GPUs instead, in GPU-seconds, for sources that record them."
+        "What CPU time means\n\nBy default `measured`, if the lake has a table task_usage or a log records the CPU time that jobs used. Jobs of a log without a recorded CPU time are counted by `requested`; the share of the jobs with one is shown. Otherwise the default depends on the source: {known}. `published` gives one number per job; it has no values over time. `gpu-slots` counts GPUs instead, in GPU-seconds, for sources that record them."
     )
 }
 
@@ -175,7 +175,7 @@ pub fn overcommit_help() -> String {
 /// The default of `--killed`, for its help.
 pub fn killed_help() -> String {
     format!(
-        "When to kill a task that was killed while running\n\nA task that was killed while it waited leaves at its recorded age. If its turn comes before then, it ends at once under `run-time`, and runs until that age under `age`. The default depends on the source: {}. In logs, time limits kill running jobs, and other simulators use the recorded running time as the work. The Google traces have no limits: users and other jobs kill tasks, at times that do not depend on the replay.",
+        "When to kill a task whose recorded attempt was killed\n\nA task that was killed while it waited leaves at its recorded age. If it is scheduled earlier, it ends immediately under `run-time`, and runs until that age under `age`. The default depends on the source: {}. In logs, time limits kill running jobs, and other simulators use the recorded running time as the work. The Google traces have no limits: users and other jobs kill tasks, at times that do not depend on the replay.",
         by_source(|row| killed_name(row.killed).to_owned())
     )
 }
@@ -207,7 +207,7 @@ pub fn help() -> String {
     let accrual = accrual_name(ACCRUAL);
     let _ = write!(
         text,
-        "  every source\n    --accrual     {accrual}\n    --interval    {hour} s, from {HOURLY_DAYS} days on {day} s"
+        "  every source\n    --accrual     {accrual}\n    --interval    {hour} s; {day} s if {HOURLY_DAYS} days or more are shown"
     );
     text
 }
@@ -245,7 +245,7 @@ mod tests {
             }
             assert_eq!(cpu_of(source, true), CpuDefinition::Measured);
             assert_eq!(row.killed == KilledTasks::Age, source.is_google(), "{source}: has limits");
-            // A replay has as many processors as the log says.
+            // A replay has as many processors as the log.
             assert_eq!(row.overcommit == 1.0, !source.is_google(), "{source}");
         }
     }

@@ -1,4 +1,4 @@
-//! Numbers for people: grouped by three, and with six digits where more would be noise.
+//! Numbers for people: grouped by three, with at most six significant digits.
 //!
 //! In: numbers. Out: text for tables, notes and pages; files keep every digit.
 
@@ -21,13 +21,14 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(count))
 }
 
-/// The same for a number that may be below 0.
+/// The same for a number that may be negative.
 pub fn grouped_signed(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{}", grouped(number.unsigned_abs()))
 }
 
-/// Six significant digits, thousands grouped; whole numbers as they are, an exponent only far out.
+/// Six significant digits with grouped thousands; whole numbers in full, an exponent only for
+/// extremes.
 pub fn six_digits(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -41,7 +42,8 @@ pub fn six_digits(value: f64) -> String {
     grouped_decimal(value, decimals as usize)
 }
 
-/// A number with at most three digits after those before its point: `4,071`, `27.2`, `0.0123`.
+/// A number with three significant digits, or all digits before its point: `4,071`, `27.2`,
+/// `0.0123`.
 pub fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return six_digits(value);
@@ -54,12 +56,12 @@ pub fn three_digits(value: f64) -> String {
     trimmed(grouped_decimal(value, (2.0 - magnitude).max(0.0) as usize))
 }
 
-/// Six significant digits without zeros that say nothing.
+/// Six significant digits without trailing zeros.
 pub fn figure_text(number: f64) -> String {
     trimmed(six_digits(number))
 }
 
-/// A number without the zeros at its end that say nothing.
+/// A number without trailing zeros.
 fn trimmed(text: String) -> String {
     if text.contains('.') && !text.contains('e') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -68,7 +70,7 @@ fn trimmed(text: String) -> String {
     }
 }
 
-/// The unit in which people say a length of time, and how many seconds it has.
+/// The unit in which people express a length of time, and its seconds.
 pub fn unit_of_time(seconds: f64) -> (&'static str, f64) {
     match seconds.abs() {
         short if short < 120.0 => ("s", 1.0),
@@ -78,7 +80,7 @@ pub fn unit_of_time(seconds: f64) -> (&'static str, f64) {
     }
 }
 
-/// A length of time as people say it, with three digits: `45 s`, `12.5 min`, `3.4 h`, `29 d`.
+/// A length of time with three digits: `45 s`, `12.5 min`, `3.4 h`, `29 d`.
 pub fn lasting(seconds: f64) -> String {
     let (unit, per) = unit_of_time(seconds);
     let amount = seconds / per;
@@ -90,7 +92,7 @@ pub fn lasting(seconds: f64) -> String {
     format!("{} {unit}", figure_text(format!("{amount:.decimals$}").parse().unwrap_or(amount)))
 }
 
-/// A number with so many decimals, thousands grouped: `15,308.95`.
+/// A number with a number of decimals and grouped thousands: `15,308.95`.
 pub fn grouped_decimal(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -100,7 +102,7 @@ pub fn grouped_decimal(value: f64, decimals: usize) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// A number of 32 bits as the number of 64 bits that is written the same: 0.2493 and not
+/// The 64-bit number with the same shortest text as a 32-bit number: 0.2493 and not
 /// 0.2493000030517578.
 pub(crate) fn shortest(value: f32) -> f64 {
     value.to_string().parse().unwrap_or_else(|_| f64::from(value))

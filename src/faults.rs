@@ -1,7 +1,7 @@
-//! Failures, each with an exit code that scripts rely on and a hint.
+//! Failures with exit codes, on which scripts rely, and hints.
 //!
 //! In: an error of any part of the program. Out: a [`Failure`] with its [`Code`], its hint and its
-//! context. Each kind of error states its code next to its definition; here are those of the
+//! context. Each kind of error defines its code next to its type; this file has those of the
 //! standard library and of other crates, and a few that belong to no part.
 
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// The exit codes, a contract.
+/// The exit codes; they never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// Done.
@@ -23,29 +23,29 @@ pub enum Code {
     Usage = 2,
     /// The input data are wrong.
     BadData = 3,
-    /// The machine: a disk that is full, a file that is not there.
+    /// A problem of the machine: a full disk, a missing file.
     Environment = 4,
-    /// A fault of this program.
+    /// A bug in this program.
     Bug = 70,
     /// Stopped by the user, as shells report an interrupt.
     Interrupted = 130,
 }
 
 impl Code {
-    /// That of wrong data, or of the machine.
+    /// The code for wrong data, or for the machine.
     pub fn of_data(is_bad_data: bool) -> Self {
         if is_bad_data { Self::BadData } else { Self::Environment }
     }
 }
 
-/// An error that knows how a program ends that meets it.
+/// An error with an exit code and a hint.
 pub trait Fault: Error + Send + Sync + 'static {
     /// The exit code.
     fn code(&self) -> Code {
         Code::Environment
     }
 
-    /// What to do about it.
+    /// Advice for the user.
     fn hint(&self) -> Option<Cow<'static, str>> {
         None
     }
@@ -55,25 +55,25 @@ pub trait Fault: Error + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Whether nobody foresaw it, so that damaged input may be behind it.
+    /// Whether the error is unexpected, so that damaged input may be the cause.
     fn is_unforeseen(&self) -> bool {
         false
     }
 }
 
-/// Something that could not be done, and why.
+/// An action that failed, and why.
 #[derive(Debug)]
 pub struct Failure {
-    /// What could not be done, where the fault does not say it itself.
+    /// The action, if the fault does not name it.
     what: Option<String>,
     fault: Box<dyn Fault>,
 }
 
-/// What comes of something that may fail in any way.
+/// The result of an action that may fail in any way.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl Failure {
-    /// Why it could not be done.
+    /// The cause.
     pub fn fault(&self) -> &dyn Fault {
         self.fault.as_ref()
     }
@@ -83,20 +83,20 @@ impl Failure {
         self.fault.code()
     }
 
-    /// What could not be done.
+    /// The action that failed.
     pub fn what(&self) -> Option<&str> {
         self.what.as_deref()
     }
 }
 
-/// A fault and its causes in words, each said once.
+/// A fault and its causes as texts, without repetitions.
 pub fn chain(fault: &dyn Fault) -> Vec<String> {
     let mut texts: Vec<String> = causes(fault).map(ToString::to_string).collect();
     texts.dedup();
     texts
 }
 
-/// What to do about a fault or, where it does not say, about its cause.
+/// The advice of a fault or, if it has none, of its cause.
 pub fn hint(fault: &dyn Fault) -> Option<Cow<'static, str>> {
     let of_causes =
         || causes(fault).filter_map(|error| error.downcast_ref::<io::Error>()).find_map(hint_of_io);
@@ -123,18 +123,18 @@ impl<F: Fault> From<F> for Failure {
     }
 }
 
-/// Says what could not be done.
+/// Adds the action that failed to an error.
 pub trait Context<T> {
-    /// Says it.
+    /// Adds a text.
     ///
     /// # Errors
-    /// The fault itself, with the words.
+    /// The fault itself, with the text.
     fn context(self, what: impl Into<String>) -> Result<T>;
 
-    /// Says it where it is a fault.
+    /// Adds a text that is made only for an error.
     ///
     /// # Errors
-    /// The fault itself, with the words.
+    /// The fault itself, with the text.
     fn with_context(self, what: impl FnOnce() -> String) -> Result<T>;
 }
 
@@ -154,28 +154,28 @@ impl From<Code> for std::process::ExitCode {
     }
 }
 
-/// A check that was asked for has failed; what failed has been shown.
+/// A requested check has failed; the failure has been shown.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct CheckFailed(pub String);
 
-/// Something was asked for that cannot be.
+/// A request that is not possible.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// The machine does not let something be done.
+/// The machine prevents an action.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct Hindered(pub String);
 
-/// A file that is not what it was given as.
+/// A file that is not what it should be.
 #[derive(Debug, Error)]
 #[error("`{}` {problem}", path.display())]
 pub struct BadFile {
     /// The file.
     pub path: PathBuf,
-    /// What it is not, or has not.
+    /// What is wrong with it.
     pub problem: String,
 }
 
@@ -184,7 +184,7 @@ pub struct BadFile {
 #[error("the system cannot start more threads: {0}")]
 pub struct NoThreads(pub String);
 
-/// A fault of this program.
+/// A bug in this program.
 #[derive(Debug, Error)]
 #[error("this is a bug in jobfate: {0}")]
 pub struct Bug(pub String);
@@ -220,7 +220,7 @@ impl Fault for NoThreads {
     }
 }
 
-/// What to do where the system starts no more threads.
+/// Advice if the system starts no more threads.
 pub(crate) const MORE_THREADS: &str = "raise the limit of processes (`ulimit -u`), or use fewer threads with \
     RAYON_NUM_THREADS and POLARS_MAX_THREADS";
 
@@ -254,7 +254,7 @@ impl Fault for parquet::errors::ParquetError {}
 impl Fault for csv::Error {}
 impl Fault for serde_json::Error {}
 
-/// Whether a name was given for something new, and something else has it.
+/// Whether the name for something new is already taken.
 pub fn is_name_taken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory)
 }
@@ -264,7 +264,7 @@ fn hint_of_io(error: &io::Error) -> Option<&'static str> {
         return Some("a file with that name exists: move it away, or give another name");
     }
     match error.kind() {
-        // What the system says where no thread can be started.
+        // The error of the system if no thread can be started.
         io::ErrorKind::WouldBlock => Some(MORE_THREADS),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Some("free some space and run the same command")
@@ -283,13 +283,13 @@ fn hint_of_io(error: &io::Error) -> Option<&'static str> {
     _ => "the lake contains the others",
 })]
 pub struct PartsFailed {
-    /// With a fault.
+    /// Parts that failed.
     pub failed: usize,
-    /// Asked for.
+    /// Requested parts.
     pub wanted: usize,
-    /// In the lake, from this run or an earlier one.
+    /// Parts in the lake, from this run or an earlier one.
     pub kept: usize,
-    /// Whether the data of any of them are at fault, and not the machine.
+    /// Whether the data of any of them are at fault, rather than the machine.
     pub is_bad_data: bool,
 }
 

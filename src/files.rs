@@ -1,8 +1,8 @@
 //! Files that exist completely or not at all, checksums that show whether they are unchanged, and
 //! locks on folders.
 //!
-//! In: bytes, or a file in the same folder. Out: a file under its final name, on disk even if the
-//! power fails in the next instant: written, synced, renamed, and the folder synced.
+//! In: bytes, or a file in the same folder. Out: a file under its final name, safe even if the
+//! power fails at once: written, synced, renamed, and the folder synced.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -12,18 +12,18 @@ use sha2::{Digest, Sha256};
 
 use crate::sources::hex;
 
-/// Makes the names in a folder survive a power failure.
+/// Syncs the names in a folder, so that they survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     let here = Path::new(".");
     File::open(if folder.as_os_str().is_empty() { here } else { folder })?.sync_all()
 }
 
-/// Makes a folder and those above it, where they are not there yet.
+/// Creates a folder and its missing parents.
 pub fn create_folder(folder: &Path) -> io::Result<()> {
     create_folders(folder).map(|_| ())
 }
 
-/// The same; returns those that were not there, the innermost first.
+/// Creates the missing folders and returns them, innermost first.
 fn create_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
     let new: Vec<PathBuf> = folder.ancestors().take_while(is_new).map(Path::to_path_buf).collect();
@@ -32,7 +32,7 @@ fn create_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(new)
 }
 
-/// Writes a whole file; a reader sees the old one or the new one.
+/// Writes a whole file atomically: a reader sees the old one or the new one.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = File::create(&beside)?;
@@ -42,15 +42,15 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(path.parent().unwrap_or(Path::new("")))
 }
 
-/// A folder into which no other process writes as long as this is held.
+/// Keeps other processes from writing into a folder while it is held.
 ///
-/// The folder is made if it is not there; if it is still empty in the end, it is removed again.
+/// The folder is created if it does not exist, and removed at the end if it is still empty.
 #[derive(Debug)]
 pub struct FolderLock {
     folder: PathBuf,
-    /// The folders that were made for this, the innermost first.
+    /// The folders that were created for this, innermost first.
     made: Vec<PathBuf>,
-    /// What is locked; none where the file system has no locks.
+    /// The locked file; `None` if the file system has no locks.
     file: Option<File>,
 }
 
@@ -61,7 +61,7 @@ impl FolderLock {
         loop {
             made.extend(create_folders(folder)?);
             let file = match lock_of(folder) {
-                // The process that held it before may have removed or replaced the folder.
+                // The previous holder may have removed or replaced the folder.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Ok(Held::Here(file)) if !is_at(&file, folder) => continue,
                 Ok(Held::ByAnother) => return Ok(None),
@@ -82,10 +82,10 @@ impl FolderLock {
 impl Drop for FolderLock {
     fn drop(&mut self) {
         for folder in &self.made {
-            // Fails where something was written, which is as it should be.
+            // Fails if the folder is not empty, as intended.
             let _ = fs::remove_dir(folder);
         }
-        // A program that was started meanwhile holds a copy of the file until it has begun.
+        // A child process that is just starting may hold a copy of the file.
         if let Some(file) = &self.file {
             let _ = file.unlock();
         }
@@ -95,7 +95,7 @@ impl Drop for FolderLock {
 enum Held {
     Here(File),
     ByAnother,
-    /// The file system knows no locks.
+    /// The file system has no locks.
     Unknown,
 }
 
@@ -113,13 +113,13 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().map(identity_of).is_ok_and(|here| Some(here) == identity(path))
 }
 
-/// What identifies the folder at a path; `None` where there is none.
+/// The identity of the folder at a path; `None` if there is none.
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).map(identity_of).ok()
 }
 
 #[cfg(unix)]
-#[expect(clippy::needless_pass_by_value, reason = "what `map` gives")]
+#[expect(clippy::needless_pass_by_value, reason = "required by `map`")]
 fn identity_of(about: fs::Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt;
 
@@ -127,14 +127,14 @@ fn identity_of(about: fs::Metadata) -> (u64, u64) {
 }
 
 #[cfg(not(unix))]
-#[expect(clippy::needless_pass_by_value, reason = "what `map` gives")]
+#[expect(clippy::needless_pass_by_value, reason = "required by `map`")]
 fn identity_of(_: fs::Metadata) -> (u64, u64) {
     (0, 0)
 }
 
-/// Puts a folder at the place of another one in one step; the other then lies where the first was.
+/// Exchanges a folder with another one in one step.
 ///
-/// Where the system cannot do it in one step, the place is empty for an instant.
+/// If the system cannot do that, `place` is missing for an instant.
 pub(crate) fn exchange(new: &Path, place: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -150,7 +150,7 @@ pub(crate) fn exchange(new: &Path, place: &Path) -> io::Result<()> {
     exchange_in_steps(new, place)
 }
 
-/// Whether an error is about this exchange, and not about exchanges as such.
+/// Whether an error is about this exchange, rather than about exchanges in general.
 #[cfg(target_os = "linux")]
 fn can_exchange(error: &io::Error) -> bool {
     !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported)
@@ -168,7 +168,7 @@ fn exchange_in_steps(new: &Path, place: &Path) -> io::Result<()> {
     fs::rename(&aside, new)
 }
 
-/// A file that is written from its begin to its end, with its size and checksum.
+/// A file that is written sequentially, with its size and checksum.
 pub(crate) struct Summed {
     file: File,
     bytes: u64,
@@ -216,8 +216,8 @@ pub(crate) fn crc32_of(path: &Path) -> io::Result<u32> {
     }
 }
 
-/// The CRC-32 of a file of which that of some stretches, given as (start, length, sum) one after
-/// the other, is known and not read again.
+/// The CRC-32 of a file. The sums of some stretches, given in order as (start, length, sum), are
+/// known, so these are not read again.
 pub(crate) fn crc32_around(
     path: &Path,
     known: impl Iterator<Item = (u64, u64, u32)>,
@@ -235,7 +235,7 @@ pub(crate) fn crc32_around(
     Ok(crc32.finalize())
 }
 
-/// Where bytes are hashed and not kept.
+/// A writer that only hashes.
 struct HashedBy<'a>(&'a mut crc32fast::Hasher);
 
 impl Write for HashedBy<'_> {
@@ -260,7 +260,7 @@ pub(crate) fn sum_of(object: &str) -> String {
     hex(&Sha256::digest(object))
 }
 
-/// Whether not a byte of a text has changed since it was [`sealed`].
+/// Whether a text is unchanged since it was [`sealed`].
 pub(crate) fn is_sealed(text: &str) -> bool {
     text.rsplit_once(SEAL).is_some_and(|(open, _)| sealed(&format!("{open}\n}}")) == text)
 }

@@ -1,9 +1,9 @@
-//! jobfate: what became of every job in a cluster trace, what it cost, and what another policy
-//! would have made of it.
+//! jobfate: the outcome of every job in a cluster trace, its cost, and what would have happened
+//! under another policy.
 //!
 //! A raw trace is ingested once into a *lake*, a folder of Parquet tables. A question about the
 //! lake is a builder: its calls follow the order of the question. `use jobfate::prelude::*` imports
-//! all that most programs need; the programs in `examples/` are a good start.
+//! everything that most programs need; the programs in `examples/` are a good start.
 //!
 //! ```text
 //!  raw trace ─► lake ─► facts per job, task, attempt ─► answers
@@ -13,12 +13,12 @@
 //!
 //! | To know | Call | Get |
 //! |---|---|---|
-//! | what became of jobs, and what it cost | [`Lake::study`](prelude::Lake::study)`().ledger()` | [`Ledger`](prelude::Ledger) |
+//! | the outcomes of jobs, and their cost | [`Lake::study`](prelude::Lake::study)`().ledger()` | [`Ledger`](prelude::Ledger) |
 //! | what kill rules would have saved and harmed | `lake.study().rule(..).sweeps()` | [`Sweep`](prelude::Sweep)s |
-//! | how right straggler detectors are | [`Lake::detect`](prelude::Lake::detect)`([..]).run()` | [`DetectOutcome`](prelude::DetectOutcome) |
-//! | who used how much, when | [`Usage::of`](prelude::Usage::of)`(&lake).gather()` | [`Gathered`](prelude::Gathered) |
+//! | how accurate straggler detectors are | [`Lake::detect`](prelude::Lake::detect)`([..]).run()` | [`DetectOutcome`](prelude::DetectOutcome) |
+//! | the usage of each user over time | [`Usage::of`](prelude::Usage::of)`(&lake).gather()` | [`Gathered`](prelude::Gathered) |
 //! | how fair that was | `gathered.evaluate(&mut index)` | [`Series`](prelude::Series) |
-//! | what another policy would have made of it | [`replay`](prelude::replay)`(&plan)` | [`Outcome`](prelude::Outcome) |
+//! | what would have happened under another policy | [`replay`](prelude::replay)`(&plan)` | [`Outcome`](prelude::Outcome) |
 //! | a fact of every job, as SQL defines it | [`Query::run`](prelude::Query::run)`(&lake, ..)` | a record batch of [`arrow`] |
 //! | the rows themselves | [`Lake::batches`](prelude::Lake::batches)`(table).columns([..])` | record batches |
 //! | a lake of a raw trace | [`Ingest::of`](prelude::Ingest::of)`(trace).into(lake).run()` | [`Ingested`](prelude::Ingested) |
@@ -26,7 +26,7 @@
 //! [`decisions`] gives the reasons behind the design. Items that are not on these pages serve the
 //! `jobfate` program, and may change with any version.
 //!
-//! # What became of jobs, and what it cost
+//! # The outcomes of jobs, and their cost
 //!
 //! ```
 //! use jobfate::prelude::*;
@@ -111,7 +111,7 @@
 //!
 //! # An ingest with progress, and a way to stop
 //!
-//! If you stop a call, complete work is kept: of an ingest, every part that was stored.
+//! If you stop a call, complete work is kept: in an ingest, every stored part.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -182,22 +182,28 @@
 //!   (such as `metered.rs`, or `max_min.rs` for one over a window). The property tests of
 //!   causality, the portal and error texts follow. Then its name in the help of `fairness`
 //!   (`src/cli/fairness/mod.rs`) and in `reports/sessions/fairness.md`.
-//! - **A detector** `foo`: two files. `cubed.rs`, which looks only at ages, is a short example.
+//! - **A detector** `foo`: two files. `cubed.rs`, which uses only ages, is a short example;
+//!   `ytsaurus.rs` uses progress and has a limit on copies.
 //!   1. `src/replay/detectors/foo.rs`: its `KIND` (name, a line for the help, curve, family in the
 //!      charts, variants that tests try), its `Plan` (parameters), its [`Detector`](prelude::Detector)
-//!      and, as a test, an example worked out by hand.
+//!      and, as a test, an example worked out by hand. Name the source and its version; say what is
+//!      left out and what you chose.
 //!   2. `src/replay/detectors/mod.rs`: `mod foo;`, and `foo::KIND` at the end of `KINDS`. Help,
-//!      errors, `all`, charts, replays and every property test follow: the future changes no flag
-//!      (`suite.rs` in that folder), and quiet detectors miss none (`detect/walk/promises.rs` and
-//!      `shortcuts.rs` in `src/replay`).
+//!      errors, `all`, charts, replays and every property test follow. `suite.rs` in that folder:
+//!      neither the future nor the numbering of tasks changes a flag, and hanging attempts are
+//!      flagged. `detect/walk/promises.rs` and `shortcuts.rs` in `src/replay`: skipped heartbeats
+//!      miss no flag, and a task of thirty thousand years takes no time (if a detector is never
+//!      quiet, that test never returns).
 //!
 //!   By default `detect` and `analyze` compare every detector: the golden help and the tables of
 //!   `reports/sessions/stragglers.md` get a line (`CONTRIBUTING.md` says how to rewrite both). Add
-//!   a rule of a few lines in plain Python to `tests/scripts/detect_crosscheck.py`.
+//!   its line to the drawing in `src/replay/tests.rs`, and a rule of a few lines in plain Python to
+//!   `tests/scripts/detect_crosscheck.py`: its replay knows ages and how many wait, run and are
+//!   over; `ytsaurus` there reads progress.
 //! - **A policy**: a file in `src/replay/policies/` with its `KIND`, and its lines in `mod.rs` there;
 //!   the property tests in `src/replay/properties.rs` then include it.
 //! - **A source**: a parser in `src/sources/`, its arm in `parser_of` and how it is recognised in
-//!   `src/sources/trace.rs`; its name in `src/schema/source.rs`, columns of its own in
+//!   `src/sources/trace.rs`; its name in `src/schema/source.rs`, additional columns in
 //!   `src/schema/columns.rs`, its defaults in `src/defaults.rs`; a fuzz target, and a session in
 //!   `reports/sessions/traces.md`.
 //! - **A study** `foo`: six files, of which two lists get a row each.
@@ -220,24 +226,24 @@
 //!
 //! | Word | Meaning |
 //! |---|---|
-//! | job, task | a job is made of tasks; (job, index) names a task |
+//! | job, task | a job consists of tasks; (job, index) identifies a task |
 //! | event | a row of `job_events` or `task_events` |
 //! | event sequence | the event types of a job or task in (time, `row_id`) order, as digits |
 //! | attempt | from SCHEDULE to the next terminal event (or SCHEDULE) of a task |
-//! | outcome | what became of a job: finished, failed, killed, running, ... |
+//! | outcome | how a job ended, or its state: finished, failed, killed, running, ... |
 //! | condemned | a task that a kill rule would have killed; harmed: a finished job with one |
 //! | log | a trace that is not Google's, usually one file: SWF, GWF, Rumen, Slurm |
 //! | remark | an assumption about something that a log does not record, counted in the manifest |
 //! | window | a row of `task_usage`; also the span of time that a trace covers |
 //! | part, segment | a file of the raw trace; consecutive parts that share a file in the lake |
 //! | stretch | the rows of a bucket in a file of the lake |
-//! | bucket | the share of the jobs that a hash of their id gives |
+//! | bucket | the jobs whose ids have the same hash value |
 //! | group | the tasks of a job, or of a phase of it if the trace records phases |
-//! | straggler | a task that took longer than a limit that its group sets; flag: a detector's statement that a task is one |
+//! | straggler | a task that took longer than a limit derived from its group; flag: a detector's statement that a task is one |
 //! | copy, restart | a second attempt that runs next to a flagged one, or replaces it |
 //! | index | a number per user that decides who is served next, or one number for all users that says how equal they are |
 //! | reject | a line of a raw file that gave no row, kept with its reason |
-//! | left-censored, censored | begun before the window; not ended at its end |
+//! | left-censored, censored | began before the window; had not ended at its end |
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The `jobfate` program: its command line. What it computes is in the library.
+//! The `jobfate` program: its command line. All computation is in the library.
 
 use std::process::ExitCode;
 

@@ -1,9 +1,9 @@
-//! Policies, detectors and indices as they are written: `name:key=value,key=value`.
+//! The notation of policies, detectors and indices: `name:key=value,key=value`.
 //!
 //! In: text from a command line or a file. Out: a name and its parameters, taken one by one. An
-//! unknown key and a value that does not parse are errors that list the known ones; nothing
-//! silently gets its default. The result prints back in the order of the keys' definition. A
-//! [`Mistake`] shows a place in a text of several lines.
+//! unknown key, or a value that does not parse, is an error that lists the known ones; no default
+//! is used silently. The result prints back in the order in which the keys are defined. A
+//! [`Mistake`] marks a place in a text of several lines.
 
 use crate::faults::{Code, Fault};
 use std::fmt;
@@ -18,73 +18,73 @@ pub enum NotationError {
     /// No such name.
     #[error("there is no {kind} `{name}` (known: {known}){}", meant(nearest.as_ref()))]
     UnknownName {
-        /// What is named: a detector, a policy, an index.
+        /// The kind of name: a detector, a policy, an index.
         kind: &'static str,
-        /// What was written.
+        /// The given name.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: String,
-        /// The one that was probably meant.
+        /// The name that was probably meant.
         nearest: Option<String>,
     },
     /// No such key.
     #[error("{kind} `{name}` has no parameter `{key}` (it takes: {known}){}", meant(nearest.as_ref()))]
     UnknownKey {
-        /// What is named.
+        /// The kind of name.
         kind: &'static str,
         /// Its name.
         name: String,
-        /// What was written.
+        /// The given key.
         key: String,
-        /// The keys there are.
+        /// The known keys.
         known: String,
-        /// The one that was probably meant.
+        /// The key that was probably meant.
         nearest: Option<String>,
     },
-    /// A value that does not parse, or lies outside of its range.
+    /// A value that does not parse, or is out of range.
     #[error("{kind} `{name}`: `{key}={value}` is not {expected}")]
     BadValue {
-        /// What is named.
+        /// The kind of name.
         kind: &'static str,
         /// Its name.
         name: String,
         /// The key.
         key: &'static str,
-        /// What was written.
+        /// The given value.
         value: String,
-        /// What it should have been.
+        /// The expected values.
         expected: &'static str,
     },
-    /// A key twice.
+    /// A key was given twice.
     #[error("{kind} `{name}`: `{key}` is given twice")]
     Twice {
-        /// What is named.
+        /// The kind of name.
         kind: &'static str,
         /// Its name.
         name: String,
         /// The key.
         key: String,
     },
-    /// More parts of one sort than can stand together.
+    /// More parts of one kind than can be combined.
     #[error("{kind} `{name}`: `{key}` is one too many: at most {expected} can be combined")]
     TooMany {
-        /// What is named.
+        /// The kind of name.
         kind: &'static str,
-        /// As it was written.
+        /// The name as written.
         name: String,
         /// The part that is too many.
         key: String,
-        /// How many of what can stand together.
+        /// The number and kind of parts that can be combined.
         expected: &'static str,
     },
     /// Not of the form `key=value`.
     #[error("{kind} `{name}`: `{text}` is not of the form `key=value`")]
     NoPair {
-        /// What is named.
+        /// The kind of name.
         kind: &'static str,
         /// Its name.
         name: String,
-        /// What was written.
+        /// The given text.
         text: String,
     },
 }
@@ -99,8 +99,8 @@ fn meant(nearest: Option<&String>) -> String {
     nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
-/// The one of `known` that `word` was probably meant to be: the first of those that take fewest
-/// changed, added, left out or swapped letters, at most one for every three letters.
+/// The one of `known` that `word` was probably meant to be: the first of those with the fewest
+/// letters to change, add, remove or swap, at most one for every three letters.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters: Vec<char> = word.chars().take(WORD_MAX + 1).collect();
     if WORD_MAX < letters.len() {
@@ -111,10 +111,10 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.filter(|&(steps, name)| steps <= most(name)).min_by_key(|near| near.0).map(|near| near.1)
 }
 
-/// Letters of the longest word that is taken for a slip.
+/// Longest word, in letters, that is treated as a typing mistake.
 const WORD_MAX: usize = 60;
 
-/// Letters to be changed, added, left out or swapped with the next one, in any case of letters.
+/// The number of letters to change, add, remove or swap with the next one, ignoring case.
 fn distance(word: &[char], name: &str) -> usize {
     let name: Vec<char> = name.chars().collect();
     let is_same = |one: char, other: char| one.eq_ignore_ascii_case(&other);
@@ -135,19 +135,19 @@ fn distance(word: &[char], name: &str) -> usize {
     rows[word.len()][name.len()]
 }
 
-/// A name with parameters that are still to be taken.
+/// A name with parameters that are still to be read.
 #[derive(Clone, Debug)]
 pub struct Notation {
     kind: &'static str,
     name: String,
-    /// Given, not yet taken.
+    /// Given parameters that have not been read.
     given: Vec<(String, String)>,
-    /// Asked for so far, in order.
+    /// Keys read so far, in order.
     keys: Vec<&'static str>,
 }
 
 impl Notation {
-    /// Reads `name` or `name:key=value,key=value`; `kind` says in errors what is named.
+    /// Parses `name` or `name:key=value,key=value`; errors use `kind` for the kind of name.
     pub fn parse(kind: &'static str, text: &str) -> Result<Self, NotationError> {
         let (name, pairs) = text.split_once(':').unwrap_or((text, ""));
         let mut notation =
@@ -166,7 +166,7 @@ impl Notation {
         Ok(notation)
     }
 
-    /// A name with parameters that were never text.
+    /// A name with parameters that are not text.
     ///
     /// # Errors
     /// A key is given twice.
@@ -202,7 +202,7 @@ impl Notation {
         }
     }
 
-    /// Takes a parameter, or its default where it is not given. `expected` completes "is not ...".
+    /// Takes a parameter, or its default if it is not given. `expected` completes "is not ...".
     pub fn take<T: FromStr>(
         &mut self,
         key: &'static str,
@@ -278,7 +278,7 @@ impl Notation {
     }
 }
 
-/// The pieces between the separators that stand outside of braces.
+/// The pieces between separators outside of braces.
 pub fn split_outside_braces(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     text.split(move |letter: char| {
@@ -291,10 +291,10 @@ pub fn split_outside_braces(text: &str, separator: char) -> impl Iterator<Item =
     })
 }
 
-/// More numbers than these are a slip.
+/// Longer ranges are treated as a mistake.
 const RANGE_MAX: u64 = 10_000;
 
-/// The whole numbers of a range, `1..4` as `1`, `2`, `3`, `4`; another text as it is.
+/// The whole numbers of a range, `1..4` as `1`, `2`, `3`, `4`; any other text unchanged.
 pub fn range(text: &str) -> Vec<String> {
     let number = |text: &str| text.trim().parse::<i64>().ok();
     match text.split_once("..").and_then(|(from, to)| number(from).zip(number(to))) {
@@ -305,7 +305,7 @@ pub fn range(text: &str) -> Vec<String> {
     }
 }
 
-/// Writes `name:key=value,...`, just the name where there are no parameters.
+/// Writes `name:key=value,...`, or just the name if there are no parameters.
 pub fn write_notation(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -318,10 +318,10 @@ pub fn write_notation(
     Ok(())
 }
 
-/// Bytes of a text.
+/// A byte range of a text.
 pub type Spot = std::ops::Range<usize>;
 
-/// A place in a text where something is wrong.
+/// A mistake at a place in a text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct Mistake {
     /// From 1.
@@ -332,7 +332,7 @@ pub struct Mistake {
     pub length: usize,
     /// The text of the line.
     pub text: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
 }
 

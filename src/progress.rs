@@ -1,6 +1,6 @@
-//! How far a long call has come, and how a caller stops it.
+//! The progress of a long call, and a way for its caller to stop it.
 //!
-//! In: counts of work, from any thread. Out: a [`Progress`] for the callback of the caller, which
+//! In: counts of work, from any thread. Out: a [`Progress`] for the caller's callback, which
 //! decides whether to continue. No result depends on the counts.
 
 use std::fmt;
@@ -8,35 +8,34 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Names the variable of the environment with which another program asks to be told how far this
-/// one is.
+/// The environment variable with which another program requests this program's progress.
 pub const TELL: &str = "JOBFATE_PROGRESS";
 
-/// Begins the lines of stderr that tell it: units done, units in all, and what is being done.
+/// The start of such lines on stderr; then follow units done, total units, and the current work.
 pub const TOLD: &str = "\u{1}progress ";
 
-/// How far a call has come: rows of the lake for a question, bytes of raw files for an ingest.
+/// The progress of a call: rows of the lake for a question, bytes of raw files for an ingest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Work done so far; never more than [`total`](Self::total), and never less than before.
+    /// Work done so far; never more than [`total`](Self::total), and it never falls.
     pub done: u64,
-    /// Work in all, as far as it is known; it grows when a call begins another step.
+    /// Total work, as far as known; it grows when a call starts another step.
     pub total: u64,
 }
 
 impl Progress {
-    /// The part that is done, from 0 to 1; 0 before anything is known.
+    /// The share that is done, from 0 to 1; 0 before anything is known.
     #[expect(clippy::cast_precision_loss, reason = "a share is shown, not added up")]
     pub fn share(self) -> f64 {
         if self.total == 0 { 0.0 } else { self.done as f64 / self.total as f64 }
     }
 }
 
-/// What a watching caller gives: told how far the call is, it answers whether to continue.
+/// The callback of a caller: it gets the progress and returns whether to continue.
 type Callback = Box<dyn FnMut(Progress) -> ControlFlow<()> + Send>;
 
-/// The count of one call or of several, and the caller that gets it.
+/// The counts of one or more calls, and the callback that gets them.
 #[derive(Default)]
 pub struct Watch {
     expected: AtomicU64,
@@ -55,8 +54,8 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    /// Tells `callback` how far the calls are that are watched, from any of their threads, one
-    /// call at a time. Once it breaks it is not called again, and the calls stop.
+    /// Reports the progress of the watched calls to `callback`, from any of their threads, one at a
+    /// time. Once it breaks it is not called again, and the calls stop.
     pub fn new(callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static) -> Self {
         Self { callback: Some(Mutex::new(Box::new(callback))), ..Self::default() }
     }
@@ -71,12 +70,12 @@ impl Watch {
         }
     }
 
-    /// So many more units will be done.
+    /// Announces more units of work.
     pub fn expect(&self, units: u64) {
         self.expected.fetch_add(units, Ordering::Relaxed);
     }
 
-    /// So many more units are done; breaks when the calls shall stop.
+    /// Counts units as done; breaks if the calls must stop.
     pub fn step(&self, units: u64) -> ControlFlow<()> {
         self.done.fetch_add(units, Ordering::Relaxed);
         let Some(callback) = &self.callback else { return ControlFlow::Continue(()) };
@@ -84,7 +83,7 @@ impl Watch {
             return ControlFlow::Break(());
         }
         let mut callback = callback.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have been told to stop meanwhile.
+        // Another thread's callback may have stopped the calls meanwhile.
         if self.is_stopped() {
             return ControlFlow::Break(());
         }
@@ -93,12 +92,12 @@ impl Watch {
         answer
     }
 
-    /// Whether the caller has said to stop.
+    /// Whether the callback has stopped the calls.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// How far it is.
+    /// The progress so far.
     pub fn progress(&self) -> Progress {
         let done = self.done.load(Ordering::Relaxed);
         let total = self.expected.load(Ordering::Relaxed);
@@ -106,21 +105,21 @@ impl Watch {
     }
 }
 
-/// What the command line shows: calls without their own callback.
+/// The progress on the command line: that of calls without their own callback.
 static SHOWN: Watch = Watch::silent();
 
-/// Begins anew: what was expected and done is forgotten.
+/// Resets the counts.
 pub fn restart() {
     SHOWN.expected.store(0, Ordering::Relaxed);
     SHOWN.done.store(0, Ordering::Relaxed);
 }
 
-/// So many more units will be done.
+/// Announces more units of work.
 pub fn expect(units: u64) {
     SHOWN.expect(units);
 }
 
-/// So many more units are done.
+/// Counts units as done.
 pub fn step(units: u64) {
     // Nothing is reported, so no callback can stop it.
     let _ = SHOWN.step(units);
@@ -132,13 +131,13 @@ pub fn so_far() -> (u64, u64) {
     (done, total)
 }
 
-/// The time now, only for durations that are shown to the user.
+/// The current time, only for durations that are shown to the user.
 #[expect(clippy::disallowed_methods, reason = "elapsed time for the user")]
 pub fn now() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// Threads that run at once on this machine.
+/// The number of threads that can run at once on this machine.
 pub fn core_count() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -1,6 +1,6 @@
-//! The Python module's functions, written from the flags of the commands.
+//! Generates the Python module's functions from the flags of the commands.
 //!
-//! In: the command line as clap describes it. Out: the text of `python/jobfate/_commands.py`: a
+//! In: the command line as described by clap. Out: the text of `python/jobfate/_commands.py`: a
 //! function with types and help for each command. A test compares the file with this text, so the
 //! two never differ; `UPDATE_GOLDEN=1` writes it.
 
@@ -12,14 +12,14 @@ use clap::{Arg, ArgAction, Command};
 
 use crate::cli::command;
 
-/// Where it lies.
+/// The path of the file.
 const FILE: &str = "python/jobfate/_commands.py";
 
-/// Commands that are not functions: for shells and readers of manuals, for the module itself, and
-/// one that never ends.
+/// Commands without a function: for shells and manuals, for the module itself, and one that never
+/// ends.
 const NOT_FUNCTIONS: [&str; 5] = ["about", "completions", "man", "serve", "help"];
 
-/// Options that the module sets itself, or that are about a terminal.
+/// Options that the module sets itself, or that concern a terminal.
 const NOT_OPTIONS: [&str; 7] =
     ["help", "version", "quiet", "verbose", "format", "width", "chart_data"];
 
@@ -62,7 +62,7 @@ fn function(text: &mut String, command: &Command) {
     let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
     let is_first = |arg: &&&Arg| arg.is_positional() || has("format") && arg.get_id() == "lake";
     let mut first: Vec<&&Arg> = args.iter().filter(is_first).collect();
-    // An answer is asked of a lake first, but for what must be given.
+    // The lake comes first, but after required arguments.
     first.sort_by_key(|arg| (!arg.is_required_set(), arg.is_positional()));
     let others: Vec<&&Arg> = args.iter().filter(|arg| !is_first(arg)).collect();
     let answer = if name == "ingest" { "Lake" } else { "Result" };
@@ -96,12 +96,12 @@ fn function(text: &mut String, command: &Command) {
     }
 }
 
-/// The option as it is written on the command line; of a place its name.
+/// The option as on the command line; for a positional argument its name.
 fn key_of(arg: &Arg) -> String {
     arg.get_long().map_or_else(|| arg.get_id().to_string(), |long| format!("--{long}"))
 }
 
-/// The name of the parameter: that of the option, and not a word of Python's own.
+/// The name of the parameter: that of the option, changed if it is a Python keyword.
 fn name_of(arg: &Arg) -> String {
     let name =
         arg.get_long().map_or_else(|| arg.get_id().to_string(), |long| long.replace('-', "_"));
@@ -151,7 +151,7 @@ fn type_of(arg: &Arg) -> String {
     }
 }
 
-/// The help of the command and of its options, short: the long one is that of the program.
+/// The short help of the command and of its options; the long help is for the program.
 fn explanation<'a>(text: &mut String, command: &Command, args: impl Iterator<Item = &'a Arg>) {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let _ = writeln!(text, "    \"\"\"{}.\n", escaped(&about));
@@ -190,11 +190,11 @@ mod tests {
         }
         let stored = std::fs::read_to_string(&path).unwrap_or_default();
         let differs = stored.lines().zip(now.lines()).find(|(stored, now)| stored != now);
-        assert_eq!(differs, None, "{FILE} is not what the command line says");
+        assert_eq!(differs, None, "{FILE} differs from the command line");
         assert_eq!(stored.lines().count(), now.lines().count(), "{FILE}");
     }
 
-    /// A word of Python's own cannot be a parameter; and the parameters of the module's own are free.
+    /// A Python keyword cannot be a parameter, and the module's own parameters must be free.
     #[test]
     fn no_option_has_a_name_that_python_refuses() {
         const KEYWORDS: [&str; 35] = [

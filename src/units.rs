@@ -1,8 +1,8 @@
 //! Units of numbers: times of the trace clock, and CPU time.
 //!
-//! In: bare numbers from a trace or a table. Out: values with a unit. Nothing in here reads a clock
-//! or a file, and nothing rounds silently. Times are whole microseconds (`i64`), and their names end
-//! with `_us`:
+//! In: bare numbers from a trace or a table. Out: values with a unit. This module reads no clock
+//! and no file, and nothing rounds silently. Times are whole microseconds (`i64`), and their names
+//! end with `_us`:
 //!
 //! ```text
 //!  0                600 s                     2,506,200 s            2^63-1
@@ -22,7 +22,7 @@ pub const MICROS_PER_SECOND: i64 = 1_000_000;
 /// Microseconds in a day.
 pub const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 
-/// Instants from here on stand for "after the trace" (2^63-1 in the trace of 2011), µs.
+/// Times from here on mean "after the trace" (2^63-1 in the trace of 2011), µs.
 pub(crate) const AFTER_TRACE_US: i64 = i64::MAX / 4;
 
 /// Converts whole microseconds to seconds.
@@ -31,21 +31,21 @@ pub fn micros_to_seconds(micros: i64) -> f64 {
     micros as f64 / 1e6
 }
 
-/// CPU time: normalised-CPU seconds (NCU-s) or task-seconds, held exactly.
+/// CPU time: normalised-CPU seconds (NCU-s) or task-seconds, stored exactly.
 ///
-/// The unit inside is 2^-64 CPU-microseconds. A rate is an `f32` of at least 2^-40 and a length
-/// a whole number of microseconds, so each product and every sum of them is exact, and the same
-/// whatever order (or number of threads) they are added in. Rates below 2^-40 lose the bits
-/// under 2^-64. Whole microseconds have 128 bits of their own: rates stay below 2^20 (ingest sees
-/// to that), lengths below 2^63, so that 2^44 products can be added up.
+/// The internal unit is 2^-64 CPU-microseconds. A rate is an `f32` of at least 2^-40 and a length
+/// is a whole number of microseconds, so each product and every sum is exact, and does not depend
+/// on the order of terms or the number of threads. Rates below 2^-40 lose the bits under 2^-64.
+/// Whole microseconds have 128 bits: rates stay below 2^20 (ingest ensures that) and lengths below
+/// 2^63, so 2^44 products can be added up.
 ///
-/// Its serialised form is exact, for parts that travel between processes; answers give seconds.
+/// Its serialised form is exact, for parts that are sent between processes; answers use seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CpuTime {
     /// High and low half of the whole CPU-microseconds, rounded down.
     high: i64,
     low: u64,
-    /// The rest, in 2^-64 CPU-microseconds.
+    /// The fraction, in 2^-64 CPU-microseconds.
     rest: u64,
 }
 
@@ -77,7 +77,7 @@ impl CpuTime {
         Self::new(i128::from(length_us), 0)
     }
 
-    /// Returns the CPU time nearest to `seconds`; for definitions that are no sum of windows.
+    /// Returns the CPU time nearest to `seconds`; for definitions that are not a sum of windows.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -88,25 +88,25 @@ impl CpuTime {
         Self::new(micros.floor() as i128, ((micros - micros.floor()) * TWO_POW_64) as u64)
     }
 
-    /// The rate at which this is used in `length_us` microseconds, rounded down; nothing for no
-    /// length.
+    /// The rate at which this is used in `length_us` microseconds, rounded down; zero if the length
+    /// is not positive.
     pub fn per(self, length_us: i64) -> CpuRate {
         if length_us <= 0 {
             return CpuRate::ZERO;
         }
         let length = i128::from(length_us);
         let whole = self.whole();
-        // The whole part first, so that no product is above 2^127.
+        // The whole part first, so that no product exceeds 2^127.
         let rest = ((whole % length) << 64 | i128::from(self.rest)) / length;
         CpuRate(((whole / length) << 64) + rest)
     }
 
     /// The CPU time in CPU-seconds.
-    #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
+    #[expect(clippy::cast_precision_loss, reason = "the only place where exactness ends")]
     pub fn seconds(self) -> f64 {
         let whole = self.whole();
         match i64::try_from(whole) {
-            // All bits at once, so that it is rounded once.
+            // All bits at once, so that there is one rounding.
             Ok(whole) => {
                 ((i128::from(whole) << 64) | i128::from(self.rest)) as f64 / TWO_POW_64 / 1e6
             }
@@ -114,7 +114,7 @@ impl CpuTime {
         }
     }
 
-    /// The share of `self` in `whole`; `None` when `whole` is nothing.
+    /// The share of `self` in `whole`; `None` if `whole` is zero.
     pub fn share_of(self, whole: Self) -> Option<f64> {
         (whole != Self::ZERO).then(|| self.seconds() / whole.seconds())
     }
@@ -122,7 +122,7 @@ impl CpuTime {
 
 const TWO_POW_64: f64 = 18_446_744_073_709_551_616.0;
 
-/// A CPU rate in units of 2^-64, ready to be multiplied by microseconds.
+/// A CPU rate in units of 2^-64, which can be multiplied by microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CpuRate(i128);
 
@@ -132,15 +132,15 @@ impl CpuRate {
     /// No CPU at all.
     pub const ZERO: Self = Self(0);
 
-    /// Converts a measured or requested rate. Ingest has let no infinity or NaN pass.
+    /// Converts a measured or requested rate. Ingest excludes infinity and NaN.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a CPU rate is below 2^63; saturates")]
     pub fn new(rate: f32) -> Self {
         Self((f64::from(rate) * TWO_POW_64) as i128)
     }
 
-    /// Returns the CPU time of running at this rate for `length_us` microseconds, which is
-    /// nothing for a length below 0.
+    /// Returns the CPU time of running at this rate for `length_us` microseconds; zero for a
+    /// negative length.
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
@@ -217,7 +217,7 @@ impl Sum for CpuTime {
 #[error("`{0}` is not a time in seconds, such as 2506200")]
 pub struct TimeError(String);
 
-/// Seconds of the trace clock as text, in microseconds.
+/// Parses seconds of the trace clock into microseconds.
 ///
 /// # Errors
 /// The text is not a number of seconds of 0 or more with at most six decimals.

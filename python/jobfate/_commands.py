@@ -71,9 +71,9 @@ def analyze(
     source: Kind of trace, by default recognised from its content
     map: Map of the columns of any table of jobs or attempts
     timezone: Time zone of times without a zone, UTC by default
-    user_from: What counts as the user of a pod, `namespace` by default
+    user_from: Name that is the user of a pod, `namespace` by default
     anonymize: Key that replaces names, so that the lake can be shared
-    table: The only table, if `TRACE_DIR` directly contains its parts
+    table: Table name, if `TRACE_DIR` directly contains its parts
     tables: Tables to ingest, all by default
     parts: Numbers of the parts to ingest, all by default
     max_rejects: Lines of a part that may be rejected [default: 0.1%]
@@ -83,7 +83,7 @@ def analyze(
     threads: Number of threads, one per core by default
     engine: Where the computation runs: this process or a Spark cluster [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
-    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_home: Folder of Spark, which contains `bin/spark-sql`
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
     spark_program: Path of this program on the workers
@@ -146,9 +146,9 @@ def ingest(
     source: Kind of trace, by default recognised from its content
     map: Map of the columns of any table of jobs or attempts
     timezone: Time zone of times without a zone, UTC by default
-    user_from: What counts as the user of a pod, `namespace` by default
+    user_from: Name that is the user of a pod, `namespace` by default
     anonymize: Key that replaces names, so that the lake can be shared
-    table: The only table, if `TRACE_DIR` directly contains its parts
+    table: Table name, if `TRACE_DIR` directly contains its parts
     tables: Tables to ingest, all by default
     parts: Numbers of the parts to ingest, all by default
     max_rejects: Lines of a part that may be rejected [default: 0.1%]
@@ -189,12 +189,12 @@ def map(
     list: bool = False,
     timezone: Words | None = None,
 ) -> Result:
-    """Propose a map for a table of jobs, or show a ready one.
+    """Propose a map for a table of jobs, or show an included one.
 
     what: The table, or the name of a map that comes with the program
     map: Show the first rows as this map reads them
     list: List the maps that come with the program
-    timezone: Time zone of times without one; that of the map by default
+    timezone: Time zone of times without a zone; by default the map's
 
     `jobfate map --help` says more.
     """
@@ -231,7 +231,7 @@ def verify(
     trace: Folder or file of the trace; the lake by default
     source: Kind of trace, by default recognised from its content
     map: Map of the columns of any table of jobs or attempts
-    table: The only table, if `TRACE_DIR` directly contains its parts
+    table: Table name, if `TRACE_DIR` directly contains its parts
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -285,7 +285,7 @@ def classify(
     no_title: bool = False,
     window_end: Number | None = None,
 ) -> Result:
-    """Count jobs or tasks by what became of them.
+    """Count jobs or tasks by outcome.
 
     lake: Folder of the lake [default: lake]
     by: What is counted [default: job]
@@ -294,7 +294,7 @@ def classify(
     by_reason: Split each outcome by the reason why the jobs ended
     engine: The engine that computes the facts [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
-    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_home: Folder of Spark, which contains `bin/spark-sql`
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
     spark_program: Path of this program on the workers
@@ -360,19 +360,19 @@ def describe(
     no_title: bool = False,
     window_end: Number | None = None,
 ) -> Result:
-    """Describe how long, how many and how often.
+    """Describe durations, sizes, waits and attempts.
 
     lake: Folder of the lake [default: lake]
     what: What is described [default: job-durations]
     classes: How outcomes are defined: sequence or terminal [default: sequence]
     by_own_end: Split by how each task ended, not by how its job ended
-    censored: Whether to include values cut off by the window's end [default: include]
+    censored: Whether to include values open at the end of the window [default: include]
     waits: Which waits to describe, by how they ended [default: all]
     group_by: Split by priority, class or user
-    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
     engine: The engine that computes the facts [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
-    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_home: Folder of Spark, which contains `bin/spark-sql`
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
     spark_program: Path of this program on the workers
@@ -440,13 +440,13 @@ def load(
 
     lake: Folder of the lake [default: lake]
     interval: Length of an interval: 90s, 5m, 1h or 1d [default: 5m]
-    by: Rows per group, for example per user or priority band
-    groups: Number of users or accounts that get a group [default: 6]
+    by: Split each interval into groups, such as users or bands
+    groups: Number of users or accounts with a separate group [default: 6]
     classes: How outcomes are defined: sequence or terminal [default: sequence]
     resource: Only the columns and charts of one resource
-    memory: What used memory means: canonical or assigned [default: canonical]
+    memory: Measure of used memory: canonical or assigned [default: canonical]
     fragmentation: Also show the free capacity that no waiting task fits
-    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -500,7 +500,7 @@ def machines(
 
     lake: Folder of the lake [default: lake]
     together: Longest gap between machines that leave together [default: 1s]
-    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -564,10 +564,10 @@ def account(
     memory: What memory means
     group_by: Split the outcomes by class, priority, user, reason or qos
     by_reason: Split each outcome by the reason why the jobs ended
-    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
     engine: The engine that computes the facts [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
-    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_home: Folder of Spark, which contains `bin/spark-sql`
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
     spark_program: Path of this program on the workers
@@ -633,9 +633,9 @@ def monthly(
     lake: Folder of the lake [default: lake]
     cpu: What CPU time means
     timezone: Time zone of the months
-    late: Running time from which on a failure is late [default: 1h]
+    late: Running time from which a failure counts as late [default: 1h]
     users: Number of users in the table of users [default: 10]
-    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -702,7 +702,7 @@ def sweep(
 
     lake: Folder of the lake [default: lake]
     thresholds: Thresholds of events, a list of numbers and ranges [default: 10..=400:10]
-    rules: Rules to compare; --harmed applies to the first [default: events]
+    rules: Rules to compare; --harmed applies to the first rule [default: events]
     cpu: What CPU time means
     classes: How outcomes are defined: sequence or terminal [default: sequence]
     train_until: Choose on the first DAYS of the trace, test on the rest
@@ -710,12 +710,12 @@ def sweep(
     bootstrap: Resamplings of jobs for confidence intervals, 0 for none [default: 0]
     seed: Seed of the resampling [default: 1]
     group_by: Split the sweep by class, priority or user of the jobs
-    spare_finishing: Spare tasks that have finished when they are condemned
+    spare_finishing: Do not condemn tasks that have finished
     harmed: List the harmed jobs of one threshold instead of the sweep
-    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
     engine: The engine that computes the facts [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
-    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_home: Folder of Spark, which contains `bin/spark-sql`
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
     spark_program: Path of this program on the workers
@@ -847,23 +847,23 @@ def detect(
     """Replay straggler detectors over recorded history.
 
     lake: Folder of the lake [default: lake]
-    detectors: Detectors to compare, one word each; `all` for every one [default: all]
+    detectors: Detectors to compare, separated by spaces, or `all` [default: all]
     heartbeat: Time between heartbeats [default: 10]
     progress: Where progress comes from [default: siblings]
     work: How `siblings` measures the work so far [default: slots]
-    noise: Noise on progress: standard deviation of the rate's log [default: 0]
+    noise: Noise of progress: standard deviation of the rate's log [default: 0]
     seed: Seed of noise and of random replacements [default: 1]
     every_heartbeat: Ask every detector at every heartbeat
     truth: Definitions of a straggler; the first one decides [default: median:1.5,mean:1.5,p90,median:1.3]
-    phase: Phase to look at, if the trace records phases
-    min_tasks: Fewest finished tasks of a group that is judged [default: 10]
+    phase: Phase to score, if the trace records phases
+    min_tasks: Minimum number of finished tasks of a judged group [default: 10]
     replacement: How long the copy of a flagged task takes [default: median]
-    curve: Precision and recall over each main parameter
+    curve: Show precision and recall by value of each main parameter
     windows: Windows of the Poisson detector to compare
-    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
     engine: Where the computation runs: this process or a Spark cluster [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
-    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_home: Folder of Spark, which contains `bin/spark-sql`
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
     spark_program: Path of this program on the workers
@@ -956,7 +956,7 @@ def fairness(
     spark_lake: Word | None = None,
     spark_program: Place | None = None,
 ) -> Result:
-    """Show who used how much, when, and how fairly.
+    """Show usage per user over time, and its fairness.
 
     lake: Folder of a lake, or NAME=DIR; repeat to merge clusters [default: lake]
     cpu: What CPU time means
@@ -982,7 +982,7 @@ def fairness(
     what_if: Compare the orders of users under all indices
     ceiling: Usage above which a user should be limited [default: 10%]
     early: Passing the ceiling within this many days counts as early
-    free: Capacity counts as free below this share of use [default: 0.5]
+    free: Share of use below which capacity counts as free [default: 0.5]
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     out: Folder for result.json, series and charts
@@ -990,10 +990,10 @@ def fairness(
     chart_width: Width of charts on paper, `3.3in` or `8.4cm`
     no_title: Draw charts without title and caption, for papers
     window_end: End of the window in seconds of the trace clock
-    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
     engine: Where the computation runs: this process or a Spark cluster [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
-    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_home: Folder of Spark, which contains `bin/spark-sql`
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
     spark_program: Path of this program on the workers
@@ -1082,27 +1082,27 @@ def replay(
     """Replay recorded history under other policies.
 
     lake: Folder of the lake [default: lake]
-    policies: Policies, one word each; the first is the baseline
-    cluster: Machines by specification instead of the lake's
+    policies: Policies, separated by spaces; the first is the baseline
+    cluster: Simulated machines instead of those of the lake
     from_: Replay only tasks that arrive at this time or later [default: 0]
     until: Leave out tasks that arrive at this time or later
     sample: Share of the jobs, sampled with the seed [default: 1]
     machines: Share of the lake's machines, sampled with the seed [default: 1]
-    failures: Draw failures of machines from a model of the lake's
+    failures: Draw failures of machines from a model of recorded ones
     overcommit: Factor of the capacities of the lake's machines
     reruns: How much work a copy or a restart has [default: same]
-    killed: When a task is killed that was killed while it ran
+    killed: When to kill a task whose recorded attempt was killed
     estimates: Estimate of a task's running time for orders that plan [default: requested]
     arrivals: Whether users submit as recorded or react
     load: Factor by which tasks arrive faster [default: 1]
     seed: Seed of samples and of all random numbers [default: 1]
     seeds: Number of seeds to replay with, starting at --seed [default: 1]
     group_by: Give a row per policy and job size, or policy and user
-    fragmentation: Also the free GPUs that cannot be given to tasks
-    tolerance_s: Seconds by which a hurt or helped job must differ [default: 1]
-    tolerance_share: Share of its response by which such a job must differ [default: 0.01]
+    fragmentation: Also report the free GPUs that tasks cannot use
+    tolerance_s: Least response difference of a hurt or helped job [default: 1]
+    tolerance_share: The same, as a share of the response under the first policy [default: 0.01]
     journal: Store every event of every replay
-    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
     columns: Columns to show: `all`, or a list of names
     sort: Column to sort the rows by, `NAME` or `NAME:desc`
     top: Rows to show, after --sort
@@ -1211,7 +1211,7 @@ def report(
 
     results: Folders of results [default: reports/analysis]
     compare: Compare two folders of results instead
-    out: Folder for the pages, by default `report` in RESULTS
+    out: Folder of the pages, by default `report` inside RESULTS
 
     `jobfate report --help` says more.
     """
@@ -1256,10 +1256,10 @@ def query(
     list: List the queries and the tables that each needs
     show: Print the text of the query instead of running it
     thresholds: Thresholds for the queries that need them [default: 10,20,50,100,200,300,400]
-    open_attempts: Where an attempt without a recorded end is closed [default: job-end]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
     engine: The engine that computes the facts [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
-    spark_home: Folder of Spark, with `bin/spark-sql` in it
+    spark_home: Folder of Spark, which contains `bin/spark-sql`
     spark_conf: A setting of Spark, such as spark.executor.memory=8g
     spark_lake: The lake as Spark sees it, such as `s3a://bucket/lake`
     spark_program: Path of this program on the workers
@@ -1329,11 +1329,11 @@ def reproduce(
     study: The study, or all of them
     lake: Folder of the lake [default: lake]
     trace: Folder of the trace; tables missing in --lake are ingested
-    seed: First seed of an experiment; run k has seed + k
+    seed: First seed of an experiment; run k has this seed plus k
     runs: Runs of each setting of an experiment
     from_: First day of the figures of ota, from the first event
     days: Days in the figures of ota; 7 as in the paper
-    users: Users in the figures of ota: how many, or which
+    users: Number or names of the users in the figures of ota
     ota_lake: Lake of the log that ota reads, for `all`
     stored: Count the verdicts of stored results, for `all`
     set: Set a parameter of an experiment; can be repeated
@@ -1389,7 +1389,7 @@ def synth(
     no_usage: bool = False,
     dirty: bool = False,
 ) -> Result:
-    """Write a synthetic trace with known answers.
+    """Write a synthetic trace with its ground truth.
 
     folder: Folder of the trace, new or empty
     source: Format: google-2011 (CSV) or google-2019 (JSON) [default: google-2011]

@@ -1,7 +1,5 @@
 //! When a kill rule kills, in words.
 
-use serde_json::Value;
-
 use crate::digits::counted;
 
 /// Time limits in per cent of the requested time, as a rule.
@@ -11,11 +9,11 @@ pub(crate) const LIMITS: &str = "slurm:of=requested";
 pub(crate) const OF_REQUESTED: &str = " % of the requested time";
 
 /// When a rule kills: `after 10 events`, `after 3 failures in a row`, `by k8s:backoff_limit=6`.
-pub(crate) fn condition(rule: &str, threshold: &Value) -> String {
+pub(crate) fn condition(rule: &str, threshold: i64) -> String {
     let name = rule.split(['+', '~', '=']).next().unwrap_or(rule);
-    let counts = |noun: &str| match threshold.as_u64() {
-        Some(count) => counted(count, noun),
-        None => format!("{threshold} {noun}s"),
+    let counts = |noun: &str| match u64::try_from(threshold) {
+        Ok(count) => counted(count, noun),
+        Err(_) => format!("{threshold} {noun}s"),
     };
     let after = match name {
         _ if rule == LIMITS => return format!("at {threshold}{OF_REQUESTED}"),
@@ -26,4 +24,21 @@ pub(crate) fn condition(rule: &str, threshold: &Value) -> String {
         _ => return format!("by {rule}"),
     };
     if name == rule { format!("after {after}") } else { format!("after {after} ({rule})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_named_with_what_it_counts() {
+        assert_eq!(condition("dead-time", 3600), "after 3600 s of dead time");
+        assert_eq!(condition("events", 1), "after 1 event");
+        assert_eq!(condition(LIMITS, 75), "at 75 % of the requested time");
+        assert_eq!(condition("k8s:backoff_limit=6", 6), "by k8s:backoff_limit=6");
+        assert_eq!(
+            condition("failures+events=5", 3),
+            "after 3 failures in a row (failures+events=5)"
+        );
+    }
 }

@@ -20,7 +20,7 @@ pub struct Definitions {
     /// The end of the window on the trace clock, µs; seconds in the file.
     #[serde(serialize_with = "write_end", deserialize_with = "read_end")]
     pub window_end: Option<i64>,
-    /// Where an attempt without a recorded end is closed.
+    /// When an attempt without a recorded end is closed.
     pub open_attempts: OpenAttempts,
 }
 

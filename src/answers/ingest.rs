@@ -34,8 +34,8 @@ pub struct IngestChoice {
     /// Kind of trace, by default recognised from its content
     ///
     /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, alibaba-2018,
-    /// kubernetes, or mapped with --map; google-2019-alloc-sets reads the alloc sets of the trace
-    /// of 2019 as jobs, and leaves its jobs out.
+    /// kubernetes, or mapped with --map; google-2019-alloc-sets reads only the alloc sets of the
+    /// trace of 2019, as jobs.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND"))]
     #[serde(with = "maybe")]
     pub source: Option<Source>,
@@ -57,7 +57,7 @@ pub struct IngestChoice {
     #[serde(with = "maybe")]
     pub timezone: Option<Zone>,
 
-    /// What counts as the user of a pod, `namespace` by default
+    /// Name that is the user of a pod, `namespace` by default
     ///
     /// Only for kubernetes. `namespace`, or `label:KEY` for the value of a label, such as `label:team`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "FROM"))]
@@ -68,14 +68,14 @@ pub struct IngestChoice {
     ///
     /// A file of at least 16 bytes, such as `head -c 32 /dev/urandom | base64 > key`. Users,
     /// accounts, groups, queues, machines and the names of jobs become keyed hashes (HMAC-SHA-256):
-    /// the same name gives the same hash in all lakes made with the key. Lines that give no row are
-    /// kept without their text, and headers without names. Anyone with the key can test whether a
+    /// the same name gives the same hash in all lakes made with the key. Rejected lines are stored
+    /// without their text, and headers without names. Anyone with the key can test whether a
     /// guessed name is in the lake, so store the key separately.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KEYFILE"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anonymize: Option<PathBuf>,
 
-    /// The only table, if `TRACE_DIR` directly contains its parts
+    /// Table name, if `TRACE_DIR` directly contains its parts
     ///
     /// Only for the Google trace.
     #[cfg_attr(feature = "cli", arg(long, value_name = "TABLE", conflicts_with = "tables"))]
@@ -103,10 +103,10 @@ pub struct IngestChoice {
 
     /// Lines of a part that may be rejected [default: 0.1%]
     ///
-    /// A count (`100`) or a share of the part's lines (`0.1%`). A line that gives no row is a
-    /// reject. All rejects are counted, and the first 256 MB of each part are kept under `rejects/`
-    /// in the lake with line, column and reason. A part with more rejects is not ingested, and the
-    /// exit code is 3.
+    /// A count (`100`) or a share of the part's lines (`0.1%`). A line that cannot become a row is
+    /// rejected. All rejects are counted, and the first 256 MB of each part are kept under
+    /// `rejects/` in the lake with line, column and reason. A part with more rejects is not
+    /// ingested, and the exit code is 3.
     #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT|PERCENT"))]
     #[serde(with = "maybe")]
     pub max_rejects: Option<MaxRejects>,
@@ -121,8 +121,8 @@ pub struct IngestChoice {
 
     /// This program's share of the work, `I/N`
     ///
-    /// N programs, on N machines with a shared file system, fill one lake in parallel: give each
-    /// the same arguments and a different I from 1 to N.
+    /// N processes, on N machines with a shared file system, can fill one lake in parallel. Start
+    /// each with the same arguments and its own I from 1 to N.
     #[cfg_attr(feature = "cli", arg(long, value_name = "I/N"))]
     #[serde(skip)]
     pub shard: Option<Shard>,

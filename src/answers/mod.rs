@@ -4,9 +4,7 @@
 //! table, charts and captions on a terminal, in a file and on a page. A file per study.
 
 pub mod account;
-mod amounts;
 pub mod analysis;
-mod checked;
 pub mod classify;
 pub(crate) mod condition;
 pub mod definitions;
@@ -23,6 +21,7 @@ pub mod machines;
 pub mod monthly;
 pub mod pass;
 pub mod predict;
+pub(crate) mod quality;
 pub mod replay;
 pub mod reproduce;
 pub mod sentences;

@@ -1,9 +1,9 @@
-//! Areas stacked over time, with lines above them: what a cluster handed out, and what it had.
+//! Areas stacked over time, with lines above them: usage of a cluster, and its capacity.
 //!
 //! ```text
 //!  ────────────────────────────  a line: the capacity
 //!  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒  areas, the first one at the bottom; each holds its value
-//!  ██████████████▄▄▄▄▄▄████████  from one edge to the next
+//!  ██████████████▄▄▄▄▄▄████████  constant from one edge to the next
 //! ```
 
 use super::axes::{Axis, Frame, Room, Scale};
@@ -16,19 +16,19 @@ use super::theme::Tone;
 /// Areas stacked over one pair of axes.
 #[derive(Clone, Debug)]
 pub struct AreaChart {
-    /// What is seen.
+    /// The title.
     pub title: String,
     /// Definition, source and censoring, below the title.
     pub caption: String,
-    /// What runs to the right, with its unit.
+    /// Title of the horizontal axis, with its unit.
     pub x_axis: String,
-    /// What runs up, with its unit.
+    /// Title of the vertical axis, with its unit.
     pub y_axis: String,
-    /// Where intervals begin, and where the last one ends.
+    /// The starts of the intervals, and the end of the last one.
     pub edges: Vec<f64>,
-    /// From bottom to top.
+    /// The areas from bottom to top.
     pub areas: Vec<Area>,
-    /// Lines over them.
+    /// Lines above them.
     pub lines: Vec<Area>,
 }
 
@@ -37,13 +37,13 @@ pub struct AreaChart {
 pub struct Area {
     /// Its name.
     pub name: String,
-    /// A value per interval, not below 0; none where nothing is known.
+    /// A value per interval, at least 0; `None` if unknown.
     pub values: Vec<Option<f64>>,
     /// Colour.
     pub tone: Tone,
 }
 
-/// The height that stacked values reach, interval by interval, below and with one of them.
+/// The lower and upper edge of each stacked value, interval by interval.
 fn stacked(chart: &AreaChart) -> Vec<Vec<[f64; 2]>> {
     let mut below = vec![0.0; chart.edges.len().saturating_sub(1)];
     let mut of = |area: &Area| -> Vec<[f64; 2]> {
@@ -57,7 +57,7 @@ fn stacked(chart: &AreaChart) -> Vec<Vec<[f64; 2]>> {
     chart.areas.iter().map(&mut of).collect()
 }
 
-/// The place of the plot and its axes.
+/// The position of the plot and its axes.
 fn frame(chart: &AreaChart, heights: &[Vec<[f64; 2]>], canvas: &Canvas) -> Frame {
     let look = canvas.look;
     let (size, margin) = (look.text, look.margin());
@@ -109,7 +109,7 @@ pub(super) fn draw(chart: &AreaChart, canvas: &mut Canvas) {
     }
     frame.close(first, canvas);
     canvas.height = frame.bottom() + below;
-    // From top to bottom, as they are stacked.
+    // From top to bottom, in stacking order.
     let areas = chart.areas.iter().rev().map(|one| (one, None));
     let lines = chart.lines.iter().map(|one| (one, Some(super::Stroke::Straight)));
     let named: Vec<Named<'_>> = areas
@@ -120,7 +120,7 @@ pub(super) fn draw(chart: &AreaChart, canvas: &mut Canvas) {
     canvas.height += 0.5 * canvas.look.margin();
 }
 
-/// The edge of an area: along its top, and back along its bottom.
+/// The outline of an area: along its top, and back along its bottom.
 fn outline(heights: &[[f64; 2]], edges: &[f64]) -> Vec<At> {
     let steps = |side: usize| {
         let own = heights.iter().enumerate();
@@ -132,7 +132,7 @@ fn outline(heights: &[[f64; 2]], edges: &[f64]) -> Vec<At> {
     steps(1).chain(lower.into_iter().rev()).collect()
 }
 
-/// The steps of a line, apart where nothing is known.
+/// The steps of a line, separated where values are unknown.
 fn pieces(line: &Area, edges: &[f64]) -> Vec<Vec<At>> {
     let known = line.values.iter().enumerate().filter_map(|(idx, value)| Some((idx, (*value)?)));
     let mut pieces: Vec<Vec<At>> = Vec::new();

@@ -1,36 +1,36 @@
-//! Axes: where a value stands, round ticks whose labels do not touch, and the frame of a plot.
+//! Axes: the position of values, round ticks whose labels do not touch, and the frame of a plot.
 //!
 //! ```text
-//!  title │                      ticks at 1, 2 or 5 times a power of ten; of a logarithmic axis at
-//!        │                      powers of ten, at 2 and 5 between them where there are few
+//!  title │                      ticks at 1, 2 or 5 times a power of ten; on a logarithmic axis at
+//!        │                      powers of ten, and at 2 and 5 between them if there are few
 //!    20 ─┼───────────────
-//!        │                      numbers beyond a million are counted in millions or billions, and
-//!     0 ─┼───────┬───────       the title says so
+//!        │                      numbers beyond a million are counted in millions or billions, as
+//!     0 ─┼───────┬───────       the title shows
 //!        0      100   title
 //! ```
 
 use super::canvas::{Align, At, Canvas, Layer, TimeSpan, count, lines_of, width_of};
 use super::theme::Ink;
 
-/// How an axis is spread.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Linear.
     Linear,
-    /// By powers of ten; points at or below 0 are put at the left edge.
+    /// Logarithmic; points at or below 0 are put at the left edge.
     Log,
 }
 
-/// Titles of axes along the time of a trace. Charts of a page with such axes show a window together.
+/// Titles of time axes of a trace. All charts on a page with such axes show the same window.
 pub const HOURS_OF_TRACE: &str = "time since the start of the trace (h)";
-/// The same in days.
+/// The title in days.
 pub const DAYS_OF_TRACE: &str = "time since the start of the trace (d)";
-/// The same of a replay, whose clock may begin long before its first task.
+/// The title for a replay, whose clock may start long before its first task.
 pub const HOURS_OF_REPLAY: &str = "time since the first arrival (h)";
-/// The same of a span within the trace.
+/// The title for a span within the trace.
 pub const DAYS_OF_SPAN: &str = "time since the start of the span (d)";
 
-/// Those titles: since when, in which unit, and how many seconds that is.
+/// Those titles with their start, unit, and seconds per unit.
 const TIMES: [(&str, &str, &str, f64); 4] = [
     (HOURS_OF_TRACE, "trace", "h", 3600.0),
     (HOURS_OF_REPLAY, "replay", "h", 3600.0),
@@ -38,34 +38,34 @@ const TIMES: [(&str, &str, &str, f64); 4] = [
     (DAYS_OF_SPAN, "span", "d", 86_400.0),
 ];
 
-/// The title of an axis where it stands beside each of many values: that of a time is short.
+/// The title of an axis next to each of many values; short for times.
 pub(super) fn beside_values(title: &str) -> String {
     let time = TIMES.iter().find(|time| time.0 == title);
     time.map_or_else(|| title.to_owned(), |(_, _, unit, _)| format!("time ({unit})"))
 }
 
-/// One axis: its range, and what is written at it.
+/// One axis: its range and labels.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     pub title: String,
     low: f64,
     high: f64,
     scale: Scale,
-    /// Values and their texts, from the lowest.
+    /// Values and their texts, lowest first.
     pub ticks: Vec<(f64, String)>,
 }
 
-/// Room for ticks.
+/// The space for tick labels.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Room {
-    /// Labels stand side by side on so many pixels, in letters of a height.
+    /// Labels side by side on a width in pixels, with a text height.
     Across(f64, f64),
-    /// Labels stand above each other.
+    /// Labels above each other on a height in pixels, with a text height.
     Up(f64, f64),
 }
 
 impl Room {
-    /// Whether the texts at their shares of the axis keep apart.
+    /// Whether the labels at their shares of the axis do not touch.
     fn holds(self, labels: &[(f64, String)]) -> bool {
         labels.windows(2).all(|pair| {
             let apart = (pair[1].0 - pair[0].0).abs();
@@ -89,14 +89,14 @@ impl Axis {
         }
     }
 
-    /// The ticks of the finest round step whose labels keep apart. An upright axis begins and ends
-    /// at a tick.
+    /// The ticks of the finest round step whose labels do not touch. A vertical axis begins and
+    /// ends at a tick.
     fn linear(title: &str, low: f64, high: f64, room: Room) -> Self {
         let high = if low < high { high } else { low + 1.0 };
         let (unit, name) = unit_of(low.abs().max(high.abs()));
         let title = if name.is_empty() { title.to_owned() } else { format!("{title}, {name}") };
         let of_step = |step: f64| {
-            // In steps; what misses a whole number by rounding alone is on it.
+            // In steps; a value that misses a whole number only by rounding counts as that number.
             let (from, to) = (low / step, high / step);
             let (first, last) = match room {
                 Room::Up(..) => ((from + 1e-9).floor(), (to - 1e-9).ceil()),
@@ -128,7 +128,7 @@ impl Axis {
         self.ticks.iter().map(|(value, text)| (self.place(*value), text.clone())).collect()
     }
 
-    /// An axis of powers of ten, whose `low` is above 0.
+    /// A logarithmic axis, whose `low` is above 0.
     fn log(title: &str, low: f64, high: f64, room: Room) -> Self {
         let low = if 0.0 < low { low } else { 1.0 };
         let high = if low < high { high } else { low * 10.0 };
@@ -156,8 +156,8 @@ impl Axis {
         fine.chain(coarse).find(fits).unwrap_or_else(|| of(&[], 1))
     }
 
-    /// Where a value stands: 0 at the lower end of the axis, 1 at the upper. What a logarithmic
-    /// axis does not reach is put at its lower end.
+    /// The position of a value: 0 at the lower end of the axis, 1 at the upper. Values below a
+    /// logarithmic axis are put at its lower end.
     pub(super) fn place(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
@@ -174,7 +174,7 @@ impl Axis {
     }
 }
 
-/// The next of 1, 2 and 5 times a power of ten, up or down.
+/// The next 1, 2 or 5 times a power of ten, up or down.
 fn rounded(value: f64, is_up: bool) -> f64 {
     let power = 10_f64.powf(value.log10().floor());
     let mut digits = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter();
@@ -186,7 +186,7 @@ fn rounded(value: f64, is_up: bool) -> f64 {
     found.unwrap_or(value)
 }
 
-/// What numbers are counted in where the largest is `size`.
+/// The unit in which numbers are counted if the largest is `size`.
 fn unit_of(size: f64) -> (f64, &'static str) {
     if size < 1e6 {
         (1.0, "")
@@ -199,7 +199,8 @@ fn unit_of(size: f64) -> (f64, &'static str) {
     }
 }
 
-/// A tick of an even axis: as many decimals as the step needs, thousands apart.
+/// The text of a tick on a linear axis: as many decimals as the step needs, with thousands
+/// separated.
 fn linear_text(value: f64, step: f64) -> String {
     let needed = (0..12_u32).find(|&digits| {
         let scaled = step * 10_f64.powi(digits.cast_signed());
@@ -225,12 +226,12 @@ fn linear_text(value: f64, step: f64) -> String {
     grouped
 }
 
-/// A tick of a logarithmic axis without powers.
+/// The text of a tick on a logarithmic axis as a plain number.
 fn plain_text(value: f64) -> String {
     linear_text(value, 10_f64.powf(value.log10().floor()))
 }
 
-/// A tick of a logarithmic axis as a power of ten.
+/// The text of a tick on a logarithmic axis as a power of ten.
 fn power_text(digit: f64, power: i32) -> String {
     const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let mut text = if digit == 1.0 { String::from("10") } else { format!("{digit:.0}×10") };
@@ -242,7 +243,7 @@ fn power_text(digit: f64, power: i32) -> String {
     text
 }
 
-/// The inside of a plot, on the canvas.
+/// The inside of a plot on the canvas.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     pub left: f64,
@@ -254,7 +255,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Where a pair of values stands.
+    /// The position of a pair of values.
     pub(super) fn at(&self, x: f64, y: f64) -> At {
         (self.left + self.x.place(x) * self.width, self.top + (1.0 - self.y.place(y)) * self.height)
     }
@@ -263,7 +264,7 @@ impl Frame {
         self.top + self.height
     }
 
-    /// Draws grid, ticks and titles. Returns how many pixels stand below the plot.
+    /// Draws grid, ticks and titles. Returns how many pixels they take below the plot.
     pub(super) fn draw(&self, canvas: &mut Canvas) -> f64 {
         let size = canvas.look.text;
         let thin = canvas.look.line();
@@ -284,7 +285,7 @@ impl Frame {
         Self::below(canvas, &self.x.title, self.width)
     }
 
-    /// Draws the lower axis alone.
+    /// Draws only the lower axis.
     pub(super) fn draw_x(&self, canvas: &mut Canvas) {
         let size = canvas.look.text;
         let thin = canvas.look.line();
@@ -294,7 +295,7 @@ impl Frame {
             let (x, _) = self.at(*value, self.y.low());
             canvas.line(vec![(x, self.top), (x, below)], thin, Ink::GRID);
             canvas.line(vec![(x, below), (x, below + 0.3 * size)], thin, Ink::TEXT);
-            // A number at the edge of the picture moves a little, or has no room.
+            // A label at the edge of the picture moves a little, or is left out.
             let half = width_of(text, size) / 2.0;
             let moved = x.clamp(half, (canvas.look.width - half).max(half));
             if (moved - x).abs() < 0.8 * size {
@@ -312,7 +313,7 @@ impl Frame {
         }
     }
 
-    /// The time that the plot shows, if its lower axis is one of the time of a trace.
+    /// The time span of the plot, if its lower axis is the time of a trace.
     pub(super) fn time(&self) -> Option<TimeSpan> {
         let (_, since, unit, unit_s) = TIMES.into_iter().find(|time| time.0 == self.x.title)?;
         Some(TimeSpan {
@@ -324,7 +325,7 @@ impl Frame {
         })
     }
 
-    /// Says that all marks from one on lie within the plot.
+    /// Declares that all marks from `first` on are within the plot.
     pub(super) fn close(&self, first: usize, canvas: &mut Canvas) {
         if let Some(time) = self.time() {
             canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: Some(time) });
@@ -341,7 +342,7 @@ impl Frame {
         labels_width(&self.y, size)
     }
 
-    /// Pixels that an upright axis takes at the left of a plot of some height.
+    /// Pixels that a vertical axis takes to the left of a plot of some height.
     pub(super) fn left_of(axis: &Axis, height: f64, size: f64) -> f64 {
         let lines = count(lines_of(&axis.title, height, size).len());
         0.9 * size + labels_width(axis, size) + 1.3 * size * lines
@@ -384,7 +385,7 @@ mod tests {
     }
 
     proptest! {
-        /// Labels never touch, lie within the axis, and stand at values that they name.
+        /// Labels never touch, lie within the axis, and are at the values that they show.
         #[test]
         fn labels_keep_apart(
             low in -1e3_f64..1e3, span in (-4.0..15.0_f64).prop_map(|power| 10_f64.powf(power)),

@@ -1,4 +1,4 @@
-//! Horizontal bars with their values written beside them.
+//! Horizontal bars with their values next to them.
 
 use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, Canvas, Place, Shape, count, shortened, width_of};
@@ -8,13 +8,13 @@ use super::theme::{Ink, Tone};
 /// Horizontal bars from 0.
 #[derive(Clone, Debug)]
 pub struct BarChart {
-    /// What is seen.
+    /// The title.
     pub title: String,
     /// Definition and source, below the title.
     pub caption: String,
-    /// What the length of a bar is, with its unit.
+    /// Title of the axis of bar lengths, with its unit.
     pub value_axis: String,
-    /// From top to bottom.
+    /// The bars from top to bottom.
     pub bars: Vec<Bar>,
 }
 
@@ -31,8 +31,8 @@ pub struct Bar {
     pub tone: Tone,
 }
 
-/// The widest name that stands beside its bar, as a share of the picture; a wider one stands above
-/// it.
+/// The widest name that is placed beside its bar, as a share of the picture; wider names are placed
+/// above it.
 const BESIDE: f64 = 0.34;
 
 pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
@@ -44,13 +44,13 @@ pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
         chart.bars.iter().map(|bar| width_of(text(bar), size)).fold(0.0, f64::max)
     };
     let (labels, notes) = (widest(|bar| &bar.label), widest(|bar| &bar.note));
-    // Where name and note leave no room for a bar, the name is above it.
+    // If name and note leave no space for a bar, the name is above it.
     let is_above = BESIDE * room < labels || 0.66 * room < labels + notes;
     let left = margin + if is_above { 0.0 } else { labels + 0.7 * size };
     let row = size * if is_above { 3.4 } else { 2.2 };
     let width = look.width - margin - left;
     let longest = chart.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
-    // Room for the longest note behind the longest bar.
+    // Leaves space for the longest note after the longest bar.
     let taken = ((notes + size) / width).min(0.8);
     let reach = if longest == 0.0 { 1.0 } else { longest / (1.0 - taken) };
     let frame = Frame {
@@ -77,7 +77,7 @@ pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
         } else {
             canvas.text(&bar.label, (left - 0.7 * size, middle), Align::Right, size, Ink::TEXT);
         }
-        // The whole row, so that a short bar is found as well.
+        // The whole row, so that a short bar can be pointed at too.
         let mut says = says(&bar.label, &[(&chart.value_axis, bar.value)]);
         if !bar.note.is_empty() {
             says.push('\n');

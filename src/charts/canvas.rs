@@ -1,7 +1,7 @@
-//! What a picture is made of, before it is a file: marks in CSS pixels (1/96 in), from the top left.
+//! The marks of a picture before it is a file, in CSS pixels (1/96 in) from the top left.
 //!
-//! In: charts put marks on it. Out: one list that every format draws, so that SVG, PNG and PDF show
-//! the same. Text is measured with the font that is compiled in.
+//! In: marks from charts. Out: one list that every format draws, so that SVG, PNG and PDF show the
+//! same. Text is measured with the embedded font.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -13,10 +13,10 @@ use super::theme::{Dash, Ink, Look};
 /// The font of all pictures.
 pub(super) const FONT_BYTES: &[u8] = include_bytes!("font/DejaVuSans-Latin.ttf");
 
-/// A place: to the right, and down.
+/// A position: to the right, and down.
 pub(super) type At = (f64, f64);
 
-/// Which part of a text stands at its place.
+/// Which part of a text is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     /// Its beginning.
@@ -27,7 +27,7 @@ pub(super) enum Align {
     Right,
 }
 
-/// One thing to be drawn.
+/// One thing to draw.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mark {
     /// A line through points.
@@ -42,65 +42,65 @@ pub(super) enum Mark {
     Dot { at: At, radius: f64, ink: Ink },
     /// A circle.
     Ring { at: At, radius: f64, width: f64, ink: Ink },
-    /// A line of text whose base line is at `at`; read from the bottom up if it is turned.
+    /// A line of text with its base line at `at`; a turned text reads upwards.
     Text { at: At, text: String, size: f64, align: Align, is_turned: bool, ink: Ink },
 }
 
-/// A shape that has something to say.
+/// A shape with a tooltip.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shape {
     /// A point.
     Point(At),
-    /// Left, top, width, height.
+    /// A rectangle: left, top, width, height.
     Area(At, At),
 }
 
-/// A place of the picture and what it tells, a line per fact.
+/// A shape and its tooltip, with a line per fact.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Place {
     pub shape: Shape,
     pub says: String,
 }
 
-/// What a page has to know of a plot over time to narrow it to a window.
+/// Data about a plot over time, with which a page can narrow it to a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TimeSpan {
-    /// Since when: `trace`, `replay`, `span`.
+    /// The origin of its clock: `trace`, `replay`, `span`.
     pub since: &'static str,
     /// The unit of the axis.
     pub unit: &'static str,
-    /// Where the plot begins and ends, s.
+    /// Start and end of the plot, s.
     pub seconds: [f64; 2],
-    /// Where that is on the canvas.
+    /// Their horizontal positions on the canvas.
     pub across: [f64; 2],
     /// Its upper and its lower edge.
     pub down: [f64; 2],
 }
 
-/// Marks that belong together: what lies within a plot over time, or the ticks of its axis.
+/// Marks that belong together: the contents of a plot over time, or the ticks of its axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layer {
-    /// Their places among all marks.
+    /// Their positions among all marks.
     pub marks: Range<usize>,
-    /// What the plot shows; none for ticks.
+    /// The time span of the plot; `None` for ticks.
     pub time: Option<TimeSpan>,
 }
 
-/// A picture that is being made. Title and caption are above the rest, at negative heights.
+/// A picture that is being drawn. Title and caption are above the rest, at negative heights.
 #[derive(Debug)]
 pub(super) struct Canvas {
     pub look: Look,
     /// Title and caption.
     pub head: Vec<Mark>,
-    /// Pixels that they take.
+    /// Their height in pixels.
     pub head_height: f64,
-    /// All else.
+    /// All other marks.
     pub marks: Vec<Mark>,
-    /// Which of these a page may narrow to a window of time, from the first.
+    /// Groups of these marks that a page may narrow to a window of time, in order.
     pub layers: Vec<Layer>,
-    /// What tells its value under the pointer.
+    /// Shapes with tooltips.
     pub places: Vec<Place>,
-    /// Pixels below the head that are in use.
+    /// The used height below the head, in pixels.
     pub height: f64,
 }
 
@@ -145,7 +145,7 @@ impl Canvas {
         self.marks.push(Mark::Box { at, size, ink });
     }
 
-    /// Writes a text whose middle is at the height of `at`.
+    /// Writes a text that is vertically centred at `at`.
     pub(super) fn text(&mut self, text: &str, at: At, align: Align, size: f64, ink: Ink) {
         if !text.is_empty() {
             let (text, at) = (text.to_owned(), (at.0, at.1 + 0.36 * size));
@@ -153,7 +153,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a text from the bottom up, its middle at `at`.
+    /// Writes a text upwards, centred at `at`.
     pub(super) fn turned(&mut self, text: &str, at: At, size: f64, ink: Ink) {
         if !text.is_empty() {
             let (text, at) = (text.to_owned(), (at.0 + 0.36 * size, at.1));
@@ -168,7 +168,7 @@ pub(super) fn count(of: usize) -> f64 {
     f64::from(u32::try_from(of).unwrap_or(u32::MAX))
 }
 
-/// The font, once it was read.
+/// The font, parsed once.
 pub(super) fn face() -> &'static Face<'static> {
     static FACE: OnceLock<Face<'static>> = OnceLock::new();
     FACE.get_or_init(|| {
@@ -177,7 +177,7 @@ pub(super) fn face() -> &'static Face<'static> {
     })
 }
 
-/// The glyph of a letter, and its width in heights of the text.
+/// The glyph of a letter, and its width as a multiple of the text height.
 pub(super) fn glyph(letter: char) -> (GlyphId, f64) {
     let face = face();
     let id = face.glyph_index(letter).unwrap_or_default();
@@ -185,12 +185,12 @@ pub(super) fn glyph(letter: char) -> (GlyphId, f64) {
     (id, f64::from(width) / f64::from(face.units_per_em()))
 }
 
-/// The width of a text of some height.
+/// The width of a text at a text height.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
     text.chars().map(|letter| glyph(letter).1).sum::<f64>() * size
 }
 
-/// Breaks a text at spaces into lines that are not wider than `room`; a longer word stays whole.
+/// Breaks a text at spaces into lines of at most `room`; a longer word stays whole.
 pub(super) fn wrap(text: &str, room: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -205,12 +205,12 @@ pub(super) fn wrap(text: &str, room: f64, size: f64) -> Vec<String> {
     lines
 }
 
-/// The same, of words that are cut if they are wider.
+/// Breaks a text into lines, and shortens words that are wider.
 pub(super) fn lines_of(text: &str, room: f64, size: f64) -> Vec<String> {
     wrap(text, room, size).iter().map(|line| shortened(line, room, size)).collect()
 }
 
-/// The text, its middle left out if it is wider than `room`.
+/// The text, with its middle left out if it is wider than `room`.
 pub(super) fn shortened(text: &str, room: f64, size: f64) -> String {
     if width_of(text, size) <= room {
         return text.to_owned();

@@ -14,7 +14,7 @@ use crate::digits::grouped;
 /// Amounts that flow from stage to stage.
 #[derive(Clone, Debug)]
 pub struct FlowChart {
-    /// What is seen.
+    /// The title.
     pub title: String,
     /// Definition, source and censoring, below the title.
     pub caption: String,
@@ -22,7 +22,7 @@ pub struct FlowChart {
     pub unit: String,
     /// The nodes of each stage, from left to right and from top to bottom.
     pub stages: Vec<Vec<FlowNode>>,
-    /// What takes the same way, each with its node in every stage.
+    /// Groups that pass the same nodes, each with its node in every stage.
     pub ways: Vec<FlowWay>,
 }
 
@@ -38,13 +38,13 @@ pub struct FlowNode {
 /// A way through all stages.
 #[derive(Clone, Debug)]
 pub struct FlowWay {
-    /// The place of its node in each stage.
+    /// The position of its node in each stage.
     pub nodes: Vec<usize>,
-    /// How many take it.
+    /// The number of jobs on it.
     pub count: u64,
 }
 
-/// A node as it is drawn: upper edge and height of its bar.
+/// A drawn node: upper edge and height of its bar.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bar {
     top: f64,
@@ -52,17 +52,17 @@ struct Bar {
     count: u64,
 }
 
-/// Steps of the edge of a band.
+/// Number of steps along the edge of a band.
 const STEPS: u32 = 12;
 
-/// Height of a name with its number below, in heights of the text.
+/// Height of a name with its number below, as a multiple of the text height.
 const LABEL: f64 = 2.7;
 
-/// The share of the picture that names at the right may take.
+/// The share of the picture's width for names at the right.
 const NAMES: f64 = 0.34;
 
 impl FlowChart {
-    /// How many pass each node of a stage.
+    /// The amount at each node of a stage.
     fn counts(&self, stage: usize) -> Vec<u64> {
         let mut counts = vec![0; self.stages[stage].len()];
         for way in &self.ways {
@@ -77,15 +77,15 @@ impl FlowChart {
         self.ways.iter().map(|way| way.count).sum()
     }
 
-    /// How many go from one node to one of the next stage.
+    /// The amount from one node to a node of the next stage.
     fn between(&self, stage: usize, from: usize, to: usize) -> u64 {
         let is_it = |way: &&FlowWay| way.nodes.get(stage..stage + 2) == Some(&[from, to][..]);
         self.ways.iter().filter(is_it).map(|way| way.count).sum()
     }
 
-    /// A number with its share of all.
+    /// A number with its share of the total.
     fn said(&self, amount: u64) -> String {
-        #[expect(clippy::cast_precision_loss, reason = "a share on paper")]
+        #[expect(clippy::cast_precision_loss, reason = "a share for display")]
         let share = amount as f64 / self.total().max(1) as f64 * 100.0;
         let share = match share {
             share if 0.0 < share && share < 0.1 => "<0.1".to_owned(),
@@ -131,7 +131,7 @@ pub(super) fn draw(chart: &FlowChart, canvas: &mut Canvas) {
                 let text = shortened(text, room, size);
                 canvas.text(&text, (x, middle + down * size), Align::Left, size, ink);
             }
-            #[expect(clippy::cast_precision_loss, reason = "told with six digits")]
+            #[expect(clippy::cast_precision_loss, reason = "shown with six digits")]
             let amounts = [(chart.unit.as_str(), bar.count as f64)];
             let shape = Shape::Area(at, (thick, bar.high));
             canvas.places.push(Place { shape, says: says(&node.name, &amounts) });
@@ -142,7 +142,7 @@ pub(super) fn draw(chart: &FlowChart, canvas: &mut Canvas) {
     canvas.height = lowest + margin;
 }
 
-/// The bars of a stage: as high as their amounts, and so far apart that names keep apart.
+/// The bars of a stage: heights in proportion to amounts, spaced so that names do not touch.
 fn bars_of(chart: &FlowChart, stage: usize, canvas: &Canvas) -> Vec<Bar> {
     let look = canvas.look;
     let counts = chart.counts(stage);
@@ -161,13 +161,13 @@ fn bars_of(chart: &FlowChart, stage: usize, canvas: &Canvas) -> Vec<Bar> {
 }
 
 /// The height of an amount.
-#[expect(clippy::cast_precision_loss, reason = "a length on paper")]
+#[expect(clippy::cast_precision_loss, reason = "a length for display")]
 fn height(chart: &FlowChart, count: u64, canvas: &Canvas) -> f64 {
     let whole = 0.7 * canvas.look.plot_height(canvas.look.width);
     whole * count as f64 / chart.total().max(1) as f64
 }
 
-/// Draws what goes from a stage to the next, in the colour of where it goes.
+/// Draws the bands from a stage to the next, in the colour of their target.
 fn bands(
     chart: &FlowChart,
     stage: usize,
@@ -191,7 +191,7 @@ fn bands(
             canvas.marks.push(Mark::Area { points, ink: target.tone.ink().with_opacity(0.32) });
             let middle = (f64::midpoint(left, right), f64::midpoint(start, end) + shown / 2.0);
             let name = format!("{} to {}", source.name, target.name);
-            #[expect(clippy::cast_precision_loss, reason = "told with six digits")]
+            #[expect(clippy::cast_precision_loss, reason = "shown with six digits")]
             let says = says(&name, &[(chart.unit.as_str(), amount as f64)]);
             canvas.places.push(Place { shape: Shape::Point(middle), says });
         }
@@ -202,7 +202,7 @@ fn bands(
 fn band([(left, start), (right, end)]: [At; 2], high: f64) -> Vec<At> {
     let upper = (0..=STEPS).map(|at| {
         let share = f64::from(at) / f64::from(STEPS);
-        // Level where it leaves and where it comes in.
+        // Horizontal at both ends.
         let bent = share * share * (3.0 - 2.0 * share);
         (left + (right - left) * share, start + (end - start) * bent)
     });
@@ -233,8 +233,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: every stage shows all, what leaves a node is what came in, and heights are in
-        /// proportion to amounts.
+        /// Promise: every stage shows the total, each node sends out what it receives, and heights
+        /// are in proportion to amounts.
         #[test]
         fn nothing_is_lost_between_stages(
             ways in prop::collection::vec(((0..4_usize, 0..4_usize, 0..4_usize), 0..1_000_u64), 0..20),

@@ -1,8 +1,8 @@
-//! A row per name, and in each column a value with its interval: several measures of the same things
-//! side by side.
+//! A row per name, and in each column a value with its interval: several measures of the same
+//! things side by side.
 //!
 //! ```text
-//!  late    │    --o--       │  -o-         what the line spans is said below the title
+//!  late    │    --o--       │  -o-         the caption says what the line spans
 //!  yarn    │ -o-            │       --o--
 //!          └─────────────── └──────────────
 //!           precision (%)     recall (%)
@@ -16,28 +16,28 @@ use super::theme::{Ink, Tone};
 /// Values with intervals, in rows and columns.
 #[derive(Clone, Debug)]
 pub struct ForestChart {
-    /// What is seen.
+    /// The title.
     pub title: String,
-    /// Definition and source, below the title, and what the intervals are.
+    /// Definition and source, and the meaning of the intervals, below the title.
     pub caption: String,
     /// Names of the rows, from top to bottom.
     pub rows: Vec<String>,
-    /// From left to right.
+    /// The columns from left to right.
     pub columns: Vec<ForestColumn>,
 }
 
 /// One measure.
 #[derive(Clone, Debug)]
 pub struct ForestColumn {
-    /// What it is, with its unit.
+    /// The measure, with its unit.
     pub axis: String,
-    /// A value per row; none where it is not known.
+    /// A value per row; `None` if unknown.
     pub values: Vec<Option<Interval>>,
     /// Colour.
     pub tone: Tone,
 }
 
-/// A value, and from where to where it may lie.
+/// A value and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Lower bound.
@@ -48,7 +48,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The narrowest plot, in heights of the text.
+/// The narrowest plot, as a multiple of the text height.
 const NARROWEST: f64 = 7.0;
 
 pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
@@ -59,7 +59,7 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
     let names = names.min(0.3 * look.width);
     let left = margin + names + 0.7 * size;
     let room = look.width - margin - left;
-    // Labels stand in the middle of their ticks: those at the ends of two plots need as much.
+    // Labels are centred at their ticks, so adjacent labels of two plots need this gap.
     let widest = chart.columns.iter().map(|column| widest_label(column, room / 3.0, size));
     let gap = widest.fold(size, f64::max) + size;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few columns")]

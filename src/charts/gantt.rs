@@ -1,4 +1,4 @@
-//! Who ran where and when: a row per machine, a bar per attempt.
+//! Attempts on machines over time: a row per machine, a bar per attempt.
 
 use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, At, Canvas, Mark, Place, Shape, count, shortened, width_of};
@@ -9,44 +9,44 @@ use super::theme::{Ink, Marker, Tone};
 /// Bars over time, in rows.
 #[derive(Clone, Debug)]
 pub struct GanttChart {
-    /// What is seen.
+    /// The title.
     pub title: String,
     /// Definition and source, below the title.
     pub caption: String,
-    /// The time, with its unit.
+    /// Title of the time axis, with its unit.
     pub time_axis: String,
-    /// Names of the rows, from top to bottom; a row without one belongs to that above it.
+    /// Names of the rows, from top to bottom; a row without a name belongs to the row above.
     pub rows: Vec<String>,
     /// The bars, in any order.
     pub spans: Vec<GanttSpan>,
-    /// What the colours mean.
+    /// The meaning of the colours.
     pub legend: Vec<(String, Tone)>,
 }
 
 /// One bar.
 #[derive(Clone, Debug)]
 pub struct GanttSpan {
-    /// In which row.
+    /// Index of its row.
     pub row: usize,
-    /// From when.
+    /// Start.
     pub from: f64,
-    /// Until when.
+    /// End.
     pub to: f64,
-    /// Written on it where it is long enough; the first word alone where all is too long.
+    /// The text on it, if it fits; otherwise the first word, if that fits.
     pub label: String,
     /// Colour.
     pub tone: Tone,
 }
 
-/// Pixels for the sign at the end of a bar, in heights of the text; a bar of less than twice as many
-/// has none.
+/// Size of the sign at the end of a bar, as a multiple of the text height; bars shorter than twice
+/// that have none.
 const SIGN: f64 = 0.9;
 
 /// The sign of a colour on a bar.
 fn signed(tone: Tone, at: At, canvas: &mut Canvas) {
     let (size, ink) = (canvas.look.text, tone.ink());
     match tone.style().1 {
-        // A ring is open: what it encloses is the bar.
+        // A ring is open: the bar shows inside it.
         Marker::Ring => {
             let (radius, width, ink) = (0.24 * size, 0.12 * size, ink.for_text());
             canvas.marks.push(Mark::Ring { at, radius, width, ink });
@@ -81,7 +81,7 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
     };
     frame.draw_x(canvas);
     let above = |row_idx: usize| top + row * count(row_idx);
-    // What lies on another bar is parted from it.
+    // Bars on top of another bar are separated from it.
     let mut until = vec![f64::NEG_INFINITY; chart.rows.len()];
     for span in &chart.spans {
         let (start, end) = (frame.at(span.from, 0.0).0, frame.at(span.to, 0.0).0);
@@ -98,7 +98,7 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
         let shape = Shape::Area((start, y), (end - start, high));
         canvas.places.push(Place { shape, says: says(&span.label, &amounts) });
         let small = size * 0.95;
-        // What ends a bar is told by a form as well as by its colour.
+        // The end of a bar is shown by a sign as well as by its colour.
         let sign = if 2.0 * SIGN * size < end - start { SIGN * size } else { 0.0 };
         if 0.0 < sign {
             let at = (end - gap / 2.0 - sign / 2.0, y + high / 2.0);
@@ -119,7 +119,7 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
     canvas.height = frame.bottom() + Frame::below(canvas, &frame.x.title, width) + 0.5 * margin;
 }
 
-/// What the colours mean, above the plot. Returns where the plot begins.
+/// Draws the meaning of the colours above the plot. Returns where the plot begins.
 fn legend(chart: &GanttChart, canvas: &mut Canvas) -> f64 {
     let (size, margin) = (canvas.look.text, canvas.look.margin());
     let (mut x, mut y) = (margin, margin);
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_bar_says_what_fits_on_it() {
-        // 100 hours are some 700 pixels; a letter is some 7.
+        // 100 hours are about 700 pixels; a letter is about 7.
         let said = |hours: f64| {
             let span = |row, to, label: &str| GanttSpan {
                 row,

@@ -1,7 +1,7 @@
-//! Strokes over filled shapes, so that areas side by side differ in print without colour.
+//! Strokes over filled shapes, so that adjacent areas differ in print without colour.
 //!
-//! In: the outline of a shape and a tone. Out: strokes that lie within it, in one mark. Strokes of a
-//! tone stand at the same places in every shape, so shapes that touch look like one.
+//! In: the outline of a shape and a tone. Out: strokes within it, as one mark. Strokes of a tone
+//! are at the same positions in every shape, so touching shapes of a tone look like one.
 //!
 //! ```text
 //!  ╱╱╱╱╱╱╱╱╱  vermilion     │││││││││  orange     ╳╳╳╳╳╳╳╳╳  sky
@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use super::canvas::{At, Canvas, Mark};
 use super::theme::{Ink, Tone};
 
-/// From one stroke to the next, in heights of the text.
+/// Distance between strokes, as a multiple of the text height.
 const APART: f64 = 0.6;
 
-/// How much strokes cover of what lies below them.
+/// Opacity of the strokes.
 const OPACITY: f64 = 0.6;
 
-/// A shorter stroke is no more than a point, in pixels.
+/// Shorter strokes look like points and are left out, pixels.
 const SHORTEST: f64 = 0.5;
 
 /// Directions of the strokes of a tone: to the right, and down.
@@ -35,11 +35,11 @@ pub(super) const fn directions(tone: Tone) -> &'static [At] {
     }
 }
 
-/// Lines on either side of the corner of a canvas: more than any canvas shows. Values of a damaged
-/// trace can lie far outside of it.
+/// Most lines on either side of the corner of a canvas: more than any canvas shows. Values of a
+/// damaged trace can be far outside of it.
 const LINES_MAX: f64 = 5_000.0;
 
-/// Strokes over a shape that was filled with a tone.
+/// Draws strokes over a shape filled with a tone.
 pub(super) fn hatch(outline: &[At], tone: Tone, canvas: &mut Canvas) {
     let look = canvas.look;
     let strokes = directions(tone).iter().flat_map(|&way| strokes(outline, way, APART * look.text));
@@ -51,19 +51,19 @@ pub(super) fn hatch(outline: &[At], tone: Tone, canvas: &mut Canvas) {
     }
 }
 
-/// The pieces of parallel lines that lie within a polygon: between the first and the second edge that
-/// a line crosses, the third and the fourth, and so on.
+/// The pieces of parallel lines within a polygon: between the first and second edge that a line
+/// crosses, the third and fourth, and so on.
 fn strokes(outline: &[At], (right, down): At, apart: f64) -> Vec<[At; 2]> {
     let length = right.hypot(down);
     let (right, down) = (right / length, down / length);
-    // Which line a point is on, and where along it.
+    // The line of a point, and its position along that line.
     let line = |(x, y): At| (y * right - x * down) / apart;
     let along = |(x, y): At| x * right + y * down;
     let mut crossings: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
     for (idx, &to) in outline.iter().enumerate() {
         let from = outline[idx.checked_sub(1).unwrap_or(outline.len() - 1)];
         let (low, high) = if line(from) < line(to) { (from, to) } else { (to, from) };
-        // An edge has its lower end and not its upper one: no corner is counted twice.
+        // An edge includes its lower end but not its upper one, so no corner is counted twice.
         #[expect(clippy::cast_possible_truncation, reason = "few lines")]
         let number = |place: f64| place.ceil().clamp(-LINES_MAX, LINES_MAX) as i64;
         let lines = number(line(low))..number(line(high));
@@ -91,7 +91,7 @@ mod tests {
 
     use super::*;
 
-    /// Stacked steps as an area has them.
+    /// Stacked steps, as in an area.
     fn outlines() -> impl Strategy<Value = Vec<[f64; 2]>> {
         let step = (0.0..50.0, 0.0..50.0).prop_map(|(low, high): (f64, f64)| [low, low + high]);
         prop::collection::vec(step, 1..20)
@@ -100,8 +100,8 @@ mod tests {
     const WIDE: f64 = 10.0;
 
     proptest! {
-        /// Against the definition: a point of the plane is within the steps or not, and strokes
-        /// cover as much of the shape as their distance says.
+        /// Compared with the definition: each point is within the steps or not, and strokes cover
+        /// as much of the shape as their distance implies.
         #[test]
         fn strokes_lie_within_their_shape(steps in outlines(), tone in 0..6_usize) {
             let tones = [Tone::Vermilion, Tone::Green, Tone::Orange, Tone::Purple, Tone::Sky, Tone::Grey];
@@ -116,7 +116,7 @@ mod tests {
             for &way in directions(tones[tone]) {
                 let apart = 0.05;
                 let found = strokes(&outline, way, apart);
-                // Where steps touch in a point, a stroke has no length.
+                // If steps touch in a point, a stroke has no length.
                 let seen = |[from, to]: &&[At; 2]| 1e-6 < (to.0 - from.0).hypot(to.1 - from.1);
                 for [from, to] in found.iter().filter(seen) {
                     for share in [0.25, 0.5, 0.75] {
@@ -124,7 +124,7 @@ mod tests {
                         let y = -(from.1 + share * (to.1 - from.1));
                         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few steps")]
                         let at = (x / WIDE).floor().clamp(0.0, 19.0) as usize;
-                        // At the edge of two steps it may be in either.
+                        // At the edge between two steps it may be in either.
                         let near = [at.checked_sub(1), Some(at), Some(at + 1)];
                         let is_edge = (x / WIDE - (x / WIDE).round()).abs() < 1e-6;
                         let within = near.into_iter().flatten().filter(|&one| one == at || is_edge)
@@ -135,7 +135,7 @@ mod tests {
                 }
                 let covered: f64 = found.iter()
                     .map(|[from, to]| (to.0 - from.0).hypot(to.1 - from.1) * apart).sum();
-                // A sum over lines misses at most what changes from one to the next.
+                // The error of a sum over lines is at most the change from one line to the next.
                 let changes: f64 = steps.iter().map(|step| 2.0 * (step[1] - step[0]) + 200.0).sum();
                 let error = 2.0 * changes * apart;
                 prop_assert!((covered - whole).abs() <= error, "{covered} {whole} {error}");

@@ -1,4 +1,4 @@
-//! A field per row and column, darker for larger values: hours of a week, machines over time.
+//! A cell per row and column, darker for larger values: hours of a week, machines over time.
 
 use std::ops::Range;
 
@@ -8,35 +8,35 @@ use super::says;
 use super::theme::Ink;
 use crate::digits::three_digits;
 
-/// Fields in rows and columns.
+/// Cells in rows and columns.
 #[derive(Clone, Debug)]
 pub struct HeatChart {
-    /// What is seen.
+    /// The title.
     pub title: String,
     /// Definition and source, below the title.
     pub caption: String,
-    /// What runs to the right, with its unit.
+    /// Title of the horizontal axis, with its unit.
     pub x_axis: String,
-    /// Where the first column begins and the last one ends.
+    /// The start of the first column and the end of the last one.
     pub x: Range<f64>,
-    /// What runs down; empty where the names of rows say it.
+    /// Title of the vertical axis; empty if the names of rows are enough.
     pub y_axis: String,
     /// Rows from top to bottom; a name may be empty.
     pub rows: Vec<HeatRow>,
-    /// What the darkness stands for, with its unit.
+    /// The meaning of the darkness, with its unit.
     pub value: String,
 }
 
-/// One row of fields.
+/// One row of cells.
 #[derive(Clone, Debug)]
 pub struct HeatRow {
     /// Its name, to the left.
     pub name: String,
-    /// A value per column; none where nothing is known.
+    /// A value per column; `None` if unknown.
     pub values: Vec<Option<f64>>,
 }
 
-/// Rows of more fields than this tell no values: a pointer could not tell them apart.
+/// Charts with more cells than this have no tooltips: the cells are too small to point at.
 const TOLD_MAX: usize = 4000;
 
 pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
@@ -73,13 +73,13 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
     let first = canvas.marks.len();
     let columns = chart.rows.iter().map(|row| row.values.len()).max().unwrap_or(0).max(1);
     let (wide, high) = (width / count(columns), height / rows);
-    // Fields of a few pixels touch.
+    // Cells of a few pixels touch.
     let gap = |length: f64| if size / 2.0 < length { size / 15.0 } else { 0.0 };
     let is_told = chart.rows.len() * columns <= TOLD_MAX;
     for (row_idx, row) in chart.rows.iter().enumerate() {
         let y = top + count(row_idx) * high;
         if !is_told {
-            // Fields side by side that look alike are one: thousands of them are many bytes.
+            // Adjacent equal cells are drawn as one: thousands of cells would take many bytes.
             let mut column = 0;
             for run in row.values.chunk_by(|one, other| one == other) {
                 let at = (left + count(column) * wide, y);
@@ -114,7 +114,7 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
     canvas.height = frame.bottom() + Frame::below(canvas, &frame.x.title, width) + 0.5 * margin;
 }
 
-/// What the darkness stands for, above the fields. Returns where they begin.
+/// Draws the scale above the cells. Returns where the cells begin.
 fn scale(chart: &HeatChart, canvas: &mut Canvas, most: f64) -> f64 {
     let (size, margin) = (canvas.look.text, canvas.look.margin());
     let mut y = margin + 0.5 * size;

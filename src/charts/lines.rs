@@ -1,9 +1,9 @@
-//! Curves over a linear or logarithmic axis, with bands of confidence; alone, or several side by
-//! side with axes in common.
+//! Curves over a linear or logarithmic axis, with confidence bands; alone, or several plots side by
+//! side with common axes.
 //!
 //! ```text
-//!  y │   ____ all          a curve has its name at its end where all of them end at the right and
-//!    │__/ .... some        the names fit; otherwise names stand below the plot, never on it
+//!  y │   ____ all          a curve has its name at its end if all of them end at the right and
+//!    │__/ .... some        the names fit; otherwise names are below the plot, never on it
 //!    └───────────
 //! ```
 
@@ -17,15 +17,15 @@ use super::theme::{Ink, Tone};
 /// Curves over one pair of axes.
 #[derive(Clone, Debug)]
 pub struct LineChart {
-    /// What is seen.
+    /// The title.
     pub title: String,
     /// Definition, source and censoring, below the title.
     pub caption: String,
-    /// What runs to the right, with its unit.
+    /// Title of the horizontal axis, with its unit.
     pub x_axis: String,
-    /// What runs up, with its unit.
+    /// Title of the vertical axis, with its unit.
     pub y_axis: String,
-    /// How x is spread.
+    /// The scale of x.
     pub x_scale: Scale,
     /// The curves.
     pub lines: Vec<Line>,
@@ -34,24 +34,24 @@ pub struct LineChart {
 /// Several plots side by side: one figure. Axes of the same name have the same range.
 #[derive(Clone, Debug)]
 pub struct PanelChart {
-    /// What is seen.
+    /// The title.
     pub title: String,
     /// Definition, source and censoring, below the title.
     pub caption: String,
     /// The plots, row by row; the title of each is its name.
     pub panels: Vec<LineChart>,
-    /// Plots in a row, where there is room for them.
+    /// Plots per row, if they fit.
     pub columns: usize,
 }
 
 /// One curve.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Its name; none of what belongs to another.
+    /// Its name; empty if it belongs to another curve.
     pub name: String,
     /// Points from left to right.
     pub points: Vec<At>,
-    /// Lower and upper bound at some x, or nothing.
+    /// Points (x, lower bound, upper bound); may be empty.
     pub band: Vec<(f64, f64, f64)>,
     /// Colour, dash and marker.
     pub tone: Tone,
@@ -73,11 +73,11 @@ pub enum Stroke {
     Straight,
     /// A value holds until the next point (distributions).
     Steps,
-    /// By straight lines, each point marked.
+    /// By straight lines, with each point marked.
     Marked,
-    /// By a thin, faint line: how far a marked point may lie.
+    /// By a thin, faint line: the range of a marked point.
     Whisker,
-    /// Not at all, each point a ring: values from elsewhere beside a curve.
+    /// Not at all, with each point a ring: values from elsewhere next to a curve.
     Rings,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn draw(chart: &LineChart, canvas: &mut Canvas) {
     plot(chart, 0.0, canvas);
 }
 
-/// Draws a plot that has at least so many pixels at its left.
+/// Draws a plot with at least `left` pixels at its left.
 pub(super) fn plot(chart: &LineChart, left: f64, canvas: &mut Canvas) -> Frame {
     canvas.set_head(&chart.title, &chart.caption);
     let look = canvas.look;
@@ -112,7 +112,7 @@ pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
     canvas.set_head(&chart.title, &chart.caption);
     let look = canvas.look;
     let (size, margin) = (look.text, look.margin());
-    // Narrower plots than this hold no axis.
+    // Narrower plots have no space for an axis.
     let fit = ((look.width - margin) / (size * 15.0)).floor();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few columns")]
     let columns = chart.columns.clamp(1, (fit as usize).max(1));
@@ -123,7 +123,7 @@ pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
         let of_y = chart.panels.iter().filter(|other| other.y_axis == panel.y_axis);
         Ranges { x: ranges(of_x).x, y: ranges(of_y).y }
     };
-    // All plots begin at the same distance from their names.
+    // All plots have the same distance to their names.
     let lefts = chart.panels.iter().map(|panel| {
         Frame::left_of(&upright(panel, &shared(panel), plot_height, size), plot_height, size)
     });
@@ -149,18 +149,18 @@ pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
     canvas.height += 0.5 * margin;
 }
 
-/// What the axes must reach.
+/// The ranges of the axes.
 #[derive(Clone, Debug)]
 struct Ranges {
     x: (f64, f64),
     y: (f64, f64),
 }
 
-/// The share of a distribution that may lie left of a logarithmic axis: a few values far from all
-/// others would press the rest together.
+/// The share of a distribution that may be left of a logarithmic axis: a few values far from all
+/// others would squeeze the rest.
 const LEFT_OUT: f64 = 0.01;
 
-/// The ranges of plots with axes in common.
+/// The ranges of plots with common axes.
 fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
     let is_log = charts.clone().any(|chart| chart.x_scale == Scale::Log);
     let lines = charts.flat_map(|chart| &chart.lines);
@@ -175,7 +175,7 @@ fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
     let right = xs.clone().filter(|x| x.is_finite()).fold(f64::MIN, f64::max);
     let left = if is_log {
         let begins = lines.filter_map(begin).fold(f64::MAX, f64::min);
-        // Curves that begin to differ at their last value begin at their first.
+        // If curves differ only from their last value on, the axis begins at their first one.
         let firsts = || xs.clone().filter(|x| 0.0 < *x).fold(f64::MAX, f64::min);
         let begins = if begins < right { begins } else { firsts() };
         if begins == f64::MAX { 1.0 } else { begins }
@@ -190,7 +190,7 @@ fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
     Ranges { x: (left, right), y: (bottom, top) }
 }
 
-/// The x above 0 at which a curve begins to say something.
+/// The first x above 0 at which a curve has a point, or has changed visibly if it is a staircase.
 fn begin(line: &Line) -> Option<f64> {
     let mut points = line.points.iter().filter(|point| 0.0 < point.0);
     if line.stroke != Stroke::Steps {
@@ -202,12 +202,12 @@ fn begin(line: &Line) -> Option<f64> {
     points.find(|point| LEFT_OUT * spread <= (point.1 - first).abs()).map(|point| point.0)
 }
 
-/// The upright axis of a plot.
+/// The vertical axis of a plot.
 fn upright(chart: &LineChart, ranges: &Ranges, height: f64, size: f64) -> Axis {
     Axis::new(&chart.y_axis, ranges.y.0, ranges.y.1, Scale::Linear, Room::Up(height, size))
 }
 
-/// The place of a plot and its axes within a box, so many pixels left free at its left and right.
+/// The position of a plot and its axes in a box, with free pixels at its left and right.
 fn frame(
     chart: &LineChart,
     ranges: &Ranges,
@@ -223,7 +223,7 @@ fn frame(
     Frame { left: left + axis, top, width: inner, height, x, y }
 }
 
-/// Draws what lies within the axes.
+/// Draws the contents of the plot.
 fn curves(chart: &LineChart, frame: &Frame, canvas: &mut Canvas) {
     let first = canvas.marks.len();
     for line in &chart.lines {
@@ -241,7 +241,7 @@ fn curves(chart: &LineChart, frame: &Frame, canvas: &mut Canvas) {
     frame.close(first, canvas);
 }
 
-/// Draws one curve through its places.
+/// Draws one curve through its positions.
 fn curve(line: &Line, points: &[At], canvas: &mut Canvas) {
     let (ink, wide) = (line.tone.ink(), canvas.look.stroke());
     let (dash, marker) = line.tone.style();
@@ -260,7 +260,7 @@ fn curve(line: &Line, points: &[At], canvas: &mut Canvas) {
         canvas.marks.push(Mark::Path { points: points.to_vec(), width, dash, ink });
     }
     if line.stroke == Stroke::Marked || points.len() == 1 {
-        // Markers that lie on each other say nothing.
+        // Markers on top of each other are left out.
         let mut last: Option<At> = None;
         for &at in points {
             let is_apart =
@@ -273,10 +273,10 @@ fn curve(line: &Line, points: &[At], canvas: &mut Canvas) {
     }
 }
 
-/// Pixels between places of one curve that tell its values: a pointer is always near one of them.
+/// Pixels between tooltips of one curve, so that a pointer is always near one of them.
 pub(super) const APART: f64 = 8.0;
 
-/// Puts where the values of a curve are told, each at its place.
+/// Places the tooltips with the values of a curve.
 fn tell(chart: &LineChart, line: &Line, frame: &Frame, canvas: &mut Canvas) {
     if line.stroke == Stroke::Whisker {
         return;
@@ -293,21 +293,21 @@ fn tell(chart: &LineChart, line: &Line, frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
-/// Names of curves at their ends.
+/// Names at the ends of curves.
 struct Beside {
-    /// Pixels that they take at the right of the plot.
+    /// Their width at the right of the plot, pixels.
     width: f64,
-    /// Each with its share of the height and its colour, from the top.
+    /// Each with its position as a share of the height, and its colour, from the top.
     labels: Vec<(String, f64, Tone)>,
 }
 
-/// Pixels from one line of text to the next, in heights of the text.
+/// Pixels between lines of text, as a multiple of the text height.
 const LINE: f64 = 1.3;
 
-/// How far a name may stand from the end of its curve, in lines of text.
+/// How far a name may be from the end of its curve, in lines of text.
 const NEAR: f64 = 1.5;
 
-/// The names at the ends of the curves, if each ends at the right and the names fit there.
+/// The names at the ends of the curves, if every curve ends at the right and the names fit there.
 fn beside(
     chart: &LineChart,
     ranges: &Ranges,
@@ -339,7 +339,7 @@ fn beside(
     labels.sort_by(|one, other| one.1.total_cmp(&other.1));
     let ends: Vec<f64> = labels.iter().map(|label| label.1).collect();
     let apart = LINE * size / height;
-    // Down from the top, then up from the bottom: a name moves as little as it can.
+    // Down from the top, then up from the bottom, so that names move as little as possible.
     for idx in 1..labels.len() {
         labels[idx].1 = labels[idx].1.max(labels[idx - 1].1 + apart);
     }
@@ -349,7 +349,7 @@ fn beside(
         lowest = label.1 - apart;
     }
     let is_high_enough = labels.first().is_none_or(|label| -apart <= label.1);
-    // A name far from the end of its curve is beside another one.
+    // A name far from the end of its curve would be next to another one.
     let is_near =
         labels.iter().zip(&ends).all(|(label, end)| (label.1 - end).abs() <= NEAR * apart);
     let widest = labels.iter().map(|label| width_of(&label.0, size)).fold(0.0, f64::max);
@@ -367,7 +367,7 @@ impl Beside {
     }
 }
 
-/// The colour of a tone as text: as dark as text must be on white.
+/// The colour of a tone for text: dark enough on white.
 pub(super) fn dark(tone: Tone) -> Ink {
     let ink = tone.ink();
     let (red, green, blue) = ink.color;
@@ -378,7 +378,7 @@ pub(super) fn dark(tone: Tone) -> Ink {
     }
 }
 
-/// The name of a curve, or of an area where there is no stroke.
+/// The name of a curve, or of an area if there is no stroke.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Named<'a> {
     pub name: &'a str,
@@ -386,7 +386,7 @@ pub(super) struct Named<'a> {
     pub stroke: Option<Stroke>,
 }
 
-/// Writes the names of the curves below what is drawn.
+/// Writes the names of the curves below the plot.
 fn below_plot(charts: &[&LineChart], canvas: &mut Canvas) {
     let lines = charts.iter().flat_map(|chart| &chart.lines);
     let named = lines.map(|Line { name, tone, stroke, .. }| Named {
@@ -403,7 +403,7 @@ fn below_plot(charts: &[&LineChart], canvas: &mut Canvas) {
     names_below(&all, canvas);
 }
 
-/// Writes names below what is drawn, each after a piece of its curve or area.
+/// Writes names below the plot, each after a sample of its curve or area.
 pub(super) fn names_below(named: &[Named<'_>], canvas: &mut Canvas) {
     let (size, margin, wide) = (canvas.look.text, canvas.look.margin(), canvas.look.width);
     let swatch = 2.4 * size;
@@ -433,7 +433,7 @@ pub(super) fn names_below(named: &[Named<'_>], canvas: &mut Canvas) {
     }
 }
 
-/// A piece of a curve or an area, as in the plot.
+/// Draws a sample of a curve or area, as in the plot.
 fn sample(named: Named<'_>, (x, y): At, length: f64, canvas: &mut Canvas) {
     let (ink, wide) = (named.tone.ink(), canvas.look.stroke());
     let (dash, marker) = named.tone.style();

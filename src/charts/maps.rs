@@ -1,4 +1,4 @@
-//! Small maps side by side: how far something holds over two parameters.
+//! Small maps side by side: how often something holds over two parameters.
 //!
 //! ```text
 //!  name of a panel
@@ -13,13 +13,13 @@ use super::theme::Ink;
 /// Small maps over one pair of axes.
 #[derive(Clone, Debug)]
 pub struct MapChart {
-    /// What is seen.
+    /// The title.
     pub title: String,
     /// Definition and source, below the title.
     pub caption: String,
-    /// What runs to the right, and its values.
+    /// Title of the horizontal axis, and its values.
     pub x: (String, Vec<String>),
-    /// What runs up, and its values from the lowest.
+    /// Title of the vertical axis, and its values, lowest first.
     pub y: (String, Vec<String>),
     /// The maps.
     pub panels: Vec<MapPanel>,
@@ -28,22 +28,22 @@ pub struct MapChart {
 /// One small map.
 #[derive(Clone, Debug)]
 pub struct MapPanel {
-    /// What it shows.
+    /// Its name.
     pub name: String,
-    /// The fields, row by row from the lowest, each from the left.
+    /// The fields, row by row from the lowest, each row from the left.
     pub fields: Vec<MapField>,
 }
 
 /// One field of a map.
 #[derive(Clone, Debug)]
 pub struct MapField {
-    /// From 0 to 1.
+    /// A share, from 0 to 1.
     pub share: f64,
-    /// Written on it.
+    /// The text on it.
     pub label: String,
 }
 
-/// Maps in a row, where there is room.
+/// Maps per row, if they fit.
 const COLUMNS: f64 = 3.0;
 
 pub(super) fn draw(chart: &MapChart, canvas: &mut Canvas) {
@@ -71,7 +71,7 @@ pub(super) fn draw(chart: &MapChart, canvas: &mut Canvas) {
     canvas.height = top.max(2.0 * margin);
 }
 
-/// Draws one map and returns where it ends below.
+/// Draws one map and returns its lower end.
 fn draw_panel(
     chart: &MapChart,
     panel: &MapPanel,

@@ -1,9 +1,9 @@
-//! Numbers to pictures: SVG and PDF for papers, PNG for everything else, in one theme.
-//! Without the feature `charts` only SVG is drawn.
+//! Draws numbers as charts: SVG and PDF for papers, PNG for everything else, in one theme. Without
+//! the feature `charts` only SVG is available.
 //!
 //! In: a [`Chart`], plain data, and a [`Look`]. Out: the bytes of files with the same picture. Text
-//! is drawn with a font that is compiled in, so the same chart is the same bytes on every machine.
-//! The SVG shows its values under the pointer. No result is computed here.
+//! uses an embedded font, so the same chart has the same bytes on every machine. The SVG shows its
+//! values under the pointer. No result is computed here.
 //!
 //! ```text
 //!  Chart ─► marks on a canvas ─► painters: svg, png, pdf
@@ -51,7 +51,7 @@ pub(crate) use survival::round_times;
 
 use canvas::Canvas;
 
-/// A picture to be drawn.
+/// A chart to draw.
 #[derive(Clone, Debug)]
 pub enum Chart {
     /// Horizontal bars.
@@ -66,7 +66,7 @@ pub enum Chart {
     Maps(MapChart),
     /// Areas stacked over time.
     Areas(AreaChart),
-    /// A field per row and column.
+    /// A cell per row and column.
     Heat(HeatChart),
     /// Values with intervals, in rows and columns.
     Forest(ForestChart),
@@ -77,7 +77,7 @@ pub enum Chart {
 }
 
 impl Chart {
-    /// What is seen.
+    /// The title.
     pub fn title(&self) -> &str {
         match self {
             Self::Bars(chart) => &chart.title,
@@ -109,8 +109,8 @@ impl Chart {
         }
     }
 
-    /// The same with the tables and hours that it is about at the end of its caption, unless the
-    /// caption names them itself.
+    /// The same chart with the tables and hours that it covers at the end of its caption, unless
+    /// the caption has them.
     #[must_use]
     pub fn about(mut self, scope: &str) -> Self {
         let caption = match &mut self {
@@ -137,23 +137,23 @@ impl Chart {
 #[derive(Debug, Error)]
 #[error("could not draw `{title}`: {reason}")]
 pub struct ChartError {
-    /// The picture's title.
+    /// The title of the chart.
     pub title: String,
-    /// Why, in the words of the drawing library.
+    /// The message of the drawing library.
     reason: String,
 }
 
 impl Fault for ChartError {}
 
-/// The kind of a file with a picture.
+/// The file format of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ChartFormat {
-    /// Scalable, for pages and papers; text stays text
+    /// Scalable, for web pages and papers; text can be selected and searched
     Svg,
     /// Pixels
     Png,
-    /// Scalable, for papers; text stays text
+    /// Scalable, for papers; text can be selected and searched
     Pdf,
 }
 
@@ -161,11 +161,11 @@ impl ChartFormat {
     /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Pdf];
 
-    /// Those in which a chart is stored by default: PNG where it can be drawn.
+    /// The default formats of a stored chart: with PNG if it can be drawn.
     pub(crate) const USUAL: &[Self] =
         if cfg!(feature = "charts") { &[Self::Svg, Self::Png] } else { &[Self::Svg] };
 
-    /// The ending of its files.
+    /// The file extension.
     pub const fn ending(self) -> &'static str {
         match self {
             Self::Svg => "svg",
@@ -175,8 +175,8 @@ impl ChartFormat {
     }
 }
 
-/// Draws `chart` as the bytes of a file. What a library writes by itself may be cut off by a full
-/// disk without an error.
+/// Draws `chart` as the bytes of a file. On a full disk, a library that writes files itself may
+/// truncate them without an error.
 pub fn file_of(chart: &Chart, look: Look, format: ChartFormat) -> Result<Vec<u8>, ChartError> {
     let fail = |reason: String| ChartError { title: chart.title().to_owned(), reason };
     let canvas = drawn(chart, look);
@@ -218,8 +218,8 @@ fn drawn(chart: &Chart, look: Look) -> Canvas {
     canvas
 }
 
-/// The drawing of a page without its title and caption, which the page writes itself: the text of an
-/// SVG of ours, and the size that is left.
+/// The drawing for a page without title and caption, which the page writes itself: the text of an
+/// SVG of ours, and the remaining size.
 pub(crate) fn without_head(svg: &str) -> Option<(String, [f64; 2])> {
     let (tag, rest) = svg.split_once('>')?;
     let size = |name: &str| -> Option<f64> {
@@ -235,20 +235,20 @@ pub(crate) fn without_head(svg: &str) -> Option<(String, [f64; 2])> {
     Some((rest, [size("width")?, size("height")? + above]))
 }
 
-/// The drawing without the values that appear under the pointer: for a paper, where the page that
-/// links to it has them. The text of an SVG of ours.
+/// The text of an SVG of ours without the values under the pointer: for a paper that links to a
+/// page which has them.
 pub(crate) fn without_values(svg: &str) -> String {
     let Some((before, after)) = svg.split_once(painters::VALUES) else { return svg.to_owned() };
     let rest = after.split_once("</g>\n").map_or("", |(_, rest)| rest);
     format!("{before}{rest}")
 }
 
-/// Whether title and caption stand in the text of an SVG of ours.
+/// Whether an SVG of ours includes title and caption.
 pub(crate) fn has_head(svg: &str) -> bool {
     svg.contains(painters::HEAD)
 }
 
-/// A name, if there is one, and a line for each amount.
+/// A name, if it is not empty, and a line for each amount.
 fn says(name: &str, amounts: &[(&str, f64)]) -> String {
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
     let amounts = amounts

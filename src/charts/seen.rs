@@ -1,8 +1,8 @@
-//! What every chart promises for grey print and for readers with deuteranopia.
+//! Promises of every chart for grey print and for readers with deuteranopia.
 //!
-//! Curves differ by their dash, marked points by their form, stacked areas by strokes over them, whatever
-//! their colour. Bars, intervals and bands have their names beside them, bars over time a sign at their
-//! end. Fields become darker the more they hold.
+//! Whatever their colour, curves differ by their dash, marked points by their shape, and stacked
+//! areas by strokes. Bars, intervals and bands have names next to them, and bars over time have a
+//! sign at their end. Cells become darker with larger values.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use super::canvas::{At, Canvas, Mark};
 use super::theme::Ink;
 use super::*;
 
-/// The amounts of light of a colour: red, green, blue, each from 0 to 1 (IEC 61966-2-1).
+/// The linear light of a colour: red, green, blue, each from 0 to 1 (IEC 61966-2-1).
 fn light(ink: Ink) -> [f64; 3] {
     let (red, green, blue) = ink.color;
     [red, green, blue].map(|one| {
@@ -23,7 +23,7 @@ fn times(matrix: [[f64; 3]; 3], light: [f64; 3]) -> [f64; 3] {
     matrix.map(|row| row.iter().zip(light).map(|(one, other)| one * other).sum())
 }
 
-/// What a reader without green cones sees (Machado, Oliveira and Fernandes, 2009, severity 1).
+/// A colour as seen without green cones (Machado, Oliveira and Fernandes, 2009, severity 1).
 fn deuteranopia(ink: Ink) -> [f64; 3] {
     const SEEN: [[f64; 3]; 3] = [
         [0.367_322, 0.860_646, -0.227_968],
@@ -43,7 +43,7 @@ fn xyz(light: [f64; 3]) -> [f64; 3] {
     times(OF, light)
 }
 
-/// How grey paper shows a colour: its luminance.
+/// The luminance of a colour, which grey print shows.
 fn grey(ink: Ink) -> f64 {
     xyz(light(ink))[1]
 }
@@ -53,7 +53,7 @@ fn contrast(one: f64, other: f64) -> f64 {
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 
-/// How far two amounts of light are apart for the eye (CIE 1976 L*a*b*).
+/// The perceived difference of two colours (CIE 1976 L*a*b*).
 fn apart(one: [f64; 3], other: [f64; 3]) -> f64 {
     let lab = |light: [f64; 3]| {
         let [x, y, z] = xyz(light);
@@ -106,8 +106,8 @@ fn plot(tones: &[Tone], stroke: Stroke) -> LineChart {
     }
 }
 
-/// The dashes of the curves of a picture: of a solid one none, which two series may share if what
-/// they are drawn in differs enough in grey.
+/// The dashes and luminances of the curves of a picture. A solid curve has no dashes; two series
+/// may share that if their grey differs enough.
 fn curves(chart: &Chart, look: Look) -> Vec<(Vec<f64>, f64)> {
     let canvas = drawn(chart, look);
     let found = canvas.marks.iter().filter_map(|mark| match mark {
@@ -121,7 +121,7 @@ fn curves(chart: &Chart, look: Look) -> Vec<(Vec<f64>, f64)> {
     found
 }
 
-/// The least contrast of solid lines, and of areas that touch.
+/// The least contrast of solid lines, and of touching areas.
 const LINES_MIN: f64 = 2.0;
 const AREAS_MIN: f64 = 1.1;
 
@@ -161,8 +161,8 @@ fn marked_points_differ_by_their_form() {
 
 #[test]
 fn tones_differ_without_green_cones() {
-    // The grey of the rest is near purple then: they differ by dash and marker, and no legend of
-    // areas or bars has both but that of a replay's attempts.
+    // Without green cones, grey looks like purple: the two differ by dash and marker. Only the
+    // legend of a replay's attempts has areas or bars in both.
     let near = [Tone::Purple, Tone::Grey];
     for (one, two) in pairs().filter(|(one, two)| !(near.contains(one) && near.contains(two))) {
         let apart = apart(deuteranopia(one.ink()), deuteranopia(two.ink()));
@@ -178,7 +178,7 @@ fn words_on_bars_can_be_read() {
     }
 }
 
-/// Where strokes over a picture run, and what is written as a sign, in the order of drawing.
+/// Directions of the strokes over a picture, and the signs, in drawing order.
 fn strokes_of(canvas: &Canvas) -> Vec<Vec<(i64, i64)>> {
     #[expect(clippy::cast_possible_truncation, reason = "a direction, in hundredths")]
     let way = |[from, to]: &[At; 2]| {
@@ -216,7 +216,7 @@ fn stacked_areas_and_their_names_are_told_apart_in_grey() {
             lines: Vec::new(),
         });
         let found = strokes_of(&drawn(&chart, Look::paper(3.3).expect("a width of papers")));
-        // The sample beside the name looks as the area does.
+        // The sample next to the name looks like the area.
         assert!(found.is_empty() || found.len() == 2 && found[0] == found[1], "{tone:?} {found:?}");
         found.into_iter().next().unwrap_or_default()
     };
@@ -305,7 +305,7 @@ fn fields_become_darker_the_more_they_hold() {
             _ => None,
         });
         let boxes: Vec<(f64, Ink)> = boxes.collect();
-        // The row of fields; the scale stands above it.
+        // The row of cells; the scale is above it.
         let lowest = boxes.iter().map(|own| own.0).fold(f64::MIN, f64::max);
         let row: Vec<Ink> = boxes.iter().filter(|own| own.0 == lowest).map(|own| own.1).collect();
         assert!(19 <= row.len());

@@ -1,6 +1,6 @@
-//! The forms that mark points of curves and ends of bars, for readers who see no colours.
+//! Shapes that mark points of curves and ends of bars, for readers who see no colours.
 //!
-//! In: a place, a form and a size. Out: marks on the canvas.
+//! In: a position, a shape and a size. Out: marks on the canvas.
 
 use super::canvas::{At, Canvas, Mark};
 use super::theme::{Ink, Marker};

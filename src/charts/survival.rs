@@ -1,11 +1,11 @@
-//! Survival curves with a table below them: how many are still followed at round times.
+//! Survival curves with a table below them: the numbers at risk at round times.
 //!
 //! ```text
 //!  1 │‾‾\___              the curves as in any plot
 //!    │    \____
 //!    └──┬─────┬────
 //!       10    100  duration (s)
-//!  number at risk         each number stands below the tick of its time
+//!  number at risk         each number is below the tick of its time
 //!  all  980   120
 //! ```
 
@@ -23,19 +23,19 @@ pub struct SurvivalChart {
     pub at_risk: Vec<AtRisk>,
 }
 
-/// How many of a group are still followed.
+/// The numbers at risk of a group.
 #[derive(Clone, Debug)]
 pub struct AtRisk {
-    /// The group, as its curve is called.
+    /// The group, named like its curve.
     pub name: String,
     /// The colour of its curve.
     pub tone: Tone,
-    /// Times and how many are followed just before, at every digit times a power of ten.
+    /// Times (digits times powers of ten) and the numbers at risk just before.
     pub counts: Vec<(f64, u64)>,
 }
 
 impl AtRisk {
-    /// The number at a tick of the axis; none where the tick is not one of the times.
+    /// The number at a tick of the axis; `None` if the tick is not one of the times.
     fn at(&self, time: f64) -> Option<u64> {
         let is_it = |one: &&(f64, u64)| (one.0 - time).abs() <= time * 1e-9;
         self.counts.iter().find(is_it).map(|one| one.1)
@@ -51,19 +51,32 @@ pub(crate) fn round_times(low: f64, high: f64) -> Vec<f64> {
     powers.flat_map(|power| (1..10).map(move |one| f64::from(one) * 10_f64.powi(power))).collect()
 }
 
-/// Pixels from one row to the next, in heights of the text.
+/// Pixels from one row to the next, as a multiple of the text height.
 const ROW: f64 = 1.3;
 
-/// The share of the picture that names of groups may take.
+/// The share of the picture's width for names of groups.
 const NAMES: f64 = 0.25;
+
+/// The rows that have numbers; those with the same numbers as one row with both names.
+fn joined(at_risk: &[AtRisk]) -> Vec<AtRisk> {
+    let mut all: Vec<AtRisk> = Vec::new();
+    for row in at_risk.iter().filter(|row| !row.counts.is_empty()) {
+        match all.iter_mut().find(|known| known.counts == row.counts) {
+            Some(known) => known.name = format!("{} = {}", known.name, row.name),
+            None => all.push(row.clone()),
+        }
+    }
+    all
+}
 
 pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
     let (size, margin) = (canvas.look.text, canvas.look.margin());
-    let rows = || chart.at_risk.iter().filter(|row| !row.counts.is_empty());
+    let at_risk = joined(&chart.at_risk);
+    let rows = || at_risk.iter();
     let names = rows().map(|row| width_of(&row.name, size)).fold(0.0, f64::max);
     let names = names.min(NAMES * canvas.look.width);
     let largest = rows().flat_map(|row| &row.counts).map(|one| one.1).max().unwrap_or(0);
-    // The first number may stand at the left edge of the plot.
+    // The first number may be at the left edge of the plot.
     let wide = width_of(&grouped(largest), size);
     let left = if names == 0.0 { 0.0 } else { names + 0.5 * wide + 0.7 * size };
     let frame = plot(&chart.plot, left, canvas);
@@ -100,6 +113,23 @@ pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_with_the_same_numbers_share_a_row() {
+        let row = |name: &str, counts: &[(f64, u64)]| AtRisk {
+            name: name.to_owned(),
+            tone: Tone::Ink,
+            counts: counts.to_vec(),
+        };
+        let found = joined(&[
+            row("all", &[(1.0, 5)]),
+            row("failed", &[]),
+            row("finished", &[(1.0, 5)]),
+            row("killed", &[(1.0, 4)]),
+        ]);
+        let names: Vec<&str> = found.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["all = finished", "killed"]);
+    }
 
     #[test]
     fn round_times_hold_every_tick_of_an_axis() {

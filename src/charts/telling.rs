@@ -1,14 +1,14 @@
-//! Which parts of a chart are worth drawing.
+//! Decides which parts of a chart are worth drawing.
 //!
-//! In: a chart. Out: the same without zeros, and with equal curves drawn once under all their
-//! names; nothing if a sentence would say as much.
+//! In: a chart. Out: the same chart without zeros, and with equal curves drawn once under all their
+//! names; `None` if a sentence is enough.
 
 use super::{
     AreaChart, BarChart, Chart, FlowChart, ForestChart, ForestColumn, LineChart, PanelChart,
     Stroke, SurvivalChart,
 };
 
-/// The chart without what says nothing; `None` where nothing is left that could be compared.
+/// The chart without empty parts; `None` if nothing is left to compare.
 pub fn telling(chart: &Chart) -> Option<Chart> {
     match chart {
         Chart::Bars(bars) => self::bars(bars).map(Chart::Bars),
@@ -22,13 +22,13 @@ pub fn telling(chart: &Chart) -> Option<Chart> {
     }
 }
 
-/// Bars above zero, at least two: one alone is a number.
+/// Bars above zero; `None` if there are fewer than two, since one is just a number.
 fn bars(chart: &BarChart) -> Option<BarChart> {
     let bars: Vec<_> = chart.bars.iter().filter(|bar| bar.value != 0.0).cloned().collect();
     (1 < bars.len()).then(|| BarChart { bars, ..chart.clone() })
 }
 
-/// Rows with a value, at least two: one alone is a number.
+/// Rows with a value; `None` if there are fewer than two, since one is just a number.
 fn forest(chart: &ForestChart) -> Option<ForestChart> {
     let is_told = |row: usize| {
         chart.columns.iter().any(|column| column.values.get(row).is_some_and(Option::is_some))
@@ -43,7 +43,7 @@ fn forest(chart: &ForestChart) -> Option<ForestChart> {
     (1 < told.len()).then_some(forest)
 }
 
-/// Curves, each once; nothing where all of them are zero throughout.
+/// Distinct curves; `None` if all of them are zero throughout.
 fn lines(chart: &LineChart) -> Option<LineChart> {
     let mut points = chart.lines.iter().flat_map(|line| &line.points);
     if points.all(|point| point.1 == 0.0) {
@@ -74,18 +74,18 @@ fn survival(chart: &SurvivalChart) -> Option<SurvivalChart> {
     Some(SurvivalChart { plot: lines(&chart.plot)?, ..chart.clone() })
 }
 
-/// Ways that somebody takes, at least two: one alone is a number.
+/// Ways with jobs; `None` if there are fewer than two, since one is just a number.
 fn flow(chart: &FlowChart) -> Option<FlowChart> {
     let ways: Vec<_> = chart.ways.iter().filter(|way| 0 < way.count).cloned().collect();
     (1 < ways.len()).then(|| FlowChart { ways, ..chart.clone() })
 }
 
-/// All plots, since they stand in columns; nothing where none of them tells anything.
+/// All plots, since they are in columns; `None` if none of them is worth drawing.
 fn panels(chart: &PanelChart) -> Option<PanelChart> {
     chart.panels.iter().any(|panel| lines(panel).is_some()).then(|| chart.clone())
 }
 
-/// Areas that are somewhere above zero.
+/// Areas that are above zero somewhere.
 fn areas(chart: &AreaChart) -> Option<AreaChart> {
     let is_there = |area: &&super::Area| area.values.iter().flatten().any(|value| *value != 0.0);
     let areas: Vec<_> = chart.areas.iter().filter(is_there).cloned().collect();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is left holds every value above zero, in its order.
+        /// All values above zero remain, in order.
         #[test]
         fn no_value_above_zero_is_lost(values in prop::collection::vec(prop_oneof![Just(0.0), 0.1..9.0_f64], 0..9)) {
             let above: Vec<f64> = values.iter().copied().filter(|value| *value != 0.0).collect();

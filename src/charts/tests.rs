@@ -1,5 +1,5 @@
-//! What every picture promises, whatever it shows and however narrow it is: no text on another, none
-//! cut off, none too small to print.
+//! Promises of every picture, for any contents and width: no text overlaps another, none is cut
+//! off, and none is too small to print.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn boxes(canvas: &Canvas) -> Vec<([f64; 4], String)> {
     texts.collect()
 }
 
-/// What is wrong with a picture, if anything is.
+/// The problem of a picture, if there is one.
 fn fault(chart: &Chart, look: Look) -> Option<String> {
     let canvas = drawn(chart, look);
     let boxes = boxes(&canvas);
@@ -117,7 +117,7 @@ fn gantt() -> impl Strategy<Value = Chart> {
     );
     let rows = prop::collection::vec(words(), 6);
     let legend = prop::collection::vec((words(), tone()), 0..6);
-    // Bars of one row are apart: attempts on a machine are.
+    // Bars in a row do not overlap, like attempts on a machine.
     let spans = prop::collection::vec(span, 0..1);
     (words(), words(), rows, spans, legend).prop_map(|(title, time_axis, rows, spans, legend)| {
         let caption = String::new();
@@ -335,7 +335,7 @@ fn forest_survival_and_flow(plot: LineChart) -> [Chart; 3] {
     [forest, survival, flow]
 }
 
-/// One chart of areas and one of fields.
+/// One chart of areas and one of cells.
 fn areas_and_fields() -> [Chart; 2] {
     let area = |tone, values: [f64; 2]| Area {
         name: "free".into(),
@@ -364,11 +364,11 @@ fn areas_and_fields() -> [Chart; 2] {
     [areas, heat]
 }
 
-/// Formats that can be drawn.
+/// Formats that this build can draw.
 const DRAWN: &[ChartFormat] =
     if cfg!(feature = "charts") { &ChartFormat::ALL } else { &[ChartFormat::Svg] };
 
-/// Promise: what cannot be drawn says which feature draws it.
+/// Promise: the error for a format that cannot be drawn names the feature for it.
 #[test]
 fn a_missing_painter_names_its_feature() {
     let [chart, _] = areas_and_fields();
@@ -389,7 +389,7 @@ fn a_chart_is_the_same_bytes_each_time() {
         }
         let svg = svg_of(&chart);
         assert!(svg.contains("Title") && !svg.contains("<with>"), "names are escaped");
-        assert!(svg.contains("<title>"), "values are told");
+        assert!(svg.contains("<title>"), "values are shown");
         let (rest, [width, height]) = without_head(&svg).unwrap();
         assert!(!rest.contains("Title") && width == 840.0 && 100.0 < height, "{rest}");
     }

@@ -1,10 +1,10 @@
-//! One look for every chart: sizes, colours, dashes, markers, number formats.
+//! The theme of every chart: sizes, colours, dashes, markers, number formats.
 //!
 //! The colours are those of Okabe and Ito (2008), which readers with any common colour blindness
-//! can distinguish; lines differ by dash and marker as well, for print without colour. An outcome
-//! has the same colour in every chart.
+//! can distinguish; lines also differ by dash and marker, for print without colour. An outcome has
+//! the same colour in every chart.
 
-/// A colour and how much of what lies below it it covers.
+/// A colour and its opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ink {
     pub color: (u8, u8, u8),
@@ -25,7 +25,8 @@ impl Ink {
         Self { color: (red, green, blue), opacity: 1.0 }
     }
 
-    /// The colour at a share of the way from one to another; what is not a number is at its start.
+    /// The colour at a share of the way between two colours; a share that is not a number counts as
+    /// 0.
     pub(super) fn between(from: Self, to: Self, share: f64) -> Self {
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
         let mix = |from: u8, to: u8| {
@@ -38,7 +39,7 @@ impl Ink {
         Self::of(mix(red, to_red), mix(green, to_green), mix(blue, to_blue))
     }
 
-    /// Black or white, whichever differs more as text on it (contrast of WCAG 2).
+    /// Black or white, whichever has more contrast as text on it (WCAG 2).
     pub(super) fn for_text(self) -> Self {
         let (red, green, blue) = self.color;
         let light = |one: u8| {
@@ -50,41 +51,41 @@ impl Ink {
         if on_black < on_white { Self::PAPER } else { Self::of(0, 0, 0) }
     }
 
-    /// The same, seen through.
+    /// The same colour with an opacity.
     pub(super) const fn with_opacity(self, opacity: f64) -> Self {
         Self { opacity, ..self }
     }
 }
 
-/// Lengths of strokes and gaps in turn, in widths of the line; none of a line without gaps.
+/// Lengths of strokes and gaps in turn, in line widths; empty for a line without gaps.
 pub(super) type Dash = &'static [f64];
 
-/// The size of a picture and of what stands on it.
+/// The size of a picture and of its contents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     /// Width, CSS pixels (1/96 in).
     pub(super) width: f64,
-    /// Height of the letters, CSS pixels.
+    /// Text height, CSS pixels.
     pub(super) text: f64,
-    /// Whether title and caption stand in the picture.
+    /// Whether the picture includes title and caption.
     pub is_titled: bool,
     /// Pixels of a PNG per CSS pixel.
     pub(super) zoom: f64,
 }
 
-/// A width that no picture has.
+/// A width outside the allowed range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("a chart is between {} and {} inches wide", Look::WIDTHS_IN.0, Look::WIDTHS_IN.1)]
 pub struct LookError;
 
 impl Look {
-    /// Narrowest and widest picture, in.
+    /// Narrowest and widest picture, inches.
     pub const WIDTHS_IN: (f64, f64) = (2.5, 20.0);
 
     /// For pages and screens: 840 CSS pixels wide, 168 dots per inch.
     pub const SCREEN: Self = Self { width: 840.0, text: 12.0, is_titled: true, zoom: 2.0 };
 
-    /// For print: a width in inches, letters of 7.5 points, 384 dots per inch.
+    /// For print: a width in inches, text of 7.5 points, 384 dots per inch.
     ///
     /// # Errors
     /// The width is below 2.5 or above 20 inches.
@@ -125,7 +126,7 @@ impl Default for Look {
 /// The colour of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
-    /// Text colour, for what stands for all.
+    /// The colour of text, for totals.
     Ink,
     /// `#009E73`.
     Green,
@@ -144,7 +145,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// Tones for series without a meaning of their own, in order.
+    /// Tones for series without a meaning, in order.
     pub const SERIES: [Self; 7] = [
         Self::Blue,
         Self::Vermilion,
@@ -168,7 +169,7 @@ impl Tone {
         }
     }
 
-    /// Dash and marker that go with it, so that lines differ without colour.
+    /// The dash and marker of the tone, so that lines differ without colour.
     pub(super) const fn style(self) -> (Dash, Marker) {
         match self {
             Self::Ink => (&[], Marker::Diamond),
@@ -183,7 +184,7 @@ impl Tone {
     }
 }
 
-/// The form of a marked point.
+/// The shape of a marked point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marker {
     Dot,
@@ -196,7 +197,7 @@ pub(super) enum Marker {
     Plus,
 }
 
-/// The colour that an outcome has in every chart.
+/// The colour of an outcome in every chart.
 pub fn outcome_tone(outcome: &str) -> Tone {
     match outcome {
         "all" => Tone::Ink,

@@ -2,16 +2,15 @@
 //!
 //! In: the sentence or number of the paper, and the values of our runs. Out: a [`Claim`] with our
 //! number, its 95 % interval and one of five verdicts. The rules are the same for every paper: no
-//! range is set by hand, and if our number equals the published one, the claim is always
-//! reproduced.
+//! range is set by hand, and a claim whose number equals ours is always reproduced.
 //!
 //! | Claim | Reproduced | Same direction |
 //! |---|---|---|
-//! | a [number](Published) | inside the prediction interval of the mean of as many runs as the paper has | outside, but on the same side of what stands for no effect |
-//! | a [`direction`] | every cell's mean and its interval lie on the claimed side | every mean does, some interval does not |
-//! | a [`bound`] | every cell's mean keeps it | |
+//! | a [number](Published) | inside the prediction interval of the mean of as many runs as the paper has | outside, but on the same side of the neutral value (no effect) |
+//! | a [`direction`] | the mean and interval of every cell are on the claimed side | every mean is, some interval is not |
+//! | a [`bound`] | the mean of every cell keeps it | |
 //!
-//! A cell is one setting that the sentence speaks of: a number of nodes, a size.
+//! A cell is one setting that the sentence covers: a number of nodes, a size.
 
 use serde::Serialize;
 
@@ -23,20 +22,20 @@ mod tally;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Neither the number nor the direction, or the reverse of it.
+    /// Neither the number nor the direction holds, or the reverse does.
     NotReproduced,
-    /// The sign or order holds, the size does not.
+    /// The sign or order holds, but not the size.
     SameDirection,
-    /// The number lies in the interval of ours; the sentence holds in every cell.
+    /// The number is in our interval; the sentence holds in every cell.
     Reproduced,
-    /// A parameter was chosen to bring this number about: no evidence for anything.
+    /// A parameter was fitted to this number: it is no evidence.
     Fitted,
     /// The paper prints no number, or a table is not available.
     CannotBeCompared,
 }
 
 impl Verdict {
-    /// All verdicts, the one to read first at the head.
+    /// All verdicts, most important first.
     pub const ALL: [Self; 5] = [
         Self::NotReproduced,
         Self::SameDirection,
@@ -56,7 +55,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict as JSON and CSV spell it.
+    /// The verdict in JSON and CSV.
     pub const fn key(self) -> &'static str {
         match self {
             Self::NotReproduced => "not_reproduced",
@@ -68,39 +67,39 @@ impl Verdict {
     }
 }
 
-/// A claim of a paper, and what became of it.
+/// A claim of a paper and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Claim {
     /// Where the paper makes it: section, figure or table.
     pub place: String,
     /// The claim in words, with the unit of its number.
     pub claim: String,
-    /// The published number; `None` where the claim is a sentence.
+    /// The published number; `None` if the claim is a sentence.
     pub published: Option<f64>,
-    /// Ours: the mean over runs. Of a sentence, the cell that is nearest to breaking it.
+    /// Our mean over runs; for a sentence, that of the cell nearest to breaking it.
     pub ours: Option<f64>,
-    /// Lower end of the 95 % interval that decides; `None` of a single value, which has none.
+    /// Lower end of the 95 % interval of the test; `None` for a single value.
     #[serde(rename = "low")]
     pub ours_low: Option<f64>,
     /// Upper end of the interval.
     #[serde(rename = "high")]
     pub ours_high: Option<f64>,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What decided, in words.
+    /// The reason for the verdict, in words.
     pub decided_by: String,
-    /// The rule and the values that it was given; not part of answers.
+    /// The rule and its values; not part of answers.
     #[serde(skip)]
     pub judged: Judged,
 }
 
-/// The rule by which a claim is judged, with the values that it judges.
+/// The rule that judges a claim, with its values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Judged {
-    /// Nothing can be judged.
+    /// No rule.
     #[default]
     ByNothing,
-    /// A worked example: a formula of the paper with the numbers of the paper.
+    /// A worked example: a formula of the paper with the paper's numbers.
     WorkedExample(Published, f64),
     /// A number, and the values of our runs.
     Number(Published, Vec<f64>),
@@ -110,12 +109,12 @@ pub enum Judged {
     Bound(Side, f64, Vec<Cell>),
 }
 
-/// What decides a worked example.
+/// The reason given for a worked example.
 pub const WORKED_EXAMPLE: &str = "a check of the formula, not of data";
 
 impl Claim {
-    /// The same rule on other values, cell by cell; `None` where there is no rule. Other properties
-    /// of the claim (such as [`fitted`](Self::fitted)) are not carried over.
+    /// Applies the same rule to other values, cell by cell; `None` if there is no rule. Other
+    /// properties of the claim (such as [`fitted`](Self::fitted)) are not kept.
     pub fn again(&self, change: impl Fn(&[f64]) -> Vec<f64>) -> Option<Self> {
         let (place, claim) = (self.place.as_str(), self.claim.as_str());
         let changed = |cells: &[Cell]| -> Vec<Cell> {
@@ -137,14 +136,14 @@ impl Claim {
         }
     }
 
-    /// The same claim, of a number that a parameter was fitted to.
+    /// The same claim, marked as fitted by a parameter.
     #[must_use]
     pub fn fitted(self, parameter: &str) -> Self {
         let decided_by = format!("`{parameter}` was chosen to match this number");
         Self { verdict: Verdict::Fitted, decided_by, ..self }
     }
 
-    /// A claim that nothing here can be compared with.
+    /// A claim without anything to compare it with.
     pub fn without(place: &str, claim: &str, published: Option<f64>, why: &str) -> Self {
         Self {
             place: place.to_owned(),
@@ -159,7 +158,7 @@ impl Claim {
         }
     }
 
-    /// The same claim and number, which cannot be compared after all.
+    /// The same claim and number, marked as not comparable.
     #[must_use]
     pub fn not_comparable(self, why: &str) -> Self {
         Self { verdict: Verdict::CannotBeCompared, decided_by: why.to_owned(), ..self }
@@ -171,16 +170,16 @@ impl Claim {
 pub struct Published {
     /// The number.
     pub number: f64,
-    /// The unit of its last printed digit, for example 0.01 of 24.75.
+    /// The unit of its last printed digit, such as 0.01 for 24.75.
     pub digit: f64,
-    /// How many runs it is the mean of.
+    /// The number of runs behind the mean.
     pub runs: u32,
-    /// What stands for no effect, if anything does: 0 of a saving, 1 of a ratio.
+    /// The value that means no effect, if there is one: 0 for a saving, 1 for a ratio.
     pub neutral: Option<f64>,
 }
 
 impl Published {
-    /// A number of one run or of no run at all, with the unit of its last printed digit.
+    /// A number from one run, or from none, with the unit of its last printed digit.
     pub const fn exact(number: f64, digit: f64) -> Self {
         Self { number, digit, runs: 1, neutral: None }
     }
@@ -190,13 +189,13 @@ impl Published {
         Self { number, digit, runs, neutral: None }
     }
 
-    /// The same number, whose direction is seen from `neutral`.
+    /// The same number, whose direction is measured from `neutral`.
     #[must_use]
     pub const fn against(self, neutral: f64) -> Self {
         Self { neutral: Some(neutral), ..self }
     }
 
-    /// Compares the number of a worked example with what our formula makes of its numbers.
+    /// Compares the number of a worked example with the result of our formula.
     pub fn worked_example(&self, place: &str, claim: &str, ours: f64) -> Claim {
         Claim {
             decided_by: WORKED_EXAMPLE.to_owned(),
@@ -207,10 +206,10 @@ impl Published {
 
     /// Compares the number with the values of our runs; without values it cannot be compared.
     ///
-    /// The interval is that of the mean of as many new runs as the paper has, in which it lies with
-    /// 95 %: mean ± t · s · sqrt(1/n + 1/m), with n runs of ours, m of the paper's, and Student's t
-    /// of n - 1 degrees. Half a printed digit is allowed on top. One value has no interval: it is
-    /// compared as it is.
+    /// The interval is the 95 % prediction interval of the mean of as many new runs as the paper
+    /// has: mean ± t · s · sqrt(1/n + 1/m), with n runs of ours, m of the paper's, and Student's t
+    /// of n - 1 degrees. Half a printed digit is added on each side. A single value has no interval
+    /// and is compared directly.
     pub fn beside(&self, place: &str, claim: &str, values: &[f64]) -> Claim {
         let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         let Some(spread) = Spread::of(&values) else {
@@ -253,13 +252,13 @@ impl Published {
     }
 }
 
-/// One setting that a sentence speaks of.
+/// One setting that a sentence covers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// The setting in words.
     pub name: String,
-    /// Run by run: by how much the sentence holds. Above 0 it does, below 0 its reverse does. Of a
-    /// [bound], the bounded number itself.
+    /// By how much the sentence holds in each run; below 0 its reverse holds. For a [bound], the
+    /// bounded number itself.
     pub values: Vec<f64>,
 }
 
@@ -306,7 +305,7 @@ pub fn direction(place: &str, claim: &str, cells: &[Cell]) -> Claim {
     }
 }
 
-/// Which side of a limit a number keeps to.
+/// The side of a limit on which a number must stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// At most the limit.
@@ -359,19 +358,19 @@ fn least_by(spreads: &[Spread], key: impl Fn(&Spread) -> f64) -> usize {
     keyed.min_by(|(_, one), (_, other)| one.total_cmp(other)).map_or(0, |(idx, _)| idx)
 }
 
-/// Mean and deviation of the values of runs.
+/// Mean and standard deviation over runs.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     runs: f64,
     mean: f64,
-    /// Deviation of a sample (divisor n - 1); 0 of one value.
+    /// Sample standard deviation (divisor n - 1); 0 for one value.
     deviation: f64,
     /// Student's t of n - 1 degrees at 97.5 %.
     t: f64,
 }
 
 impl Spread {
-    /// `None` where there is no value, or one that is not finite.
+    /// `None` if there is no value, or one that is not finite.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 runs")]
     fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
@@ -389,12 +388,12 @@ impl Spread {
         self.t * self.deviation / self.runs.sqrt()
     }
 
-    /// An end of an interval, where there are runs enough for one.
+    /// An end of an interval, if there are enough runs for one.
     fn end(&self, end: f64) -> Option<f64> {
         (1.0 < self.runs).then_some(end)
     }
 
-    /// Half the 95 % prediction interval of the mean of some new runs.
+    /// Half the 95 % prediction interval of the mean of `new_runs` new runs.
     fn half_width_of_mean_of(&self, new_runs: u32) -> f64 {
         let new_runs = f64::from(new_runs.max(1));
         self.t * self.deviation * (1.0 / self.runs + 1.0 / new_runs).sqrt()
@@ -408,9 +407,9 @@ const STUDENT_975: [f64; 30] = [
     2.052, 2.048, 2.045, 2.042,
 ];
 
-/// The 97.5 % quantile of Student's t. Beyond 30 degrees by the first terms of its expansion around
-/// the normal quantile z: z + (z³ + z) / 4d + (5z⁵ + 16z³ + 3z) / 96d² (Abramowitz and Stegun
-/// 26.7.5), right to three digits.
+/// The 97.5 % quantile of Student's t. Beyond 30 degrees it uses the first terms of the expansion
+/// around the normal quantile z: z + (z³ + z) / 4d + (5z⁵ + 16z³ + 3z) / 96d² (Abramowitz and
+/// Stegun 26.7.5), right to three digits.
 pub(crate) fn student_975(degrees: usize) -> f64 {
     const Z: f64 = 1.959_964;
     match degrees {
@@ -426,7 +425,7 @@ pub(crate) fn student_975(degrees: usize) -> f64 {
     }
 }
 
-/// Who settled the value of a parameter.
+/// The origin of a parameter's value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "to")]
 pub enum Settled {
@@ -434,7 +433,7 @@ pub enum Settled {
     Given,
     /// The paper leaves it open; the value is our default or was chosen on the command line.
     Open,
-    /// Chosen to match a number of the paper, which is named.
+    /// Fitted to a number of the paper, which is named.
     Fitted(&'static str),
 }
 
@@ -445,7 +444,7 @@ pub struct Parameter {
     pub key: &'static str,
     /// Its value.
     pub value: String,
-    /// Who settled it.
+    /// The origin of the value.
     pub settled: Settled,
     /// What it means, with its unit.
     pub about: &'static str,
@@ -535,7 +534,7 @@ mod tests {
         }
     }
 
-    /// Integrates the density of Student's t by Simpson's rule; shares nothing with the table.
+    /// Integrates the density of Student's t by Simpson's rule; independent of the table.
     fn student_cdf(t: f64, degrees: f64) -> f64 {
         let density = |x: f64| (1.0 + x * x / degrees).powf(-f64::midpoint(degrees, 1.0));
         let simpson = |from: f64, to: f64| {
@@ -546,7 +545,7 @@ mod tests {
                 (1..steps).map(|step| at(step) * if step % 2 == 1 { 4.0 } else { 2.0 }).sum();
             (at(0) + inner + at(steps)) * width / 3.0
         };
-        // The tail by x = tan(u), which brings infinity to pi/2.
+        // Integrates the tail with x = tan(u), which maps infinity to pi/2.
         let to_angle = |from: f64, to: f64| {
             let steps = 20_000;
             let width = (to - from) / f64::from(steps);

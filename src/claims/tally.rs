@@ -1,4 +1,4 @@
-//! How many claims of a paper came to each verdict.
+//! The number of claims of a paper with each verdict.
 //!
 //! In: claims, or the verdicts of a stored table of claims. Out: counts, and the first line about a
 //! paper. Claims that are not reproduced come first. Worked examples are counted separately,
@@ -8,20 +8,20 @@ use serde::Serialize;
 
 use super::{Claim, Verdict, WORKED_EXAMPLE};
 
-/// Claims of a paper by verdict.
+/// Numbers of claims of a paper by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// All claims.
     pub claims: usize,
-    /// Neither the number nor the direction, or the reverse.
+    /// Neither the number nor the direction holds, or the reverse does.
     pub not_reproduced: usize,
-    /// The direction and not the size.
+    /// The direction holds, but not the size.
     pub same_direction: usize,
-    /// Reproduced, worked examples included.
+    /// Reproduced, including worked examples.
     pub reproduced: usize,
     /// Worked examples that are reproduced.
     pub worked_examples: usize,
-    /// A parameter was chosen to bring the number about.
+    /// A parameter was fitted to the number.
     pub fitted: usize,
     /// Nothing to compare with.
     pub cannot_be_compared: usize,
@@ -37,7 +37,7 @@ impl Tally {
         tally
     }
 
-    /// One claim more.
+    /// Adds a claim.
     pub fn add(&mut self, verdict: Verdict, decided_by: &str) {
         self.claims += 1;
         *match verdict {
@@ -52,7 +52,7 @@ impl Tally {
         }
     }
 
-    /// The claims with one verdict.
+    /// The number of claims with a verdict.
     pub const fn count(&self, verdict: Verdict) -> usize {
         match verdict {
             Verdict::NotReproduced => self.not_reproduced,
@@ -63,7 +63,7 @@ impl Tally {
         }
     }
 
-    /// The counts in words, what is not reproduced first.
+    /// The counts in words, with claims that are not reproduced first.
     ///
     /// `not reproduced: 9 of 16 claims; same direction: 2; reproduced: 4; fitted: 1`
     pub fn in_words(&self) -> String {
@@ -88,7 +88,7 @@ impl Tally {
     }
 }
 
-/// The first line about a paper: what is not reproduced comes first.
+/// The first line about a paper, with claims that are not reproduced first.
 pub fn headline(claims: &[Claim]) -> String {
     Tally::of(claims).in_words()
 }

@@ -1,7 +1,7 @@
-//! `jobfate about`: what a lake holds, for programs such as the Python module.
+//! `jobfate about`: describes a lake for programs such as the Python module.
 //!
 //! In: a lake. Out: its tables with every column, the gaps between loaded parts, the ends of the
-//! windows and the queries that it can answer, as one JSON value. Hidden from the help: people use
+//! windows and the queries that it can answer, as one JSON value. Hidden from the help: users have
 //! `verify` and `query --list`.
 
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &AboutArgs) -> Result<()> {
     Ok(console::data(&format!("{about}\n"))?)
 }
 
-/// The rows, parts and columns of a table; no rows where the lake lacks it.
+/// The rows, parts and columns of a table; no rows if the lake lacks it.
 fn about_table(lake: &Lake, table: Table) -> Value {
     let column = |name: &str, kind: &str, unit: &str, meaning: &str| json!({"name": name, "type": kind, "unit": unit, "meaning": meaning});
     let own = table.columns(lake.source()).iter();

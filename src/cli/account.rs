@@ -31,14 +31,14 @@ const EXAMPLES: &str = "Examples:\n  jobfate account --lake lake\n  jobfate acco
 /// The rows add up: outcomes + unmatched + `outside_attempts` = total. `slots` and `requested` need
 /// no usage table.
 ///
-/// With `--resource memory` the column `memory` holds memory times the time for which it was
+/// With `--resource memory` the column `memory` is memory multiplied by the time for which it was
 /// requested or used. Google traces give memory as a share of the largest machine's, so the unit is
 /// NMU-s (normalised memory units times seconds); logs give KiB or MiB.
 ///
 /// `jobs` counts all jobs of `job_events`; tasks and CPU cover only the jobs with tasks in the
-/// loaded parts, `jobs_with_tasks`. `share` is the share of the total, `largest_job_share` the
-/// largest share of a single job in the row's amount. Without `job_events` no outcome is known: the
-/// rows of outcomes stay empty, and all CPU is unmatched.
+/// loaded parts, `jobs_with_tasks`. `share` is the row's share of the total. `largest_job_share` is
+/// the largest share of one job in the amount of the row. Without `job_events` no outcome is known:
+/// the rows of outcomes stay empty, and all CPU is unmatched.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events and usage in the lake's
 /// largest bucket, per thread.
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }
 
-/// The study, with the chosen engine.
+/// Runs the study with the chosen engine.
 pub(crate) fn study_of(
     lake: &Lake,
     windows: Windows,

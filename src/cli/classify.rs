@@ -17,10 +17,10 @@ use jobfate::results::store::Origin;
 /// How it is called.
 const EXAMPLES: &str = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake cluster --classes terminal --by-reason\n  jobfate classify --lake lake --out results";
 
-/// Count jobs or tasks by what became of them
+/// Count jobs or tasks by outcome
 ///
-/// A job or task began before the window if its first event lies before it (at time 0 in the trace
-/// of 2011). It is classified by its recorded events.
+/// A job or task began before the window if its first event is before the window (time 0 in the
+/// trace of 2011). It is classified by its recorded events.
 ///
 /// Memory: 100 MB, and 50 bytes for each row of the tables of events in the lake's largest bucket,
 /// per thread.

@@ -1,7 +1,7 @@
-//! The commands: one list, from which the command line, its checks and its dispatch follow.
+//! The list of commands, from which the command line, its checks and its dispatch follow.
 //!
-//! In: parsed flags. Out: what a command writes to stdout, the lakes that it reads, and its run. A
-//! command is a line of the list: its flags, how it answers, and the function that runs it.
+//! In: parsed flags. Out: the output form of a command, the lakes that it reads, and its run. Each
+//! line of the list has a command's flags, its output, and the function that runs it.
 
 use std::path::PathBuf;
 
@@ -16,8 +16,8 @@ use super::{
 };
 use jobfate::faults::Result;
 
-/// How a command answers: `plain` has no table, nor has `reads`, which reads one lake; `answer` has the flags of all answers; `own` says it
-/// itself; `results` reads no lake.
+/// How a command answers: `plain` and `reads` (which reads one lake) have no table; `answer` has
+/// the flags of all answers; `own` defines its form itself; `results` reads no lake.
 macro_rules! form {
     (plain $args:ident) => {
         None
@@ -63,7 +63,7 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// How it gives its answer, if it gives one.
+            /// The form of its answer, if it has one.
             #[expect(unused_variables, reason = "not every command has flags of answers")]
             fn form(&self) -> Option<Form> {
                 match self {

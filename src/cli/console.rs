@@ -1,9 +1,8 @@
-//! The only place that writes to the user: data to stdout, everything else to stderr.
+//! The only module that writes to the user: data to stdout, everything else to stderr.
 //!
 //! In: text and running totals. Out: lines, and a progress bar if stderr is a terminal, or lines of
-//! progress if the program that started this one asks for them. A broken pipe changes neither the
-//! work nor the exit code. If stdout is closed from the start, that is an error, because no answer
-//! can be given.
+//! progress if the parent program requests them. A broken pipe changes neither the work nor the
+//! exit code. If stdout is closed from the start, that is an error, because no answer can be given.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +18,8 @@ use jobfate::answers::Said;
 use jobfate::progress;
 use jobfate::sources::part::Progress;
 
-/// Writes data to stdout. A reader that has gone away is not an error: the work continues, and the
-/// exit code says how it ends.
+/// Writes data to stdout. A closed reader is not an error: the work continues and determines the
+/// exit code.
 pub(crate) fn data(text: &str) -> io::Result<()> {
     data_bytes(text.as_bytes())
 }
@@ -35,7 +34,7 @@ pub(crate) fn data_bytes(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Fails where nothing that is written to stdout can reach anybody.
+/// Fails if stdout is closed.
 pub(crate) fn check_stdout() -> io::Result<()> {
     if is_stdout_closed() {
         let problem =
@@ -45,7 +44,7 @@ pub(crate) fn check_stdout() -> io::Result<()> {
     Ok(())
 }
 
-/// The characters of a line of stdout, where it is a terminal.
+/// The width of stdout in characters, if it is a terminal.
 pub(crate) fn width() -> Option<usize> {
     let stdout = io::stdout();
     if !stdout.is_terminal() {
@@ -59,7 +58,7 @@ pub(crate) fn width() -> Option<usize> {
 /// Whether only warnings and errors are written to stderr.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// From here on only warnings and errors are written to stderr.
+/// Writes only warnings and errors to stderr from now on.
 pub(crate) fn be_quiet() {
     IS_QUIET.store(true, Ordering::Relaxed);
 }
@@ -68,17 +67,17 @@ fn is_quiet() -> bool {
     IS_QUIET.load(Ordering::Relaxed)
 }
 
-/// Writes a line about what is going on; none where there is nothing to say.
+/// Writes a line about the current work; empty text writes nothing.
 pub(crate) fn note(text: impl AsRef<str>) {
     if !is_quiet() && !text.as_ref().is_empty() {
         problem(text);
     }
 }
 
-/// What was assumed so far, and whether it is written at the end.
+/// The assumptions so far, and whether they are written at the end.
 static ASSUMED: Mutex<(Vec<String>, bool)> = Mutex::new((Vec::new(), false));
 
-/// From here on assumptions are kept until [`assumptions`] writes them, so that they do not stand
+/// From now on keeps assumptions until [`assumptions`] writes them, so that they do not appear
 /// between tables.
 pub(crate) fn keep_assumptions() {
     if let Ok(mut assumed) = ASSUMED.lock() {
@@ -97,7 +96,7 @@ pub(crate) fn assume(text: &str) {
     }
 }
 
-/// Writes the assumptions that were kept.
+/// Writes the kept assumptions.
 pub(crate) fn assumptions() {
     let Ok(mut assumed) = ASSUMED.lock() else { return };
     if std::mem::take(&mut assumed.1) {
@@ -105,7 +104,7 @@ pub(crate) fn assumptions() {
     }
 }
 
-/// Writes a line about something the user should look at.
+/// Writes a warning.
 pub(crate) fn warn(text: impl AsRef<str>) {
     problem(format!("warning: {}", text.as_ref()));
 }
@@ -119,13 +118,13 @@ pub(crate) fn say(said: &Said) {
     }
 }
 
-/// Writes a line about what went wrong.
+/// Writes a line about an error.
 pub(crate) fn problem(text: impl AsRef<str>) {
     // stderr is closed: there is nowhere to report the error.
     let _ = writeln!(io::stderr(), "{}", text.as_ref());
 }
 
-/// A bar that follows a [`Progress`] until it is dropped; nothing when stderr is not a terminal.
+/// A bar that follows a [`Progress`] until it is dropped; hidden if stderr is not a terminal.
 pub(crate) struct Bar {
     drawn: ProgressBar,
     is_over: Arc<AtomicBool>,
@@ -141,7 +140,7 @@ pub(crate) enum Counts {
     Percent,
 }
 
-/// How a bar of work looks: a part, a rate and the time left.
+/// The layout of a bar of work: a part, a rate and the remaining time.
 const WORK: &str = "{msg} [{bar:30}] {percent} % of {human_len} {prefix}, {per_sec}, {eta} left";
 
 impl Bar {
@@ -162,7 +161,7 @@ impl Bar {
         })
     }
 
-    /// Follows the work that is done from here on, counted in `units`.
+    /// Follows the work from now on, counted in `units`.
     pub(crate) fn of_work(what: &str, units: &'static str) -> Self {
         progress::restart();
         Self::updated(drawn(WORK, what).with_prefix(units), |bar| {
@@ -172,11 +171,11 @@ impl Bar {
         })
     }
 
-    /// A bar that is brought up to date ten times a second.
+    /// A bar that is updated ten times a second.
     fn updated(bar: ProgressBar, update: impl Fn(&ProgressBar) + Send + 'static) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let is_told = std::env::var_os(progress::TELL).is_some();
-        // If nothing is drawn or told, no thread has to follow the progress.
+        // Without a bar or lines of progress, no thread is needed.
         let follower = (is_told || !bar.is_hidden()).then(|| {
             let (bar, is_over) = (bar.clone(), Arc::clone(&is_over));
             thread::spawn(move || {

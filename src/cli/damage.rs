@@ -1,8 +1,8 @@
-//! Handles unexpected failures, and finds out whether a damaged lake caused them.
+//! Handles unexpected failures, and checks whether a damaged lake caused them.
 //!
-//! In: a command that panicked, or an engine that gave up. Out: the error that says so; or the file
-//! of the lake whose bytes are no longer those that `ingest` wrote. The lake's checksums are
-//! compared only then and by `verify`: comparing them before every question would read all columns.
+//! In: a command that panicked, or an engine that failed. Out: the error; or the file of the lake
+//! whose bytes have changed since `ingest` wrote them. The lake's checksums are compared only then
+//! and by `verify`: comparing them before every question would read all columns.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use super::exit;
 use jobfate::faults::{Bug, Context, Failure, NoThreads, Result, Usage};
 use jobfate::lake::Lake;
 
-/// What the first panic said, on whatever thread.
+/// The message of the first panic on any thread.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Runs a command; a panic of any of its threads is an error like others.
+/// Runs a command; a panic on any of its threads becomes an ordinary error.
 pub(super) fn caught(run: impl FnOnce() -> Result<()>) -> Result<()> {
     let said = || PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     set_hook(Box::new(move |panic| {
@@ -33,8 +33,8 @@ pub(super) fn caught(run: impl FnOnce() -> Result<()>) -> Result<()> {
     }
 }
 
-/// Whether a panic is that of a thread that could not be started. The libraries that start them
-/// have no other way to say so.
+/// Whether a panic means that a thread could not be started. Libraries that start threads report it
+/// in no other way.
 fn wants_threads(said: &str) -> bool {
     let is_spawn = said.contains("spawn") && said.contains("thread");
     let is_refused = said.contains("Os {") && said.contains("kind: WouldBlock");
@@ -44,35 +44,35 @@ fn wants_threads(said: &str) -> bool {
         || said.contains("thread pool has not been")
 }
 
-/// Ends the program at once: other threads may wait forever for the one that could not be started.
-/// What has been written counts as after a kill.
+/// Ends the program at once: other threads may wait forever for the missing one. Written data is in
+/// the same state as after a kill.
 fn end_without_threads(said: &str) -> ! {
-    // The reason without the place in the source.
+    // The reason without the position in the source.
     let why = said.lines().last().unwrap_or_default().to_owned();
     let code = exit::report(&NoThreads(why).into());
     #[expect(clippy::exit, reason = "no other thread can be relied on to end")]
     std::process::exit(code as i32);
 }
 
-/// Starts the threads of this program's own pool, so that a system that has none left says so
-/// before anything is done, and lets a write beyond the limit of a file's length fail like others.
+/// Starts the threads of this program's own pool, so that a lack of threads is reported before any
+/// work starts, and makes a write beyond the file size limit fail like other writes.
 ///
 /// # Errors
-/// A number of threads is not one, or a thread does not start.
+/// A number of threads is invalid, or a thread cannot be started.
 pub(super) fn prepare() -> Result<()> {
     THREAD_COUNTS.iter().try_for_each(|&(name, least)| check_count(name, least))?;
     #[cfg(unix)]
     {
         let mut signals = nix::sys::signal::SigSet::empty();
         signals.add(nix::sys::signal::Signal::SIGXFSZ);
-        // Every thread that is started from here on inherits it.
+        // All threads started later inherit it.
         signals.thread_block().map_err(std::io::Error::from).context("could not block a signal")?;
     }
     let pool = rayon::ThreadPoolBuilder::new().build_global();
     pool.map_err(|error| NoThreads(error.to_string()).into())
 }
 
-/// Refuses a number of threads that the libraries would ignore, or panic at.
+/// Refuses a number of threads that the libraries would ignore, or that would make them panic.
 fn check_count(name: &str, least: usize) -> Result<()> {
     let Some(text) = std::env::var_os(name) else { return Ok(()) };
     let count = text.to_str().and_then(|text| text.parse::<usize>().ok());
@@ -85,8 +85,8 @@ fn check_count(name: &str, least: usize) -> Result<()> {
     Err(Usage(problem).into())
 }
 
-/// The variables that the pools of threads read, and the least that each may be. With 0 the pool
-/// of this program has one thread for each processor.
+/// The variables that the thread pools read, and the smallest value of each. With 0 this program's
+/// pool has one thread per processor.
 const THREAD_COUNTS: [(&str, usize); 4] = [
     ("RAYON_NUM_THREADS", 0),
     ("POLARS_MAX_THREADS", 1),
@@ -94,15 +94,15 @@ const THREAD_COUNTS: [(&str, usize); 4] = [
     ("POLARS_MAX_BLOCKING_THREAD_COUNT", 1),
 ];
 
-/// The most of them that make sense on any machine.
+/// The largest sensible value on any machine.
 const THREADS_MAX: usize = 65_536;
 
-/// The error itself, or that of a damaged file if that may be why.
+/// The error itself, or that of a damaged file if it may be the cause.
 pub(super) fn explained(error: Failure, lakes: &[PathBuf]) -> Failure {
     if !error.fault().is_unforeseen() {
         return error;
     }
-    // What made the command fail may make this fail as well.
+    // The cause of the failure may also make this check panic.
     let look =
         || lakes.iter().find_map(|lake| Lake::open(lake).and_then(|lake| lake.check_sums()).err());
     let damage = catch_unwind(AssertUnwindSafe(look)).unwrap_or_default();

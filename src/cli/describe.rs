@@ -16,19 +16,20 @@ use jobfate::studies::samples::What;
 /// How it is called.
 const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what events-per-task --by-own-end\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority\n  jobfate describe --lake swf --what estimates --group-by user";
 
-/// Describe how long, how many and how often
+/// Describe durations, sizes, waits and attempts
 ///
 /// Prints count, mean, variance (of the population), quantiles (R-7) and maximum, for all jobs or
 /// tasks and per outcome of the job (or of the task: `--by-own-end`), and draws a cumulative chart.
-/// A job or task began before the window if its first event lies before it (at time 0 in the trace
-/// of 2011); its times are taken as written, and it is counted as `left_censored`. Jobs that were
-/// never scheduled have no duration and are left out of `job-durations`.
+/// A job or task began before the window if its first event is before the window (time 0 in the
+/// trace of 2011); its recorded times are used, and it is counted as `left_censored`. Jobs that
+/// were never scheduled have no duration and are left out of `job-durations`.
 ///
-/// `censored` counts values that the end of the window cuts off: jobs and waits with their time up
-/// to that end, pending and running tasks with their events and attempts so far. Such a value can
-/// only grow. `at_least` names the statistics of the row that are lower bounds because of this; the
-/// others do not change, except that the variance is then unknown. `--censored exclude` leaves
-/// these values out, so short values count for more; `--what job-survival` avoids both problems.
+/// `censored` counts values that are still open at the end of the window: jobs and waits with their
+/// time up to that end, pending and running tasks with their events and attempts so far. Such a
+/// value can only grow. `at_least` names the statistics of the row that are lower bounds because of
+/// this; the others do not change, except that the variance is then unknown. `--censored exclude`
+/// leaves these values out, so short values count for more; `--what job-survival` avoids both
+/// problems.
 ///
 /// A wait is the time from the first SUBMIT of a task to the first SCHEDULE after it. A task that
 /// never starts waits until its last event, if that ends it, or until its job ends: such waits
@@ -36,9 +37,9 @@ const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate des
 /// continues and still counts from the first SUBMIT. A wait that is still open at the window's end
 /// is censored. `wait_us` of `query q02` has the same definition.
 ///
-/// `estimates` are running times of attempts in per cent of the time that their user requested, for
-/// logs that record it: how much of a walltime is used. `overruns` counts attempts above 100 %;
-/// attempts without a known request are left out. `--group-by user` gives a row per user.
+/// For logs with requested times, `estimates` describes the running times of attempts in per cent
+/// of the time that their user requested. `overruns` counts attempts above 100 %; attempts without
+/// a known request are left out. `--group-by user` gives a row per user.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events in the lake's largest
 /// bucket, per thread.

@@ -1,5 +1,5 @@
 //! `jobfate detect`: which tasks each straggler detector would have flagged in recorded history,
-//! and how right it was.
+//! and how many flags were right.
 
 use clap::Args;
 
@@ -22,11 +22,11 @@ const EXAMPLES: &str = "Examples:\n  jobfate detect --lake lake\n  jobfate detec
 
 /// Replay straggler detectors over recorded history
 ///
-/// Steps through the recorded attempts heartbeat by heartbeat. At each heartbeat every detector
-/// flags tasks from what was known at that time; afterwards its flags are scored. A group is a job,
-/// or a phase of a job if the trace records phases. History is not changed: a flagged attempt
-/// counts as having a copy until it ends. Attempts that were running at time 0 are left out.
-/// Detectors see attempts that never finish, but flags on them are not scored.
+/// Replays the recorded attempts heartbeat by heartbeat. At each heartbeat every detector flags
+/// tasks, using only earlier events. At the end its flags are scored. A group is a job, or a phase
+/// of a job if the trace records phases. History is not changed: a flagged attempt counts as having
+/// a copy until it ends. Attempts that were running at time 0 are left out. Detectors see attempts
+/// that never finish, but flags on them are not scored.
 ///
 /// Memory: 100 MB, and 80 bytes for each row of the tables of events and usage in the lake's
 /// largest bucket, per thread.

@@ -1,14 +1,14 @@
-//! What must be looked at before Rust's runtime starts.
+//! A check that must run before Rust's runtime starts.
 //!
-//! Where stdout is closed the runtime opens `/dev/null` in its place, and an answer that reaches
-//! nobody would count as written. In: nothing. Out: whether stdout was open when the program
-//! started. On systems other than Linux it counts as open.
+//! If stdout is closed, the runtime opens `/dev/null` in its place, and a lost answer would count
+//! as written. In: nothing. Out: whether stdout was open when the program started. On systems other
+//! than Linux it counts as open.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static IS_STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the program was started without a stdout, as by `>&-`.
+/// Whether the program was started without a stdout, as with `>&-`.
 pub(crate) fn is_stdout_closed() -> bool {
     IS_STDOUT_CLOSED.load(Ordering::Relaxed)
 }
@@ -20,14 +20,14 @@ mod linux {
     use rustix::fs::lstat;
     use rustix::io::Errno;
 
-    /// Runs before `main`, like everything that the section lists.
+    /// Runs before `main`, like all functions in this section.
     #[expect(
         unsafe_code,
         reason = "sections of a program are not checked; this one holds functions"
     )]
     #[used]
-    // SAFETY: the section holds pointers to functions of this type. The function asks the system
-    // twice for the metadata of a name: no memory, no thread, nothing that the runtime sets up.
+    // SAFETY: the section holds pointers to functions of this type. The function requests metadata
+    // from the system twice: it uses no memory, no thread, and nothing that the runtime sets up.
     #[unsafe(link_section = ".init_array")]
     static LOOK: extern "C" fn() = look;
 

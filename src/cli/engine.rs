@@ -62,12 +62,12 @@ pub(crate) struct WorkersArgs {
 pub(crate) struct SparkArgs {
     /// Master of the Spark cluster, such as `spark://host:7077`
     ///
-    /// Or `yarn`, `k8s://https://host:443`, `local[4]`. Spark must see the lake under the same
-    /// path, or under --spark-lake, and write below it.
+    /// Other values are `yarn`, `k8s://https://host:443` and `local[4]`. Spark must be able to read
+    /// and write the lake at the same path, or at --spark-lake.
     #[arg(long, value_name = "URL")]
     pub master: Option<String>,
 
-    /// Folder of Spark, with `bin/spark-sql` in it
+    /// Folder of Spark, which contains `bin/spark-sql`
     ///
     /// By default `$SPARK_HOME`, or the `spark-sql` on the search path.
     #[arg(long, value_name = "DIR", requires = "master")]
@@ -81,16 +81,17 @@ pub(crate) struct SparkArgs {
 
     /// The lake as Spark sees it, such as `s3a://bucket/lake`
     ///
-    /// Needed if the executors see the lake under a different path than this program. Answers that
-    /// no query computes (detectors, usage over time, every kill rule but `events`) need the path
+    /// Needed if the executors see the lake under a different path than this program. Answers
+    /// without a query (detectors, usage over time, all kill rules except `events`) need the path
     /// of a folder here, not a URL.
     #[arg(long, value_name = "URL", requires = "master")]
     pub spark_lake: Option<String>,
 
     /// Path of this program on the workers
     ///
-    /// If no query computes the answer, the workers run this program, each on a range of buckets.
-    /// It must have the same version. By default it is at the same path as on this machine.
+    /// Answers without a query are computed by this program on the workers; each worker gets a
+    /// range of buckets. It must have the same version. By default it is at the same path as on
+    /// this machine.
     #[arg(long, value_name = "FILE", requires = "master")]
     pub spark_program: Option<PathBuf>,
 }
@@ -100,7 +101,7 @@ fn usage<T>(text: &str) -> Result<T> {
 }
 
 impl SparkArgs {
-    /// The Spark, if it is wanted.
+    /// The Spark installation, if it is needed.
     fn spark(&self, is_wanted: bool) -> Result<Option<Spark>> {
         match &self.master {
             None if is_wanted => {
@@ -121,7 +122,7 @@ impl SparkArgs {
 }
 
 impl EngineArgs {
-    /// The engine that runs queries; none where the facts are folded.
+    /// The engine that runs queries; `None` if the facts are folded.
     pub(crate) fn sql(&self) -> Result<Option<SqlEngine>> {
         let spark = self.spark.spark(self.engine == Engine::Spark)?;
         Ok(match self.engine {
@@ -133,12 +134,12 @@ impl EngineArgs {
 }
 
 impl WorkersArgs {
-    /// The Spark whose workers do the work, if they do.
+    /// The Spark whose workers run the study, if chosen.
     pub(crate) fn spark(&self) -> Result<Option<Spark>> {
         self.spark.spark(self.engine == Workers::Spark)
     }
 
-    /// What the workers make of a study, if they do the work.
+    /// The workers' results for a study, if workers are used.
     pub(crate) fn parts(
         &self,
         lake: &Lake,

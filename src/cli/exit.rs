@@ -1,7 +1,7 @@
-//! What went wrong, as text and as an exit code.
+//! Reports errors as text and as an exit code.
 //!
-//! In: any error of a command. Out: the message on stderr (what could not be done, why, what to
-//! do about it) and one of the codes of [`Code`], which scripts rely on.
+//! In: any error of a command. Out: the message on stderr (what failed, why, and advice) and one of
+//! the codes of [`Code`], which scripts rely on.
 
 use jobfate::faults::{self, Code, Failure, Fault};
 
@@ -13,7 +13,7 @@ pub(crate) fn report(failure: &Failure) -> Code {
     failure.code()
 }
 
-/// Shows what could not be done, the fault with its causes, and a hint.
+/// Shows what failed, the fault with its causes, and a hint.
 pub(crate) fn show(what: Option<&str>, fault: &dyn Fault) {
     let mut said = what.map(str::to_owned).into_iter().chain(faults::chain(fault));
     console::problem(format!("error: {}", said.next().unwrap_or_default()));

@@ -1,4 +1,4 @@
-//! `jobfate ingest`: a raw trace into a lake.
+//! `jobfate ingest`: reads a raw trace into a lake.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -36,20 +36,21 @@ use jobfate::studies::checks;
 ///
 /// Kubernetes: the output of `kubectl get pods --all-namespaces -o json` or `kubectl get events
 /// --all-namespaces -o json`, or the lines of an audit log: one file, or a folder of files, which are
-/// read as one. The server soon deletes what has ended, so save its output often: a pod that is in
-/// several outputs counts once, as the last of them shows it.
+/// read as one; lines are counted on over the files in the order of their names. The server deletes
+/// ended pods and old events soon, so save its output often: a pod that is in several outputs counts
+/// once, as the last of them shows it.
 ///
 /// Export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates --starttime
 /// 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any selection of columns is read
 /// if the file has a header; without one, the 26 fields of Open `XDMoD` are expected. Missing
 /// values are derived from other columns where possible, and counted.
 ///
-/// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), however large the
-/// trace is. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB for runs
-/// that are logged in parts; a Rumen trace takes the size of its largest job (at most 256 MB), the
-/// Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the traces of
-/// Alibaba 24 bytes for each task and 150 for each job (2017: and 100 for each instance with several
-/// attempts), and Kubernetes 300 bytes for each pod.
+/// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), for a trace of
+/// any size. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB for
+/// runs that are logged in parts; a Rumen trace takes the size of its largest job (at most 256 MB),
+/// the Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the
+/// traces of Alibaba 24 bytes for each task and 150 for each job (2017: and 100 for each instance
+/// with several attempts), and Kubernetes 300 bytes for each pod.
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {
@@ -64,8 +65,8 @@ pub(crate) struct IngestArgs {
 
     /// Folder of the lake, created if it does not exist
     ///
-    /// If the lake already has some of the parts, only the missing ones are added. So run the same
-    /// command again to continue an ingest that was stopped.
+    /// If the lake already has some of the parts, only the missing parts are added. To continue a
+    /// stopped ingest, run the same command again.
     #[arg(long, value_name = "DIR", default_value = "lake")]
     pub lake: PathBuf,
 
@@ -73,7 +74,7 @@ pub(crate) struct IngestArgs {
     pub choice: IngestChoice,
 }
 
-/// A lake smaller than this needs no word on its size, bytes.
+/// The size of a smaller lake is not announced, bytes.
 const FORECAST_FROM: u64 = 1 << 30;
 
 /// Faults that are shown with their first rejects and a hint.
@@ -82,7 +83,7 @@ const FAILED_SHOWN: usize = 3;
 /// Other files with the same fault that are named.
 const OTHERS_SHOWN: usize = 10;
 
-/// Says what the plan will take, and refuses it where the machine has less.
+/// Announces the needs of the plan, and refuses it if the machine has less.
 fn forecast(plan: &IngestPlan, is_forced: bool) -> Result<()> {
     let needs = Needs::of(plan)?;
     if needs.disk == 0 {
@@ -140,7 +141,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     Ok(())
 }
 
-/// Says what was stored, table by table, and what was wrong.
+/// Shows what was stored, table by table, and the faults.
 fn show(outcome: &IngestOutcome) {
     let mut tables: BTreeMap<Table, Vec<&PartEntry>> = BTreeMap::new();
     for (table, part) in &outcome.stored {
@@ -160,7 +161,7 @@ fn show(outcome: &IngestOutcome) {
             counted(parts.len() as u64, "part"),
             jobfate::lake::manifest::ranges(&numbers),
         ));
-        // A log says the same of jobs and of their tasks.
+        // A log has the same remarks for jobs and for their tasks.
         for (wording, count) in parts.iter().flat_map(|part| &part.remarks) {
             if said.insert(wording) {
                 console::note(format!("{table}: {wording}: {}", grouped(*count)));
@@ -221,7 +222,7 @@ fn show_failed(failed: &[FailedPart]) {
 /// The tables and columns, for `ingest --help`.
 fn tables_help() -> String {
     let mut lines = vec![
-        "Tables and columns of the lake (name, type, unit, meaning; * may be missing):".to_owned(),
+        "Tables and columns of the lake (name, type, unit, meaning; *: the column or value may be missing):".to_owned(),
     ];
     let explain = |column: &Column| {
         let name = format!("{}{}", column.name, if column.is_mandatory { "" } else { "*" });
@@ -247,15 +248,15 @@ fn tables_help() -> String {
     lines.join("\n")
 }
 
-/// The columns that other sources than the first have besides, or explain otherwise, each with
-/// the sources.
+/// The columns that other sources have in addition to the first, or with another meaning, each with
+/// its sources.
 fn own_columns(table: Table) -> Vec<(Column, Vec<&'static str>)> {
     let first = table.columns(Source::Google2011);
     let is_same = |one: &Column, other: &Column| {
         (one.name, one.unit, one.meaning) == (other.name, other.unit, other.meaning)
     };
     let mut own: Vec<(Column, Vec<&'static str>)> = Vec::new();
-    // A lake of alloc sets has the columns of one of jobs.
+    // A lake of alloc sets has the same columns as one of jobs.
     let sources = Source::ALL.into_iter().filter(|source| *source != Source::Google2019AllocSets);
     for source in sources.filter(|source| source.tables().contains(&table)) {
         for column in table.columns(source) {

@@ -22,15 +22,15 @@ const EXAMPLES: &str = "Examples:\n  jobfate load --lake lake\n  jobfate load --
 /// `totals` in JSON holds the sums. An unknown amount is null.
 ///
 /// A task waits from each SUBMIT until it is scheduled or ends, or until its job ends; its request
-/// is the last one known at that time. A machine is in service from ADD to REMOVE, with the
+/// is the last recorded one at that time. A machine is in service from ADD to REMOVE, with the
 /// capacity of its last event.
 ///
 /// JSON and --out also hold: submissions by hour of the week, their index of dispersion and
 /// autocorrelation (from `job_events`, which may cover more time than the loaded `task_events`);
 /// and wait, run time and bounded slowdown of jobs by size, by the CPU and the memory that their
-/// tasks request together (in powers of ten), and by user. The size of a job is its number of tasks,
-/// or in a log its number of processors. --out also holds the requests on single machines over time:
-/// on all of them, or on 40, evenly spaced in their order by CPU, memory and id.
+/// tasks request together (in powers of ten), and by user. The size of a job is its number of
+/// tasks, or in a log its number of processors. --out also holds the requests on single machines
+/// over time: on all machines, or on 40 that are evenly spaced when sorted by CPU, memory and id.
 ///
 /// Memory: 100 MB, 150 bytes for each row of the tables of events and usage in the lake's largest
 /// bucket, and 400 bytes for each interval and group, per thread.

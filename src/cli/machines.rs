@@ -1,4 +1,4 @@
-//! `jobfate machines`: which machines left, for how long, and what it cost.
+//! `jobfate machines`: which machines left, for how long, and the capacity lost.
 
 use clap::Args;
 
@@ -17,14 +17,15 @@ const EXAMPLES: &str = "Examples:\n  jobfate machines --lake lake\n  jobfate mac
 /// outage lasts from REMOVE to the next ADD of the machine. A machine has the CPU and memory of its
 /// last event; `capacity_lost_share` is the CPU x time lost in outages that ended, as a share of
 /// the sum of this and the CPU x time of machines in service. Machines that did not come back are
-/// counted in `gone_cpu_s`, because the trace does not say whether they failed or were removed for
-/// good.
+/// counted in `gone_cpu_s`, because the trace does not say whether they failed or were removed
+/// permanently.
 ///
 /// JSON and --out also hold: every outage; time between failures and to repair, with Kaplan-Meier
-/// curves, a Weibull distribution with 95 % intervals, and a test against an exponential one (what
-/// the end of the window cuts off is censored; spells are taken as independent); machines that left
-/// together; and, with `task_events`, the attempts that ran on a machine when it left: how they
-/// ended, the CPU they had been given, and whether their tasks failed elsewhere too.
+/// curves, a Weibull distribution with 95 % intervals, and a test against an exponential one
+/// (spells that last beyond the window are censored; spells are treated as independent); machines
+/// that left together; and, with `task_events`, the attempts that ran on a machine when it left:
+/// how they ended, the CPU time that they had held, and whether their tasks also failed on other
+/// machines.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of `task_events` in the lake's largest bucket, per
 /// thread.

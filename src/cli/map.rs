@@ -1,4 +1,4 @@
-//! `jobfate map`: which column of a table is what.
+//! `jobfate map`: proposes a map for a table of jobs, or shows a given one.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,15 +22,15 @@ const ROWS: usize = 10;
 const HEADS: [&str; 9] =
     ["line", "job", "user", "submit", "start", "end", "outcome", "cpus", "memory_kib"];
 
-/// Propose a map for a table of jobs, or show a ready one
+/// Propose a map for a table of jobs, or show an included one
 ///
-/// For tables that no other source reads: any table with one row per job or per attempt (csv, tsv,
-/// .csv.gz, Parquet, or JSON with one object per line). A map is a TOML file that names the
+/// For tables in no other supported format: any table with one row per job or per attempt (csv,
+/// tsv, .csv.gz, Parquet, or JSON with one object per line). A map is a TOML file that names the
 /// columns, their units and the meaning of each state; `ingest --map` reads the table with it.
 ///
-/// `jobfate map FILE` looks at the names of the columns and the first rows, and prints a map to
-/// stdout, with the comment CHECK on each line that holds an assumption. On stderr it shows the first
-/// ten rows as that map reads them. After you have edited the map, `jobfate map FILE --map
+/// `jobfate map FILE` reads the names of the columns and the first rows, and prints a map to
+/// stdout, with the comment CHECK on each line that holds an assumption. On stderr it shows the
+/// first ten rows as that map reads them. After you have edited the map, `jobfate map FILE --map
 /// FILE.toml` shows them again.
 ///
 /// `jobfate map NAME` prints a map that comes with the program; `--list` lists them.
@@ -53,12 +53,12 @@ pub(crate) struct MapArgs {
     #[arg(long, conflicts_with = "what")]
     pub list: bool,
 
-    /// Time zone of times without one; that of the map by default
+    /// Time zone of times without a zone; by default the map's
     #[arg(long, value_name = "ZONE", conflicts_with = "list")]
     pub timezone: Option<Zone>,
 }
 
-/// What a map may say, and how the command is called.
+/// The keys of a map, and examples of the command.
 fn help() -> String {
     let mut text = String::from("What a map names ([columns]):\n");
     for (name, units, meaning) in Map::keys() {
@@ -68,8 +68,8 @@ fn help() -> String {
     text.push_str(
         "\nA column is \"NAME\", or { column = \"NAME\", unit = \"min\" }, { column = \"NAME\", format = \
         \"%d.%m.%Y %H:%M\" }; a duration may have the format `clock`, [D-]HH:MM:SS. With `optional = true` the table may lack the column. In JSON a column may be nested: `attempts[-1].end`.\n\
-        [table] has separator, decimal (`,` or `.`), timezone, missing (the texts that stand for a missing value) and \
-        columns (names, where there is no header). [states] says what each state means: finished, \
+        [table] has separator, decimal (`,` or `.`), timezone, missing (texts that mean a missing value) and \
+        columns (names, if the table has no header). [states] says what each state means: finished, \
         failed, killed, evicted, lost, running, pending or skip; `CANCELLED*` matches every state with that beginning, and `*` all others.\n\n\
         Examples:\n  jobfate map jobs.csv > jobs.toml\n  jobfate map jobs.csv --map jobs.toml\n  \
         jobfate ingest jobs.csv --map jobs.toml --lake lake\n  jobfate map helios > helios.toml",
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     propose_for(what, &begin, args.timezone.as_ref())
 }
 
-/// Prints a proposal, and shows the first rows as it reads them.
+/// Prints a proposed map, and shows the first rows as it reads them.
 fn propose_for(path: &Path, begin: &[u8], zone: Option<&Zone>) -> Result<()> {
     let bad = |problem: String| BadFile {
         path: path.to_owned(),
@@ -152,7 +152,7 @@ fn table_of(shown: &Preview) -> String {
         }
         rows.push(cells);
     }
-    // A row that gives none is wider than any column.
+    // A rejected row is wider than any column.
     let full = || rows.iter().filter(|row| row.len() == HEADS.len());
     let widths: Vec<usize> = (0..HEADS.len())
         .map(|idx| full().map(|row| row[idx].chars().count()).max().unwrap_or_default())
@@ -164,7 +164,7 @@ fn table_of(shown: &Preview) -> String {
     rows.iter().map(line).collect()
 }
 
-/// What was assumed to read them.
+/// Shows the assumptions made while reading them.
 fn show_notes(shown: &Preview) {
     for (wording, count) in &shown.remarks {
         console::note(format!("{wording}: {}", grouped(*count)));

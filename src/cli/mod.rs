@@ -1,5 +1,5 @@
-//! Flags to plan to outcome to text: the only layer that uses all others, and the only one that
-//! prints.
+//! The command line: from flags to a plan, an outcome and text. The only layer that uses all
+//! others, and the only one that prints.
 //!
 //! In: the command line. Out: data on stdout, everything else on stderr, and an exit code. Each
 //! command is one file with `Args`, a function that checks them, and one that shows the outcome.
@@ -63,8 +63,7 @@ mod work;
 #[cfg(feature = "serve")]
 mod worker;
 
-/// What became of every job in a cluster trace, what it cost, and what another policy would have
-/// changed
+/// The outcome and cost of every job in a cluster trace, and what another policy would have changed
 #[derive(Debug, Parser)]
 #[command(name = "jobfate", version = version::short(), long_version = version::long(), max_term_width = 100)]
 struct Cli {
@@ -103,8 +102,8 @@ pub(crate) struct AnswerArgs {
     /// Created if it does not exist. Holds `result.json` (the answer with the command line, the
     /// settings, the checksums of the input and of the other files), the answer as CSV and Parquet,
     /// and charts as SVG and PNG. Files of an earlier run of the command are replaced or removed; a
-    /// `result.json` of another command is kept under the name of its answer. A file that belongs
-    /// to no result is never overwritten: the command refuses the folder.
+    /// `result.json` of another command is kept under the name of its answer. Other files are never
+    /// overwritten: the command refuses a folder with such a file in the way.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -147,7 +146,7 @@ pub(crate) struct ViewArgs {
 }
 
 impl AnswerArgs {
-    /// How the answer is given.
+    /// The form of the answer.
     pub(crate) fn form(&self) -> Form {
         Form::new(self.format, &self.view, self.top).with_charts(&self.charts)
     }
@@ -170,8 +169,8 @@ pub(crate) struct ChartArgs {
 
     /// Width of charts on paper, `3.3in` or `8.4cm`
     ///
-    /// Text is 7.5 points high, whatever the width; a PNG has 384 dots per inch. By default charts
-    /// are made for screens, 840 pixels wide. Charts of another width are not for reports.
+    /// Text is 7.5 points high for every width; a PNG has 384 dots per inch. By default charts are
+    /// made for screens, 840 pixels wide. Charts of another width are not meant for `report`.
     #[arg(long, value_name = "WIDTH", value_parser = look_of, requires = "out")]
     pub chart_width: Option<Look>,
 
@@ -180,7 +179,7 @@ pub(crate) struct ChartArgs {
     pub no_title: bool,
 }
 
-/// The look of charts of some width.
+/// Parses the width of charts.
 fn look_of(text: &str) -> std::result::Result<Look, String> {
     let inches = |number: &str, per_inch: f64| Some(number.trim().parse::<f64>().ok()? / per_inch);
     let width = match (text.strip_suffix("in"), text.strip_suffix("cm"), text.strip_suffix("mm")) {
@@ -208,31 +207,31 @@ impl ChartArgs {
     }
 }
 
-/// How an answer is given.
+/// The form of an answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
-    /// On stdout.
+    /// The format on stdout.
     pub format: Format,
-    /// Columns and rows there.
+    /// Columns and rows on stdout.
     pub view: View,
-    /// Charts in the folder of --out.
+    /// Charts in the folder of `--out`.
     pub pictures: Pictures,
 }
 
 impl Form {
-    /// That of some flags.
+    /// The form from some flags.
     pub(crate) fn new(format: Format, args: &ViewArgs, top: Option<usize>) -> Self {
         let ViewArgs { columns, sort, width } = args.clone();
         let view = View { columns, sort, top, width };
         Self { format, view, pictures: Pictures::default() }
     }
 
-    /// With the charts of some flags.
+    /// Adds the charts of some flags.
     pub(crate) fn with_charts(self, args: &ChartArgs) -> Self {
         Self { pictures: args.pictures(), ..self }
     }
 
-    /// Refuses what would harm a terminal, or would be passed over in silence.
+    /// Refuses output that would harm a terminal, and flags that would have no effect.
     fn check(&self) -> Result<()> {
         let problem = match self.format {
             Format::Parquet if console::width().is_some() => {
@@ -251,23 +250,23 @@ impl Form {
 /// The flag of every command that uses attempts.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct AttemptArgs {
-    /// Where an attempt without a recorded end is closed
+    /// When an attempt without a recorded end is closed
     ///
-    /// The end of an attempt may lie in a part that is not in the lake. An attempt never outlasts
-    /// its job: with `job-end` it is closed at the last terminal event of its job in `job_events`, if
-    /// no SUBMIT or SCHEDULE of the job follows and the window ends later, and not before its own
+    /// The end of an attempt may be in a part that is not loaded. An attempt never outlasts its
+    /// job. With `job-end` it is closed at the last terminal event of its job in `job_events`, if
+    /// no SUBMIT or SCHEDULE of the job follows and the window ends later, but never before its own
     /// start. If its job is open, or missing in `job_events`, the attempt is closed at the window's
     /// end.
     #[arg(long, value_name = "WHERE", value_enum, default_value_t)]
     pub open_attempts: OpenAttempts,
 }
 
-/// Where the windows end; an end before the last event would cut history short, and is refused.
+/// The end of the windows; an end before the last event would cut history short, and is refused.
 pub(crate) fn windows(lake: &Lake, args: &AnswerArgs) -> Result<Windows> {
     windows_to(lake, args.window_end)
 }
 
-/// The same, of an end by itself.
+/// The windows with a chosen end.
 pub(crate) fn windows_to(lake: &Lake, window_end: Option<i64>) -> Result<Windows> {
     let last = Windows::of(lake, None);
     let last_us = last.job_end_us.max(last.task_end_us);
@@ -282,7 +281,7 @@ pub(crate) fn windows_to(lake: &Lake, window_end: Option<i64>) -> Result<Windows
     }
 }
 
-/// Warns of what had to be assumed of a table, as far as it bears on the question.
+/// Warns of assumptions about a table, as far as they affect the question.
 pub(crate) fn show_remarks(lake: &Lake, table: Table, about: &str) {
     for (wording, count) in lake.remarks(table).into_iter().filter(|one| one.0.starts_with(about)) {
         console::warn(format!("{table}: {wording}: {}", digits::grouped(count)));
@@ -315,8 +314,8 @@ impl Stop {
         &self.progress
     }
 
-    /// From here on nothing is left half-made that the next run would not make again: a signal ends
-    /// the program. One that came before does so now.
+    /// Declares that from now on a signal may end the program at once, since the next run makes
+    /// incomplete files again. An earlier signal ends it now.
     pub(crate) fn at_once(&self) -> Result<()> {
         self.is_at_once.store(true, Ordering::Relaxed);
         if self.progress.is_cancelled.load(Ordering::Relaxed) {
@@ -326,7 +325,7 @@ impl Stop {
     }
 }
 
-/// Catches SIGINT and SIGTERM from here on; a second one ends the program at once.
+/// Catches SIGINT and SIGTERM from now on; a second one ends the program at once.
 pub(crate) fn stop_on_signal() -> Result<Stop> {
     let stop = Stop { progress: Arc::default(), is_at_once: Arc::default() };
     let caught = stop.clone();
@@ -345,7 +344,7 @@ pub(crate) fn stop_on_signal() -> Result<Stop> {
     Ok(stop)
 }
 
-/// Ends the program at SIGINT and SIGTERM, after something that must not be left behind was ended.
+/// Ends the program at SIGINT and SIGTERM, after calling `first` to clean up.
 pub(crate) fn end_on_signal(first: fn()) -> Result<()> {
     ctrlc::set_handler(move || {
         first();
@@ -363,7 +362,7 @@ fn no_signals(error: &ctrlc::Error) -> Hindered {
     ))
 }
 
-/// The command line as clap knows it, for help texts, completions and tests.
+/// The command line in clap's form, for help texts, completions and tests.
 pub(crate) fn command() -> clap::Command {
     Cli::command()
 }

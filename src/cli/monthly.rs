@@ -14,14 +14,14 @@ const EXAMPLES: &str = "Examples:\n  jobfate monthly --lake cluster\n  jobfate m
 /// Show use, waste, waits and limits by account and month
 ///
 /// For logs that record accounts and dates (Slurm, SWF, mapped tables). A row is an account in a
-/// calendar month: users, jobs, CPU time in hours, the wasted part of it (attempts that did not end
-/// with FINISH; late: after a running time of --late), GPU time if the log has GPUs, and waits. An
-/// attempt that runs into the next month is cut at midnight of the zone, so all rows add up to the
-/// total of `account`. A job counts in the month of its last event.
+/// calendar month: users, jobs, CPU time in hours, the wasted part of it (in attempts that did not
+/// end with FINISH; `late`: if they ran at least --late), GPU time if the log has GPUs, and waits.
+/// An attempt that runs into the next month is split at midnight in the zone, so all rows add up to
+/// the total of `account`. A job counts in the month of its last event.
 ///
 /// JSON and --out also hold, over the whole log: months, accounts, the users with the most CPU
-/// time, waits by queue and size, how jobs ended and why, and for each queue the time that its
-/// limits requested and the part of it that was used.
+/// time, waits by queue and size, how jobs ended and why, and for each queue the requested time
+/// limits and the part of them that was used.
 ///
 /// Memory: 100 MB, 130 bytes for each row of the tables of events in the lake's largest bucket, per
 /// thread, and 60 bytes for each job.

@@ -1,4 +1,4 @@
-//! `jobfate query`: runs one of the facts' queries and gives its table, or all of them as one set.
+//! `jobfate query`: runs one of the queries of facts and returns its table, or runs all of them.
 
 use arrow::record_batch::RecordBatch;
 use clap::Args;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     shown::show(&batch, &args.answer.form(), &json, &store::made_from(&origin, &settings))
 }
 
-/// Every query with its question, the tables that it needs and the sources that it is for.
+/// Every query with its question, the tables that it needs and its sources.
 fn list() -> String {
     let mut list = String::new();
     for query in &QUERIES {
@@ -118,7 +118,7 @@ fn list() -> String {
     list
 }
 
-/// A sentence in lines of at most `width` characters, four of them blank.
+/// A sentence in lines of at most `width` characters, including an indent of four.
 fn indented(text: &str, width: usize) -> String {
     const INDENT: &str = "    ";
     let (mut lines, mut line) = (String::new(), INDENT.to_owned());
@@ -134,7 +134,7 @@ fn indented(text: &str, width: usize) -> String {
     lines + line.trim_end() + "\n"
 }
 
-/// Runs every query that the lake's source and tables allow and keeps the answers as one set.
+/// Runs every query that the lake's source and tables allow, and stores the answers as one set.
 fn run_all(args: &QueryArgs) -> Result<()> {
     let Some(out) = &args.answer.out else {
         return Err(Usage("`all` stores its answers in a folder: give --out".to_owned()).into());
@@ -190,7 +190,7 @@ fn settings_json(settings: &Settings) -> Value {
     json!({"windows": settings.windows, "thresholds": settings.thresholds})
 }
 
-/// What an answer holds. The rows are in the files; a fact may have many millions of them.
+/// A description of an answer. The rows are in the files; a fact may have many millions.
 fn described(query: &Query, batch: &RecordBatch) -> Value {
     let schema = batch.schema();
     let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();

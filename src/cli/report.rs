@@ -15,15 +15,15 @@ use jobfate::results::{COMPARE_LIMITS, Limits, PAGE_LIMITS, Stored, compare, rea
 /// RESULTS are folders written by `analyze` or by --out of other commands; folders inside them are
 /// read too. Nothing is computed again and nothing is downloaded: the pages open from disk. Every
 /// chart comes with its data, its caption and the command that made it. The machines that left most
-/// often have pages of their own; for fairness, each user and each class of machines has one. On a
-/// page you can choose a window of time, the price of a harmed job and the order of rows; on a page
-/// of fairness also a half-life and a ceiling. The address of a page keeps these choices, so that
-/// you can share them.
+/// often have separate pages; for fairness, so do each user and each class of machines. On a page
+/// you can choose a window of time, the price of a harmed job and the order of rows; on a page of
+/// fairness also a half-life and a ceiling. The address of a page keeps these choices, so that you
+/// can share them.
 ///
 /// For a folder written by `analyze`, only results of that analysis are shown; other results are
 /// listed.
 ///
-/// Memory: 200 MB, and 50 bytes for each byte of the largest stored JSON.
+/// Memory: 200 MB, and 50 times the size of the largest stored JSON.
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Examples:\n  jobfate report reports/analysis\n  jobfate account --lake lake --out results/account\n  jobfate fairness --lake lake --out results/fairness\n  jobfate report results --out pages\n  jobfate report --compare before after --out changes"
@@ -37,14 +37,14 @@ pub(crate) struct ReportArgs {
     ///
     /// For every table, shows which rows are in only one folder, which numbers changed, and which
     /// settings and inputs differ. A summary goes to stdout; with --out, the page `comparison.html`
-    /// and `comparison.json` have every change. Rows are paired by their first columns, as many as
-    /// identify them; the names of these columns must be the same in both. If rows repeat, equal
-    /// rows are counted. Rows with different meanings and numbers with different units are listed
-    /// as not compared.
+    /// and `comparison.json` have every change. Rows are paired by their first columns; as many
+    /// columns are used as identify a row. The names of these columns must be the same in both. If
+    /// rows repeat, equal rows are counted. Rows with different meanings and numbers with different
+    /// units are listed as not compared.
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with = "results")]
     pub compare: Option<Vec<PathBuf>>,
 
-    /// Folder for the pages, by default `report` in RESULTS
+    /// Folder of the pages, by default `report` inside RESULTS
     ///
     /// The folder must be new, empty, or that of an earlier report, which is replaced as a whole. A
     /// folder with other files or with a changed page is refused.
@@ -57,7 +57,7 @@ pub(crate) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// How a comparison is given on stdout.
+    /// The form of a comparison on stdout.
     pub(super) fn form(&self) -> Form {
         Form::new(self.format, &ViewArgs::default(), None)
     }
@@ -82,12 +82,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     Ok(console::data(&format!("{}\n", first.display()))?)
 }
 
-/// Refuses a folder that holds anything else, before anything is read.
+/// Refuses a folder with other files, before anything is read.
 fn check(out: Option<&Path>) -> Result<()> {
     Ok(out.map_or(Ok(()), check_place)?)
 }
 
-/// Reads the results that belong together, and names the others.
+/// Reads the results that belong together, and lists the others.
 fn read(folders: &[PathBuf], limits: Limits) -> Result<Vec<Stored>> {
     let chosen = read_all(folders, limits)?;
     for left_out in &chosen.left_out {

@@ -1,4 +1,4 @@
-//! `jobfate serve`: the portal, pages and answers over HTTP.
+//! `jobfate serve`: the portal, with pages and answers over HTTP.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate serve --lake lake\n  jobfate serve 
 pub(crate) struct ServeArgs {
     /// Folder of a lake, or NAME=DIR; repeat for several
     ///
-    /// `lake` by default, if nothing is watched.
+    /// By default `lake`, unless --watch is given.
     #[arg(long, value_name = "DIR")]
     pub lake: Vec<String>,
 
@@ -63,7 +63,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8311")]
     pub listen: SocketAddr,
 
-    /// Another name of the portal, as browsers write it
+    /// Further host name of the portal, as browsers write it
     ///
     /// `name` or `name:port`, such as that of a proxy. Requests for any other name are refused.
     #[arg(long, value_name = "HOST")]
@@ -73,7 +73,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// A program that users may choose as an index
+    /// Program that users can choose as an index
     ///
     /// `NAME=PROGRAM` with arguments, as for `jobfate fairness`. Users choose it by its name; no
     /// user can start any other program.
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     })
 }
 
-/// `NAME=PATH`, or a path that is called by its last part without the ending.
+/// `NAME=PATH`, or a path whose name is its file stem.
 fn followed(text: &str) -> (String, PathBuf) {
     let (name, path) = named(text);
     let stem = |path: &PathBuf| Some(path.file_stem()?.to_string_lossy().into_owned());
@@ -131,10 +131,10 @@ fn followed(text: &str) -> (String, PathBuf) {
     (if is_path { stem(&path).unwrap_or(name) } else { name }, path)
 }
 
-/// A token is shorter than this by mistake.
+/// A shorter token is taken for a mistake.
 const TOKEN_MIN: usize = 16;
 
-/// The token that clients must know, if any: for other machines there is always one.
+/// The token of clients, if any; access from other machines always needs one.
 fn token(args: &ServeArgs) -> Result<Option<String>> {
     let given = match &args.token_file {
         Some(path) => Some(
@@ -162,7 +162,7 @@ fn token(args: &ServeArgs) -> Result<Option<String>> {
     Ok(Some(token))
 }
 
-/// `NAME=PROGRAM`, with the folder of the program made whole: it is started elsewhere.
+/// `NAME=PROGRAM`, with an absolute path, since the program starts in another folder.
 fn program(pair: &str) -> Result<(String, String)> {
     let wrong = || Usage(format!("--index-program `{pair}` is not of the form NAME=PROGRAM"));
     let (name, command) = pair.split_once('=').ok_or_else(wrong)?;

@@ -62,7 +62,8 @@ pub(crate) fn man(args: &ManArgs) -> Result<()> {
     Ok(())
 }
 
-/// Something that has the name of a page and is none; pages lie among those of other programs.
+/// Finds a file that has the name of a manual page but is not ours; other programs' pages are
+/// there.
 fn page_of_another(folder: &Path) -> io::Result<Option<PathBuf>> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

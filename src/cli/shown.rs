@@ -24,20 +24,19 @@ use jobfate::results::store::{
 };
 use jobfate::results::view::{self, View};
 
-/// Begins the files of an answer where `--out` is given; before anything is computed, which may
-/// take long.
+/// Prepares the files of an answer if `--out` is given, before a computation that may take long.
 pub(crate) fn files(out: Option<&Path>, name: &str) -> Result<Option<Files>> {
     out.map(|out| Files::within(&lock(out)?, name)).transpose()
 }
 
-/// Makes a folder and keeps other processes from writing results into it.
+/// Creates a folder and keeps other processes from writing results into it.
 pub(crate) fn lock(folder: &Path) -> Result<Arc<FolderLock>> {
     let (lock, note) = store::lock(folder)?;
     note.iter().for_each(console::note);
     Ok(lock)
 }
 
-/// Runs a study of a lake and gives what it found, as `--out` and the flags of the answer want it.
+/// Runs a study of a lake and shows its result according to `--out` and the flags of the answer.
 pub(crate) fn study<S: Found>(
     kind: &Kind<'_>,
     args: &AnswerArgs,
@@ -57,8 +56,7 @@ pub(crate) fn study<S: Found>(
     give(&studied.answer(windows), files, &Origin::of(&lake), &args.form())
 }
 
-/// Stores the answer with its further files if there are any, as `--out` wants, and gives it on
-/// stdout.
+/// Stores the answer and its further files if `--out` is given, and prints it on stdout.
 pub(crate) fn give(
     answer: &Answer,
     files: Option<Files>,
@@ -75,8 +73,8 @@ pub(crate) fn give(
     show(answer.table, form, &answer.json, &made_from(origin, &answer.settings))
 }
 
-/// Gives an answer on stdout: a table as it was asked for, or JSON with what made it. Where there is
-/// none, one sentence says why instead of a table.
+/// Prints an answer on stdout: a table in the requested format, or JSON with its origin. An empty
+/// table is replaced by a sentence with the reason.
 pub(crate) fn show(table: &RecordBatch, form: &Form, json: &Value, made: &Made) -> Result<()> {
     let bytes = match form.format {
         Format::Table => match json[NOTHING].as_str() {
@@ -90,7 +88,7 @@ pub(crate) fn show(table: &RecordBatch, form: &Form, json: &Value, made: &Made) 
     Ok(console::data_bytes(&bytes)?)
 }
 
-/// Gives a table on stdout that fits the terminal; whole where there is none.
+/// Prints a table on stdout that fits the terminal; in full if stdout is not a terminal.
 pub(crate) fn show_table(table: &RecordBatch, view: &View) -> Result<()> {
     let chosen = view.of(table)?;
     let Some(width) = view.width.or_else(console::width).filter(|&width| 0 < width) else {
@@ -104,10 +102,10 @@ pub(crate) fn show_table(table: &RecordBatch, view: &View) -> Result<()> {
     Ok(())
 }
 
-/// The command line, as a study speaks through it.
+/// The output of a study on the command line.
 #[derive(Debug, Default)]
 pub(crate) struct Terminal {
-    /// How answers are given on stdout.
+    /// The form of answers on stdout.
     pub form: Form,
 }
 

@@ -29,14 +29,14 @@ const EXAMPLES: &str = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep 
 /// that instant is saved; finished jobs with a condemned task are harmed. `published` CPU is known
 /// only per job: its saved part is proportional to the measured one.
 ///
-/// Shares refer to the loaded tables. `largest_saved_share` and `largest_destroyed_share` are the
-/// largest shares of a single job in all CPU saved and in all CPU destroyed: if one is near 1, a
-/// single job makes up the sum. `condemned_at_end` counts condemned tasks that had finished for
-/// good at the instant of their kill: their last terminal event is a FINISH, not later than that
-/// instant, and no SUBMIT or SCHEDULE follows it. They save nothing, but harm their jobs. A task
-/// that finishes at its event T + 1 and runs again later is condemned, but does not count as
-/// `condemned_at_end`. Without `job_events` no outcome is known, and columns that depend on
-/// outcomes stay empty.
+/// All shares are of the loaded tables. `largest_saved_share` and `largest_destroyed_share` are the
+/// largest shares of a single job in all CPU saved and in all CPU destroyed: if one is near 1, one
+/// job makes up nearly all of the sum. `condemned_at_end` counts condemned tasks that had finished
+/// by the instant of their kill and did not run again: their last terminal event is a FINISH, not
+/// later than that instant, and no SUBMIT or SCHEDULE follows it. They save nothing, but harm their
+/// jobs. A task that finishes at its event T + 1 and runs again later is condemned, but does not
+/// count as `condemned_at_end`. Without `job_events` no outcome is known, and columns that depend
+/// on outcomes stay empty.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events and usage in the lake's
 /// largest bucket, per thread.

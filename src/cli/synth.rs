@@ -12,7 +12,7 @@ use jobfate::faults::Result;
 use jobfate::sources::part::Progress;
 use jobfate::synth::{Dirty, Form, SynthConfig, SynthStage, Truth, write_trace};
 
-/// Write a synthetic trace with known answers
+/// Write a synthetic trace with its ground truth
 ///
 /// Writes tables in the layout of the Google trace v2.1 or v3, with similar properties: outcome
 /// shares, heavy-tailed jobs, crash-looping tasks, usage windows, machines that leave and return.
@@ -31,8 +31,8 @@ pub(crate) struct SynthArgs {
 
     /// Format: google-2011 (CSV) or google-2019 (JSON)
     ///
-    /// Both formats have the same history. The format of 2019 is that of its export, and also has
-    /// what only v3 records: QUEUE and ENABLE, histograms, alloc sets.
+    /// Both formats have the same history. The format of 2019 is that of the exported files. It
+    /// also has data that only v3 records: QUEUE and ENABLE, histograms, alloc sets.
     #[arg(long, value_name = "SOURCE", value_parser = parse_form, default_value = "google-2011")]
     pub source: Form,
 
@@ -42,8 +42,8 @@ pub(crate) struct SynthArgs {
 
     /// Size as a share of the real trace
     ///
-    /// 1 is 672,074 jobs in 29 days, 500 parts. Jobs and parts grow with it; days and machines
-    /// with its square root.
+    /// A size of 1 is 672,074 jobs in 29 days and 500 parts. Jobs and parts are proportional to the
+    /// size; days and machines are proportional to its square root.
     #[arg(long, value_name = "FACTOR", conflicts_with_all = ["jobs", "days", "parts"], value_parser = parse_scale)]
     pub scale: Option<f64>,
 
@@ -114,7 +114,7 @@ pub(crate) fn config(args: &SynthArgs) -> SynthConfig {
 /// Writes a trace under a progress bar.
 pub(crate) fn write(config: &SynthConfig, folder: &Path) -> Result<Truth> {
     let progress = Arc::new(Progress::default());
-    // Drawing the jobs and writing the parts take about as long as each other.
+    // Drawing the jobs and writing the parts take about the same time.
     let bar = Bar::follow("synth", Counts::Percent, 100, &progress);
     let truth = write_trace(config, folder, &|state| {
         let done = state.done * 50 / state.total.max(1);

@@ -1,4 +1,4 @@
-//! What every flag must say about itself, and examples that are command lines.
+//! Requirements for the help of every flag, and examples that must parse.
 
 use jobfate::fairness::indices::BuiltIn;
 use jobfate::replay::detectors;
@@ -28,7 +28,7 @@ fn every_flag_explains_itself() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What is wrong with one line of short help.
+/// The fault in one line of short help, if any.
 fn fault_of(help: &str, of: &str) -> Option<String> {
     let fault = if help.is_empty() {
         "no help"
@@ -44,7 +44,7 @@ fn fault_of(help: &str, of: &str) -> Option<String> {
     Some(format!("{of}: {fault}: {help}"))
 }
 
-/// Whoever adds an index, a detector or a policy must not have to know where the help lists them.
+/// The help lists every index, detector and policy, also new ones.
 #[test]
 fn the_help_lists_all_that_can_be_named() {
     let help_of = |name: &str| {
@@ -66,7 +66,7 @@ fn the_help_lists_all_that_can_be_named() {
     }
 }
 
-/// An example in the help that clap would refuse is worse than none.
+/// Every example in the help must parse.
 #[test]
 fn the_examples_are_command_lines() {
     let mut count = 0;
@@ -74,7 +74,7 @@ fn the_examples_are_command_lines() {
         let help = subcommand.get_after_long_help().map(ToString::to_string).unwrap_or_default();
         for line in help.lines().filter_map(|line| line.strip_prefix("  jobfate ")) {
             let line = line.split(" > ").next().unwrap_or(line);
-            // What stands in quotes is one word.
+            // Text in quotes is one word.
             let words = line.split('\'').enumerate().flat_map(|(idx, piece)| match idx % 2 {
                 0 => piece.split_whitespace().collect(),
                 _ => vec![piece],

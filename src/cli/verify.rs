@@ -1,11 +1,11 @@
-//! `jobfate verify`: is the download complete, and is the lake intact?
+//! `jobfate verify`: checks that the download is complete and the lake is intact.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::Args;
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::console::{self, Bar, Counts};
 use super::{AnswerArgs, stop_on_signal};
@@ -26,12 +26,12 @@ use jobfate::sources::checksums::Checksums;
 /// Check a downloaded trace or a lake
 ///
 /// On a raw folder: the checksum of every part against the folder's SHA256SUM, SHA1SUM or MD5SUM;
-/// whether every part can be read; lines that would give no row; absent parts. On a lake: every
-/// file against the manifest; types, ranges and order of all cells; whether each part has each of
-/// its rows exactly once; the published counts of the whole trace of 2011, for complete tables; and
-/// a report on data quality. The exit code is 3 if a file was changed, and 1 if a check fails.
-/// Absent parts are listed but are not a failure. Data that looks wrong but could be right (the
-/// same file as two parts, every time 0, a log of one user) gives a warning.
+/// whether every part can be read; lines that would be rejected; missing parts. On a lake: every
+/// file against the manifest; types and ranges of all cells, and order of all rows; whether each
+/// part has each of its rows exactly once; the published counts of the whole trace of 2011, for
+/// complete tables; and a report on data quality. The exit code is 3 if a file was changed, and 1
+/// if a check fails. Missing parts are listed but are not a failure. Unlikely but possible data
+/// (the same file as two parts, every time 0, a log of one user) gives a warning.
 ///
 /// Memory: for a raw folder as much as `ingest`; for a lake about 60 bytes for each row of its
 /// largest bucket, per thread.
@@ -53,11 +53,11 @@ pub(crate) struct VerifyArgs {
 
     /// Map of the columns of any table of jobs or attempts
     ///
-    /// The same as that of `ingest`: lines that would give no row are counted by reason.
+    /// The same as that of `ingest`: lines that would be rejected are counted by reason.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub map: Option<PathBuf>,
 
-    /// The only table, if `TRACE_DIR` directly contains its parts
+    /// Table name, if `TRACE_DIR` directly contains its parts
     #[arg(long, value_name = "TABLE", requires = "trace")]
     pub table: Option<Table>,
 
@@ -109,8 +109,8 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
         settings: json!({"trace": trace}),
         charts: Vec::new(),
     };
-    // The sums of the parts are what is being checked.
-    let origin = Origin { source: Value::Null, inputs: json!([]), gaps: Vec::new() };
+    // The sums of the parts are the subject of the check.
+    let origin = Origin { source: None, inputs: Vec::new(), gaps: Vec::new() };
     shown::give(&answer, files, &origin, &args.answer.form())?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
         0 => Ok(()),
@@ -127,7 +127,7 @@ fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
     let report = lake_report(lake, Trust::Nothing)?;
     report.said.iter().for_each(console::say);
     let table = report.table();
-    // What is missing is among what the report says.
+    // The report already lists what is missing.
     let origin = Origin { gaps: Vec::new(), ..Origin::of(lake) };
     shown::give(&report.answer(&table), files, &origin, &args.form())?;
     report.verdict().iter().for_each(console::note);

@@ -9,7 +9,7 @@ use super::engine::Engine;
 use jobfate::results::RESULT_VERSION;
 use jobfate::schema::{FORMAT_VERSION, Source};
 
-/// The commit of the build; empty where git could not tell.
+/// The commit of the build; empty if git did not provide it.
 const COMMIT: &str = env!("JOBFATE_COMMIT");
 
 static SHORT: LazyLock<String> = LazyLock::new(|| {

@@ -1,5 +1,5 @@
-//! `jobfate work`: this program as a worker of a Spark cluster. Hidden from the help: `--engine spark`
-//! starts it.
+//! `jobfate work`: this program as a worker of a Spark cluster. Hidden from the help:
+//! `--engine spark` starts it.
 //!
 //! In: a question, and numbers of parts on stdin, one per line. Out: a line for each part with its
 //! result.

@@ -1,7 +1,7 @@
 //! This process as a worker of the portal.
 //!
 //! In: the variable that the portal sets, and stdin, which closes when the portal ends. Out: lines
-//! on stderr. A worker never outlives its portal, and takes no more memory than allowed.
+//! on stderr. A worker never outlives its portal, and never takes more memory than allowed.
 
 use std::io::{self, Read};
 use std::thread;
@@ -14,15 +14,15 @@ use jobfate::fairness::program;
 use jobfate::faults::Code;
 use jobfate::serve::MEMORY;
 
-/// How often a worker looks.
+/// Interval between checks of a worker.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Begins to watch, in a process that a portal has started.
+/// Starts to watch, in a process that a portal has started.
 pub(super) fn watch() {
     let Some(limit) = std::env::var(MEMORY).ok().and_then(|text| text.parse::<u64>().ok()) else {
         return;
     };
-    // Where no thread can be started, the command itself will say so.
+    // If no thread can be started, the command itself reports it.
     let _ = thread::Builder::new().spawn(follow_stdin);
     let _ = thread::Builder::new().spawn(move || look(limit));
 }

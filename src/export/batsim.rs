@@ -1,19 +1,19 @@
 //! Batsim: `workload.json` with jobs and profiles, and `platform.xml`.
 //!
-//! In: tasks in the order of their submit. Out: a job for each task that ran, whose profile is a
-//! delay of its recorded running time, and a platform of as many hosts as the cluster has
-//! processors, all alike, with a master.
+//! In: tasks ordered by submission. Out: a job for each task that ran, whose profile is a delay of
+//! its recorded running time, and a platform with a master and as many equal hosts as the cluster
+//! has processors.
 //!
 //! The format is that of Batsim's documentation, `docs/input-workload.rst` and
 //! `docs/input-platform.rst`. Version 5 calls the profile `DelayProfile`, version 4 `delay`. Batsim
-//! has no JSON for platforms: they are `SimGrid` XML, here after its `platforms/cluster512.xml`.
+//! has no JSON for platforms: they are `SimGrid` XML, modelled on its `platforms/cluster512.xml`.
 //!
-//! | Field | What stands there |
+//! | Field | Content |
 //! |---|---|
 //! | `id` | the job's number if each job has one task and a number; else a number (`numbers.csv`) |
 //! | `subtime`, `walltime` | s; the walltime is the requested time, and absent without one |
-//! | `res` | processors, rounded up, 1 where the lake does not say |
-//! | `profile` | `delay` of the last attempt; with `ret` 1 where it failed |
+//! | `res` | processors, rounded up; 1 if the lake does not have them |
+//! | `profile` | `delay` of the last attempt; with `ret` 1 if it failed |
 //! | `extra_data` | a JSON text: job, task, outcome, user, group, queue, memory, GPUs, dependencies |
 
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ use crate::units::{MICROS_PER_SECOND, micros_to_seconds};
 /// The file of the jobs.
 const WORKLOAD: &str = "workload.json";
 
-/// Writes workload and platform; returns the number of tasks, and what was not held.
+/// Writes workload and platform; returns the number of tasks, and counts of what was left out.
 pub(super) fn write(
     scene: &Scene<'_>,
     mut all: Gathered,
@@ -76,7 +76,7 @@ pub(super) fn write(
     Ok((written, counts))
 }
 
-/// What makes lines of jobs.
+/// Writes the lines of jobs.
 struct Jobs<'a> {
     scene: &'a Scene<'a>,
     all: &'a Gathered,
@@ -129,7 +129,7 @@ impl Jobs<'_> {
         write!(to, "{comma}\n{job}")
     }
 
-    /// What Batsim hands on to the scheduler.
+    /// Fields that Batsim passes on to the scheduler.
     fn extra(&self, item: &Item) -> Value {
         let mut extra = Map::new();
         let mut add = |key: &str, value: Value| {
@@ -154,7 +154,7 @@ impl Jobs<'_> {
     }
 }
 
-/// Whether an attempt has ended that decided what became of a task.
+/// Whether an attempt has ended that decided the outcome of a task.
 fn has_run(life: &Life) -> bool {
     life.state != State::Waiting && life.run_us().is_some()
 }
@@ -164,7 +164,7 @@ fn profile_name(delay_us: i64, has_failed: bool) -> String {
     format!("delay-{}{end}", micros_to_seconds(delay_us))
 }
 
-/// How many hosts there are: the processors of the cluster, or those of its largest job.
+/// The number of hosts: the processors of the cluster, or those of its largest job.
 fn hosts(scene: &Scene<'_>, all: &Gathered, counts: &mut Counts) -> Result<i64> {
     if let Some(hosts) = scene.all_processors() {
         return Ok(hosts);
@@ -181,7 +181,7 @@ fn hosts(scene: &Scene<'_>, all: &Gathered, counts: &mut Counts) -> Result<i64> 
     Ok(largest)
 }
 
-/// So many hosts of one processor, and a master.
+/// A platform of `hosts` hosts with one processor each, and a master.
 fn platform(hosts: i64) -> String {
     format!(
         r#"<?xml version='1.0'?>

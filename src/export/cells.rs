@@ -8,7 +8,7 @@ use super::items::Logged;
 use crate::lake::Lake;
 use crate::schema::Table;
 
-/// The columns that are read besides those of every study.
+/// The columns that are read in addition to those of every study.
 pub(super) const COLUMNS: [&str; 24] = [
     "user",
     "user_group",
@@ -40,20 +40,20 @@ pub(super) const COLUMNS: [&str; 24] = [
 #[derive(Default)]
 pub(super) struct Cells {
     batches: Vec<RecordBatch>,
-    /// The first row of each batch, and one more than the last of all.
+    /// The first row of each batch, then the total number of rows.
     starts: Vec<u32>,
-    /// Where in the batches each of [`COLUMNS`] is.
+    /// The position of each of [`COLUMNS`] in the batches.
     at: Vec<Option<usize>>,
 }
 
 impl Cells {
-    /// Those of [`COLUMNS`] that a lake has.
+    /// The [`COLUMNS`] that a lake has.
     pub(super) fn columns(lake: &Lake) -> Vec<&'static str> {
         let is_there = |column: &&str| lake.has_column(Table::TaskEvents, column);
         COLUMNS.into_iter().filter(is_there).collect()
     }
 
-    /// Adds the rows that follow.
+    /// Adds the next rows.
     pub(super) fn push(&mut self, batch: &RecordBatch) {
         if self.batches.is_empty() {
             let schema = batch.schema();
@@ -65,7 +65,7 @@ impl Cells {
         self.batches.push(batch.clone());
     }
 
-    /// The column of a cell, and its row in there; `None` where it is missing.
+    /// The column of a cell, and its row there; `None` if it is missing.
     fn cell(&self, name: &str, row: u32) -> Option<(&dyn Array, usize)> {
         let column = COLUMNS.iter().position(|known| *known == name)?;
         let at = (*self.at.get(column)?)?;
@@ -97,7 +97,7 @@ impl Cells {
         array.as_primitive_opt::<Float32Type>().map(|reals| reals.value(row))
     }
 
-    /// What a log of parallel jobs says in a row.
+    /// The cells of a row that only logs of parallel jobs have.
     pub(super) fn logged(&self, row: u32) -> Logged {
         let int = |name| self.int(name, row);
         Logged {

@@ -1,7 +1,7 @@
-//! The size of the cluster, for formats that have its size and not its history.
+//! The size of the cluster, for formats that have no history of machines.
 //!
 //! In: `machine_events`. Out: the most CPU and machines in service at once, and the machines of
-//! that time by capacity. A log that describes its system as one machine gives one machine.
+//! that time by capacity. A log that describes its system as one machine results in one machine.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::faults::Result;
 use crate::lake::Lake;
 use crate::schema::{SYSTEM_MACHINE, Table};
 
-/// CPU and memory of a machine in the units of the lake, as bits, so that they can be compared,
-/// and its GPUs.
+/// CPU and memory of a machine in the units of the lake, as bits that can be compared, and its
+/// GPUs.
 type Capacity = (u32, Option<u32>, i64);
 
-/// Machines that are alike.
+/// Machines of equal capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kind {
     pub cpu: f32,
@@ -27,7 +27,7 @@ pub(super) struct Kind {
     pub count: u64,
 }
 
-/// A machine, as it was said last.
+/// A machine with its last recorded values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Machine {
     pub id: i64,
@@ -36,18 +36,18 @@ pub(super) struct Machine {
     pub platform: Option<String>,
 }
 
-/// The machines of a lake when there was most of them.
+/// The machines of a lake at the time with the most CPU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Fleet {
     /// The sum of their CPU.
     pub cpu: f64,
     /// Machines by CPU, memory and GPUs.
     pub kinds: Vec<Kind>,
-    /// All machines that were ever there.
+    /// All machines that ever existed.
     pub machines: Vec<Machine>,
-    /// Whether the one machine is the whole system.
+    /// Whether one machine stands for the whole system.
     pub is_system: bool,
-    /// Events after the first of each machine, which no form holds.
+    /// Events after the first of each machine, which no format has.
     pub changes: u64,
 }
 
@@ -78,7 +78,7 @@ impl Fleet {
                 now.insert(event.machine_id, (size.to_bits(), memory.map(f32::to_bits), gpus));
                 cpu += f64::from(size);
             }
-            // Machines come together: the cluster is looked at before it loses one.
+            // Machines are added together: the size is taken just before one leaves.
             let is_next_more = events.peek().is_some_and(|next| next.change == MachineChange::Add);
             if fleet.cpu < cpu && !is_next_more {
                 fleet.cpu = cpu;
@@ -105,13 +105,13 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// How many machines there were when there was most of them.
+    /// The number of machines at that time.
     pub(super) fn len(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.count).sum()
     }
 }
 
-/// The GPUs of machines, where the lake says them.
+/// The GPUs of machines, if the lake has them.
 fn gpus(lake: &Lake) -> Result<FxHashMap<i64, i64>> {
     let mut gpus = FxHashMap::default();
     if !lake.has(Table::MachineEvents) || !lake.has_column(Table::MachineEvents, "gpu_capacity") {

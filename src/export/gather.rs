@@ -1,8 +1,8 @@
-//! The tasks of a lake, bucket by bucket, on their way to a file.
+//! Reads the tasks of a lake, bucket by bucket, for export.
 //!
-//! In: a lake and perhaps the journal of a replay. Out: every task as an [`Item`] on disk, in order
-//! of (submit, row of the raw files); the names that occur; counts of what no format holds. At most
-//! one bucket is in memory.
+//! In: a lake and, optionally, the journal of a replay. Out: every task as an [`Item`] on disk,
+//! ordered by submission and row in the raw files; the names in use; counts of what no format can
+//! hold. At most one bucket is in memory.
 
 use std::collections::BTreeSet;
 
@@ -22,20 +22,20 @@ use crate::lake::Lake;
 use crate::schema::{EventType, Source, Table};
 use crate::sources::alibaba_2018::number_of_task;
 
-/// What was read.
+/// The tasks and their names.
 pub(super) struct Gathered {
     pub items: Spill,
     pub names: [Names; Named::ALL.len()],
     pub counts: Counts,
-    /// Which stage waits for which: the one, and the other before it.
+    /// Dependencies between stages: the dependent stage, and the one before it.
     pub waits_for: BTreeSet<(Stage, Stage)>,
-    /// Whether every task has a number of its own already: that of its job.
+    /// Whether the id of its job is a unique number for every task.
     pub has_numbers: bool,
-    /// The first submit.
+    /// The first submission.
     pub first_us: Option<i64>,
 }
 
-/// What is done with each task besides, while its usage windows are in memory.
+/// A callback for each task, while its usage windows are in memory.
 pub(super) type Visit<'a> = dyn FnMut(&TaskView<'_>, &Item) -> Result<()> + 'a;
 
 /// Reads all tasks.
@@ -86,7 +86,7 @@ pub(super) fn gather(
 }
 
 impl Gathered {
-    /// The life of a task; `None` where it is left out.
+    /// The life of a task; `None` if it is left out.
     fn life(
         &mut self,
         task: &TaskView<'_>,
@@ -106,7 +106,7 @@ impl Gathered {
         life
     }
 
-    /// A task with all that its rows say.
+    /// A task with the cells of its rows.
     fn item(
         &mut self,
         task: &TaskView<'_>,
@@ -155,7 +155,7 @@ impl Gathered {
         item
     }
 
-    /// Takes from an item what is to be known of all of them.
+    /// Collects data about all items.
     fn note(&mut self, task: &TaskView<'_>, item: &Item, depends_on: Option<&str>) {
         self.has_numbers &= item.task_index == 0 && 0 <= item.job_id;
         self.first_us = self.first_us.into_iter().chain([item.life.submit_us]).min();
@@ -174,13 +174,13 @@ impl Gathered {
         self.counts.see(has_begun, "tasks whose first event is not SUBMIT: submitted then");
     }
 
-    /// The number of a task: that of its job where all have one and it `may_be_own`.
+    /// The number of a task: the id of its job if `may_be_own` and that is unique for all tasks.
     pub(super) fn id(&self, (number, job_id): (i64, i64), may_be_own: bool) -> i64 {
         if may_be_own && self.has_numbers { job_id } else { number }
     }
 }
 
-/// The programs of jobs, where only `job_events` says them.
+/// The programs of jobs, if only `job_events` has them.
 fn programs(lake: &Lake, bucket: u32) -> Result<FxHashMap<i64, String>> {
     let mut programs = FxHashMap::default();
     if lake.has_column(Table::TaskEvents, "executable") || !lake.has(Table::JobEvents) {

@@ -1,27 +1,27 @@
-//! A task as exports write it, in one record of a fixed size.
+//! A task as exports write it, in a record of fixed size.
 //!
-//! In: the events, attempts and cells of a task. Out: an [`Item`]: when it was submitted, its last
-//! attempt, what became of it and what it requested; and the same as [`WORDS`] numbers for a file
-//! on disk. Nothing here depends on a format.
+//! In: the events, attempts and cells of a task. Out: an [`Item`]: its submission, last attempt,
+//! outcome and requests; and the same as [`WORDS`] numbers for a file on disk. Nothing here depends
+//! on a format.
 
 use std::collections::BTreeMap;
 
 use crate::facts::tasks::{EndedBy, TaskView};
 use crate::schema::{EventType, Source};
 
-/// How often something was met that a form cannot hold, by its wording.
+/// How often each kind of data was found that a format cannot hold, by its description.
 #[derive(Debug, Default)]
 pub(super) struct Counts(pub BTreeMap<&'static str, u64>);
 
 impl Counts {
-    /// Counts some more.
+    /// Adds `count` to a description.
     pub(super) fn add(&mut self, wording: &'static str, count: u64) {
         if 0 < count {
             *self.0.entry(wording).or_default() += count;
         }
     }
 
-    /// Counts one where something holds.
+    /// Adds one if a condition holds.
     pub(super) fn see(&mut self, is_so: bool, wording: &'static str) {
         self.add(wording, u64::from(is_so));
     }
@@ -30,15 +30,15 @@ impl Counts {
 /// A task: its job and its index.
 pub(super) type Key = (i64, i64);
 
-/// Tasks that others wait for together: their job, and their number in its graph.
+/// Tasks on which others depend together: their job, and their number in its graph.
 pub(super) type Stage = (i64, i64);
 
-/// What became of a task.
+/// The outcome of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Waiting,
     Running,
-    /// Its job ended; the loaded parts do not say how the task did.
+    /// Its job ended; the loaded parts do not have the outcome of the task.
     EndedWithJob,
     Finished,
     Failed,
@@ -59,7 +59,7 @@ impl State {
         Self::Lost,
     ];
 
-    /// Its name, as `classify` has it where it has one.
+    /// The name; the same as in `classify` if it exists there.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Waiting => "pending",
@@ -73,7 +73,7 @@ impl State {
         }
     }
 
-    /// That of the event that ends an attempt.
+    /// The state after an event that ends an attempt.
     fn of(kind: EventType) -> Self {
         match kind {
             EventType::Finish => Self::Finished,
@@ -85,23 +85,23 @@ impl State {
     }
 }
 
-/// When a task was submitted, and its last attempt.
+/// The submission of a task, and its last attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Life {
     pub submit_us: i64,
     /// Start of its last attempt.
     pub start_us: Option<i64>,
-    /// End of its last attempt or, without one, of its wait.
+    /// End of its last attempt or, without one, end of its wait.
     pub end_us: Option<i64>,
     pub state: State,
     pub attempts: i64,
-    /// Running time of all attempts but the last.
+    /// Running time of all attempts except the last.
     pub earlier_us: i64,
     pub machine_id: Option<i64>,
 }
 
 impl Life {
-    /// The life of a task; `None` where no event says whether it waits, runs or has ended.
+    /// The life of a task; `None` if no event shows whether it waits, runs or has ended.
     pub(super) fn of(task: &TaskView<'_>, source: Source) -> Option<Self> {
         let known = task.events.iter().filter(|event| event.time_us < i64::MAX);
         let last = known.clone().rev().find(|event| event.event_type.is_deciding())?;
@@ -129,7 +129,7 @@ impl Life {
             earlier_us: all_us - last_us,
             machine_id: attempt.and_then(|attempt| attempt.machine_id),
         };
-        // Parts of a run are continued, not begun again: their run is all of them together.
+        // Partial runs continue each other instead of restarting, so the run covers all of them.
         if matches!(source, Source::Swf | Source::Gwf) && 1 < life.attempts {
             life.start_us = begun().next().map(|attempt| attempt.start_us);
             life.end_us = life.end_us.and(life.start_us).map(|start_us| start_us + all_us);
@@ -138,12 +138,12 @@ impl Life {
         Some(life)
     }
 
-    /// How long its last attempt ran, where it has ended.
+    /// Running time of its last attempt, if it has ended.
     pub(super) fn run_us(&self) -> Option<i64> {
         Some(self.end_us? - self.start_us?)
     }
 
-    /// The same with times in whole units of so many microseconds, rounded half up.
+    /// The same with times in whole multiples of `unit_us` microseconds, rounded half up.
     pub(super) fn rounded(self, unit_us: i64) -> Self {
         Self {
             submit_us: rounded(self.submit_us, unit_us),
@@ -160,7 +160,7 @@ fn rounded(time_us: i64, unit_us: i64) -> i64 {
     if unit_us <= 2 * (time_us - down) { down.saturating_add(unit_us) } else { down }
 }
 
-/// Cells of a log of parallel jobs as they stand there.
+/// Cells of a log of parallel jobs, as written there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Logged {
     pub wait_us: Option<i64>,
@@ -176,7 +176,7 @@ pub(super) struct Logged {
     pub think_time_us: Option<i64>,
 }
 
-/// What a task has a name for, by its place in [`Item::names`].
+/// The kinds of names of a task, in the order of [`Item::names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
     User,
@@ -189,7 +189,7 @@ pub(super) enum Named {
 }
 
 impl Named {
-    /// All, in their order.
+    /// All kinds, in order.
     pub(super) const ALL: [Self; 7] = [
         Self::User,
         Self::Group,
@@ -200,7 +200,7 @@ impl Named {
         Self::EndReason,
     ];
 
-    /// The word for it in files.
+    /// The word for the kind in files.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -218,36 +218,36 @@ impl Named {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Item {
     pub life: Life,
-    /// Its first row in the lake: what came first in the raw files.
+    /// Its first row in the lake, which gives its order in the raw files.
     pub row_id: i64,
     pub job_id: i64,
     pub task_index: i64,
-    /// In the order in which tasks are read, from 1.
+    /// Its position in reading order, from 1.
     pub number: i64,
-    /// Its number in the graph of its job: that in its name, or its index where it has no name.
+    /// Its number in the graph of its job: from its name, or its index if it has no name.
     pub stage: Option<i64>,
     pub log: Logged,
     /// In the units of the lake.
     pub cpu: Option<f32>,
     pub memory: Option<f32>,
     pub gpu: Option<f32>,
-    /// Numbers in the lists of names.
+    /// Positions in the lists of names.
     pub names: [Option<i64>; Named::ALL.len()],
 }
 
-/// How many numbers an item is on disk.
+/// Numbers per item on disk.
 pub(super) const WORDS: usize = 33;
 
-/// What stands for a missing number on disk; times and ids are far from it.
+/// The mark of a missing number on disk; times and ids never come near it.
 const NONE: i64 = i64::MIN;
 
 impl Item {
-    /// The tasks with which others wait for it.
+    /// The stage to which it belongs.
     pub(super) fn stage(&self) -> Option<Stage> {
         Some((self.job_id, self.stage?))
     }
 
-    /// What items are ordered by.
+    /// The sort key of items.
     pub(super) fn key(&self) -> (i64, i64, i64, i64) {
         (self.life.submit_us, self.row_id, self.job_id, self.task_index)
     }
@@ -294,7 +294,7 @@ impl Item {
         words
     }
 
-    /// The item of such numbers.
+    /// The item from these numbers.
     pub(super) fn of_words(words: &[i64; WORDS]) -> Self {
         let may = |at: usize| Some(words[at]).filter(|&word| word != NONE);
         let real =
@@ -335,7 +335,7 @@ impl Item {
         }
     }
 
-    /// The place of a name in the list of its kind.
+    /// The position of a name in the list of its kind.
     pub(super) fn name(&self, named: Named) -> Option<i64> {
         self.names[named as usize]
     }

@@ -1,9 +1,9 @@
-//! Which tasks of a file wait for which, by their numbers there.
+//! Dependencies between the tasks of a file, by their numbers there.
 //!
-//! In: the stages that wait for others, and the items that are written. Out: for each item the
-//! numbers of those before and after it. As in a replay, a task waits for all tasks of the stages
-//! before its own; impossible dependencies are left out and counted. Only dependencies of stages
-//! are kept in memory: the pairs of their tasks, of which there may be millions, are made item by
+//! In: the stages that depend on others, and the items that are written. Out: for each item the
+//! numbers of the items before and after it. As in a replay, a task waits for all tasks of the
+//! stages before its own; impossible dependencies are left out and counted. Only dependencies of
+//! stages are in memory: there may be millions of pairs of tasks, so they are computed item by
 //! item.
 
 use rustc_hash::FxHashMap;
@@ -23,7 +23,7 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Those between the items for which `is_written` holds; what is left out is counted.
+    /// The links between items for which `is_written` holds; others are left out and counted.
     pub(super) fn of(
         all: &mut Gathered,
         may_be_own: bool,
@@ -61,12 +61,12 @@ impl Links {
         Ok(Self { stages, tasks, dependencies })
     }
 
-    /// The tasks that must end before an item, in order of their numbers.
+    /// The tasks that must end before an item, ordered by number.
     pub(super) fn parents(&self, item: &Item) -> Vec<i64> {
         self.tasks_of(item, Dependencies::before)
     }
 
-    /// The tasks that wait for an item, in order of their numbers.
+    /// The tasks that wait for an item, ordered by number.
     pub(super) fn children(&self, item: &Item) -> Vec<i64> {
         self.tasks_of(item, Dependencies::after)
     }

@@ -1,9 +1,9 @@
-//! Exports: the tasks of a lake, or of a replay, in the formats that simulators read.
+//! Exports the tasks of a lake, or of a replay, in formats that simulators read.
 //!
-//! In: a lake, the format, and perhaps the journal of a replay. Out: files of that format, in an
-//! order that depends only on the lake, and a count of everything that the format cannot hold.
-//! Tasks go through a file on disk, so one bucket of the lake is in memory at a time. Nothing is
-//! invented: unknown values have the format's own sign for unknown.
+//! In: a lake, the format, and optionally the journal of a replay. Out: files of that format, in an
+//! order that depends only on the lake, and counts of everything that the format cannot hold. Tasks
+//! go through a file on disk, so one bucket of the lake is in memory at a time. Nothing is
+//! invented: unknown values are marked as the format requires.
 //!
 //! | Form | Files | Written by |
 //! |---|---|---|
@@ -45,24 +45,24 @@ use self::replayed::Replayed;
 use self::scene::Scene;
 pub use self::scene::{ExportPlan, Form};
 
-/// The kind of result that an export is.
+/// The kind of result of an export.
 pub const KIND: Kind<'static> = Kind::called("export", "What an export could not hold");
 
-/// What was written.
+/// The result of an export.
 #[derive(Clone, Debug)]
 pub struct Exported {
     /// Tasks.
     pub tasks: u64,
-    /// What the form could not hold, and how often.
+    /// Data that the format could not hold, with counts.
     pub not_held: Vec<(String, u64)>,
-    /// The JSON that says all of it.
+    /// The JSON file with all of this.
     pub json: PathBuf,
 }
 
 /// Writes the tasks of a lake into a folder, as [`Files`] of the result `export`.
 ///
 /// # Errors
-/// The lake or the journal does not read, or a file cannot be written.
+/// The lake or the journal cannot be read, or a file cannot be written.
 pub fn export(lake: &Lake, plan: &ExportPlan, lock: &Arc<FolderLock>) -> Result<Exported> {
     let mut files = Files::within(lock, KIND.name)?;
     let replayed = plan.journal.as_deref().map(Replayed::read).transpose()?;

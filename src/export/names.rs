@@ -1,12 +1,12 @@
 //! Names as numbers, for formats that have only numbers.
 //!
 //! In: names in any order. Out: a number for each. If all names are whole numbers, they keep them;
-//! otherwise a name has its place among the sorted names, from 1, so that the numbers do not depend
-//! on the order of the files.
+//! otherwise a name gets its position among the sorted names, from 1, so that the numbers do not
+//! depend on the order of the files.
 
 use rustc_hash::FxHashMap;
 
-/// The names of one kind, each once.
+/// The distinct names of one kind.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     all: Vec<String>,
@@ -16,14 +16,14 @@ pub(super) struct Names {
 /// The numbers of names.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// By the place in the list of names.
+    /// By position in the list of names.
     of: Vec<i64>,
-    /// Whether the names are the numbers.
+    /// Whether the names are the numbers themselves.
     pub is_kept: bool,
 }
 
 impl Names {
-    /// The place of a name in the list.
+    /// The position of a name in the list.
     pub(super) fn place(&mut self, name: &str) -> i64 {
         if let Some(&place) = self.index.get(name) {
             return place;
@@ -34,7 +34,7 @@ impl Names {
         place
     }
 
-    /// The name at a place.
+    /// The name at a position.
     pub(super) fn at(&self, place: Option<i64>) -> Option<&str> {
         let place = usize::try_from(place?).ok()?;
         self.all.get(place).map(String::as_str)
@@ -53,7 +53,7 @@ impl Names {
         Numbers { of, is_kept: false }
     }
 
-    /// The names in their order, each with its place in the list.
+    /// The names sorted, each with its position in the list.
     pub(super) fn sorted(&self) -> Vec<(&str, usize)> {
         let mut all: Vec<(&str, usize)> =
             self.all.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
@@ -63,13 +63,13 @@ impl Names {
 }
 
 impl Numbers {
-    /// The number of the name at a place.
+    /// The number of the name at a position.
     pub(super) fn get(&self, place: Option<i64>) -> Option<i64> {
         self.of.get(usize::try_from(place?).ok()?).copied()
     }
 }
 
-/// The whole number that a name is, written as numbers are; at most 32 bits, as readers expect.
+/// The whole number in a name, if it is written normally; at most 32 bits, as readers expect.
 fn whole(name: &str) -> Option<i64> {
     let number: i32 = name.parse().ok()?;
     (0 <= number && number.to_string() == name).then_some(i64::from(number))

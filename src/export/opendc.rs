@@ -1,27 +1,27 @@
 //! `OpenDC`: `tasks.parquet`, `fragments.parquet` and `topology.json`.
 //!
-//! In: tasks in the order of their submit, with their usage windows while a bucket is in memory.
-//! Out: a task for each one that ran, its last attempt as fragments of constant use, and one cluster
-//! of the machines that there were when there was most of them.
+//! In: tasks ordered by submission, with their usage windows while a bucket is in memory. Out: a
+//! task for each one that ran, its last attempt as fragments of constant use, and one cluster of
+//! the machines at the time with the most CPU.
 //!
 //! Columns and types are those of `TaskSchemas.kt` (version 3) and `FragmentSchemas.kt` (version 2)
-//! of `atlarge-research/opendc`, of the topology those of `TopologySpecs.kt`. Its loader leaves out
-//! tasks without fragments.
+//! of `atlarge-research/opendc`; the topology follows `TopologySpecs.kt`. Its loader ignores tasks
+//! without fragments.
 //!
-//! | Column | What stands there |
+//! | Column | Content |
 //! |---|---|
 //! | `id`, `name` | a number; `job/task` |
 //! | `submission_time`, `duration` | ms, since 1970 or the start of the log; running time of the last attempt |
-//! | `cpu_count`, `cpu_capacity` | processors, rounded up; 1000 MHz for each processor asked for |
-//! | `mem_capacity` | KiB; 0 where it is not known, or a share |
-//! | `gpu_count`, `gpu_capacity` | GPUs, rounded up; 1000 MHz for each GPU asked for |
-//! | `parents`, `children` | tasks that end first, that wait |
-//! | `cpu_usage` | MHz: of usage windows, of the CPU time that a log says, or of the request |
+//! | `cpu_count`, `cpu_capacity` | processors, rounded up; 1000 MHz for each requested processor |
+//! | `mem_capacity` | KiB; 0 if unknown or a share |
+//! | `gpu_count`, `gpu_capacity` | GPUs, rounded up; 1000 MHz for each requested GPU |
+//! | `parents`, `children` | tasks that must end before it; tasks that wait for it |
+//! | `cpu_usage` | MHz: from usage windows, the CPU time in a log, or the request |
 //!
 //! ```text
 //!  attempt      |-----------------------------------|
 //!  windows   |======|======|         |======|
-//!  fragments    |===|======|.........|======|.......|   gaps: the use before, or else after them
+//!  fragments    |===|======|.........|======|.......|   gaps: the use before them, or else after
 //! ```
 
 use std::path::Path;
@@ -44,7 +44,7 @@ const FRAGMENTS: &str = "fragments.parquet";
 
 const MILLIS: i64 = 1_000;
 
-/// The speed that stands for a processor; the format counts work in MHz.
+/// The speed of a processor in the export; the format counts work in MHz.
 const MHZ: f64 = 1_000.0;
 
 const TASK_COLUMNS: &[Column] = &[
@@ -83,7 +83,7 @@ impl<'a> Fragments<'a> {
         Ok(Self { scene, sheet, filled_ms: 0 })
     }
 
-    /// Adds those of a task.
+    /// Adds the fragments of a task.
     pub(super) fn add(&mut self, task: &TaskView<'_>, item: &Item) -> Result<()> {
         let Some(life) = ran(item) else { return Ok(()) };
         let (Some(start_us), Some(end_us)) = (life.start_us, life.end_us) else { return Ok(()) };
@@ -117,15 +117,15 @@ impl<'a> Fragments<'a> {
     }
 }
 
-/// The last attempt of a task in whole milliseconds, where it has one of any length that ended.
+/// The last attempt of a task in whole milliseconds, if it ended and has a length.
 fn ran(item: &Item) -> Option<Life> {
     let life = item.life.rounded(MILLIS);
     let has_run = life.state != State::Waiting && life.run_us().is_some_and(|run_us| 0 < run_us);
     (has_run && item.number <= i64::from(i32::MAX)).then_some(life)
 }
 
-/// The lengths of an attempt, µs, in whole milliseconds, with the rate where a window says it.
-/// Where windows overlap, the earlier one counts.
+/// Pieces of an attempt in whole milliseconds, with their lengths, µs, and the rate if a window has
+/// it. If windows overlap, the earlier one counts.
 fn pieces(windows: &[Window], start_us: i64, end_us: i64) -> Vec<(i64, Option<f32>)> {
     let mut pieces = Vec::new();
     let mut at_us = start_us;
@@ -148,7 +148,7 @@ fn pieces(windows: &[Window], start_us: i64, end_us: i64) -> Vec<(i64, Option<f3
     pieces
 }
 
-/// Gives gaps the rate before them, and the first the rate after it.
+/// Fills gaps with the rate before them, and an initial gap with the rate after it.
 fn fill(pieces: &mut [(i64, Option<f32>)]) {
     let mut last = pieces.iter().find_map(|piece| piece.1);
     for piece in pieces {
@@ -157,7 +157,7 @@ fn fill(pieces: &mut [(i64, Option<f32>)]) {
     }
 }
 
-/// Writes tasks and topology; returns the number of tasks, and what was not held.
+/// Writes tasks and topology; returns the number of tasks, and counts of what was left out.
 pub(super) fn write(
     scene: &Scene<'_>,
     mut all: Gathered,
@@ -218,7 +218,7 @@ pub(super) fn write(
     Ok((written, counts))
 }
 
-/// One cluster of the lake's machines; without any, of one that holds the largest task.
+/// One cluster of the lake's machines; without any, a cluster that can hold the largest task.
 fn topology(scene: &Scene<'_>, (cpus, bytes): (i64, f64), counts: &mut Counts) -> Json {
     let host = |name: String, count: u64, cores: i64, bytes: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "a conversion saturates")]

@@ -1,8 +1,8 @@
-//! What became of each task in a replay, from its journal.
+//! The life of each task in a replay, from its journal.
 //!
-//! In: the Parquet file that `replay --journal` stores, in order of time. Out: the life of each
-//! task that it names: its first submit, the attempt that decided, and how that ended. Times are
-//! those of the replay's clock. About 150 bytes are held for each task.
+//! In: the Parquet file that `replay --journal` stores, ordered by time. Out: the life of each task
+//! in it: its first submission, the decisive attempt, and its end. Times are those of the replay's
+//! clock. Each task takes about 150 bytes of memory.
 
 use std::fs::File;
 use std::path::Path;
@@ -25,11 +25,11 @@ pub(super) struct Replayed {
 #[derive(Debug)]
 struct Task {
     life: Life,
-    /// Attempts that run: number, start, machine.
+    /// Running attempts: number, start, machine.
     running: Vec<(i64, i64, Option<i64>)>,
 }
 
-/// A line of the journal that names a task.
+/// A line of the journal about a task.
 struct Line<'a> {
     at_us: i64,
     event: &'a str,
@@ -56,12 +56,12 @@ impl Replayed {
         Ok(all)
     }
 
-    /// How many tasks there are.
+    /// The number of tasks.
     pub(super) fn len(&self) -> u64 {
         self.tasks.len() as u64
     }
 
-    /// What became of a task; `None` where the journal does not name it.
+    /// The life of a task; `None` if the journal does not have it.
     pub(super) fn life(&self, key: Key) -> Option<Life> {
         let task = self.tasks.get(&key)?;
         let mut life = task.life;
@@ -125,7 +125,7 @@ impl Replayed {
 }
 
 impl Task {
-    /// An attempt ends, or the wait where none runs.
+    /// Ends an attempt, or the wait if none is running.
     fn end(&mut self, line: &Line<'_>, state: State) {
         let at = self.running.iter().position(|running| running.0 == line.attempt);
         let ended = at.map(|at| self.running.remove(at));

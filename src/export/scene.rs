@@ -1,4 +1,4 @@
-//! What every format needs to know about a lake besides its tasks: sizes, units, and settings.
+//! Data about a lake that every format needs besides its tasks: sizes, units, and settings.
 //!
 //! In: a lake and the plan. Out: a [`Scene`], which converts requests of tasks into processors and
 //! MiB, and reads the tasks.
@@ -41,27 +41,27 @@ pub enum Form {
     Batsim4,
 }
 
-/// What is to be written.
+/// The settings of an export.
 #[derive(Clone, Debug)]
 pub struct ExportPlan {
-    /// In which form.
+    /// The format.
     pub form: Form,
-    /// The journal of a replay of the lake, whose times and ends are written.
+    /// The journal of a replay of the lake, whose times and ends are exported.
     pub journal: Option<PathBuf>,
-    /// Processors that the largest machine has, where the lake knows shares of it only.
+    /// Processors of the largest machine, if the lake has only shares of it.
     pub cores: u32,
     /// Whether times are rounded to whole seconds.
     pub whole_seconds: bool,
 }
 
-/// What every form needs to know of the lake besides its tasks.
+/// Data about the lake that every format needs besides its tasks.
 pub(super) struct Scene<'a> {
     pub lake: &'a Lake,
     pub plan: &'a ExportPlan,
     pub fleet: Fleet,
-    /// Processors for one of the lake's units of CPU.
+    /// Processors per CPU unit of the lake.
     pub processors_per_unit: f64,
-    /// MiB for one of the lake's units of memory; `None` where these are shares.
+    /// MiB per memory unit of the lake; `None` if memory is a share.
     pub mib_per_unit: Option<f64>,
 }
 
@@ -81,12 +81,12 @@ impl<'a> Scene<'a> {
         Ok(Self { lake, plan, fleet, processors_per_unit: per_unit, mib_per_unit })
     }
 
-    /// When a task ran: exactly, or in whole seconds.
+    /// The life of a task, with exact times or in whole seconds.
     pub(super) fn life(&self, item: &Item) -> Life {
         if self.plan.whole_seconds { item.life.rounded(MICROS_PER_SECOND) } else { item.life }
     }
 
-    /// Reads the tasks, and counts what no form holds of this lake.
+    /// Reads the tasks, and counts data of this lake that no format can hold.
     pub(super) fn gather(
         &self,
         files: &Files,
@@ -112,12 +112,12 @@ impl<'a> Scene<'a> {
         unit_of(self.lake, column)
     }
 
-    /// The CPU that a task asks for, in processors; 1 where it is not known.
+    /// The CPU request of a task, in processors; 1 if unknown.
     pub(super) fn cpus(&self, item: &Item) -> f64 {
         item.cpu.map_or(1.0, |cpu| shortest(cpu) * self.processors_per_unit)
     }
 
-    /// The processors that a task used on average as its log says, or else asked for.
+    /// The average number of processors that a task used according to its log, or else requested.
     #[expect(clippy::cast_precision_loss, reason = "times are far below 2^53 µs")]
     pub(super) fn logged_cpus(&self, item: &Item, run_us: Option<i64>) -> f64 {
         let used = item.log.cpu_time_us.zip(run_us).filter(|(_, run_us)| 0 < *run_us);
@@ -125,13 +125,13 @@ impl<'a> Scene<'a> {
         self.cpus(item) * share.unwrap_or(1.0)
     }
 
-    /// Whether tasks ask for shares of the largest machine.
+    /// Whether tasks request shares of the largest machine.
     pub(super) fn is_of_shares(&self) -> bool {
         self.processors_per_unit != 1.0
     }
 
-    /// How many processors a task has, rounded up to whole ones: those that it had or else asked
-    /// for.
+    /// The processors of a task, rounded up to a whole number: those that it had, or else
+    /// requested.
     pub(super) fn processors(&self, item: &Item, counts: &mut Counts) -> Option<i64> {
         let logged = item.log.processors.filter(|&count| 0 < count);
         let logged = logged.or(item.log.requested_processors.filter(|&count| 0 < count));
@@ -139,29 +139,29 @@ impl<'a> Scene<'a> {
             return logged;
         }
         let cpu = f64::from(item.cpu?) * self.processors_per_unit;
-        // 0.1 as 32 bits times 100 is a little more than 10.
+        // 0.1 in 32 bits times 100 is a little more than 10.
         let whole = (cpu - 1e-4).ceil().max(1.0);
         counts.see(1e-4 < (whole - cpu).abs(), "CPU requests of no whole processors: rounded up");
         #[expect(clippy::cast_possible_truncation, reason = "a conversion saturates")]
         Some(whole as i64)
     }
 
-    /// The memory that a task asks for, MiB; `None` where it is not known, or a share.
+    /// The memory request of a task, MiB; `None` if unknown or a share.
     pub(super) fn memory_mib(&self, item: &Item) -> Option<f64> {
         Some(shortest(item.memory?) * self.mib_per_unit?)
     }
 
-    /// The processors of the whole cluster, where the lake knows its machines.
+    /// The processors of the whole cluster, if the lake has machines.
     pub(super) fn all_processors(&self) -> Option<i64> {
         #[expect(clippy::cast_possible_truncation, reason = "a conversion saturates")]
         let whole = (self.fleet.cpu * self.processors_per_unit - 1e-4).ceil() as i64;
         Some(whole).filter(|&whole| 0 < whole)
     }
 
-    /// What is added to times so that they count from 1970, where they do in the lake, s: the
-    /// first submit then has time 0.
+    /// The offset that makes times count from 1970, if they do so in the lake, s; the first
+    /// submission then has time 0.
     pub(super) fn unix_start_s(&self, first_us: Option<i64>) -> i64 {
-        // Nothing else has its first job 20 years after its start.
+        // Only clocks that count from 1970 have their first job after 20 years.
         const TWENTY_YEARS_S: i64 = 631_152_000;
         let begin_s = first_us.unwrap_or(0).div_euclid(MICROS_PER_SECOND);
         let is_own = matches!(self.lake.source(), Source::Swf | Source::Gwf);

@@ -1,7 +1,7 @@
-//! Parquet files of a published schema, row by row.
+//! Writes Parquet files of a published schema, row by row.
 //!
-//! In: the columns as a format names them, and rows of values. Out: a file of bounded row groups.
-//! A value of another type than its column is a bug.
+//! In: the columns of a format, and rows of values. Out: a file with row groups of limited size. A
+//! value of another type than its column is a bug.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::faults::{Context, Result};
 use crate::results::forms::parquet_writer;
 use crate::results::store::{Files, New, could_not_write};
 
-/// Rows that are held until they are written.
+/// Rows that are buffered before they are written.
 const ROWS: usize = 4096;
 
 /// The type of a column.
@@ -46,7 +46,7 @@ pub(super) enum Value {
     Ids(Vec<i64>),
 }
 
-/// A column: its name, its type and whether it must be there.
+/// A column: its name, its type and whether it is mandatory.
 pub(super) type Column = (&'static str, Type, bool);
 
 /// A file that is being written.
@@ -59,7 +59,7 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    /// Begins a file.
+    /// Creates a file.
     pub(super) fn new(
         files: &Files,
         file: &'static str,
@@ -102,14 +102,14 @@ impl Sheet {
         self.rows.clear();
         let fail = || could_not_write(Path::new(self.file));
         self.writer.write(&batch).with_context(fail)?;
-        // What is encoded does not wait in memory for a million rows.
+        // Limits the encoded data in memory: it does not wait for a million rows.
         if 32 << 20 < self.writer.in_progress_size() {
             self.writer.flush().with_context(fail)?;
         }
         Ok(())
     }
 
-    /// Ends the file.
+    /// Completes the file.
     pub(super) fn finish(mut self, files: &mut Files) -> Result<()> {
         self.flush()?;
         let mut to =
@@ -152,7 +152,7 @@ fn array(kind: Type, cells: &[&Value]) -> ArrayRef {
                 })
                 .collect::<StringArray>(),
         ),
-        // No lake says anything of it.
+        // No lake has data for it.
         Type::Bool => Arc::new(BooleanArray::new_null(cells.len())),
         Type::Longs => {
             let mut lists = ListBuilder::new(Int64Builder::new()).with_field(Field::new(

@@ -1,7 +1,7 @@
-//! Items on disk: sorted runs that are merged, so that a trace of any size takes little memory.
+//! Stores items on disk as sorted runs and merges them, so that any trace needs little memory.
 //!
-//! In: the items of one bucket after the other, each a sorted run. Out: all of them in order. The
-//! file has no name, so it disappears with the process, however that ends.
+//! In: the items of one bucket after another, each a sorted run. Out: all items in order. The file
+//! has no name, so it disappears with the process, however that ends.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,22 +19,22 @@ const BYTES: usize = WORDS * 8;
 /// Sorted runs in one file.
 pub(super) struct Spill {
     file: File,
-    /// Where each run begins, and how many items it has.
+    /// The start of each run, and its number of items.
     runs: Vec<(u64, u64)>,
     bytes: u64,
 }
 
 impl Spill {
-    /// Begins a file without a name in a folder.
+    /// Creates a file without a name in a folder.
     pub(super) fn within(folder: &std::path::Path) -> io::Result<Self> {
         let path = folder.join("items");
         let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-        // An open file outlives its name; where it does not, it goes with the folder.
+        // An open file stays usable without its name; on other systems it goes with the folder.
         let _ = std::fs::remove_file(&path);
         Ok(Self { file, runs: Vec::new(), bytes: 0 })
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub(super) fn len(&self) -> u64 {
         self.runs.iter().map(|(_, count)| count).sum()
     }
@@ -55,7 +55,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Hands out the items of one bucket after the other, those of each in order.
+    /// Passes on the items of one bucket after another, in order within each.
     pub(super) fn for_each_run<E: From<io::Error>>(
         &self,
         mut visit: impl FnMut(&[Item]) -> Result<(), E>,
@@ -71,7 +71,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Hands out all items in order.
+    /// Passes on all items in order.
     pub(super) fn for_each<E: From<io::Error>>(
         &self,
         mut visit: impl FnMut(&Item) -> Result<(), E>,
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Promise: whatever lies in whichever bucket comes back once, in order.
+        /// Promise: every item, from any bucket, comes back once and in order.
         #[test]
         fn items_come_back_in_order(runs in prop::collection::vec(
             prop::collection::vec((0_i64..50, -9_i64..9), 0..200), 0..6)) {

@@ -1,18 +1,18 @@
-//! Mean, spread and quartiles of a set of amounts.
+//! Mean, standard deviation and quartiles of amounts.
 //!
-//! In: amounts, none below 0. Out: the figures of a workload's summary, -1 if there are no amounts.
+//! In: amounts, none below 0. Out: the values of a workload's summary, -1 if there are no amounts.
 //! Amounts are counted by value, because a log has few different values.
 
 use std::collections::BTreeMap;
 
-/// Amounts by value, each with its number. The bits of numbers from 0 on have their order.
+/// Counts of amounts by value. The bits of non-negative numbers sort like the numbers.
 #[derive(Debug, Default)]
 pub(super) struct Amounts(BTreeMap<u64, u64>);
 
 impl Extend<f64> for Amounts {
     fn extend<T: IntoIterator<Item = f64>>(&mut self, amounts: T) {
         for amount in amounts {
-            // The zero below 0 would be the largest.
+            // Negative zero would sort as the largest.
             *self.0.entry((amount.max(0.0) + 0.0).to_bits()).or_default() += 1;
         }
     }
@@ -27,12 +27,12 @@ impl Amounts {
         self.0.values().sum()
     }
 
-    /// All of them together.
+    /// The sum of all amounts.
     pub(super) fn sum(&self) -> f64 {
         self.values().map(|(value, count)| value * real(count)).sum()
     }
 
-    /// The value at a share of the sorted amounts, between two of them in proportion.
+    /// The R-7 quantile at a share: linear between two sorted amounts.
     fn quantile(&self, share: f64) -> f64 {
         let at = share * real(self.count().saturating_sub(1));
         let nth = |place: f64| {
@@ -47,7 +47,7 @@ impl Amounts {
         low + (high - low) * at.fract()
     }
 
-    /// The figures by name, in the order of the format. The spread is that of a sample.
+    /// The values by name, in the order of the format. The deviation is that of a sample.
     pub(super) fn described(&self) -> [(&'static str, f64); 8] {
         let count = real(self.count());
         if count == 0.0 {

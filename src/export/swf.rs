@@ -1,20 +1,20 @@
 //! Standard workload format 2.2: a line of 18 fields per task, below a header.
 //!
-//! In: tasks in the order of their submit. Out: `log.swf`; `names.csv` where users, groups,
-//! programs, queues or partitions got numbers; `numbers.csv` where tasks got numbers.
+//! In: tasks ordered by submission. Out: `log.swf`; `names.csv` if users, groups, programs, queues
+//! or partitions got numbers; `numbers.csv` if tasks got numbers.
 //!
-//! A line is a task: its submit, its last attempt and what became of it. Field by field:
+//! A line is a task: its submission, its last attempt and its outcome. Field by field:
 //!
-//! | Field | What stands there |
+//! | Field | Content |
 //! |---|---|
 //! | 1 job | the job's number if each job has one task and a number; else a count from 1 |
-//! | 2, 3, 4 submit, wait, run | seconds; of the last attempt; the run is -1 where it is not known to have ended |
-//! | 5, 8 processors | had and requested; requests of cores or shares are rounded up |
-//! | 6, 7 CPU time, memory used | where a log says them, per processor |
+//! | 2, 3, 4 submit, wait, run | seconds; of the last attempt; the run is -1 if no end is known |
+//! | 5, 8 processors | allocated and requested; requests of cores or shares are rounded up |
+//! | 6, 7 CPU time, memory used | if a log has them, per processor |
 //! | 9, 10 time, memory requested | seconds, KiB per processor |
 //! | 11 status | 1 finished; 0 failed, lost; 5 killed, evicted; -1 not ended, or unknown |
 //! | 12 to 16 user, group, program, queue, partition | numbers |
-//! | 17, 18 preceding job, think time | where a log says them |
+//! | 17, 18 preceding job, think time | if a log has them |
 //!
 //! The format is that of the Parallel Workloads Archive (`swf.html`, version 2.2). Times that are
 //! not whole seconds have decimals, which most readers accept, but not all.
@@ -34,11 +34,11 @@ use crate::units::MICROS_PER_SECOND;
 /// The file of the log.
 const LOG: &str = "log.swf";
 
-/// Keys of a header that the program writes itself.
+/// Keys of the header that the program writes itself.
 const OWN_KEYS: [&str; 6] =
     ["Version", "Conversion", "MaxJobs", "MaxRecords", "MaxProcs", "UnixStartTime"];
 
-/// What the fields of a line mean here, where the format leaves it open.
+/// The meaning of fields here, where the format leaves it open.
 const NOTES: [&str; 6] = [
     "a line is a task with its last attempt: fields 3 and 4 are its wait since the first submit, and its run",
     "field 4 and field 11 are -1 for tasks that had not ended at the end of the log",
@@ -48,7 +48,7 @@ const NOTES: [&str; 6] = [
     "fields 12 to 16 are numbers as logged, or those of names.csv",
 ];
 
-/// Writes the log; returns the number of tasks, and what was not held.
+/// Writes the log; returns the number of tasks, and counts of what was left out.
 pub(super) fn write(
     scene: &Scene<'_>,
     mut all: Gathered,
@@ -84,7 +84,7 @@ pub(super) fn write(
     Ok((all.items.len(), counts))
 }
 
-/// Whether the lake is one of this format, or of the one that shares its lines.
+/// Whether the lake comes from this format, or from the one with the same lines.
 fn is_own(scene: &Scene<'_>) -> bool {
     matches!(scene.lake.source(), Source::Swf | Source::Gwf)
 }
@@ -156,7 +156,7 @@ fn line(
     counts: &mut Counts,
     to: &mut impl Write,
 ) -> io::Result<()> {
-    // As logged: a reader makes the same assumptions again.
+    // Kept as logged: a reader makes the same assumptions again.
     let is_logged = is_own(scene) && scene.plan.journal.is_none() && item.life.attempts <= 1;
     let is_logged = is_logged && !matches!(item.log.status, Some(2..=4));
     let is_logged = is_logged && !scene.plan.whole_seconds;
@@ -199,14 +199,14 @@ fn line(
 /// Submit, wait, run and status.
 type Times = (i64, Option<i64>, Option<i64>, Option<i64>);
 
-/// As the log said them. One that was registered late has its wait below 0.
+/// The times as logged. A job that was registered late has a negative wait.
 fn logged(item: &Item, life: &Life) -> Times {
     let late_us = item.log.wait_us.filter(|&wait_us| wait_us < 0).unwrap_or(0);
     let submit_us = if life.start_us.is_some() { life.submit_us - late_us } else { life.submit_us };
     (submit_us, item.log.wait_us, item.log.run_us, item.log.status)
 }
 
-/// From the last attempt.
+/// The times from the last attempt.
 fn derived(life: &Life, counts: &mut Counts) -> Times {
     let status = match life.state {
         State::Finished => Some(1),
@@ -233,7 +233,7 @@ fn derived(life: &Life, counts: &mut Counts) -> Times {
     }
 }
 
-/// Seconds with as many decimals as they need; -1 where there is no time.
+/// Seconds with as many decimals as needed; -1 if there is no time.
 fn seconds(time_us: Option<i64>) -> String {
     let Some(time_us) = time_us else { return "-1".to_owned() };
     let (whole, rest) = (time_us / MICROS_PER_SECOND, (time_us % MICROS_PER_SECOND).abs());

@@ -1,14 +1,14 @@
 //! Workflow Trace Archive: tables of workflows, tasks and resources as Parquet, and a summary.
 //!
-//! In: tasks in the order of their submit. Out: in the folders of the format, schema 1.0,
-//! `workflows`, `tasks` and `resources`, and `workload/schema-1.0/generic_information.json`. A job
-//! is a workflow; a task is a task, with its last attempt.
+//! In: tasks ordered by submission. Out: in the folders of the format, schema 1.0, `workflows`,
+//! `tasks` and `resources`, and `workload/schema-1.0/generic_information.json`. A job is a
+//! workflow; a task is a task, with its last attempt.
 //!
-//! The columns, their types and the units are those of `objects/*.py` of
-//! `atlarge-research/wta-tools` (`get_spark_type`, `get_parquet_meta_dict`), the fields of the
-//! summary those that its `parse_scripts/validate_parquet_files.py` asks for. Every column is
-//! there; what is not known is -1, but a runtime 0, as in that format. Amounts of CPU keep the unit of the lake: the
-//! format takes fractions. It has no outcomes: `params` of a task is a JSON text with job, task,
+//! Columns, types and units are those of `objects/*.py` of `atlarge-research/wta-tools`
+//! (`get_spark_type`, `get_parquet_meta_dict`); the summary has the fields that its
+//! `parse_scripts/validate_parquet_files.py` requires. Every column is present; unknown values are
+//! -1 (0 for a runtime), as in that format. Amounts of CPU keep the unit of the lake: the format
+//! accepts fractions. It has no outcomes: `params` of a task is a JSON text with job, task,
 //! outcome, reason, names, GPUs and requested time. Parents and children are tasks of the same job.
 
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ const RESOURCE_COLUMNS: &[Column] = &[
     ("type", Type::Text, true),
 ];
 
-/// Writes all tables; returns the number of tasks, and what was not held.
+/// Writes all tables; returns the number of tasks, and counts of what was left out.
 pub(super) fn write(
     scene: &Scene<'_>,
     mut all: Gathered,
@@ -118,14 +118,14 @@ pub(super) fn write(
     Ok((all.items.len(), tasks.counts))
 }
 
-/// What makes rows of tasks.
+/// Writes the rows of tasks.
 struct Tasks<'a> {
     scene: &'a Scene<'a>,
     numbers: [Numbers; Named::ALL.len()],
     links: Links,
     amounts: stats::Amounts,
     memory: stats::Amounts,
-    /// Requested amounts times running times.
+    /// Sum of requested amount × running time.
     resource_ms: f64,
     counts: Counts,
 }
@@ -181,12 +181,12 @@ fn exact_ms(run_us: Option<i64>) -> f64 {
     run_us.map_or(0.0, |run_us| (run_us / MILLIS) as f64)
 }
 
-/// The memory that a task asks for: MiB, or a share where the lake knows no more.
+/// The memory request of a task: MiB, or a share if the lake has only that.
 fn memory(scene: &Scene<'_>, item: &Item) -> Option<f64> {
     Some(shortest(item.memory?) * scene.mib_per_unit.unwrap_or(1.0))
 }
 
-/// What the columns cannot hold.
+/// Data that the columns cannot hold.
 fn params(all: &Gathered, item: &Item) -> Json {
     let mut params = Map::new();
     let mut add = |key: &str, value: Json| {
@@ -213,7 +213,7 @@ struct Workflow {
     memory: f64,
 }
 
-/// Writes the jobs, bucket by bucket in the order of their first submit; returns how many.
+/// Writes the jobs, bucket by bucket, ordered by first submission; returns their number.
 fn workflows(scene: &Scene<'_>, all: &Gathered, files: &mut Files) -> Result<u64> {
     let mut sheet = Sheet::new(files, WORKFLOWS, WORKFLOW_COLUMNS)?;
     let mut count = 0;
@@ -256,7 +256,7 @@ fn workflows(scene: &Scene<'_>, all: &Gathered, files: &mut Files) -> Result<u64
     Ok(count)
 }
 
-/// Writes the machines, if the lake knows any.
+/// Writes the machines, if the lake has any.
 fn resources(scene: &Scene<'_>, files: &mut Files) -> Result<()> {
     if scene.fleet.machines.is_empty() {
         return Ok(());

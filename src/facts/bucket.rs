@@ -1,8 +1,8 @@
-//! One bucket of a lake, read once for all that fold it.
+//! One bucket of a lake, read once for all studies that fold it.
 //!
 //! In: a lake and the number of a bucket. Out: its jobs and tasks, each read when a study first
-//! asks for them. A bucket that is shared keeps them for the next study; one that is not hands
-//! them over, so that a study alone can free them as soon as it is done with them.
+//! needs them. A shared bucket keeps them for the next study; any other bucket hands them over, so
+//! that a single study can free them as soon as possible.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,12 +20,12 @@ pub struct Bucket<'a> {
     pub lake: &'a Lake,
     /// Its number.
     pub number: u32,
-    /// Where what is open is closed.
+    /// When open jobs and attempts are closed.
     pub windows: Windows,
     kept: Option<RefCell<Kept>>,
 }
 
-/// What was read so far.
+/// The data read so far.
 #[derive(Default)]
 struct Kept {
     jobs: Option<Rc<Jobs>>,
@@ -38,7 +38,7 @@ impl<'a> Bucket<'a> {
         Self { lake, number, windows, kept: None }
     }
 
-    /// A bucket that several studies fold, one after the other.
+    /// A bucket that several studies fold in turn.
     pub fn shared(lake: &'a Lake, number: u32, windows: Windows) -> Self {
         Self { kept: Some(RefCell::default()), ..Self::of(lake, number, windows) }
     }
@@ -46,7 +46,7 @@ impl<'a> Bucket<'a> {
     /// Its jobs; none without `job_events`.
     ///
     /// # Errors
-    /// The table does not read.
+    /// The table cannot be read.
     pub fn jobs(&self) -> Result<Rc<Jobs>, FactError> {
         if let Some(jobs) = self.kept.as_ref().and_then(|kept| kept.borrow().jobs.clone()) {
             return Ok(jobs);
@@ -60,10 +60,11 @@ impl<'a> Bucket<'a> {
         Ok(jobs)
     }
 
-    /// Its jobs, of which nobody looks at the names: nearly each has its own.
+    /// Its jobs, for callers that do not use their names, which take memory: nearly each job has
+    /// its own.
     ///
     /// # Errors
-    /// The table does not read.
+    /// The table cannot be read.
     pub fn jobs_without_names(&self) -> Result<Rc<Jobs>, FactError> {
         if self.kept.is_some() || !self.lake.has(Table::JobEvents) {
             return self.jobs();
@@ -71,11 +72,11 @@ impl<'a> Bucket<'a> {
         Ok(Rc::new(Jobs::read_without_names(self.lake, self.number)?))
     }
 
-    /// Its tasks, with this much of what they used, or with requests besides. Tasks with other parts
-    /// of it are not kept beside them.
+    /// Its tasks with this part of their use, or also with requests. A shared bucket keeps only the
+    /// tasks that were read last.
     ///
     /// # Errors
-    /// A table does not read.
+    /// A table cannot be read.
     pub fn tasks(&self, usage: Usage) -> Result<Rc<Tasks>, FactError> {
         let known = self.kept.as_ref().and_then(|kept| kept.borrow().tasks.clone());
         if let Some((_, tasks)) = known.filter(|(read, _)| read.holds(usage)) {

@@ -1,17 +1,17 @@
 //! Counts the contents of a lake and their oddities, table by table.
 //!
 //! In: a lake. Out: a [`Census`]: for each table counts by name, such as `event_type 3` or
-//! `nulls in user`. Nothing is judged here; `studies::checks` compares with published counts.
+//! `nulls in user`. This module judges nothing; `studies::checks` compares with published counts.
 //!
-//! The state machine of jobs and tasks, as the trace's document gives it:
+//! The state machine of jobs and tasks, from the document of the trace:
 //!
 //! ```text
 //!  unsubmitted ──SUBMIT──► pending ──SCHEDULE──► running ──EVICT FAIL FINISH KILL LOST──► dead
 //!       dead ──SUBMIT──► pending ──FAIL KILL LOST──► dead      UPDATE_* keep the state
 //! ```
 //!
-//! `UPDATE_PENDING` belongs to a pending and `UPDATE_RUNNING` to a running job or task; elsewhere
-//! they are counted as illegal, and the state stays the same.
+//! `UPDATE_PENDING` belongs to a pending and `UPDATE_RUNNING` to a running job or task. In other
+//! states they count as illegal, and the state does not change.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -39,18 +39,18 @@ pub type Counts = BTreeMap<String, u64>;
 pub struct Census {
     /// By table.
     pub tables: BTreeMap<Table, Counts>,
-    /// Jobs whose sequence of events is that of a job that finished, failed, was killed or runs;
-    /// the others are of class `other`.
+    /// Jobs with the event sequence of a job that finished, failed, was killed or runs; the others
+    /// are of class `other`.
     pub plain_jobs: u64,
 }
 
-/// What one bucket (or a whole table without buckets) adds.
+/// The counts of one bucket (or of a whole table without buckets).
 #[derive(Default)]
 struct Tally {
     counts: Counts,
     texts: BTreeMap<&'static str, FxHashSet<String>>,
     machines: FxHashSet<i64>,
-    /// Running time of attempts that are closed with their job, µs.
+    /// Running time of attempts closed with their job, µs.
     closed_us: i64,
     plain_jobs: u64,
 }
@@ -127,7 +127,7 @@ fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactEr
         .collect();
     let mut tally = Tally::default();
     let mut hashes: Vec<u64> = Vec::new();
-    // Batch by batch: only the columns that say when and of whom stay in memory.
+    // Batch by batch: only the columns of times and ids stay in memory.
     let mut batches: Vec<RecordBatch> = Vec::new();
     let kept = kept_columns(table);
     tally.add("rows", 0);
@@ -144,7 +144,7 @@ fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactEr
         }
     })?;
     hashes.sort_unstable();
-    // Two rows of one bucket with equal hashes by chance: once in a hundred thousand whole traces.
+    // Two rows of a bucket have equal hashes by chance once in a hundred thousand whole traces.
     let repeats = hashes.windows(2).filter(|pair| pair[0] == pair[1]).count();
     tally.add("exact duplicates", repeats as u64);
     drop(hashes);
@@ -162,7 +162,7 @@ fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactEr
     Ok(tally)
 }
 
-/// The columns that are looked at again once the whole bucket has been read.
+/// The columns that are needed again once the whole bucket has been read.
 fn kept_columns(table: Table) -> &'static [&'static str] {
     match table {
         Table::JobEvents | Table::TaskEvents => events::columns(table),
@@ -171,7 +171,7 @@ fn kept_columns(table: Table) -> &'static [&'static str] {
     }
 }
 
-/// Nulls, codes, sentinel times, distinct names.
+/// Counts nulls, codes, sentinel times and distinct names.
 fn count_cells(tally: &mut Tally, columns: &[Column], batch: &RecordBatch) {
     for (column, array) in columns.iter().zip(&batch.columns()[1..]) {
         if !column.is_mandatory {
@@ -206,7 +206,7 @@ fn count_cells(tally: &mut Tally, columns: &[Column], batch: &RecordBatch) {
     tally.add("rows at time 2^63-1", times.iter().filter(|&&time| time == i64::MAX).count() as u64);
 }
 
-/// A hash of each row over all its columns but the first (`row_id`).
+/// A hash of each row over all columns except the first (`row_id`).
 fn row_hashes(batch: &RecordBatch) -> Vec<u64> {
     let mut hashers = vec![FxHasher::default(); batch.num_rows()];
     for column in &batch.columns()[1..] {
@@ -259,7 +259,7 @@ impl State {
         }
     }
 
-    /// The state after an event, and whether the state machine knows the transition.
+    /// The state after an event, and whether the state machine allows the transition.
     const fn after(self, event_type: EventType) -> (Self, bool) {
         match event_type {
             EventType::Submit => (Self::Pending, matches!(self, Self::Unsubmitted | Self::Dead)),
@@ -305,7 +305,7 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
     for (idx, event) in events.iter().enumerate() {
         let (next, is_legal) = state.after(event.event_type);
         if idx == 0 && event.event_type != EventType::Submit {
-            // Begun before the first loaded part: nothing is known about this transition.
+            // Begun before the first loaded part: the transition is unknown.
             tally.add("first event is not SUBMIT", 1);
         } else if !is_legal {
             tally.add("illegal transitions", 1);
@@ -323,7 +323,7 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
     }
 }
 
-/// Running time of attempts without an end of their own that are closed with their job.
+/// Running time of attempts without an end event, closed with their job.
 const CLOSED_S: &str = "task-s of attempts closed with their job";
 
 #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "a time, not below 0")]
@@ -331,7 +331,7 @@ fn micros_to_whole_seconds(micros: i64) -> u64 {
     micros_to_seconds(micros).round() as u64
 }
 
-/// Attempts without an end of their own: those whose job has ended, and those that are open.
+/// Counts attempts without an end event: those whose job has ended, and those that are open.
 fn count_open_attempts(
     tally: &mut Tally,
     lake: &Lake,
@@ -356,7 +356,7 @@ fn count_open_attempts(
     Ok(())
 }
 
-/// Windows without a task, without length, and such that overlap.
+/// Counts windows without a task, without length, and overlapping ones.
 fn count_windows(
     tally: &mut Tally,
     lake: &Lake,
@@ -405,7 +405,7 @@ fn count_windows(
 mod tests {
     use super::*;
 
-    /// Counts the events of one history given as digits, one second apart.
+    /// Checks a count for one history given as digits, one event per second.
     fn check(sequence: &str, name: &str, expected: u64) {
         let events: Vec<Event> = (0_i64..)
             .zip(sequence.bytes())

@@ -1,9 +1,9 @@
-//! Runs the queries on the embedded Polars; the only file that uses it.
+//! Runs the queries on the embedded Polars; no other file uses it.
 //!
-//! In: a lake and queries. Out: their tables, rows in the order of their keys. A query keyed by job
-//! runs bucket by bucket, so memory depends on the largest bucket and not on the trace; any other
-//! query sees the whole lake, and what a run has answered bucket by bucket. The text of the query
-//! is passed on unchanged. Queries that several others of a run need are computed once.
+//! In: a lake and queries. Out: their tables, with rows ordered by key. A query keyed by job runs
+//! bucket by bucket, so memory depends on the largest bucket and not on the trace; any other query
+//! reads the whole lake and the answers from all buckets. The text of the query is passed on
+//! unchanged. Queries that several others need are computed once.
 
 use std::collections::hash_map::Entry;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ pub(super) fn run(
             whole.answers.insert(query.name, sorted.map_err(failed(query))?);
         }
     }
-    // What reads answers of others is computed before those are given away.
+    // Queries that read other answers run before those answers are handed over.
     for query in queries {
         whole.frame(query)?;
     }
@@ -83,16 +83,16 @@ pub(super) fn run_bucket(
     Session::new(lake, Some(bucket), settings).give(query)
 }
 
-/// Refuses to run where the threads of Polars could not be started: it would panic on one of them
-/// and wait for it forever. Tried once, before Polars has any.
+/// Refuses to run if the threads of Polars cannot be started: Polars would panic and wait for them
+/// forever. Tried once, before Polars has any threads.
 fn require_threads() -> Result<(), FactError> {
     static TRIED: OnceLock<Result<(), NoThreads>> = OnceLock::new();
     TRIED.get_or_init(|| threads::require("the SQL engine", threads_of_polars())).clone()?;
     Ok(())
 }
 
-/// How many threads Polars may start: a pool for queries, as many of its executor, those of tokio,
-/// one that frees files, and two for what waits.
+/// How many threads Polars may start: a pool for queries, as many for its executor, those of tokio,
+/// one that frees files, and two that wait.
 fn threads_of_polars() -> usize {
     let set = |name| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
     let pool = set("POLARS_MAX_THREADS").unwrap_or_else(core_count);
@@ -103,10 +103,10 @@ fn threads_of_polars() -> usize {
 /// Queries over the same rows.
 struct Session<'a> {
     lake: &'a Lake,
-    /// The rows of this bucket, or of the whole lake.
+    /// The bucket to read; the whole lake if `None`.
     bucket: Option<u32>,
     settings: &'a Settings,
-    /// What has been computed.
+    /// The answers computed so far.
     answers: FxHashMap<&'static str, DataFrame>,
 }
 
@@ -115,14 +115,14 @@ impl<'a> Session<'a> {
         Self { lake, bucket, settings, answers: FxHashMap::default() }
     }
 
-    /// The answer of a query as a record batch, and no longer here.
+    /// Removes the answer of a query, as a record batch.
     fn give(&mut self, query: &'static Query) -> Result<RecordBatch, FactError> {
         let frame = self.frame(query)?;
         self.answers.remove(query.name);
         to_batch(&frame).map_err(failed(query))
     }
 
-    /// The answer of a query, computed if it was not before.
+    /// The answer of a query, computed unless it is known.
     fn frame(&mut self, query: &'static Query) -> Result<DataFrame, FactError> {
         if let Some(frame) = self.answers.get(query.name) {
             return Ok(frame.clone());
@@ -137,7 +137,7 @@ impl<'a> Session<'a> {
         Ok(frame)
     }
 
-    /// One of the things that a query reads: a table of the lake, another query, settings.
+    /// One input of a query: a table of the lake, another query, or settings.
     fn input(&mut self, name: &str, query: &'static Query) -> Result<LazyFrame, FactError> {
         if let Ok(table) = name.parse::<Table>() {
             let bucket = self.bucket.filter(|_| table.job_column().is_some());
@@ -169,8 +169,8 @@ fn windows_frame(settings: &Settings) -> Result<DataFrame, PolarsError> {
     )
 }
 
-/// A lazy scan of a table in a bucket, or of its files with `None`; an empty table where there is
-/// nothing.
+/// A lazy scan of a table in a bucket (of its files, if `None`); an empty table if there is no
+/// data.
 fn scan(
     lake: &Lake,
     table: Table,
@@ -192,7 +192,7 @@ fn scan(
     if sources.is_empty() {
         return Ok(empty(table, lake.source()).map_err(failed(query))?.lazy());
     }
-    // A path is a file's and not a pattern, and `name=` in it is not a column.
+    // A path is literal, not a pattern, and `name=` in it is not a column.
     let args = ScanArgsParquet {
         glob: false,
         hive_options: polars::prelude::HiveOptions { enabled: Some(false), ..Default::default() },
@@ -226,7 +226,7 @@ fn empty(table: Table, source: Source) -> Result<DataFrame, PolarsError> {
     DataFrame::new_infer_height(columns)
 }
 
-/// Copies a frame into a record batch: whole numbers as i64, quantities as they are.
+/// Copies a frame into a record batch: whole numbers as i64, quantities unchanged.
 fn to_batch(frame: &DataFrame) -> Result<RecordBatch, PolarsError> {
     let mut fields = Vec::new();
     let mut columns: Vec<ArrayRef> = Vec::new();
@@ -238,7 +238,7 @@ fn to_batch(frame: &DataFrame) -> Result<RecordBatch, PolarsError> {
             PolarsType::Boolean => {
                 (DataType::Boolean, Arc::new(column.bool()?.iter().collect::<BooleanArray>()))
             }
-            // As wide as the lake has it: 0.2493 is not 0.2493000030517578.
+            // Keeps 32 bits as in the lake: 0.2493 is not 0.2493000030517578.
             PolarsType::Float32 => {
                 (DataType::Float32, Arc::new(column.f32()?.iter().collect::<Float32Array>()))
             }

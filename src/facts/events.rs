@@ -1,8 +1,8 @@
-//! The events of each job or task of a bucket, next to each other and in order.
+//! The events of each job or task of a bucket, grouped and in order.
 //!
-//! In: `job_events` or `task_events` of one bucket. Out: [`Histories`], in which the events of an
-//! entity lie together in (time, `row_id`) order. Rows of the lake are in time order already, so
-//! this is a hash look-up and a counting sort; only rows out of order are sorted.
+//! In: `job_events` or `task_events` of one bucket. Out: [`Histories`], in which the events of a
+//! job or task are adjacent, in (time, `row_id`) order. Rows of the lake are already ordered by
+//! time, so this is a hash look-up and a counting sort; only rows out of order are sorted.
 
 use arrow::array::AsArray;
 use arrow::datatypes::{ArrowPrimitiveType, Int32Type, Int64Type};
@@ -21,7 +21,7 @@ pub type EntityId = (i64, i32);
 pub struct Histories {
     /// The entities, in the order of their first row.
     pub ids: Vec<EntityId>,
-    /// The events of entity `i` are those from `starts[i]` up to `starts[i + 1]`.
+    /// Entity `i` has the events from `starts[i]` up to `starts[i + 1]`.
     starts: Vec<u32>,
     events: Vec<Event>,
     index: FxHashMap<EntityId, u32>,
@@ -34,26 +34,26 @@ pub struct Event {
     pub time_us: i64,
     /// The file order.
     pub row_id: i64,
-    /// What it says.
+    /// The event type.
     pub event_type: EventType,
-    /// The row in the order in which the bucket was read.
+    /// The number of the row in reading order of the bucket.
     pub row: u32,
 }
 
-/// Events in the order of the file, on their way to [`Histories`].
+/// Events in file order, from which [`Histories`] are made.
 #[derive(Debug, Default)]
 pub struct Rows {
     ids: Vec<EntityId>,
     index: FxHashMap<EntityId, u32>,
-    /// By row, the entity.
+    /// The entity of each row.
     owners: Vec<u32>,
     events: Vec<Event>,
 }
 
 impl Rows {
-    /// None yet, with room for so many.
+    /// No rows, with room for this many.
     pub fn with_room(rows: usize) -> Self {
-        // A task that runs has three events and mostly some more.
+        // A task that runs has at least three events, most have some more.
         let entities = rows / 4;
         Self {
             ids: Vec::with_capacity(entities),
@@ -63,7 +63,7 @@ impl Rows {
         }
     }
 
-    /// Takes the next batch of `table`, with at least its [`columns`].
+    /// Adds a batch of `table`, with at least its [`columns`].
     pub fn add(&mut self, table: Table, batch: &RecordBatch) {
         let jobs = i64_column(batch, "job_id");
         let tasks = (table != Table::JobEvents).then(|| i32_column(batch, "task_index"));
@@ -85,7 +85,7 @@ impl Rows {
         }
     }
 
-    /// Puts them in order.
+    /// Groups the rows by entity.
     pub fn histories(self) -> Histories {
         let starts = starts_of(&self.owners, self.ids.len());
         let mut next = starts.clone();
@@ -102,8 +102,7 @@ impl Rows {
     }
 }
 
-/// Where the rows of each of `count` owners begin once they lie side by side, and where the last
-/// ones end.
+/// The start of the rows of each of `count` owners once they are grouped, and the end of the last.
 pub(super) fn starts_of(owners: &[u32], count: usize) -> Vec<u32> {
     let mut starts = vec![0_u32; count + 1];
     for &owner in owners {
@@ -116,7 +115,7 @@ pub(super) fn starts_of(owners: &[u32], count: usize) -> Vec<u32> {
 }
 
 impl Histories {
-    /// Puts the rows of `batches` (with at least the [`columns`] of the table) in order.
+    /// Groups the rows of `batches`, with at least the [`columns`] of the table.
     pub fn of(table: Table, batches: &[RecordBatch]) -> Self {
         let mut rows = Rows::default();
         for batch in batches {
@@ -125,7 +124,7 @@ impl Histories {
         rows.histories()
     }
 
-    /// Sorts the events of those entities whose rows were not in order.
+    /// Sorts the events of entities whose rows were not in order.
     fn order(&mut self) {
         for entity in 0..self.ids.len() {
             let events =
@@ -136,19 +135,19 @@ impl Histories {
         }
     }
 
-    /// Reads a bucket's events and puts them in order.
+    /// Reads and groups a bucket's events.
     pub fn read(lake: &Lake, table: Table, bucket: u32) -> Result<Self, FactError> {
         let mut rows = Rows::with_room(lake.rows_of(table, bucket));
         lake.scan(table, Some(bucket), columns(table), |batch| rows.add(table, &batch))?;
         Ok(rows.histories())
     }
 
-    /// How many entities there are.
+    /// The number of entities.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no entities.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -177,7 +176,7 @@ pub fn columns(table: Table) -> &'static [&'static str] {
 pub fn i64_column<'a>(batch: &'a RecordBatch, name: &str) -> &'a [i64] {
     batch
         .column_by_name(name)
-        .expect("the column was asked for")
+        .expect("the column was requested")
         .as_primitive::<Int64Type>()
         .values()
 }
@@ -186,12 +185,12 @@ pub fn i64_column<'a>(batch: &'a RecordBatch, name: &str) -> &'a [i64] {
 pub fn i32_column<'a>(batch: &'a RecordBatch, name: &str) -> &'a [i32] {
     batch
         .column_by_name(name)
-        .expect("the column was asked for")
+        .expect("the column was requested")
         .as_primitive::<Int32Type>()
         .values()
 }
 
-/// The cells of a column of numbers over all batches, missing ones among them.
+/// The cells of a column of numbers over all batches, including missing ones.
 pub(crate) fn optional_cells<T: ArrowPrimitiveType>(
     batches: &[RecordBatch],
     column: &str,
@@ -209,7 +208,7 @@ pub(crate) fn add_optional_cells<T: ArrowPrimitiveType>(
     batch: &RecordBatch,
     column: &str,
 ) {
-    let column = batch.column_by_name(column).expect("the column was asked for");
+    let column = batch.column_by_name(column).expect("the column was requested");
     cells.extend(column.as_primitive::<T>().iter());
 }
 

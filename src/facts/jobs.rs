@@ -1,8 +1,8 @@
 //! One row per job: the native twin of `q01_job_outcomes`.
 //!
-//! In: `job_events` of one bucket. Out: [`Job`]s in the order of their ids, with their event
-//! sequence, both outcomes, and the times of their first SUBMIT, first SCHEDULE and last event. A
-//! test compares this with the query.
+//! In: `job_events` of one bucket. Out: [`Job`]s ordered by id, with their event sequence, both
+//! outcomes, and the times of their first SUBMIT, first SCHEDULE and last event. A test compares
+//! this with the query.
 
 use arrow::array::AsArray;
 use arrow::datatypes::Int32Type;
@@ -15,26 +15,26 @@ use super::tables::Fact;
 use crate::lake::Lake;
 use crate::schema::{EventType, ROW_ID, Table};
 
-/// Outcomes told by the exact event sequence.
+/// Outcomes by the exact event sequence.
 pub const SEQUENCE_OUTCOMES: [&str; 5] = ["finished", "failed", "killed", "running", "other"];
 
-/// Outcomes told by the last terminal event.
+/// Outcomes by the last terminal event.
 pub const TERMINAL_OUTCOMES: [&str; 8] =
     ["finished", "failed", "killed", "evicted", "lost", "pending", "running", "unknown"];
 
-/// The column of the name that a job has.
+/// The column of the job name.
 const JOB_NAME: &str = "job_name";
 
-/// The column of logs that says why an attempt ended.
+/// The column of logs with the reason for the end of an attempt.
 pub const END_REASON: &str = "end_reason";
 
-/// The column of logs that have qualities of service.
+/// The column of the quality of service, in logs that have one.
 pub const QOS: &str = "qos";
 
-/// What is known of a job.
+/// A job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// The job.
+    /// The id.
     pub id: i64,
     /// The event types in order, one digit each (10 is `A`).
     pub sequence: String,
@@ -50,7 +50,7 @@ pub struct Job {
     pub first_schedule_us: Option<i64>,
     /// Last event, µs.
     pub last_event_us: i64,
-    /// The user, as a position in [`Names`]; the largest name where a job has several.
+    /// The user, as a position in [`Names`]; the largest name if a job has several.
     pub user: Option<u32>,
     /// The name, as a position in [`Names`].
     pub name: Option<u32>,
@@ -68,15 +68,15 @@ impl Job {
         is_ended(self.by_terminal)
     }
 
-    /// First SCHEDULE to last event, or to the end of the window where the job has not ended;
-    /// `None` for a job that was never scheduled.
+    /// First SCHEDULE to last event, or to the end of the window if the job has not ended; `None`
+    /// for a job that was never scheduled.
     pub fn duration_us(&self, window_end_us: i64) -> Option<i64> {
         let start = self.first_schedule_us.filter(|&start| start < i64::MAX)?;
         let end = if self.is_open_at(window_end_us) { window_end_us } else { self.last_event_us };
         Some(end - start)
     }
 
-    /// Whether it has not ended when the window does, and is closed there.
+    /// Whether it has not ended by the end of the window, and is closed there.
     pub fn is_open_at(&self, window_end_us: i64) -> bool {
         !self.is_ended() || window_end_us < self.last_event_us
     }
@@ -132,7 +132,7 @@ pub fn by_terminal(events: &[Event]) -> u8 {
     }
 }
 
-/// Why a job or task ended: the cell of the event that decides what became of it.
+/// Why a job or task ended: the cell of the event that decides its outcome.
 pub(crate) fn reason_of<T: Copy>(events: &[Event], cells: &[Option<T>]) -> Option<T> {
     let last = events.iter().rev().find(|event| event.event_type.is_deciding())?;
     let is_end = !matches!(last.event_type, EventType::Submit | EventType::Schedule);
@@ -144,7 +144,7 @@ pub const fn is_ended(by_terminal: u8) -> bool {
     by_terminal < 5
 }
 
-/// Names that occur in a bucket, each once.
+/// Distinct names in a bucket.
 #[derive(Debug, Default)]
 pub struct Names {
     all: Vec<String>,
@@ -185,8 +185,8 @@ impl Jobs {
         Self::read_columns(lake, bucket, Some(JOB_NAME))
     }
 
-    /// Reads the jobs of a bucket without their names, of which nearly each has its own: they are
-    /// most of what the table holds.
+    /// Reads the jobs of a bucket without their names, which are most of the table: nearly each job
+    /// has its own.
     pub fn read_without_names(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
         Self::read_columns(lake, bucket, None)
     }
@@ -302,12 +302,12 @@ impl Jobs {
     }
 }
 
-/// The place of an outcome's name; the last where there is none such.
 /// The outcome by the last terminal event, from its name in the facts.
 pub(crate) fn terminal_of_name(outcome: Option<&str>) -> u8 {
     position_of(&TERMINAL_OUTCOMES, outcome)
 }
 
+/// The position of an outcome's name; the last position for any other name.
 fn position_of(names: &[&str], outcome: Option<&str>) -> u8 {
     let place = names.iter().position(|name| Some(*name) == outcome);
     u8::try_from(place.unwrap_or(names.len() - 1)).expect("there are few outcomes")
@@ -317,7 +317,7 @@ fn names_of(batches: &[RecordBatch], column: &str, names: &mut Names) -> Vec<Opt
     let mut cells = Vec::new();
     for batch in batches {
         let texts =
-            batch.column_by_name(column).expect("the column was asked for").as_string::<i32>();
+            batch.column_by_name(column).expect("the column was requested").as_string::<i32>();
         cells.extend(texts.iter().map(|text| text.map(|text| names.intern(text))));
     }
     cells

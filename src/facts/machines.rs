@@ -1,4 +1,4 @@
-//! The machines of a lake over time: which were up when, and with what capacity.
+//! The machines of a lake over time: when they were in service, and with what capacity.
 //!
 //! In: `machine_events`. Out: events in (time, `row_id`) order, and per machine the periods in
 //! service.
@@ -19,10 +19,10 @@ use crate::schema::{ROW_ID, Table};
 /// The column of the GPUs of machines.
 pub const GPU_CAPACITY: &str = "gpu_capacity";
 
-/// What happened to a machine.
+/// The kind of change to a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MachineChange {
-    /// It came, or came back.
+    /// It came or returned.
     Add,
     /// It left.
     Remove,
@@ -39,15 +39,15 @@ pub struct MachineEvent {
     pub row_id: i64,
     /// The machine.
     pub machine_id: i64,
-    /// What happened.
+    /// The kind of change.
     pub change: MachineChange,
     /// Its platform, as a position in [`MachineEvents::platforms`].
     pub platform: Option<u32>,
-    /// Its CPU from then on, where the row says it.
+    /// Its CPU from then on, if the row has it.
     pub cpu: Option<f32>,
-    /// Its memory from then on, where the row says it.
+    /// Its memory from then on, if the row has it.
     pub memory: Option<f32>,
-    /// Its GPUs from then on, where the row says them.
+    /// Its GPUs from then on, if the row has them.
     pub gpus: Option<i32>,
 }
 
@@ -60,28 +60,28 @@ pub struct MachineEvents {
     pub platforms: Vec<String>,
 }
 
-/// A time for which a machine was there with one capacity.
+/// A time during which a machine was in service with one capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UpTime {
     /// The machine.
     pub machine_id: i64,
-    /// From then, µs.
+    /// Start, µs.
     pub from_us: i64,
-    /// Until then, µs; the end that was asked for where nothing ends it.
+    /// End, µs; the end of the requested time if it is open.
     pub to_us: i64,
-    /// Its CPU, the last that was said.
+    /// Its last known CPU.
     pub cpu: Option<f32>,
-    /// Its memory, the last that was said.
+    /// Its last known memory.
     pub memory: Option<f32>,
-    /// Its GPUs, the last that were said.
+    /// Its last known GPUs.
     pub gpus: Option<i32>,
 }
 
 impl MachineEvents {
-    /// Reads the table; nothing where the lake has none.
+    /// Reads the table; empty if the lake has none.
     ///
     /// # Errors
-    /// A file does not read.
+    /// A file cannot be read.
     pub fn read(lake: &Lake) -> Result<Self, FactError> {
         let mut all = Self::default();
         if !lake.has(Table::MachineEvents) {
@@ -139,8 +139,8 @@ impl MachineEvents {
         Ok(all)
     }
 
-    /// The times for which machines were there with one capacity, up to `end_us`, by machine and
-    /// time. If a row has no capacity, it is the last recorded one of the machine.
+    /// The times during which machines were in service with one capacity, up to `end_us`, by
+    /// machine and time. If a row has no capacity, the last known one of the machine holds.
     pub fn up_times(&self, end_us: i64) -> Vec<UpTime> {
         let mut now: FxHashMap<i64, UpTime> = FxHashMap::default();
         let mut all = Vec::new();
@@ -158,7 +158,7 @@ impl MachineEvents {
             let is_new = !now.contains_key(&id);
             let known = now.entry(id).or_insert(blank);
             let was_there = known.to_us == i64::MAX;
-            // While `to_us` is open the machine is there.
+            // An open `to_us` means that the machine is in service.
             if was_there {
                 all.push(UpTime { to_us: at_us, ..*known });
             }
@@ -166,7 +166,7 @@ impl MachineEvents {
             known.memory = event.memory.or(known.memory);
             known.gpus = event.gpus.or(known.gpus);
             known.from_us = at_us;
-            // An UPDATE does not bring a machine back that has left.
+            // An UPDATE does not bring a removed machine back.
             let is_there = match event.change {
                 MachineChange::Add => true,
                 MachineChange::Remove => false,
@@ -198,7 +198,7 @@ mod tests {
             memory: None,
             gpus: None,
         };
-        //  ADD 0.5 at 0, UPDATE 1 at 10, REMOVE at 30, ADD (says nothing) at 40, end at 50
+        // ADD 0.5 at 0, UPDATE 1 at 10, REMOVE at 30, ADD (no capacity) at 40, end at 50
         let events = vec![
             event(0, MachineChange::Add, Some(0.5)),
             event(10, MachineChange::Update, Some(1.0)),

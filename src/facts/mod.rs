@@ -2,7 +2,7 @@
 //!
 //! In: a lake. Out: record batches. Every fact is defined by one file of `queries/`, run by Polars
 //! bucket by bucket ([`query`]) or by a Spark cluster ([`spark`]); if a fold in Rust is quicker, it
-//! gives the same table, and a test compares the two. Nothing in here decides what a result means.
+//! returns the same table, and a test compares the two. This module does not interpret results.
 
 use std::borrow::Cow;
 
@@ -48,25 +48,25 @@ pub enum FactError {
     Engine {
         /// The query.
         query: &'static str,
-        /// Why.
+        /// The reason.
         #[source]
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// This build has no SQL engine of its own.
+    /// This build has no embedded SQL engine.
     #[error("this build has no embedded SQL engine (feature `sql`)")]
     NoEngine,
     /// The engine needs more threads than the system starts.
     #[error(transparent)]
     Threads(#[from] NoThreads),
-    /// A kill rule whose answer would mean nothing.
+    /// A kill rule whose result would be meaningless.
     #[error("a kill rule cannot be evaluated")]
     Rule(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Spark could not be started, or failed.
     #[error("Spark failed: {problem}")]
     Spark {
-        /// What went wrong.
+        /// The problem.
         problem: String,
-        /// What to do about it.
+        /// Advice for the user.
         hint: &'static str,
     },
     /// The query reads columns that lakes of this source do not have.
@@ -77,21 +77,21 @@ pub enum FactError {
     OtherSource {
         /// The query.
         query: &'static str,
-        /// What the lake is of.
+        /// The source of the lake.
         found: Source,
-        /// What it should be of.
+        /// The sources that have the columns.
         sources: Vec<Source>,
     },
     /// No such query.
     #[error("there is no query `{name}` (known: {})", query::names().join(", "))]
     UnknownQuery {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
 }
 
 impl FactError {
-    /// Whether the data are at fault, and not the machine.
+    /// Whether the data are at fault, rather than the machine.
     pub fn is_bad_data(&self) -> bool {
         match self {
             Self::Lake(error) => error.kind.is_bad_data(),

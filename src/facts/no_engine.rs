@@ -6,7 +6,7 @@ use super::FactError;
 use super::query::{Query, Settings};
 use crate::lake::Lake;
 
-/// Would give the answers of queries.
+/// Always fails: there is no engine for queries.
 pub(super) const fn run(
     _: &Lake,
     _: &[&'static Query],
@@ -15,7 +15,7 @@ pub(super) const fn run(
     Err(FactError::NoEngine)
 }
 
-/// Would give the answer of a query in one bucket.
+/// Always fails: there is no engine for queries.
 pub(super) const fn run_bucket(
     _: &Lake,
     _: &'static Query,

@@ -1,9 +1,9 @@
 //! CPU time by the definition of the paper of 2017: the native twin of `q11_cpu_published`.
 //!
-//! In: usage windows, machine capacities and job durations of a lake. Out: duration × mean CPU
-//! rate × mean machine capacity of each job, both means over the job's windows weighted by their
-//! length. A window without a rate, or on a machine of unknown capacity, is left out of the mean
-//! that it cannot contribute to; a job without windows used nothing.
+//! In: usage windows, machine capacities and job durations of a lake. Out: duration × mean CPU rate
+//! × mean machine capacity of each job, both means over the job's windows weighted by their length.
+//! A window without a rate, or on a machine of unknown capacity, is left out of that mean; a job
+//! without windows used nothing.
 //!
 //! Source: Mandai, Kawahara, Kasahara (2017), section 3.1, read literally.
 
@@ -23,7 +23,7 @@ use crate::units::{CpuTime, micros_to_seconds};
 /// Published CPU time by job, in normalised-CPU seconds.
 pub type PublishedCpu = FxHashMap<i64, f64>;
 
-/// What it takes to compute it, bucket by bucket.
+/// The data needed to compute it, bucket by bucket.
 pub struct Published(Capacities);
 
 impl Published {
@@ -35,7 +35,7 @@ impl Published {
         Ok(Self(Capacities::read(lake)?))
     }
 
-    /// Computes it for every job of a bucket that has windows.
+    /// Computes it for every job of a bucket with windows.
     pub fn of_bucket(
         &self,
         lake: &Lake,
@@ -51,7 +51,7 @@ impl Published {
             let (ids, machines) = (i64_column(&batch, "job_id"), i64_column(&batch, "machine_id"));
             let rates = batch
                 .column_by_name("mean_cpu_rate")
-                .expect("asked for")
+                .expect("the column was requested")
                 .as_primitive::<Float32Type>();
             for row in 0..batch.num_rows() {
                 let length = closed(ends[row], windows.job_end_us) - starts[row];
@@ -94,7 +94,7 @@ impl Capacities {
             let machines = i64_column(&batch, "machine_id");
             let sizes = batch
                 .column_by_name("cpu_capacity")
-                .expect("asked for")
+                .expect("the column was requested")
                 .as_primitive::<Float32Type>();
             let known = (0..batch.num_rows()).filter(|&row| !sizes.is_null(row));
             rows.extend(
@@ -109,7 +109,7 @@ impl Capacities {
         Ok(Self(capacities))
     }
 
-    /// The last capacity known at `time`, or the first known at all.
+    /// The last capacity known at `time`, or else the first known one.
     fn at(&self, machine: i64, time: i64) -> Option<f32> {
         let known = self.0.get(&machine)?;
         let after = known.partition_point(|&(since, _)| since <= time);

@@ -1,9 +1,9 @@
-//! The queries of `queries/`: their texts, what each reads, and the settings that all read.
+//! The queries of `queries/`: their texts, their inputs, and the settings of all queries.
 //!
-//! A query names in its header what it reads: tables of the lake, other queries (which are run
-//! first), `settings` (one row: the ends of the windows, and where open attempts are closed) and
-//! `thresholds` (one column). A table that is named as optional is empty where the lake lacks it. A
-//! query that names sources runs only on their lakes: it reads columns that no other lake has.
+//! The header of a query names its inputs: tables of the lake, other queries (which run first),
+//! `settings` (one row: the ends of the windows, and where open attempts are closed) and
+//! `thresholds` (one column). An optional table is empty if the lake lacks it. A query that names
+//! sources runs only on their lakes: it reads columns that no other lake has.
 
 use super::FactError;
 use super::window::Windows;
@@ -25,7 +25,7 @@ macro_rules! queries {
     };
 }
 
-/// Every query, in the order of their numbers. A test compares this with the folder.
+/// Every query, ordered by number. A test compares this with the folder.
 pub static QUERIES: [Query; 32] = queries![
     "q01_job_outcomes",
     "q02_task_outcomes",
@@ -61,7 +61,7 @@ pub static QUERIES: [Query; 32] = queries![
     "q32_course_waits",
 ];
 
-/// The name of the answer that holds all of them.
+/// The name of the answer that holds all facts.
 pub const FACTS: &str = "facts";
 
 /// Whether an answer is one of the facts.
@@ -74,17 +74,17 @@ pub fn names() -> Vec<&'static str> {
     QUERIES.iter().map(|query| query.name).collect()
 }
 
-/// What a query may ask for besides the lake.
+/// The inputs of a query besides the lake.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where open jobs and attempts are closed, and how.
+    /// When and how open jobs and attempts are closed.
     pub windows: Windows,
     /// Thresholds of events.
     pub thresholds: Vec<i64>,
 }
 
 impl Query {
-    /// Finds a query by its number (`q01`) or name.
+    /// Finds a query by number (`q01`) or name.
     pub fn find(name: &str) -> Result<&'static Self, FactError> {
         QUERIES
             .iter()
@@ -115,14 +115,14 @@ impl Query {
         self.header(label).split(", ").filter(|name| !name.is_empty())
     }
 
-    /// The sources whose lakes it can be asked of: all, or those that its header names.
+    /// The sources whose lakes it can read: all, unless its header names some.
     pub fn sources(&self) -> Vec<Source> {
         let named: Vec<Source> =
             self.listed("Sources").filter_map(|name| name.parse().ok()).collect();
         if named.is_empty() { Source::ALL.to_vec() } else { named }
     }
 
-    /// Refuses a lake of another source, or one without the tables that it needs.
+    /// Refuses a lake of another source, or without the tables that it needs.
     pub(super) fn require(&self, lake: &Lake) -> Result<(), FactError> {
         let sources = self.sources();
         if !sources.contains(&lake.source()) {
@@ -135,12 +135,12 @@ impl Query {
         Ok(())
     }
 
-    /// The columns that its rows are sorted by, together unique.
+    /// The columns by which its rows are sorted; together they are unique.
     pub fn key(&self) -> Vec<&'static str> {
         self.listed("Key").collect()
     }
 
-    /// The tables of the lake that it needs, its own and those of the queries it reads.
+    /// The tables of the lake that it needs, directly or through other queries.
     pub fn tables(&self) -> Vec<Table> {
         let mut tables = Vec::new();
         for name in self.listed("Tables") {
@@ -155,27 +155,27 @@ impl Query {
         tables
     }
 
-    /// The names of what it reads: tables, those that may be missing among them, other queries,
-    /// `settings`, `thresholds`.
+    /// The names of its inputs: tables (including optional ones), other queries, `settings`,
+    /// `thresholds`.
     pub(super) fn reads(&self) -> impl Iterator<Item = &'static str> {
         self.listed("Tables").chain(self.listed("Optional"))
     }
 
-    /// The tables that it reads where they are there, its own and those of the queries it reads.
+    /// The optional tables that it reads, directly or through other queries.
     pub(super) fn optional_tables(&self) -> Vec<Table> {
         let own = self.listed("Optional").filter_map(|name| name.parse().ok());
         let queries = self.listed("Tables").filter_map(|name| Self::find(name).ok());
         own.chain(queries.flat_map(Self::optional_tables)).collect()
     }
 
-    /// Whether a column of that name may stand in it.
+    /// Whether its text may contain a column of that name.
     pub(super) fn names(&self, column: &str) -> bool {
         self.text
             .split(|char: char| !char.is_alphanumeric() && char != '_')
             .any(|word| word == column)
     }
 
-    /// Whether it can be answered bucket by bucket.
+    /// Whether it can run bucket by bucket.
     #[cfg(feature = "sql")]
     pub(super) fn is_keyed_by_job(&self) -> bool {
         self.key().first() == Some(&"job_id")

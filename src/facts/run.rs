@@ -1,4 +1,4 @@
-//! Runs queries with the engine that this build has.
+//! Runs queries with the engine of this build.
 
 use arrow::record_batch::RecordBatch;
 
@@ -16,7 +16,7 @@ impl Query {
         Ok(batches.pop().expect("an answer for each query"))
     }
 
-    /// Runs queries over the whole lake; what several of them build on is computed once.
+    /// Runs queries over the whole lake; queries that several of them need are computed once.
     ///
     /// # Errors
     /// As [`Query::run`].

@@ -3,17 +3,17 @@
 use super::task_view::{Attempt, Window};
 use crate::units::{CpuRate, CpuTime};
 
-/// CPU time laid out over time, ready to be cut at an instant.
+/// CPU time over time, which can be cut at an instant.
 #[derive(Debug, Default)]
 pub struct Spent {
     pieces: Vec<(i64, i64, CpuRate)>,
-    /// CPU of piece `i` and all after it.
+    /// CPU of piece `i` and all later pieces.
     from: Vec<CpuTime>,
     longest_us: i64,
 }
 
 impl Spent {
-    /// Lays out slots (rate 1) or requests of attempts.
+    /// Fills it with slots (rate 1) or requests of attempts.
     pub fn of_attempts(&mut self, attempts: &[Attempt], rate: impl Fn(&Attempt) -> CpuRate) {
         self.pieces.clear();
         self.pieces.extend(
@@ -22,7 +22,7 @@ impl Spent {
         self.prepare();
     }
 
-    /// Lays out the parts of windows that lie inside attempts.
+    /// Fills it with the parts of windows that lie inside attempts.
     pub fn of_windows(&mut self, windows: &[Window], attempts: &[Attempt]) {
         self.pieces.clear();
         for window in windows {
@@ -54,12 +54,12 @@ impl Spent {
         }
     }
 
-    /// All of it.
+    /// The total.
     pub fn total(&self) -> CpuTime {
         self.from.first().copied().unwrap_or_default()
     }
 
-    /// What is spent after `instant`; a piece that straddles it is cut in proportion.
+    /// The part after `instant`; a piece that straddles it is cut in proportion.
     pub fn after(&self, instant: i64) -> CpuTime {
         let later = self.pieces.partition_point(|piece| piece.0 < instant);
         let mut spent = self.from.get(later).copied().unwrap_or_default();

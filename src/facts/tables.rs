@@ -1,6 +1,6 @@
 //! Query results as tables, whichever engine ran the query.
 //!
-//! In: the names of queries. Out: their answers, and columns of them. The embedded Polars gives
+//! In: the names of queries. Out: their answers, and columns of them. The embedded Polars computes
 //! them bucket by bucket, a Spark cluster all at once; code that uses them does not depend on the
 //! engine.
 
@@ -15,7 +15,7 @@ use super::query::{Query, Settings};
 use super::spark::Spark;
 use crate::lake::Lake;
 
-/// Who runs the queries.
+/// The engine that runs the queries.
 #[derive(Clone, Debug)]
 pub enum SqlEngine {
     /// The embedded Polars.
@@ -25,7 +25,7 @@ pub enum SqlEngine {
 }
 
 impl SqlEngine {
-    /// The answers of queries, in the order of their names.
+    /// The answers of queries, ordered by name.
     ///
     /// # Errors
     /// A table that a query reads is not in the lake, or the engine fails.
@@ -56,24 +56,24 @@ impl Facts {
     /// The answer of a query.
     ///
     /// # Panics
-    /// It was not asked for.
+    /// The query was not requested.
     pub fn of(&self, query: &str) -> Fact<'_> {
-        Fact(self.0.get(query).expect("the query was asked for"))
+        Fact(self.0.get(query).expect("the query was requested"))
     }
 
-    /// Whether a query was asked for.
+    /// Whether a query was requested.
     pub fn has(&self, query: &str) -> bool {
         self.0.contains_key(query)
     }
 
-    /// The answer of the only query that was asked for.
+    /// The answer of the only requested query.
     ///
     /// # Panics
-    /// None or several were.
+    /// No query, or several, were requested.
     pub fn single(self) -> RecordBatch {
         let mut batches = self.0.into_values();
-        let first = batches.next().expect("one query was asked for");
-        assert!(batches.next().is_none(), "one query was asked for");
+        let first = batches.next().expect("one query was requested");
+        assert!(batches.next().is_none(), "one query was requested");
         first
     }
 }
@@ -88,7 +88,7 @@ impl<'f> Fact<'f> {
         self.0
     }
 
-    /// A column of whole numbers, none of them missing.
+    /// A column of whole numbers without missing cells.
     ///
     /// # Panics
     /// There is no such column.
@@ -97,18 +97,18 @@ impl<'f> Fact<'f> {
         column.as_primitive::<Int64Type>().values()
     }
 
-    /// A column of whole numbers.
+    /// A column of whole numbers, some of which may be missing.
     pub fn maybe_ints(self, name: &str) -> impl Iterator<Item = Option<i64>> + 'f {
         let column = self.0.column_by_name(name).expect("the query has this column");
         column.as_primitive::<Int64Type>().iter()
     }
 
-    /// A column of yes and no.
+    /// A column of booleans.
     pub fn flags(self, name: &str) -> impl Iterator<Item = Option<bool>> + 'f {
         self.0.column_by_name(name).expect("the query has this column").as_boolean().iter()
     }
 
-    /// A column of quantities, none of them missing.
+    /// A column of quantities without missing cells.
     ///
     /// # Panics
     /// There is no such column.

@@ -1,7 +1,7 @@
 //! How long a task waited for its first attempt: the native twin of `wait_us` of `q02`.
 //!
-//! In: a task's history. Out: the time from its first SUBMIT to the first SCHEDULE behind it. A task
-//! that never starts waits until it ends, or until its job does; one that still pends waits at
+//! In: a task's history. Out: the time from its first SUBMIT to the next SCHEDULE. A task that
+//! never starts waits until it ends, or until its job does; a task that is still pending waits at
 //! least until the end of the window.
 //!
 //! ```text
@@ -30,12 +30,12 @@ pub enum WaitEnd {
     Started,
     /// With the end of the task, or of its job, before any attempt.
     Ended,
-    /// Not before the window does, so that it is only known to be longer.
+    /// Not before the end of the window: the wait is only known to be longer.
     Open,
 }
 
 impl WaitEnd {
-    /// Reads the name that `q02` gives it.
+    /// Parses the name in `q02`.
     pub fn of_name(name: &str) -> Option<Self> {
         match name {
             "started" => Some(Self::Started),
@@ -53,21 +53,21 @@ pub(crate) fn first_submit(task: &TaskView<'_>) -> Option<i64> {
         .map(|event| event.time_us)
 }
 
-/// Whether the task was submitted before the window, so that its wait is not known.
+/// Whether the task was submitted before the window, so that its wait is unknown.
 pub fn is_submitted_before(task: &TaskView<'_>, windows: Windows) -> bool {
     first_submit(task).is_some_and(|submit| windows.is_before(submit))
 }
 
-/// First SUBMIT to the first SCHEDULE behind it, or to where the wait ended without one.
+/// First SUBMIT to the next SCHEDULE, or to the end of the wait without one.
 ///
-/// `None` without a SUBMIT, or where it was submitted before the window or after it.
+/// `None` without a SUBMIT, or if it was submitted before or after the window.
 pub fn wait_of(task: &TaskView<'_>, windows: Windows) -> Option<Wait> {
     let submit = first_submit(task)?;
     let window_end_us = windows.task_end_us;
     if windows.is_before(submit) || window_end_us < submit {
         return None;
     }
-    // A SCHEDULE before it belongs to an attempt that began before the loaded parts.
+    // An earlier SCHEDULE belongs to an attempt that began before the loaded parts.
     let schedule = task
         .events
         .iter()

@@ -1,4 +1,4 @@
-//! A task with its events, attempts and usage windows side by side.
+//! A task with its events, attempts and usage windows.
 
 use super::events::Event;
 use crate::schema::{EventType, Source};
@@ -10,24 +10,23 @@ use crate::units::{CpuRate, CpuTime};
 pub struct Attempt {
     /// The SCHEDULE, µs.
     pub start_us: i64,
-    /// The end, µs; the end of the window where the attempt is open.
+    /// The end, µs; the end of the window if the attempt is open.
     pub end_us: i64,
     /// What ended it.
     pub ended_by: EndedBy,
     /// The CPU request on the SCHEDULE row.
     pub cpu_request: Option<f32>,
-    /// The memory request on the SCHEDULE row, or the memory that a log says was used, where
-    /// memory was asked for.
+    /// The memory request on the SCHEDULE row, or the used memory from a log, if memory was read.
     pub memory: Option<f32>,
-    /// The GPUs requested on the SCHEDULE row, where they were asked for; 0.5 is half of one.
+    /// The GPUs requested on the SCHEDULE row, if they were read; 0.5 is half of one.
     pub gpus: Option<f32>,
-    /// Where it ran.
+    /// The machine on which it ran.
     pub machine_id: Option<i64>,
-    /// The CPU time that a log says it used on all its processors together, where it was asked
-    /// for; `None` where the log does not say.
+    /// The CPU time used on all its processors together, from a log, if it was read; `None` if the
+    /// log does not record it.
     pub cpu_used: Option<CpuTime>,
-    /// For how long it ran, µs, where a log says that this is shorter than from its start to its
-    /// end: it was suspended.
+    /// Its running time, µs, if a log records that it was suspended and so ran for less than its
+    /// length.
     pub ran_us: Option<i64>,
     /// The SCHEDULE row, in the order in which the bucket's `task_events` are read.
     pub row: u32,
@@ -38,14 +37,14 @@ pub struct Attempt {
 pub enum EndedBy {
     /// An event of its task, of this type.
     Event(EventType),
-    /// The end of its job: the loaded parts hold no end of its own.
+    /// The end of its job: the loaded parts have no end event of the attempt.
     Job,
     /// Nothing: it is open, and closed at the end of the window.
     Nothing,
 }
 
 impl EndedBy {
-    /// The type of the event of its task that ended it.
+    /// The type of its task's event that ended it.
     pub const fn event(self) -> Option<EventType> {
         match self {
             Self::Event(event_type) => Some(event_type),
@@ -53,7 +52,7 @@ impl EndedBy {
         }
     }
 
-    /// What ended it, as results name it.
+    /// The name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Event(event_type) => event_type.name(),
@@ -64,31 +63,31 @@ impl EndedBy {
 }
 
 impl Attempt {
-    /// The rate of its CPU request; nothing without one. What a suspended job is charged for the time
-    /// that it ran is spread from its start to its end.
+    /// The rate of its CPU request; zero without one. For a suspended job, the CPU × running time
+    /// is spread evenly from start to end.
     pub fn requested_rate(&self) -> CpuRate {
         let rate = self.cpu_request.map_or(CpuRate::ZERO, CpuRate::new);
         self.ran_us.map_or(rate, |ran_us| rate.over(ran_us).per(self.length_us()))
     }
 
-    /// The rate of the slot that it takes: one, but for the time for which it was suspended.
+    /// The rate of its slot: one, or less if it was suspended for a time.
     pub fn slot_rate(&self) -> CpuRate {
         let rate = CpuRate::ONE;
         self.ran_us.map_or(rate, |ran_us| rate.over(ran_us).per(self.length_us()))
     }
 
-    /// The memory that it asked for, or used, as a rate; nothing where that is not known.
+    /// The memory that it requested or used, as a rate; zero if unknown.
     pub fn held_memory(&self) -> CpuRate {
         self.memory.map_or(CpuRate::ZERO, CpuRate::new)
     }
 
-    /// The GPUs that it asked for, as a rate; nothing where it has none. A suspended job keeps them.
+    /// The GPUs that it requested, as a rate; zero without any. A suspended job keeps them.
     pub fn held_gpus(&self) -> CpuRate {
         self.gpus.map_or(CpuRate::ZERO, CpuRate::new)
     }
 
-    /// The rate of the CPU time that a log says it used, spread over its run, and that of its
-    /// request where the log does not say; nothing for traces whose usage windows say it.
+    /// The rate of the CPU time that a log records, spread over its run, or that of its request if
+    /// the log does not record it; zero for traces with usage windows.
     pub fn used_rate(&self, source: Source) -> CpuRate {
         match self.cpu_used {
             _ if !source.is_log() => CpuRate::ZERO,
@@ -102,7 +101,7 @@ impl Attempt {
         self.ended_by == EndedBy::Nothing
     }
 
-    /// How long it ran, µs.
+    /// Its length, µs.
     pub fn length_us(&self) -> i64 {
         self.end_us - self.start_us
     }
@@ -115,12 +114,12 @@ pub struct Window {
     pub start_us: i64,
     /// End, µs; not before the start.
     pub end_us: i64,
-    /// Mean CPU rate, or the memory that was asked for; zero where there is none.
+    /// Mean CPU rate, or the requested column of memory; zero if missing.
     pub rate: f32,
     pub(crate) row_id: i64,
 }
 
-/// What is known of one task.
+/// A task.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskView<'a> {
     /// The job.
@@ -135,17 +134,17 @@ pub struct TaskView<'a> {
     pub windows: &'a [Window],
     /// The priority last seen.
     pub priority: i32,
-    /// The phase of its job that it belongs to, where the source knows phases.
+    /// The phase of its job, if the source has phases.
     pub phase: Option<&'a str>,
-    /// The running time that its user asked for, where a log says it, µs.
+    /// The running time that its user requested, µs, if a log has it.
     pub requested_us: Option<i64>,
-    /// The end of its job, where that lies before the end of the window and attempts end with their
-    /// jobs, µs.
+    /// The end of its job, µs, if it lies before the end of the window and attempts end with their
+    /// jobs.
     pub job_end_us: Option<i64>,
 }
 
 impl TaskView<'_> {
-    /// The last event that decides whether the task pends, runs or has ended.
+    /// The last event that decides whether the task is pending, running or ended.
     fn deciding(&self) -> Option<&Event> {
         self.events.iter().rev().find(|event| event.event_type.is_deciding())
     }
@@ -156,8 +155,8 @@ impl TaskView<'_> {
         last.map(|event| event.time_us).filter(|&time_us| time_us < i64::MAX)
     }
 
-    /// The first instant at which so many events of a type lie within a time, µs: that of the last
-    /// of them. `None` where it never comes to that, and for 0 events.
+    /// The first instant by which `count` events of a type have occurred within `within_us`, µs:
+    /// that of the last of them. `None` if that never happens, and for 0 events.
     pub fn nth_within(&self, kind: EventType, count: usize, within_us: i64) -> Option<i64> {
         let times: Vec<i64> = self
             .events
@@ -170,7 +169,7 @@ impl TaskView<'_> {
         rows.find(is_close).map(|row| row[count - 1])
     }
 
-    /// Whether it pends or runs at the end of the window, so that it may still have events.
+    /// Whether it is pending or running at the end of the window, so that it may still have events.
     pub fn is_open(&self, window_end_us: i64) -> bool {
         let has_ended = self
             .deciding()

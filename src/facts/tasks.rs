@@ -1,8 +1,8 @@
 //! Everything about each task of a bucket: events, attempts, usage.
 //!
 //! In: `task_events` and, if requested, `task_usage` of one bucket; `job_events` for attempts
-//! without a recorded end. Out: [`TaskView`]s, one after the other. This is the native twin of
-//! `q02`, `q03` and `q06`: the studies fold over it once instead of running a query each.
+//! without a recorded end. Out: [`TaskView`]s, one after another. This is the native twin of `q02`,
+//! `q03` and `q06`: the studies fold over it once instead of running each query.
 //!
 //! ```text
 //!  events     SUBMIT SCHEDULE          FAIL SUBMIT   SCHEDULE                  FINISH
@@ -29,14 +29,14 @@ use crate::schema::{EventType, ROW_ID, Table};
 use crate::units::CpuTime;
 use serde::{Deserialize, Serialize};
 
-/// Counts of usage rows that the ledger names.
+/// Counts of usage rows shown in the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageCounts {
     /// Usage rows.
     pub windows: u64,
-    /// Without a mean CPU rate (or memory), taken as 0.
+    /// Rows without a mean CPU rate (or memory), taken as 0.
     pub without_rate: u64,
-    /// Starting before an earlier window of the task has ended.
+    /// Rows that start before an earlier window of the task has ended.
     pub overlapping: u64,
 }
 
@@ -44,17 +44,18 @@ pub struct UsageCounts {
 pub struct Tasks {
     histories: Histories,
     requests: Vec<Option<f32>>,
-    /// Requested or used, by row; empty where it was not asked for.
+    /// Requested or used memory by row; empty if it was not read.
     memory: Vec<Option<f32>>,
-    /// Requested, by row; empty where they were not asked for.
+    /// Requested GPUs by row; empty if they were not read.
     gpus: Vec<Option<f32>>,
-    /// By row; empty where it was not asked for or no log says it.
+    /// CPU time used, by row; empty if it was not read or no log records it.
     used: Vec<Option<CpuTime>>,
     machines: Vec<Option<i64>>,
     priorities: Vec<Option<i32>>,
-    /// Requested running times by row, µs; empty where no log says them.
+    /// Requested running times by row, µs; empty if no log has them.
     requested_us: Vec<Option<i64>>,
-    /// Run times by row, µs, which may be shorter than from start to end; empty where no log says them.
+    /// Running times by row, µs, which may be less than from start to end; empty if no log has
+    /// them.
     ran_us: Vec<Option<i64>>,
     phases: Phases,
     windows: Vec<Window>,
@@ -67,7 +68,7 @@ pub struct Tasks {
     pub orphan_cpu: CpuTime,
 }
 
-/// What is read of each task besides its events and its CPU requests.
+/// What is read for each task besides its events and its CPU requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage {
     /// The usage windows with their CPU rate, or the CPU time that a log records.
@@ -78,21 +79,21 @@ pub enum Usage {
     Memory(&'static str),
     /// The memory requests.
     MemoryRequests,
-    /// The memory that a log says its jobs used.
+    /// The used memory that a log records.
     UsedMemory,
     /// The requests of GPUs.
     Gpus,
-    /// The requests of memory and GPUs, and what is read for the use of CPU.
+    /// The requests of memory and GPUs, and everything of [`Usage::Read`].
     ReadWithRequests,
 }
 
 impl Usage {
-    /// Whether what was read is what `other` asks for, with requests that it does not look at.
+    /// Whether this covers what `other` needs; extra requests do no harm.
     pub(super) fn holds(self, other: Self) -> bool {
         self == other || (self, other) == (Self::ReadWithRequests, Self::Read)
     }
 
-    /// The column of the usage windows that is read, if they are.
+    /// The column of the usage windows that is read, if any.
     const fn column(self) -> Option<&'static str> {
         match self {
             Self::Read | Self::ReadWithRequests => Some("mean_cpu_rate"),
@@ -115,7 +116,7 @@ impl Usage {
 }
 
 impl Tasks {
-    /// Reads the tasks of a bucket; attempts without an end of their own are closed as `windows` says.
+    /// Reads the tasks of a bucket; `windows` decides how attempts without an end event are closed.
     pub fn read(
         lake: &Lake,
         bucket: u32,
@@ -125,8 +126,8 @@ impl Tasks {
         Self::read_beside(lake, bucket, windows, usage, &[], |_| ())
     }
 
-    /// The same; `take` is handed the batches in the order of the rows, with `further` columns of
-    /// the events beside those that are read for the tasks.
+    /// Reads the tasks and passes the batches to `take` in row order, with `further` columns of the
+    /// events besides those read for the tasks.
     pub fn read_beside(
         lake: &Lake,
         bucket: u32,
@@ -150,7 +151,7 @@ impl Tasks {
                 columns.push(column);
             }
         }
-        // Room for all of them at once: what grows is copied again and again.
+        // Reserves room for all rows: growing vectors would be copied again and again.
         let count = lake.rows_of(Table::TaskEvents, bucket);
         let mut rows = Rows::with_room(count);
         let (mut requests, mut machines) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -158,7 +159,7 @@ impl Tasks {
         let (mut used, mut memory, mut gpus) = (Vec::new(), Vec::new(), Vec::new());
         let (mut phases, mut requested_us) = (Phases::default(), Vec::new());
         let mut ran_us = Vec::new();
-        // Without the table nothing is known of any task, but usage can still be counted.
+        // Without the table no task is known, but usage can still be counted.
         lake.scan(Table::TaskEvents, Some(bucket), &columns, |batch| {
             rows.add(Table::TaskEvents, &batch);
             add_optional_cells::<Float32Type>(&mut requests, &batch, "cpu_request");
@@ -207,8 +208,8 @@ impl Tasks {
         Ok(tasks)
     }
 
-    /// Reads the usage windows and puts them beside their tasks (a counting sort). Who owns them
-    /// is read first, so that each goes to its place at once and none is held twice.
+    /// Reads the usage windows and groups them by task (a counting sort). Owners are read first, so
+    /// that each window goes directly to its place and is never in memory twice.
     fn add_windows(
         &mut self,
         lake: &Lake,
@@ -240,7 +241,7 @@ impl Tasks {
             let (begins, ends) =
                 (i64_column(&batch, "start_time_us"), i64_column(&batch, "end_time_us"));
             let row_ids = i64_column(&batch, ROW_ID);
-            let rates = batch.column_by_name(rate).expect("the column was asked for");
+            let rates = batch.column_by_name(rate).expect("the column was requested");
             let rates = rates.as_primitive::<Float32Type>();
             self.usage.windows += batch.num_rows() as u64;
             self.usage.without_rate += rates.null_count() as u64;
@@ -275,13 +276,13 @@ impl Tasks {
         Ok(())
     }
 
-    /// The CPU, memory and GPUs that a row asks for; the last two only where they were asked for.
+    /// The CPU, memory and GPUs that a row requests; the last two only if they were read.
     pub fn requests_of(&self, row: u32) -> [Option<f32>; 3] {
         let of = |cells: &[Option<f32>]| cells.get(row as usize).copied().flatten();
         [self.requests[row as usize], of(&self.memory), of(&self.gpus)]
     }
 
-    /// How many there are.
+    /// The number of tasks.
     pub(crate) fn len(&self) -> usize {
         self.histories.len()
     }
@@ -291,7 +292,7 @@ impl Tasks {
         (self.requests[row as usize], self.priorities[row as usize])
     }
 
-    /// Hands out every task.
+    /// Passes every task to `visit`.
     pub fn for_each(&self, mut visit: impl FnMut(&TaskView<'_>)) {
         let mut attempts = Vec::new();
         for task in 0..self.histories.len() {
@@ -326,9 +327,9 @@ impl Tasks {
         for event in events.iter().filter(|event| {
             event.event_type == EventType::Schedule || event.event_type.is_terminal()
         }) {
-            // What happens after the window leaves an attempt open.
+            // Events after the window leave an attempt open.
             if is_open && event.time_us < i64::MAX {
-                let open = attempts.last_mut().expect("an open attempt is there");
+                let open = attempts.last_mut().expect("there is an open attempt");
                 open.end_us = event.time_us;
                 open.ended_by = EndedBy::Event(event.event_type);
                 let ran_us = self.ran_us.get(open.row as usize).copied().flatten();
@@ -336,7 +337,7 @@ impl Tasks {
             }
             is_open = event.event_type == EventType::Schedule;
             if is_open {
-                // Until an end of its own is found.
+                // Preliminary, until an end event is found.
                 let (end_us, ended_by) = match job_end_us.filter(|_| event.time_us < i64::MAX) {
                     Some(end_us) => (end_us, EndedBy::Job),
                     None => (self.window_end_us, EndedBy::Nothing),
@@ -386,7 +387,7 @@ fn columns_of(lake: &Lake, usage: Usage) -> Vec<&'static str> {
     columns
 }
 
-/// Whether any task has no end of its own in the loaded parts.
+/// Whether any task has no end event in the loaded parts.
 fn has_open_task(histories: &Histories) -> bool {
     (0..histories.len()).any(|task| {
         let mut known =
@@ -397,8 +398,8 @@ fn has_open_task(histories: &Histories) -> bool {
     })
 }
 
-/// When the attempt of a task began that has no end of its own in the loaded parts, µs. There is
-/// one at most, apart from what begins after the window (at 2^63-1).
+/// The start of the attempt of a task without an end event in the loaded parts, µs. There is at
+/// most one, apart from attempts after the window (at 2^63-1).
 pub(super) fn open_since(events: &[Event]) -> Option<i64> {
     let is_deciding =
         |event: &&Event| event.event_type == EventType::Schedule || event.event_type.is_terminal();
@@ -409,24 +410,24 @@ pub(super) fn open_since(events: &[Event]) -> Option<i64> {
         .map(|event| event.time_us)
 }
 
-/// The end of a usage window; one that ends after the trace (at 2^63-1) is open and ends with it.
+/// The end of a usage window; a window that ends after the trace (at 2^63-1) is cut at its end.
 pub(crate) const fn closed(end_us: i64, window_end_us: i64) -> i64 {
     if end_us == i64::MAX { window_end_us } else { end_us }
 }
 
-/// The column of the memory that a task asks for.
+/// The column of requested memory.
 const MEMORY_REQUEST: &str = "memory_request";
 
-/// The column of the GPUs that a task asks for.
+/// The column of requested GPUs.
 pub const GPU_REQUEST: &str = "gpu_request";
 
-/// The column of logs with the run time of a job, without the time for which it was suspended.
+/// The column of logs with the running time of a job, without suspensions.
 const RUN_TIME: &str = "run_us";
 
-/// The column that says to which phase of its job a task belongs.
+/// The column of the phase of a task.
 const PHASE: &str = "phase";
 
-/// Phases by row of a bucket, each name held once; nothing where the source knows none.
+/// Phases by row of a bucket, with each name stored once; empty if the source has none.
 #[derive(Debug, Default)]
 struct Phases {
     names: Vec<String>,
@@ -457,7 +458,7 @@ impl Phases {
     }
 }
 
-/// Windows that start before an earlier one has ended.
+/// Counts windows that start before an earlier one has ended.
 fn overlapping(windows: &[Window]) -> u64 {
     let mut latest = i64::MIN;
     let mut count = 0;
@@ -468,7 +469,7 @@ fn overlapping(windows: &[Window]) -> u64 {
     count
 }
 
-/// The same among windows whose task has no event, in the order of the file, with their tasks.
+/// Counts them among windows of tasks without events, given in file order with their tasks.
 fn overlapping_orphans(tasks: &[EntityId], windows: &[Window]) -> u64 {
     let mut orphans: Vec<(EntityId, Window)> =
         tasks.iter().copied().zip(windows.iter().copied()).collect();

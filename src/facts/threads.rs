@@ -1,8 +1,8 @@
 //! Checks that the system can start enough threads.
 //!
-//! In: a number of threads. Out: nothing, or how many could be started. Libraries that start
-//! threads themselves panic if one cannot be started, and some then wait for it forever; so the
-//! threads are tried first. All of them have ended when this returns.
+//! In: a number of threads. Out: nothing, or how many could be started. Libraries panic if they
+//! cannot start a thread, and some then wait for it forever; so the threads are tried first. All of
+//! them have ended when this returns.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -12,13 +12,13 @@ use crate::faults::NoThreads;
 /// Starts that many threads at once and ends them.
 ///
 /// # Errors
-/// The system starts fewer.
+/// The system starts fewer threads.
 pub(crate) fn require(what: &str, count: usize) -> Result<(), NoThreads> {
     let gate = Arc::new(Mutex::new(()));
     let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
     let start = |_| {
         let gate = Arc::clone(&gate);
-        // Each waits until the last has started. A thread that waits needs next to no stack.
+        // Each waits until the last has started. A waiting thread needs very little stack.
         thread::Builder::new().stack_size(1 << 16).spawn(move || drop(gate.lock()))
     };
     let mut failed = None;
@@ -27,7 +27,7 @@ pub(crate) fn require(what: &str, count: usize) -> Result<(), NoThreads> {
     drop(closed);
     let started_count = started.len();
     for thread in started {
-        // It cannot panic: the gate is only waited for.
+        // It cannot panic: it only waits for the gate.
         let _ = thread.join();
     }
     failed.map_or(Ok(()), |cause| {

@@ -11,23 +11,23 @@ use crate::units::CpuTime;
 /// The column of logs with the mean CPU time that a job used per processor.
 pub(super) const CPU_TIME: &str = "cpu_time_us";
 
-/// Whether the lake is of a log that records the CPU time of any job.
+/// Whether the lake is of a log with the CPU time of any job.
 ///
 /// # Errors
-/// A file does not read.
+/// A file cannot be read.
 pub fn tells_cpu_time(lake: &Lake) -> Result<bool, LakeError> {
     tells(lake, CPU_TIME)
 }
 
-/// Whether a log says of any task which time was requested for it.
+/// Whether a log has the requested time of any task.
 ///
 /// # Errors
-/// A file of the lake does not read.
+/// A file of the lake cannot be read.
 pub fn tells_requested_time(lake: &Lake) -> Result<bool, LakeError> {
     tells(lake, REQUESTED_TIME)
 }
 
-/// The column of logs with the running time that a job's user asked for.
+/// The column of logs with the running time that the user requested.
 pub(super) const REQUESTED_TIME: &str = "requested_time_us";
 
 /// Whether any task event has a value in this column.
@@ -46,36 +46,36 @@ pub(super) fn tells(lake: &Lake, column: &'static str) -> Result<bool, LakeError
     Ok(is_told)
 }
 
-/// The CPU time used by row: the mean per processor on all processors that it had, or else asked
-/// for.
+/// The CPU time used by row: the mean per processor times the processors that it had, or else
+/// requested.
 pub(super) fn add_used(used: &mut Vec<Option<CpuTime>>, batch: &RecordBatch) {
-    let each = batch.column_by_name(CPU_TIME).expect("the column was asked for");
+    let each = batch.column_by_name(CPU_TIME).expect("the column was requested");
     let rows = each.as_primitive::<Int64Type>().iter().zip(processors_of(batch));
     used.extend(rows.map(|(each_us, processors)| {
         Some(CpuTime::of_slot(each_us?) * u32::try_from(processors?).ok()?)
     }));
 }
 
-/// The processors by row that a job had, or else asked for.
+/// The processors by row that a job had, or else requested.
 pub(super) fn processors_of(batch: &RecordBatch) -> impl Iterator<Item = Option<i32>> {
     let ints = |name: &str| {
-        batch.column_by_name(name).expect("the column was asked for").as_primitive::<Int32Type>()
+        batch.column_by_name(name).expect("the column was requested").as_primitive::<Int32Type>()
     };
     let (had, asked) = (ints("processors"), ints("requested_processors"));
     had.iter().zip(asked).map(|(had, asked)| had.filter(|&count| 0 < count).or(asked))
 }
 
-/// Whether the lake is of a log that records the memory of any job.
+/// Whether the lake is of a log with the memory of any job.
 ///
 /// # Errors
-/// A file does not read.
+/// A file cannot be read.
 pub fn tells_used_memory(lake: &Lake) -> Result<bool, LakeError> {
     tells(lake, USED_MEMORY)
 }
 
-/// The memory used by row: the mean per processor on all processors that it had, or else asked for.
+/// The used memory by row: the mean per processor times the processors it had, or else requested.
 pub(super) fn add_used_memory(memory: &mut Vec<Option<f32>>, batch: &RecordBatch) {
-    let each = batch.column_by_name(USED_MEMORY).expect("the column was asked for");
+    let each = batch.column_by_name(USED_MEMORY).expect("the column was requested");
     let rows = each.as_primitive::<Float32Type>().iter().zip(processors_of(batch));
     #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 processors")]
     memory.extend(rows.map(|(each, processors)| Some(each? * processors? as f32)));

@@ -1,8 +1,8 @@
-//! Where the window of a trace ends.
+//! The end of the window of a trace.
 //!
-//! In: what the lake holds. Out: the instants at which open jobs and open attempts are closed. They
-//! are the published end for the whole trace of 2011, and otherwise the last event of the table
-//! that is asked about. An attempt without a recorded end is closed earlier if its job has ended
+//! In: the contents of a lake. Out: the times at which open jobs and open attempts are closed. They
+//! are the published end for the whole trace of 2011, and otherwise the last event of the table in
+//! question. An attempt without a recorded end is closed earlier if its job has ended
 //! ([`OpenAttempts`], [`JobEnds`]).
 
 use std::fmt;
@@ -27,12 +27,12 @@ const SLICE_2011_US: i64 = 5_011_200_000;
 /// Parts of a whole table of the 2011 trace.
 const PARTS_2011: u32 = 500;
 
-/// When the trace of 2011 begins, and that of 2019: 600 s of its clock, as published. What happened
-/// before stands at time 0.
+/// The start of the traces of 2011 and 2019: 600 s of their clock, as published. Earlier events
+/// have time 0.
 pub const BEGIN_2011_US: i64 = 600 * MICROS_PER_SECOND;
 
-/// The first event of the loaded tasks (of the jobs where no task is loaded), µs. Where that lies
-/// before the window, the window begins with the trace.
+/// The first event of the loaded tasks (of the jobs if no task is loaded), µs. If it lies before
+/// the window, the window starts with the trace.
 pub fn first_event_us(lake: &Lake) -> i64 {
     let first = |table| {
         let parts = lake.manifest.table(table)?.parts.iter();
@@ -42,20 +42,20 @@ pub fn first_event_us(lake: &Lake) -> i64 {
     if first < lake.source().first_time_us() { BEGIN_2011_US } else { first }
 }
 
-/// Where what is still open is closed.
+/// When open jobs and attempts are closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Windows {
-    /// End for questions about `job_events`, µs.
+    /// End of the window for `job_events`, µs.
     pub job_end_us: i64,
-    /// End for questions about `task_events`, µs.
+    /// End of the window for `task_events`, µs.
     pub task_end_us: i64,
-    /// The first time that lies in the window, µs.
+    /// The first time in the window, µs.
     pub first_us: i64,
-    /// Where an attempt without a recorded end is closed.
+    /// How an attempt without a recorded end is closed.
     pub open_attempts: OpenAttempts,
 }
 
-/// Where an attempt without a recorded end is closed.
+/// When an attempt without a recorded end is closed.
 ///
 /// Parts may be missing between others; the end of an attempt may lie in such a hole, while
 /// `job_events` still says when its job ended. An attempt never outlasts its job:
@@ -94,7 +94,7 @@ impl fmt::Display for OpenAttempts {
 }
 
 impl Windows {
-    /// The ends for a lake; `chosen` (µs) overrides both.
+    /// The windows of a lake; `chosen` (µs) overrides both ends.
     pub fn of(lake: &Lake, chosen: Option<i64>) -> Self {
         let end = |table| chosen.unwrap_or_else(|| end_of(lake, table));
         Self {
@@ -105,20 +105,20 @@ impl Windows {
         }
     }
 
-    /// The same windows, with attempts that have no end of their own closed in this way.
+    /// The same windows, with attempts without an end event closed in this way.
     #[must_use]
     pub const fn closing(self, open_attempts: OpenAttempts) -> Self {
         Self { open_attempts, ..self }
     }
 
-    /// Whether a job or task whose first event this is has begun before the window. The one definition
-    /// of every command: a job that was submitted before the window has, whenever it was scheduled.
+    /// Whether a job or task with this first event began before the window. Every command uses this
+    /// definition: a job submitted before the window began before it, whenever it was scheduled.
     #[must_use]
     pub const fn has_begun_before(self, first_event_us: i64) -> bool {
         self.is_before(first_event_us)
     }
 
-    /// Whether something happened before the window began.
+    /// Whether an event lies before the window.
     #[must_use]
     pub const fn is_before(self, time_us: i64) -> bool {
         time_us < self.first_us
@@ -136,8 +136,8 @@ fn end_of(lake: &Lake, table: Table) -> i64 {
     if is_2011 { END_2011_US } else { last }
 }
 
-/// When the jobs of a bucket ended: the last terminal event of a job that no SUBMIT or SCHEDULE
-/// follows. A job that is open, or that `job_events` does not know, has no end.
+/// When the jobs of a bucket ended: the last terminal event of a job, if no SUBMIT or SCHEDULE
+/// follows it. A job that is open, or without a row in `job_events`, has no end.
 #[derive(Debug, Default)]
 pub struct JobEnds(FxHashMap<i64, Deciding>);
 

@@ -2,8 +2,8 @@
 //!
 //! In: a text file of paths with shares, or the groups of the log. Out: a [`Tree`] whose leaves are
 //! users, and its [`Standing`] in an interval. The accounts and users of a file exist from the
-//! start; without a file, each exists from its first submission on. A user whom the file does not
-//! name is put under `(others)`, and counted.
+//! start; without a file, each exists from its first submission on. A user who is not in the file
+//! is put under `(others)` and counted.
 //!
 //! ```text
 //! # account or user      shares
@@ -13,8 +13,8 @@
 //! biology                40
 //! ```
 //!
-//! An account with `parent` is dissolved, as Slurm does it: those below it count as children of
-//! the next account above that has shares of its own, for shares and for usage.
+//! An account with `parent` is dissolved, as in Slurm: its children count as children of the next
+//! account above that has shares of its own, for shares and for usage.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,63 +23,63 @@ pub use super::site::Shares;
 use super::site::{Association, associations};
 use super::{FairnessError, read_text};
 
-/// A user, or whatever else usage is distinguished by.
+/// A user, or another entity by which usage is grouped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
     /// The name.
     pub name: String,
-    /// The group that the log puts the first submission under.
+    /// The group of the first submission in the log.
     pub group: Option<String>,
-    /// The interval of the first submission: who is not there yet has no values, and is in no
+    /// The interval of the first submission: before it, the user has no values and is in no
     /// account.
     pub since: u32,
-    /// When it used something last within the intervals, µs, whenever it is charged.
+    /// The last time of use within the intervals, µs, whenever it is charged.
     pub last_use_us: Option<i64>,
 }
 
-/// A line without its comment, which begins with a `#` that nothing but space stands before: names
-/// may hold one.
+/// A line without its comment. A comment starts with a `#` at the start or after a space, because
+/// names may contain `#`.
 pub(super) fn without_comment(line: &str) -> &str {
     let is_comment = |at: &usize| line[..*at].chars().next_back().is_none_or(char::is_whitespace);
     let at = line.match_indices('#').map(|(at, _)| at).find(is_comment);
     line[..at.unwrap_or(line.len())].trim()
 }
 
-/// The account of users whom the file does not name.
+/// The account of users who are not in the file.
 pub const OTHERS: &str = "(others)";
 
 /// An account or a user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Its name, without those above it.
+    /// The name, without the accounts above it.
     pub name: String,
     /// The account it belongs to; `None` for the root, which is node 0.
     pub parent: Option<usize>,
-    /// What it is entitled to among its siblings.
+    /// The shares among its siblings.
     pub shares: Shares,
     /// Accounts and users below it, in the order of the file.
     pub children: Vec<usize>,
-    /// Whether it is a user; in a file, what has nothing below it.
+    /// Whether it is a user; in a file, a node without children.
     pub is_user: bool,
-    /// The user it stands for, as a position among the people; `None` for accounts and for users
-    /// of the file who never come.
+    /// The user, as a position among the people; `None` for accounts, and for users of the file who
+    /// never submit.
     pub who: Option<usize>,
-    /// The first interval in which it is there.
+    /// The first interval in which it exists.
     pub since: u32,
 }
 
-/// Accounts with their users.
+/// The tree of accounts and users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// The nodes; the root first, a parent before its children.
+    /// The nodes: the root first, and parents before their children.
     pub nodes: Vec<Node>,
     /// The leaf of each user.
     pub leaf_of: Vec<usize>,
-    /// Users whom no file named.
+    /// The number of users who are not in the file.
     pub unlisted: usize,
-    /// Users with several accounts, who are put in that of their first submission.
+    /// The number of users with several accounts, who are put in that of their first submission.
     pub in_several: usize,
-    /// Whether somebody wrote down who is entitled to what.
+    /// Whether shares were given.
     pub is_given: bool,
 }
 
@@ -103,7 +103,7 @@ impl Tree {
         }
     }
 
-    /// Adds an account that is there from an interval on.
+    /// Adds an account that exists from an interval on.
     fn add(&mut self, parent: usize, name: &str, shares: Shares, since: u32) -> usize {
         let idx = self.nodes.len();
         self.nodes.push(Node {
@@ -119,7 +119,7 @@ impl Tree {
         idx
     }
 
-    /// Adds a user with one share.
+    /// Adds a user with one share of its own.
     fn add_user(&mut self, parent: usize, who: usize, person: &Person) {
         let idx = self.add(parent, &person.name, Shares::Own(1.0), person.since);
         self.nodes[idx].is_user = true;
@@ -127,13 +127,13 @@ impl Tree {
         self.leaf_of[who] = idx;
     }
 
-    /// Puts a person on a leaf.
+    /// Assigns a person to a leaf.
     fn put(&mut self, who: usize, leaf: usize) {
         self.nodes[leaf].who = Some(who);
         self.leaf_of[who] = leaf;
     }
 
-    /// Everybody directly below the root with one share.
+    /// All users directly below the root, with one share each.
     pub fn flat(people: &[Person]) -> Self {
         let mut tree = Self::with_root(people.len());
         for (who, person) in people.iter().enumerate() {
@@ -142,8 +142,8 @@ impl Tree {
         tree
     }
 
-    /// One account per group of the log, one share each, there from the first submission of any of
-    /// its users on; users without a group below the root.
+    /// One account per group of the log, with one share each, from the first submission of any of
+    /// its users on; users without a group are below the root.
     pub fn of_groups(people: &[Person]) -> Self {
         let mut tree = Self::with_root(people.len());
         let mut since: BTreeMap<&str, u32> = BTreeMap::new();
@@ -199,7 +199,7 @@ impl Tree {
                     return Err(fail(problem));
                 }
             };
-            // The longest account above it; the rest is the name, slashes in it included.
+            // The longest account above it; the rest is the name, including its slashes.
             let found = path
                 .rmatch_indices('/')
                 .find_map(|(at, _)| Some((*known.get(&path[..at])?, &path[at + 1..])));
@@ -241,8 +241,8 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Puts each person on the leaf of that name; `line_of` says where a leaf was written, and what
-    /// of several leaves of a name is taken.
+    /// Assigns each person to the leaf with that name; `line_of` gives the line of a leaf, and the
+    /// choice between several leaves with one name.
     fn seat(
         &mut self,
         people: &[Person],
@@ -286,17 +286,17 @@ impl Tree {
     }
 }
 
-/// What of several leaves of one name is taken.
+/// The choice between several leaves with one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// None: the name stands for one user.
+    /// None: a name must stand for one user.
     Refused,
-    /// That in the account of the user's first submission.
+    /// The leaf in the account of the user's first submission.
     OfGroup,
 }
 
 impl Choice {
-    /// Why none of them is taken.
+    /// Why no leaf is chosen.
     fn problem(self, person: &Person) -> String {
         let name = &person.name;
         match (self, &person.group) {
@@ -313,8 +313,8 @@ impl Choice {
     }
 }
 
-/// A tree as it stands in an interval: without those who are not there yet, and with accounts that
-/// have `parent` dissolved.
+/// The tree in an interval: without users and accounts that do not exist yet, and with accounts
+/// that have `parent` dissolved.
 ///
 /// ```text
 ///  root ── A 50 ── T parent ── x 30         root ── A 50 ── x 30, y 50, z 40
@@ -323,14 +323,14 @@ impl Choice {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
-    /// By node, whose child it counts as; `None` for the root and for what is not there yet.
+    /// The effective parent of each node; `None` for the root and for nodes that do not exist yet.
     parents: Vec<Option<usize>>,
-    /// By node, those that count as its children, in the order of the file. A dissolved account is
-    /// among them, and has none.
+    /// The effective children of each node, in the order of the file. A dissolved account is one of
+    /// them, without children.
     children: Vec<Vec<usize>>,
-    /// Sum of the shares of these children, without those that take their account's.
+    /// The sum of the shares of these children, without those that use their account's shares.
     shares: Vec<f64>,
-    /// Users who are there, active or not.
+    /// The number of existing users, active or not.
     users: usize,
 }
 
@@ -363,8 +363,7 @@ impl Standing {
         standing
     }
 
-    /// Makes it the standing in an interval, after that in the interval before; says whether
-    /// anything has changed.
+    /// Updates it from one interval to the next; returns whether anything has changed.
     pub fn follow(&mut self, tree: &Tree, interval: u32) -> bool {
         let is_of_tree = self.parents.len() == tree.nodes.len();
         let has_changed = !is_of_tree || tree.nodes.iter().any(|node| node.since == interval);
@@ -374,22 +373,22 @@ impl Standing {
         has_changed
     }
 
-    /// Whose child a node counts as.
+    /// The effective parent of a node.
     pub fn parent(&self, idx: usize) -> Option<usize> {
         self.parents[idx]
     }
 
-    /// Those that count as children of a node.
+    /// The effective children of a node.
     pub fn children(&self, idx: usize) -> &[usize] {
         &self.children[idx]
     }
 
-    /// Sum of the shares of a node's children, without those that take their account's.
+    /// The sum of the shares of a node's children, without those that use their account's shares.
     pub fn shares_below(&self, idx: usize) -> f64 {
         self.shares[idx]
     }
 
-    /// How many users are there, active or not.
+    /// The number of existing users, active or not.
     pub fn user_count(&self) -> usize {
         self.users
     }
@@ -408,8 +407,8 @@ impl Standing {
         sums
     }
 
-    /// The share of the whole that each node is entitled to: the product of the shares down the
-    /// tree; 0 below an account without shares, and for what is not there yet.
+    /// The share of the whole to which each node is entitled: the product of the shares down the
+    /// tree; 0 below an account without shares, and for nodes that do not exist yet.
     pub fn norm_shares(&self, tree: &Tree) -> Vec<f64> {
         let mut norm = vec![1.0; tree.nodes.len()];
         for idx in 1..tree.nodes.len() {
@@ -425,7 +424,7 @@ impl Standing {
         norm
     }
 
-    /// The share of the whole that each user is entitled to.
+    /// The share of the whole to which each user is entitled.
     pub fn entitlements(&self, tree: &Tree) -> Vec<f64> {
         let norm = self.norm_shares(tree);
         tree.leaf_of.iter().map(|&leaf| norm[leaf]).collect()
@@ -523,7 +522,7 @@ mod tests {
             &["v", "w", "x", "y", "z"],
         );
         let standing = Standing::of(&tree, 0);
-        // x, y and z divide the half of A by 30, 50 and 20; v has what A has.
+        // x, y and z divide the half of A as 30, 50 and 20; v is entitled to what A is.
         let found = standing.entitlements(&tree);
         for (found, expected) in found.iter().zip([0.5, 0.5, 0.15, 0.25, 0.1]) {
             assert!((found - expected).abs() < 1e-15, "{found} {expected}");

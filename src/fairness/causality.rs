@@ -1,6 +1,6 @@
-//! The promise of every index: a value at the end of an interval depends on nothing that comes
-//! later. Random histories are cut at an interval, and the rest gives the same values up to it, to
-//! the last bit; users who appear later have no values before.
+//! The promise of every index: a value at the end of an interval does not depend on later events. A
+//! random history cut at an interval must give the same values up to it, to the last bit; users
+//! have no values before they appear.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,8 +16,8 @@ use super::indices::{BuiltIn, Formulated, Index, parse};
 use super::series::{Series, evaluate};
 use crate::units::{CpuTime, MICROS_PER_SECOND};
 
-/// Parameters with which built-in indices read more than by default. Every index is also tried as
-/// it is.
+/// Parameters with which built-in indices read more than by default. Every index is also tested
+/// with its defaults.
 const VARIANTS: [&str; 8] = [
     "htcondor:half_life_s=7200",
     "slurm:half_life_s=0,decay=exact",
@@ -29,7 +29,7 @@ const VARIANTS: [&str; 8] = [
     "theil:among=all",
 ];
 
-/// Custom indices that read everything that a formula can.
+/// Custom indices that read every number of a formula.
 const FORMULAS: [&str; 3] = [
     "state x = entitled + users; update x = x / 2 + usage + all(waiting); display x; display users",
     "state n = 0; update n = n + ended; display n / (1 + all(n)); display capacity + k + t; \
@@ -37,7 +37,7 @@ const FORMULAS: [&str; 3] = [
     "state m = k; update m = m + sum(cpu * factor * charge); display m; display sum(1)",
 ];
 
-/// Files of accounts, by whether they know all users, some, or dissolve accounts.
+/// Files of accounts that contain all users or some, or dissolve accounts.
 const ACCOUNTS: [Option<&str>; 4] = [
     None,
     Some("A 3\nA/a 1\nA/b 2\nB 1\nB/c 1\nB/d 1\nB/e 5\nB/never 2"),
@@ -47,16 +47,16 @@ const ACCOUNTS: [Option<&str>; 4] = [
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// Intervals of a drawn history.
+/// Intervals of a random history.
 const COUNT: u32 = 8;
 
-/// What a user does in an interval: charged, ran, waiting, memory, on which machine, and whether a
-/// task ends.
+/// The usage of a user in an interval: charged, ran, waiting, memory, on which machine, and whether
+/// a task ends.
 type Deed = (u8, u8, u8, u8, bool, bool);
 
 #[derive(Clone, Debug)]
 struct Drawn {
-    /// Group and first interval of each user.
+    /// The group and first interval of each user.
     users: Vec<(Option<bool>, u32)>,
     /// By user and interval.
     deeds: Vec<Vec<Option<Deed>>>,
@@ -84,7 +84,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         })
 }
 
-/// What had come by an interval.
+/// The history up to an interval.
 fn history(drawn: &Drawn, count: u32) -> History {
     let mut people = Vec::new();
     let (mut cells, mut ends) = (Vec::new(), Vec::new());
@@ -92,7 +92,7 @@ fn history(drawn: &Drawn, count: u32) -> History {
         if count <= *since {
             continue;
         }
-        let who = u32::try_from(people.len()).expect("a drawn history is sound");
+        let who = u32::try_from(people.len()).expect("a random history is valid");
         let group = group.map(|is_first| if is_first { "g" } else { "h" }.to_owned());
         people.push(Person { name: (*name).to_owned(), group, since: *since, last_use_us: None });
         for (interval, deed) in (0..count).zip(deeds).filter(|deed| *since <= deed.0) {
@@ -125,7 +125,7 @@ fn history(drawn: &Drawn, count: u32) -> History {
         clusters: vec!["one".to_owned()],
         tree: match ACCOUNTS[drawn.accounts] {
             None => Tree::of_groups(&people),
-            Some(text) => Tree::read(text, &people).expect("a drawn history is sound"),
+            Some(text) => Tree::read(text, &people).expect("a random history is valid"),
         },
         people,
         machines: vec![machine("fast", 1.0), machine("slow", 0.5)],
@@ -141,24 +141,24 @@ fn history(drawn: &Drawn, count: u32) -> History {
     }
 }
 
-/// Every index, made again.
+/// Every index, newly built.
 fn indices(factors: &str) -> Vec<(String, Box<dyn Index>)> {
     let built_in = BuiltIn::ALL.into_iter().map(BuiltIn::name).chain(VARIANTS);
     let mut all: Vec<(String, Box<dyn Index>)> = built_in
         .map(str::to_owned)
         .chain([format!("condor:factors={factors}"), format!("metered:charges={factors}")])
-        .map(|text| (text.clone(), parse(&text).expect("a drawn history is sound")))
+        .map(|text| (text.clone(), parse(&text).expect("a random history is valid")))
         .collect();
     for text in FORMULAS {
-        let formula = formula::parse(text, &[]).expect("a drawn history is sound");
+        let formula = formula::parse(text, &[]).expect("a random history is valid");
         let [charges, of_people] =
-            [(); 2].map(|()| Factors::load(factors).expect("a drawn history is sound"));
+            [(); 2].map(|()| Factors::load(factors).expect("a random history is valid"));
         all.push((text.to_owned(), Box::new(Formulated::new("own", formula, charges, of_people))));
     }
     all
 }
 
-/// The values of a series by interval, name (none for all together) and column.
+/// The values of a series by interval, name (`None` for all users together) and column.
 fn values(series: &Series, history: &History) -> BTreeMap<(usize, Option<String>, usize), u64> {
     let mut all = BTreeMap::new();
     for interval in 0..history.grid.count as usize {
@@ -185,17 +185,17 @@ proptest! {
 
     #[test]
     fn cutting_a_history_changes_no_value_before_the_cut(drawn in drawn()) {
-        let mut file = NamedTempFile::new().expect("a drawn history is sound");
-        file.write_all(b"platform fast 3\nuser a 2\nuser b on platform slow 5\ngroup g 7\n").expect("a drawn history is sound");
+        let mut file = NamedTempFile::new().expect("a random history is valid");
+        file.write_all(b"platform fast 3\nuser a 2\nuser b on platform slow 5\ngroup g 7\n").expect("a random history is valid");
         let factors = file.path().display().to_string();
         let (whole, cut) = (history(&drawn, COUNT), history(&drawn, drawn.cut));
         for ((label, mut index), (_, mut again)) in indices(&factors).into_iter().zip(indices(&factors)) {
-            let full = evaluate(&label, index.as_mut(), &whole).expect("a drawn history is sound");
+            let full = evaluate(&label, index.as_mut(), &whole).expect("a random history is valid");
             let full: BTreeMap<_, _> = values(&full, &whole)
                 .into_iter()
                 .filter(|value| value.0.0 < drawn.cut as usize)
                 .collect();
-            let part = values(&evaluate(&label, again.as_mut(), &cut).expect("a drawn history is sound"), &cut);
+            let part = values(&evaluate(&label, again.as_mut(), &cut).expect("a random history is valid"), &cut);
             prop_assert_eq!(full, part, "{}", label);
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! In: lines `KIND NAME FACTOR`, or `KIND NAME on KIND NAME FACTOR` for a user or group on some
 //! machines. Out: the factor of a machine, of a user, or of a user on a machine; 1 (or the index's
-//! own default) if no line names it. The most specific line counts: machine before platform before
-//! capacity before site before cluster; user before group, and of the lines of a user or group
-//! those with a machine first.
+//! own default) if no line matches. The most specific line applies: machine before platform before
+//! capacity before site before cluster; user before group, and for a user or group, lines with a
+//! machine first.
 //!
 //! ```text
 //! # kind      name                        factor
@@ -22,13 +22,13 @@ use super::history::{History, Machine, Person};
 use super::{FairnessError, read_text};
 use crate::digits;
 
-/// What a line of the file can name.
+/// The kinds of names in a line.
 const KINDS: [&str; 7] = ["machine", "platform", "capacity", "site", "cluster", "user", "group"];
 
-/// Those of them that are machines, the most particular first.
+/// The kinds that are machines, the most specific first.
 const MACHINES: [&str; 5] = ["machine", "platform", "capacity", "site", "cluster"];
 
-/// Machines that lines speak of: those of an id, a platform, a capacity, a site or a cluster.
+/// The machines of a line: those with an id, platform, capacity, site or cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     kind: &'static str,
@@ -36,24 +36,24 @@ pub struct Target {
 }
 
 impl Target {
-    /// As part of the name of a column: letters, digits and `_`.
+    /// The name as part of a column name: letters, digits and `_`.
     pub fn column(&self) -> String {
         let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
         format!("{}_{}", self.kind, self.name.chars().map(letter).collect::<String>())
     }
 }
 
-/// What a line names: machines, a user or group, or these on machines.
+/// The subject of a line: machines, or a user or group, optionally on machines.
 type Named = (&'static str, String, Option<Target>);
 
-/// Factors by what they are of.
+/// Factors by their subject.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Factors {
     path: Option<PathBuf>,
     by_name: BTreeMap<Named, f64>,
 }
 
-/// Tells `NAME on KIND NAME` apart.
+/// Splits `NAME on KIND NAME`.
 fn target_of(name: &str) -> Option<(&str, Target)> {
     name.match_indices(" on ").find_map(|(at, on)| {
         let (kind, on_name) = name[at + on.len()..].trim().split_once(char::is_whitespace)?;
@@ -63,7 +63,7 @@ fn target_of(name: &str) -> Option<(&str, Target)> {
 }
 
 impl Factors {
-    /// Reads a file; no path is no factors.
+    /// Reads a file; an empty path gives no factors.
     pub fn load(path: &str) -> Result<Self, FairnessError> {
         if path.is_empty() {
             return Ok(Self::default());
@@ -86,7 +86,7 @@ impl Factors {
             if line.is_empty() {
                 continue;
             }
-            // A name may hold spaces.
+            // Names may contain spaces.
             let parts = line.split_once(char::is_whitespace).and_then(|(kind, rest)| {
                 let (name, factor) = rest.trim().rsplit_once(char::is_whitespace)?;
                 Some((kind, name.trim(), factor))
@@ -122,20 +122,20 @@ impl Factors {
         self.by_name.get(&(kind, name?, target.cloned())).copied()
     }
 
-    /// The machines that lines of users or groups speak of.
+    /// The machines in lines about users or groups.
     pub fn targets(&self) -> Vec<Target> {
         let all: BTreeSet<&Target> =
             self.by_name.keys().filter_map(|named| named.2.as_ref()).collect();
         all.into_iter().cloned().collect()
     }
 
-    /// The file, as it is written in a notation.
+    /// The file, for the notation of an index.
     pub fn path(&self) -> Option<String> {
         self.path.as_ref().map(|path| path.display().to_string())
     }
 
-    /// Says so if there are lines that say nothing about this history: of users nobody knows, or
-    /// of machines where users are asked about (`of_people`).
+    /// A remark if some lines do not apply to this history: if they name unknown users, or machines
+    /// where users are expected (`of_people`).
     pub fn remark(&self, history: &History, of_people: bool) -> Option<String> {
         let is_machine = |kind: &str, name: &str| {
             let of = |machine| {
@@ -144,7 +144,7 @@ impl Factors {
             };
             history.machines.iter().any(of)
         };
-        // Machines may be known by their classes only, without ids.
+        // If only classes of machines are known, ids cannot be checked.
         let is_there = |target: &Option<Target>| {
             target.as_ref().is_none_or(|on| on.kind == "machine" || is_machine(on.kind, &on.name))
         };
@@ -180,7 +180,7 @@ impl Factors {
         MACHINES.into_iter().find_map(find).unwrap_or(1.0)
     }
 
-    /// The factor of a user, on some machines or on any, or `default`.
+    /// The factor of a user, on some machines or in general, or `default`.
     pub fn of_person(&self, person: &Person, on: Option<&Target>, default: f64) -> f64 {
         let of = |kind, name: Option<String>| {
             let on_machine = on.and_then(|target| self.find(kind, name.clone(), Some(target)));
@@ -217,13 +217,13 @@ impl Factors {
         history.machines.iter().map(of).collect()
     }
 
-    /// The factors of all users of a history, on some machines or on any.
+    /// The factors of all users of a history, on some machines or in general.
     pub fn of_people(&self, history: &History, on: Option<&Target>, default: f64) -> Vec<f64> {
         history.people.iter().map(|person| self.of_person(person, on, default)).collect()
     }
 }
 
-/// What a machine is called in lines of a kind.
+/// The name of a machine in lines of a kind.
 fn attribute(machine: &Machine, clusters: &[String], kind: &str) -> Option<String> {
     match kind {
         "machine" => machine.id.map(|id| id.to_string()),

@@ -1,12 +1,12 @@
-//! Usage over time, as every index sees it: who used what in which interval.
+//! Usage over time, as the input of every index.
 //!
 //! In: cells from [`super::gather`], or from a test. Out: [`Step`]s, one per interval, with the
-//! usage of every user. Nothing in here depends on a lake or an index.
+//! usage of every user. This module depends on no lake and no index.
 //!
 //! ```text
 //!  start          start + 1 interval          start + 2 intervals
 //!  [------ interval 0 ------)[------ interval 1 ------)[---
-//!                            ^ values of interval 0 stand here
+//!                            ^ the time of the values of interval 0
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -15,26 +15,26 @@ pub use super::accounts::Person;
 use super::accounts::Tree;
 use crate::units::{CpuTime, micros_to_seconds};
 
-/// The intervals of a history: whole ones, side by side.
+/// The intervals of a history: equal and consecutive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grid {
     /// Start of interval 0 on the trace clock, µs.
     pub start_us: i64,
     /// Length of an interval, µs.
     pub interval_us: i64,
-    /// How many there are.
+    /// The number of intervals.
     pub count: u32,
 }
 
 impl Grid {
-    /// The interval that an instant lies in; one on a boundary lies in the interval it begins.
+    /// The interval of an instant; an instant on a boundary is in the interval that begins there.
     pub fn interval_of(&self, time_us: i64) -> Option<u32> {
         let offset = time_us.checked_sub(self.start_us).filter(|&offset| 0 <= offset)?;
         u32::try_from(offset / self.interval_us).ok().filter(|&idx| idx < self.count)
     }
 
-    /// The interval from which on something of that time is there: the first one for what was
-    /// there before; `None` for what comes after the last.
+    /// The first interval in which something of that time exists: interval 0 for everything before
+    /// it, `None` after the last.
     pub fn since(&self, time_us: i64) -> Option<u32> {
         self.interval_of(time_us.max(self.start_us))
     }
@@ -54,7 +54,7 @@ impl Grid {
         micros_to_seconds(self.interval_us)
     }
 
-    /// Hands out the intervals that `[start_us, end_us)` touches, with the part in each, µs.
+    /// Calls `take` for the intervals that `[start_us, end_us)` touches, with the part in each, µs.
     pub fn split(&self, start_us: i64, end_us: i64, mut take: impl FnMut(u32, i64)) {
         let mut at = start_us.max(self.start_us);
         let end = end_us.min(self.end_us());
@@ -67,41 +67,41 @@ impl Grid {
     }
 }
 
-/// The name of what has none.
+/// The name of users without a name.
 pub const NOBODY: &str = "-";
 
-/// The name as answers give it: `None` for what has none, of whichever cluster.
+/// The name in results: `None` for users without a name, in any cluster.
 pub fn known_name(name: &str) -> Option<&str> {
     let is_nobody = |before: &str| before.is_empty() || before.ends_with('/');
     (!name.strip_suffix(NOBODY).is_some_and(is_nobody)).then_some(name)
 }
 
-/// A machine, or a class of machines that are alike.
+/// A machine, or a class of equal machines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Machine {
     /// The cluster (lake) it belongs to.
     pub cluster: u32,
-    /// The id; none where machines are distinguished by class only.
+    /// The id; `None` if machines are distinguished only by class.
     pub id: Option<i64>,
-    /// Micro-architecture, where known.
+    /// Micro-architecture, if known.
     pub platform: Option<String>,
-    /// CPU, where known.
+    /// CPU, if known.
     pub cpu: Option<f32>,
-    /// Memory, where known.
+    /// Memory, if known.
     pub memory: Option<f32>,
-    /// Site or partition, where the log has one.
+    /// Site or partition, if the log has one.
     pub site: Option<String>,
 }
 
-/// What one user used of one machine (or class) in one interval.
+/// The usage of one user on one machine (or class) in one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// The interval.
     pub interval: u32,
     /// Position in [`History::people`].
     pub who: u32,
-    /// Position in [`History::machines`]; of cells that do not tell machines apart, one that
-    /// stands for the whole cluster.
+    /// Position in [`History::machines`]; if cells do not distinguish machines, one that represents
+    /// the whole cluster.
     pub machine: u32,
     /// CPU time.
     pub cpu: CpuTime,
@@ -109,9 +109,9 @@ pub struct Cell {
     pub memory: CpuTime,
     /// CPU request times time waiting to run.
     pub waiting: CpuTime,
-    /// CPU time as it ran in the interval, whenever it is charged.
+    /// CPU time that ran in the interval, whenever it is charged.
     pub held: CpuTime,
-    /// Memory likewise.
+    /// Memory time that ran in the interval, whenever it is charged.
     pub held_memory: CpuTime,
 }
 
@@ -120,7 +120,7 @@ pub struct Cell {
 pub struct AttemptEnd {
     /// The interval it ended in.
     pub interval: u32,
-    /// Whose it was.
+    /// Its user.
     pub who: u32,
     /// From its SUBMIT to its SCHEDULE, s.
     pub wait_s: f64,
@@ -128,7 +128,7 @@ pub struct AttemptEnd {
     pub run_s: f64,
 }
 
-/// CPU and memory that there were.
+/// Available CPU and memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Capacity {
     /// CPU, in the unit of requests.
@@ -146,25 +146,26 @@ pub struct History {
     pub people: Vec<Person>,
     /// The machines or classes of machines.
     pub machines: Vec<Machine>,
-    /// Who belongs where, with which shares.
+    /// The accounts of users, with their shares.
     pub tree: Tree,
     /// The intervals.
     pub grid: Grid,
-    /// The Unix time at 0 of the clock, µs; `None` where no date is known.
+    /// The Unix time at clock time 0, µs; `None` if no date is known.
     pub unix_us: Option<i64>,
-    /// Intervals before this one are fed to the indices and not shown.
+    /// Intervals before this one update the indices, but are not shown.
     pub shown_from: u32,
-    /// What was used, by (interval, user, machine).
+    /// The usage, by (interval, user, machine).
     pub cells: Vec<Cell>,
-    /// Machine, user, and the CPU time of the one on the other in what is shown, in this order.
+    /// Machine, user, and the CPU time of the user on the machine in the shown intervals, in this
+    /// order.
     pub on_machines: Vec<(u32, u32, CpuTime)>,
     /// Attempts that ended, by interval.
     pub ends: Vec<AttemptEnd>,
-    /// Capacity at the end of each interval; empty where no table says.
+    /// Capacity at the end of each interval; empty if it is unknown.
     pub capacity: Vec<Capacity>,
     /// Whether the ends of tasks were kept, for indices that read them.
     pub keeps_ends: bool,
-    /// Whether cells tell machines apart, for indices that read them.
+    /// Whether cells distinguish machines, for indices that read them.
     pub keeps_machines: bool,
 }
 
@@ -175,11 +176,11 @@ pub struct Used {
     pub cpu_s: f64,
     /// Memory-seconds.
     pub memory_s: f64,
-    /// CPU-seconds asked for while waiting.
+    /// CPU-seconds requested while waiting.
     pub waiting_s: f64,
-    /// CPU-seconds as they ran in the interval, whenever they are charged.
+    /// CPU-seconds that ran in the interval, whenever they are charged.
     pub held_s: f64,
-    /// Memory-seconds likewise.
+    /// Memory-seconds that ran in the interval, whenever they are charged.
     pub held_memory_s: f64,
 }
 
@@ -190,7 +191,7 @@ impl Used {
     }
 }
 
-/// What happened in one interval.
+/// The usage in one interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     /// The whole history, for names, machines and accounts.
@@ -203,24 +204,24 @@ pub struct Step<'a> {
     pub used: &'a [Used],
     /// The cells of the interval, by user and machine.
     pub cells: &'a [Cell],
-    /// The attempts that ended in it.
+    /// The attempts that ended in the interval.
     pub ends: &'a [AttemptEnd],
 }
 
 impl Step<'_> {
-    /// Whether a user has submitted something by the end of the interval.
+    /// Whether a user has a submission by the end of the interval.
     pub fn is_there(&self, who: usize) -> bool {
         self.history.people[who].since <= self.idx
     }
 
-    /// Whether a user has submitted something for the first time.
+    /// Whether the user's first submission is in the interval.
     pub fn has_come(&self, who: usize) -> bool {
         self.history.people[who].since == self.idx
     }
 }
 
 impl History {
-    /// Hands out every interval in order until `take` fails.
+    /// Calls `take` for every interval in order, until it fails.
     pub fn steps<E>(&self, mut take: impl FnMut(&Step<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut used = vec![Used::default(); self.people.len()];
         let (mut cells, mut ends) = (self.cells.as_slice(), self.ends.as_slice());
@@ -235,18 +236,18 @@ impl History {
         Ok(())
     }
 
-    /// The cells of the intervals that are shown.
+    /// The cells of the shown intervals.
     pub fn shown(&self) -> &[Cell] {
         &self.cells[self.cells.partition_point(|cell| cell.interval < self.shown_from)..]
     }
 
-    /// Seconds from the start of what is shown to the start of an interval.
+    /// Seconds from the start of the shown intervals to the start of an interval.
     pub fn seconds_at(&self, idx: u32) -> f64 {
         micros_to_seconds(self.grid.start_of(idx) - self.grid.start_of(self.shown_from))
     }
 }
 
-/// Adds up the cells of each user, exactly and only then as floats.
+/// Adds up the cells of each user exactly, and converts only the sums to floats.
 fn sum_up(cells: &[Cell], used: &mut [Used]) {
     used.fill(Used::default());
     for own in cells.chunk_by(|one, other| one.who == other.who) {

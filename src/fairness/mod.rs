@@ -1,9 +1,9 @@
-//! Who used how much, when, and the values of fairness indices.
+//! Usage of each user over time, and the values of fairness indices.
 //!
 //! In: lakes (or a [`history::History`] made by hand). Out: usage per user and interval, a
-//! [`series::Series`] per index, heaviest users, suggestions, and how the orders of two indices
+//! [`series::Series`] per index, heaviest users, suggestions, and how the rankings of two indices
 //! differ. An index is evaluated interval by interval and sees only the past, so a replay can use
-//! it as well. Nothing in here prints; only a program named by the user is ever started.
+//! it as well. This module prints nothing, and starts only programs that the user names.
 //!
 //! ```text
 //!  lakes ──► gather ──► History ──► Index::step per interval ──► Series ──► ranks, charts
@@ -40,11 +40,11 @@ pub mod template;
 pub mod usage;
 pub mod week;
 
-/// An index could not be read or could not give its values.
+/// An index could not be read or evaluated.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FairnessError {
-    /// Written wrongly.
+    /// Wrong notation.
     #[error(transparent)]
     Notation(#[from] NotationError),
     /// A formula with a mistake.
@@ -52,7 +52,7 @@ pub enum FairnessError {
     Formula {
         /// The file.
         path: PathBuf,
-        /// Where, and what.
+        /// The position and the mistake.
         place: crate::notation::Mistake,
     },
     /// A TOML file with a mistake.
@@ -60,29 +60,29 @@ pub enum FairnessError {
     Template {
         /// The file.
         path: PathBuf,
-        /// Where, and what.
+        /// The position and the mistake.
         place: crate::notation::Mistake,
     },
-    /// A file of factors, accounts or of a custom index is not there.
+    /// A file of factors, accounts or of a custom index cannot be read.
     #[error("could not read `{}`", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         cause: io::Error,
     },
-    /// A file with a line that cannot be understood.
+    /// A file with an invalid line.
     #[error("`{}`, line {line}: {problem}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
-        /// From 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// An index that reads what was not gathered.
+    /// An index reads data that was not gathered.
     #[error("the index `{index}` reads {what}, which this usage does not contain")]
     NotGathered {
         /// The index.
@@ -90,12 +90,12 @@ pub enum FairnessError {
         /// What it reads.
         what: &'static str,
     },
-    /// A custom index failed in its own way.
+    /// A custom index returned its own error.
     #[error("the index `{index}` failed")]
     Own {
         /// The index.
         index: String,
-        /// Why.
+        /// The cause.
         #[source]
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -106,7 +106,7 @@ pub enum FairnessError {
         name: String,
         /// The program.
         program: String,
-        /// Why.
+        /// The cause.
         #[source]
         cause: io::Error,
     },
@@ -115,7 +115,7 @@ pub enum FairnessError {
     Program {
         /// The index.
         name: String,
-        /// What it did.
+        /// What it did wrong.
         problem: String,
         /// The end of what it wrote to stderr.
         stderr: String,
@@ -123,7 +123,7 @@ pub enum FairnessError {
 }
 
 impl FairnessError {
-    /// What a custom index returns when it fails, with its own error as the cause.
+    /// The error of a custom index, with its own error as the cause.
     pub fn own(
         index: impl fmt::Display,
         cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -131,7 +131,7 @@ impl FairnessError {
         Self::Own { index: index.to_string(), cause: cause.into() }
     }
 
-    /// Whether the command line is at fault: a name, a key, a formula.
+    /// Whether the command line is wrong: a name, a key, a formula.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Notation(_)
@@ -139,7 +139,7 @@ impl FairnessError {
             | Self::Template { .. }
             | Self::NotGathered { .. }
             | Self::Line { .. } => true,
-            // A file that is not text.
+            // The file is not text.
             Self::Read { cause, .. } => cause.kind() == io::ErrorKind::InvalidData,
             _ => false,
         }
@@ -160,13 +160,13 @@ fn said(stderr: &str) -> String {
     if stderr.is_empty() { String::new() } else { format!("; its stderr: {stderr}") }
 }
 
-/// Text files that users write are not longer.
+/// The largest size of a text file that users write.
 const TEXT_MAX: u64 = 1 << 24;
 
-/// Reads a text file of the user's.
+/// Reads a text file of the user.
 ///
 /// # Errors
-/// It cannot be read, is not text or of more than 16 MiB.
+/// It cannot be read, is not text, or is larger than 16 MiB.
 pub fn read_text(path: &Path) -> Result<String, FairnessError> {
     let read = || {
         let mut text = String::new();

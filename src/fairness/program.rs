@@ -1,15 +1,15 @@
 //! A custom index as a program: it reads usage from stdin and writes values to stdout.
 //!
-//! Nothing is started unless the user names it; there is no shell in between. Fields are divided
-//! by tabs, a tab or line end within a name is written as a space. `>` is what the program reads,
-//! `<` what it answers:
+//! Only programs that the user names are started, without a shell. Fields are separated by tabs; a
+//! tab or line end in a name is written as a space. `>` marks lines to the program, `<` its
+//! answers:
 //!
 //! ```text
 //! > jobfate-fairness  2
 //! > begin
 //! < columns   score  other                               the first is charted
-//! > user      0  alice  physics                          who has come: number, name, group
-//! > machine   0  ID  PLATFORM  CPU  MEMORY  SITE  CLUSTER   used first; empty where not known
+//! > user      0  alice  physics                          a new user: number, name, group
+//! > machine   0  ID  PLATFORM  CPU  MEMORY  SITE  CLUSTER   first use; empty if unknown
 //! > interval  0  3600  3600                              number, end (s), length (s)
 //! > use       0  0  1200.5  0  30  1200.5                user, machine; CPU-s charged, memory-s,
 //! >                                                      waiting-s, CPU-s that ran
@@ -19,10 +19,10 @@
 //! < done
 //! ```
 //!
-//! Users and machines are announced and numbered in the order in which they appear, so a program
-//! never sees the future. A user without a `value` line keeps the last one (at first: none). After
-//! the last interval stdin is closed and the program must end with status 0. The whole run has one
-//! time limit.
+//! Users and machines are announced and numbered in order of appearance, so a program never sees
+//! the future. A user without a `value` line keeps the last one (at first: none). After the last
+//! interval stdin is closed, and the program must end with status 0. The whole run has one time
+//! limit.
 
 use std::fmt::{self, Write as _};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -38,13 +38,13 @@ use super::history::{Cell, History, Step};
 use super::indices::{Index, Readings};
 use crate::units::CpuTime;
 
-/// A longer answer line is not an answer.
+/// The longest line of an answer.
 const LINE_MAX: u64 = 1 << 16;
 
-/// How long the program may be silent before it is checked that it still runs.
+/// The silence after which the program is checked to be running.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How much of stderr is kept for the message.
+/// How much of stderr is kept for the error.
 const STDERR_MAX: usize = 500;
 
 /// A program as an index.
@@ -58,31 +58,31 @@ pub struct Program {
     told: Told,
 }
 
-/// Who and what the program has been told of.
+/// The users and machines that the program knows.
 #[derive(Debug, Default)]
 struct Told {
-    /// Users in the order of their numbers.
+    /// Users, in the order of their numbers.
     people: Vec<usize>,
-    /// By user and by machine, the number.
+    /// The number of each user and of each machine.
     numbers: [Vec<Option<usize>>; 2],
-    /// Machines so far.
+    /// The number of machines so far.
     machines: usize,
-    /// By number of a user, whether there is a value of this interval.
+    /// By number of a user, whether there is a value for this interval.
     answered: Vec<bool>,
 }
 
-/// Process groups of the programs that run.
+/// Process groups of the running programs.
 static GROUPS: Mutex<Groups> = Mutex::new(Groups { running: Vec::new(), is_over: false });
 
 struct Groups {
     running: Vec<u32>,
-    /// Whether no more are to run.
+    /// Whether no more programs may start.
     is_over: bool,
 }
 
-/// Ends every program that was started, with what it has started itself, and lets no other begin:
-/// before this one ends, since a signal from the terminal does not reach them. Waiting for their
-/// answers would never end.
+/// Ends all started programs and the processes that they started, and starts no more. Call it
+/// before this process ends, since a signal from the terminal does not reach them; waiting for
+/// their answers could take forever.
 pub fn stop_all() {
     let mut groups = groups();
     groups.is_over = true;
@@ -93,7 +93,8 @@ fn groups() -> MutexGuard<'static, Groups> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same as long as [`stop_all`] has not prepared the end of this process; then waits for that.
+/// The process groups while [`stop_all`] was not called; after that, waits for the end of this
+/// process.
 fn groups_unless_over() -> MutexGuard<'static, Groups> {
     loop {
         let groups = groups();
@@ -106,12 +107,12 @@ fn groups_unless_over() -> MutexGuard<'static, Groups> {
 }
 
 fn stop_group(group: u32) {
-    // It may end by itself meanwhile.
+    // It may end on its own meanwhile.
     let group = format!("-{group}");
     let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
 }
 
-/// A program that was started.
+/// A running program.
 #[derive(Debug)]
 struct Running {
     child: Child,
@@ -123,7 +124,7 @@ struct Running {
 }
 
 impl Program {
-    /// An index of this name: a program and its arguments, and how long its whole run may take.
+    /// An index with this name: a program, its arguments, and a time limit for its whole run.
     pub fn new(name: &str, words: Vec<String>, limit: Duration) -> Self {
         Self {
             name: name.to_owned(),
@@ -143,7 +144,7 @@ impl Program {
 
     fn send(&mut self, text: String) {
         if let Some(input) = self.running.as_ref().and_then(|running| running.input.as_ref()) {
-            // A program that is gone is seen when its answer is missing.
+            // If the program has ended, its answer will be missing.
             let _ = input.send(text);
         }
     }
@@ -159,10 +160,10 @@ impl Program {
         let received = loop {
             let left = running.deadline.saturating_duration_since(now());
             match running.lines.recv_timeout(left.min(LOOK)) {
-                // One that says more and more is not waited for either.
+                // A program that keeps writing is stopped as well.
                 Ok(_) if left.is_zero() => break Err(RecvTimeoutError::Timeout),
                 Err(RecvTimeoutError::Timeout) if !left.is_zero() => {
-                    // What it has started may hold its output open when it has ended.
+                    // Processes that it started may hold its output open after it has ended.
                     if !matches!(running.child.try_wait(), Ok(None)) {
                         running.end_group();
                     }
@@ -205,7 +206,7 @@ impl Program {
         Ok(())
     }
 
-    /// One `value` line into the readings; false at `done`.
+    /// Reads one `value` line into the readings; returns false at `done`.
     fn read_value(&mut self, out: &mut Readings) -> Result<bool, FairnessError> {
         let line = self.line()?;
         if line == "done" {
@@ -281,7 +282,7 @@ impl Index for Program {
             running.input = None;
             match running.ended() {
                 Some(status) if status.success() => {
-                    // It has ended, so whatever it said is there.
+                    // It has ended, so all its output is there.
                     if let Ok(line) = running.lines.recv_timeout(Duration::from_millis(200)) {
                         let line: String = line.chars().take(80).collect();
                         return Err(
@@ -299,7 +300,7 @@ impl Index for Program {
 }
 
 impl Told {
-    /// Who has come, and the machines that are used for the first time.
+    /// New users, and machines that are used for the first time.
     fn news(&mut self, step: &Step<'_>) -> String {
         let mut text = String::new();
         let clean = |name: &str| name.replace(['\t', '\n', '\r'], " ");
@@ -337,16 +338,16 @@ impl Told {
         text
     }
 
-    /// The usage of one interval, after what is new in it.
+    /// The usage of one interval, after its new users and machines.
     fn record(&mut self, step: &Step<'_>) -> String {
         let mut text = self.news(step);
         let end_s = f64::from(step.idx + 1) * step.length_s;
         let write = "a text takes every line";
         let [people, machines] = &self.numbers;
-        let user = |who: u32| people[who as usize].expect("who uses something has come");
+        let user = |who: u32| people[who as usize].expect("a user with usage is announced");
         writeln!(text, "interval\t{}\t{end_s}\t{}", step.idx, step.length_s).expect(write);
         for cell in step.cells.iter().filter(|cell| is_told(cell)) {
-            let machine = machines[cell.machine as usize].expect("told of just now");
+            let machine = machines[cell.machine as usize].expect("announced above");
             let numbers = [cell.cpu, cell.memory, cell.waiting, cell.held];
             let [cpu, memory, waiting, ran] = numbers.map(CpuTime::seconds);
             let who = user(cell.who);
@@ -361,17 +362,17 @@ impl Told {
     }
 }
 
-/// Whether there is anything in a cell.
+/// Whether there is anything to report in a cell.
 fn is_told(cell: &Cell) -> bool {
     [cell.cpu, cell.memory, cell.waiting, cell.held].into_iter().any(|part| part != CpuTime::ZERO)
 }
 
-#[expect(clippy::disallowed_methods, reason = "a program of others is limited in time")]
+#[expect(clippy::disallowed_methods, reason = "an external program has a time limit")]
 fn now() -> Instant {
     Instant::now()
 }
 
-/// Starts a program with threads that feed it and listen to it, so that neither side can block
+/// Starts a program with threads that write to it and read from it, so that neither side can block
 /// the other.
 fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, FairnessError> {
     let mut groups = groups_unless_over();
@@ -380,7 +381,7 @@ fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, Fairn
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A group of its own, so that what it has started can be stopped with it.
+        // A separate group, so that processes that it starts can be stopped with it.
         .process_group(0)
         .spawn()
         .map_err(|cause| FairnessError::Start {
@@ -423,7 +424,7 @@ fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, Fairn
             let surplus = kept.len().saturating_sub(STDERR_MAX);
             kept.drain(..surplus);
         }
-        // Nobody listens any more if the run went well.
+        // There is no receiver any more if the run succeeded.
         let _ = sender.send(String::from_utf8_lossy(&kept).trim().to_owned());
     });
     let deadline = now() + limit;
@@ -431,7 +432,7 @@ fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, Fairn
 }
 
 impl Running {
-    /// Waits for the end until the deadline at most.
+    /// Waits for the end, at most until the deadline.
     fn ended(&mut self) -> Option<std::process::ExitStatus> {
         let deadline = self.deadline;
         loop {
@@ -446,7 +447,7 @@ impl Running {
         }
     }
 
-    /// Ends the program and returns the last of what it said.
+    /// Stops the program and returns the last of its stderr.
     fn kill(mut self) -> String {
         self.stop();
         self.stderr.recv_timeout(Duration::from_millis(200)).unwrap_or_default()
@@ -458,7 +459,7 @@ impl Running {
         let _ = self.child.wait();
     }
 
-    /// Ends what is left of its group, once: later the number may be that of another.
+    /// Ends the rest of its group, once: later the number may belong to another group.
     fn end_group(&self) {
         let mut groups = groups();
         let count = groups.running.len();
@@ -499,7 +500,7 @@ mod tests {
         Ok(all)
     }
 
-    /// Says what each user used last.
+    /// A program that answers the last usage of each user.
     const LAST: &str = r#"tab=$(printf '\t')
         while IFS="$tab" read -r word user machine cpu rest; do case $word in
             begin) printf 'columns\tlast\n' ;;
@@ -548,12 +549,12 @@ mod tests {
             assert!(begin.elapsed() < Duration::from_secs(20), "{script}");
         };
         let late = "no answer within the time limit of 0.5 s";
-        // Values without an end.
+        // Endless values.
         let twice = "it answered twice for user 0 in one interval";
         check(&format!("{columns}; yes \"$(printf 'value\\t0\\t1')\""), twice);
         check(&format!("{columns}; yes error >&2"), late);
         check("yes error >&2", "error\nerror");
-        // One line without an end.
+        // An endless line.
         check("tr '\\0' x < /dev/zero", "its first line is \"xxx");
         check(&format!("{columns}; tr '\\0' x < /dev/zero"), "it answered \"xxx");
     }
@@ -561,7 +562,7 @@ mod tests {
     #[test]
     fn what_a_program_has_started_neither_holds_the_run_up_nor_stays() {
         let begin = now();
-        // One within its group, and one that has left it and holds the output open.
+        // One process in its group, and one that has left it and holds the output open.
         let mark = format!("31.{}", std::process::id());
         let starts = format!("sleep {mark} & setsid sleep 30.5 & {LAST}");
         assert_eq!(run(&starts, 20.0).unwrap()[2], 5.0);

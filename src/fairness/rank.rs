@@ -1,7 +1,7 @@
-//! How alike two orders are: rank correlations.
+//! Rank correlations: how similar two orders are.
 
-/// Spearman's rho: Pearson's correlation of the ranks, equal values sharing the mean of theirs.
-/// `None` for fewer than two users, or where one side is all alike.
+/// Spearman's rho: Pearson's correlation of the ranks, with mean ranks for equal values. `None` for
+/// fewer than two users, or if all values on one side are equal.
 pub fn spearman(one: &[f64], other: &[f64]) -> Option<f64> {
     let (one, other) = (ranks(one), ranks(other));
     let count = float(one.len());
@@ -13,7 +13,7 @@ pub fn spearman(one: &[f64], other: &[f64]) -> Option<f64> {
     (0.0 < spread).then(|| moment(&one, &other) / spread)
 }
 
-/// Kendall's tau-b, with its correction for ties; `None` where one side is all alike.
+/// Kendall's tau-b, with its correction for ties; `None` if all values on one side are equal.
 pub fn kendall(one: &[f64], other: &[f64]) -> Option<f64> {
     let (mut concordant, mut pairs_one, mut pairs_other) = (0_i64, 0_i64, 0_i64);
     for first in 0..one.len() {
@@ -34,7 +34,7 @@ pub fn kendall(one: &[f64], other: &[f64]) -> Option<f64> {
     (0.0 < untied).then(|| concordant / untied)
 }
 
-/// Ranks from 1, ascending; equal values share the mean of their ranks.
+/// Ranks from 1, ascending; equal values have the mean of their ranks.
 pub fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&one, &other| values[one].total_cmp(&values[other]));
@@ -69,7 +69,7 @@ mod tests {
         near(kendall(&one, &[2.0, 1.0, 4.0, 3.0, 5.0]), 0.6);
         near(spearman(&one, &[5.0, 4.0, 3.0, 2.0, 1.0]), -1.0);
         near(kendall(&one, &[5.0, 4.0, 3.0, 2.0, 1.0]), -1.0);
-        // scipy.stats.spearmanr and kendalltau of the same lists.
+        // Results of scipy.stats.spearmanr and kendalltau for the same lists.
         near(spearman(&[1.0, 2.0, 2.0, 3.0], &[1.0, 3.0, 2.0, 3.0]), 0.833_333_333_333_333_4);
         near(kendall(&[1.0, 2.0, 2.0, 3.0], &[1.0, 3.0, 2.0, 3.0]), 0.8);
         assert_eq!(spearman(&[1.0, 1.0], &[1.0, 2.0]), None);

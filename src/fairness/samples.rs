@@ -45,7 +45,7 @@ pub(crate) fn history(rows: &[(&str, &[f64])]) -> History {
     }
 }
 
-/// People of these names, without groups.
+/// People with these names, without groups.
 pub(crate) fn people(names: &[&str]) -> Vec<Person> {
     let of = |name: &&str| Person { name: (*name).to_owned(), ..Person::default() };
     names.iter().map(of).collect()
@@ -53,5 +53,5 @@ pub(crate) fn people(names: &[&str]) -> Vec<Person> {
 
 /// The tree of a file of accounts.
 pub(crate) fn tree(text: &str, names: &[&str]) -> Tree {
-    Tree::read(text, &people(names)).expect("a test writes what can be read")
+    Tree::read(text, &people(names)).expect("the test input is valid")
 }

@@ -1,8 +1,8 @@
 //! The values of an index over time.
 //!
-//! In: an index and a history. Out: a [`Series`], every value at the end of every interval that
-//! is shown. Intervals before those are fed to the index, and their values are dropped. A user has
-//! no values before the interval of the first submission.
+//! In: an index and a history. Out: a [`Series`], with every value at the end of every shown
+//! interval. Earlier intervals only update the index. A user has no values before the interval of
+//! the first submission.
 
 use super::FairnessError;
 use super::history::History;
@@ -10,50 +10,50 @@ use super::indices::{Heavier, Index, Readings};
 use crate::digits;
 use crate::progress;
 
-/// Values that are held at most, of all users, intervals and indices: 2 GiB.
+/// The most values in memory, of all users, intervals and indices: 2 GiB.
 pub const VALUES_MAX: u64 = 1 << 28;
 
 /// The values of one index.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Series {
-    /// The index as it was asked for.
+    /// The index as given.
     pub index: String,
-    /// The same with every parameter.
+    /// The index with all its parameters.
     pub settings: String,
-    /// What it says of each user.
+    /// The names of its values per user.
     pub columns: Vec<String>,
-    /// What it says of all.
+    /// The names of its values for all users together.
     pub overall: Vec<String>,
-    /// Which values belong to those who used much.
+    /// Whether large or small values belong to heavy users.
     pub heavier: Heavier,
     /// Whether values of several users can be added up.
     pub adds_up: bool,
-    /// What its user should know.
+    /// Remarks for the user.
     pub remarks: Vec<String>,
-    /// How many users there are.
+    /// The number of users.
     pub people: usize,
-    /// By interval, user and column; NaN where not defined.
+    /// By interval, user and column; NaN if undefined.
     pub values: Vec<f64>,
     /// By interval and column.
     pub overall_values: Vec<f64>,
 }
 
 impl Series {
-    /// How many intervals are shown.
+    /// The number of shown intervals.
     pub fn intervals(&self) -> usize {
         let width = (self.people * self.columns.len()).max(1);
         let overall = self.overall.len().max(1);
         (self.values.len() / width).max(self.overall_values.len() / overall)
     }
 
-    /// The value of a user in an interval (from 0, of those shown).
+    /// The value of a user in an interval (from 0, among those shown).
     pub fn value(&self, interval: usize, who: usize, column: usize) -> f64 {
         self.values[(interval * self.people + who) * self.columns.len() + column]
     }
 
-    /// The main value of every user in an interval, turned so that larger is heavier; none for
-    /// an index without values of users.
+    /// The main value of every user in an interval, with the sign that makes heavier users larger;
+    /// `None` for an index without values of users.
     pub fn heaviness(&self, interval: usize) -> Option<Vec<f64>> {
         if self.columns.is_empty() {
             return None;
@@ -66,10 +66,10 @@ impl Series {
     }
 }
 
-/// Feeds an index with a history; `label` names the series.
+/// Evaluates an index on a history; `label` names the series.
 ///
 /// # Errors
-/// The index fails, reads what the history does not keep, or has too many values.
+/// The index fails, reads data that the history does not have, or has too many values.
 pub fn evaluate(
     label: &str,
     index: &mut dyn Index,
@@ -88,7 +88,7 @@ pub fn evaluate(
     let (mut values, mut overall_values) = (Vec::new(), Vec::new());
     let width = index.columns().len();
     let intervals = u64::from(history.grid.count - history.shown_from);
-    // A program says only now how many columns it has.
+    // The columns of a program are known only now.
     if VALUES_MAX < (history.people.len() * width) as u64 * intervals {
         let columns = digits::counted(width as u64, "column");
         return Err(FairnessError::Program {

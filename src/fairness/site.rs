@@ -1,9 +1,9 @@
 //! The fair-share rule of a site, read from its own files.
 //!
-//! In: the text of a `slurm.conf`, or what `sshare -a -l -P` or `sacctmgr dump` wrote. Out: the
+//! In: the text of a `slurm.conf`, or the output of `sshare -a -l -P` or `sacctmgr dump`. Out: the
 //! index with the site's parameters, or its associations (accounts, and users in them) with their
-//! shares. A line that cannot be read is an error with its number; a rule that is not computed is
-//! refused, and settings that do not matter here are skipped.
+//! shares. A line that cannot be read is an error with its number; a rule that is not supported is
+//! rejected, and irrelevant settings are skipped.
 //!
 //! ```text
 //! PriorityFlags=NO_FAIR_TREE         Account|User|RawShares|...     Cluster - 'c':Fairshare=1
@@ -18,10 +18,10 @@ use std::path::Path;
 
 use super::{FairnessError, read_text};
 
-/// A line and what is wrong with it.
+/// A line number and the problem.
 type Wrong = (usize, String);
 
-/// Settings of a `slurm.conf` that say how fair share is computed.
+/// Settings of a `slurm.conf` that determine how fair share is computed.
 const READ: [&str; 5] = [
     "PriorityType",
     "PriorityDecayHalfLife",
@@ -30,7 +30,7 @@ const READ: [&str; 5] = [
     "FairShareDampeningFactor",
 ];
 
-/// Further settings of priority, which do not change the fair-share factor.
+/// Other settings of priority, which do not change the fair-share factor.
 const BESIDE: [&str; 13] = [
     "PriorityCalcPeriod",
     "PriorityFavorSmall",
@@ -47,11 +47,11 @@ const BESIDE: [&str; 13] = [
     "PriorityWeightTRES",
 ];
 
-/// First keys of lines that are about a part of the cluster, with keys of their own such as
+/// First keys of lines about a part of the cluster, which have their own keys such as
 /// `PriorityTier`.
 const OF_A_PART: [&str; 5] = ["DownNodes", "FrontendName", "NodeName", "NodeSet", "PartitionName"];
 
-/// Flags of `PriorityFlags`; only the first three are about fair share.
+/// Flags of `PriorityFlags`; only the first three affect fair share.
 const FLAGS: [&str; 14] = [
     "FAIR_TREE",
     "NO_FAIR_TREE",
@@ -69,18 +69,18 @@ const FLAGS: [&str; 14] = [
     "SMALL_RELATIVE_TO_TIME",
 ];
 
-/// Weights of resources, which stand in lines of partitions.
+/// Weights of resources, in lines of partitions.
 const BILLING: &str = "TRESBillingWeights";
 
-/// When usage is set to 0.
+/// The periods after which usage is reset to 0.
 const PERIODS: [&str; 7] = ["none", "now", "daily", "weekly", "monthly", "quarterly", "yearly"];
 
-/// The rule of a site.
+/// The fair-share rule of a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The index in its notation.
     pub index: String,
-    /// What of the file is not applied.
+    /// The parts of the file that are not applied.
     pub remarks: Vec<String>,
 }
 
@@ -88,7 +88,8 @@ impl Rule {
     /// Reads a `slurm.conf`.
     ///
     /// # Errors
-    /// It cannot be read, a setting has a value that Slurm does not take, or the rule is not computed.
+    /// It cannot be read, a setting has a value that Slurm does not accept, or the rule is not
+    /// supported.
     pub fn load(path: &Path) -> Result<Self, FairnessError> {
         let wrong = |(line, problem)| FairnessError::Line { path: path.to_owned(), line, problem };
         Self::read(&read_text(path)?).map_err(wrong)
@@ -140,10 +141,10 @@ impl Rule {
     }
 }
 
-/// Settings of a file: the line of each, and its value.
+/// Settings of a file: the line number and value of each.
 type Settings = BTreeMap<&'static str, (usize, String)>;
 
-/// The settings that are read, and what is not applied.
+/// The settings that are read, and remarks about those that are not applied.
 fn settings(text: &str) -> Result<(Settings, Vec<String>), Wrong> {
     let (mut settings, mut remarks) = (Settings::new(), Vec::new());
     let mut billed = 0;
@@ -183,7 +184,8 @@ fn settings(text: &str) -> Result<(Settings, Vec<String>), Wrong> {
     Ok((settings, remarks))
 }
 
-/// Lines without comments, with those that a `\` continues; each with the number of its first.
+/// Lines without comments, joined where a `\` continues them; each with the number of its first
+/// line.
 fn whole_lines(text: &str) -> Vec<(usize, String)> {
     let mut whole: Vec<(usize, String)> = Vec::new();
     let mut is_continued = false;
@@ -200,7 +202,7 @@ fn whole_lines(text: &str) -> Vec<(usize, String)> {
     whole
 }
 
-/// `KEY=VALUE` pairs of a line; a value may be in quotes, and blanks around the `=`.
+/// The `KEY=VALUE` pairs of a line; a value may be in quotes, with blanks around the `=`.
 fn pairs(line: &str) -> Vec<(&str, &str)> {
     let mut pairs = Vec::new();
     let mut rest = line;
@@ -240,7 +242,7 @@ fn flags(line: usize, text: &str) -> Result<bool, Wrong> {
     Ok(!has("NO_FAIR_TREE"))
 }
 
-/// A time as Slurm writes it, s: minutes, `M:S`, `H:M:S`, `D-H`, `D-H:M` or `D-H:M:S`.
+/// A time in Slurm's notation, s: minutes, `M:S`, `H:M:S`, `D-H`, `D-H:M` or `D-H:M:S`.
 fn span_s(text: &str) -> Option<u64> {
     let (days, clock) =
         text.split_once('-').map_or((None, text), |(days, rest)| (Some(days), rest));
@@ -258,12 +260,12 @@ fn span_s(text: &str) -> Option<u64> {
     Some(days * 86_400 + hours * 3600 + minutes * 60 + seconds)
 }
 
-/// What a node is entitled to.
+/// The shares of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shares {
-    /// So many, compared with those of its siblings.
+    /// Its own number, relative to its siblings.
     Own(f64),
-    /// Those of its account.
+    /// The shares of its account.
     Parent,
 }
 
@@ -280,19 +282,19 @@ impl Shares {
 /// An account, or a user in one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Association {
-    /// Where it stands.
+    /// The number of its line.
     pub line: usize,
-    /// The account it belongs to, as a position among those before it; none below the root.
+    /// The account it belongs to, as a position among earlier ones; `None` below the root.
     pub above: Option<usize>,
     /// Its name.
     pub name: String,
     /// Whether it is a user.
     pub is_user: bool,
-    /// What it is entitled to.
+    /// Its shares.
     pub shares: Shares,
 }
 
-/// The associations of a text that `sshare` or `sacctmgr dump` wrote; `None` of any other.
+/// The associations in the output of `sshare` or `sacctmgr dump`; `None` for any other text.
 pub(super) fn associations(text: &str) -> Option<Result<Vec<Association>, Wrong>> {
     let is_said = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with('#');
     let first = text.lines().find(is_said)?;
@@ -305,7 +307,7 @@ pub(super) fn associations(text: &str) -> Option<Result<Vec<Association>, Wrong>
     Some(of_sshare(text, columns.len(), places, place("Partition")))
 }
 
-/// Where accounts have been named, for those below them.
+/// The associations so far, with their accounts by name.
 #[derive(Default)]
 struct Book {
     all: Vec<Association>,
@@ -342,7 +344,7 @@ impl Book {
     }
 }
 
-/// How a dump writes the shares of who takes those of their account.
+/// The notation of a dump for the shares of the account.
 const PARENT: &str = "2147483647";
 
 fn shares_of(line: usize, text: &str) -> Result<Shares, Wrong> {
@@ -358,8 +360,8 @@ fn shares_of(line: usize, text: &str) -> Result<Shares, Wrong> {
     }
 }
 
-/// Reads what `sshare -P` wrote: an account is indented below the one it belongs to, and a user's
-/// line names the account.
+/// Reads the output of `sshare -P`: an account is indented below the one it belongs to, and a
+/// user's line names the account.
 fn of_sshare(
     text: &str,
     columns: usize,
@@ -404,7 +406,7 @@ fn of_sshare(
     Ok(book.all)
 }
 
-/// Reads what `sacctmgr dump` wrote: lines below `Parent - 'x'` belong to the account x.
+/// Reads the output of `sacctmgr dump`: lines below `Parent - 'x'` belong to the account x.
 fn of_dump(text: &str) -> Result<Vec<Association>, Wrong> {
     let mut book = Book::new();
     let mut above = None;
@@ -448,7 +450,7 @@ fn of_dump(text: &str) -> Result<Vec<Association>, Wrong> {
     Ok(book.all)
 }
 
-/// The pieces between `:` that stand outside of quotes.
+/// The pieces separated by `:` outside of quotes.
 fn options_of(text: &str) -> Vec<&str> {
     let mut quote = None;
     text.split(move |letter: char| {
@@ -498,13 +500,13 @@ mod tests {
                 &format!("fair-tree:half_life_s={seconds}"),
             );
         }
-        // Blanks around `=`, as Slurm reads them.
+        // Blanks around `=`, as Slurm accepts them.
         check(
             "PriorityFlags = NO_FAIR_TREE FairShareDampeningFactor= \"5\" \n\
              PriorityDecayHalfLife\t=\t2-0",
             "slurm:half_life_s=172800,dampening=5",
         );
-        // Keys of partitions are none of the rule.
+        // Keys of partitions do not belong to the rule.
         check(
             "PartitionName=DEFAULT PriorityJobFactor=10 Priority=3\n\
              partitionname=a Nodes=n[1-4] PriorityTier=2 State=UP\nNodeName=n[1-4] Priority=1\n\
@@ -539,7 +541,7 @@ mod tests {
         check("PriorityFlags=MAX_TRES\nPriorityFlags=FAIR_TREE", 2, "set twice: in line 1");
     }
 
-    /// As `sshare -a -l -P` prints it under Fair Tree.
+    /// The output of `sshare -a -l -P` with Fair Tree.
     const SSHARE: &str = "\
 Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS|GrpTRESMins|TRESRunMins
 root|||0.000000|1000||1.000000||||cpu=0,mem=0
@@ -552,7 +554,7 @@ root|||0.000000|1000||1.000000||||cpu=0,mem=0
   biology|bob|1|1.000000|300|0.300000|1.000000|0.750000|1.000000||cpu=0,mem=0
 ";
 
-    /// The same as `sacctmgr dump` writes it.
+    /// The same as output of `sacctmgr dump`.
     const DUMP: &str = "\
 # To edit this file start with a cluster line for the new cluster
 # Cluster - 'cluster_name':MaxTRESPerJob=node=50
@@ -570,7 +572,7 @@ Parent - 'theory'
 User - 'carol':DefaultAccount='theory':Fairshare=parent
 ";
 
-    /// Names with the account of each, and shares.
+    /// Names with the account and shares of each.
     fn told(text: &str) -> Vec<(String, String, Shares)> {
         let all = associations(text).expect("it is recognised").unwrap();
         let name =

@@ -1,19 +1,19 @@
-//! The vectors of Slurm's own tests of classic fair share (test24.1, `test_130_2`) and Fair Tree
-//! (test24.4), written again as files of accounts: shares, usage and results are facts of its test
-//! suite, which prints six digits.
+//! The vectors of Slurm's tests of classic fair share (test24.1, `test_130_2`) and Fair Tree
+//! (test24.4), rewritten as files of accounts: shares, usage and results are from its test suite,
+//! which prints six digits.
 
 use super::accounts::{Standing, Tree};
 use super::indices::{Reading, classic, fair_tree};
 use super::samples::{people, tree};
 
-/// The tree of both classic vectors; the second has account H besides.
+/// The tree of both classic vectors; the second also has account H.
 const CLASSIC: &str = "A 40\nA/B 30\nA/B/User1 1\nA/C 10\nA/C/User2 1\nA/C/User3 1\n\
                        D 60\nD/E 25\nD/E/User4 1\nD/F 35\nD/F/User5 1\nG 0\nG/User6 0\n";
 
 const WITH_PARENT: &str = "H 50\nH/HTA parent\nH/HTA/UHTAStd1 parent\nH/HTA/UHTAStd2 30\n\
                            H/HTA/UHTAStd3 50\nH/UHRA1 parent\nH/UHRA2 40\nH/UHRA3 50\n";
 
-/// A user with usage and what Slurm prints of it.
+/// A user with usage, and Slurm's output for it.
 struct Line(&'static str, f64, [&'static str; 3]);
 
 fn read(text: &str, users: &[&str]) -> (Tree, Standing) {
@@ -72,7 +72,7 @@ fn classic_fair_share_with_parent_as_in_test_130_2() {
     );
 }
 
-/// The accounts of the vector of Fair Tree.
+/// The accounts of the Fair Tree vector.
 const FAIR_TREE: &str = "aA 40\naA/aAA 30\naA/aAA/uAA1 1\naA/aAB 10\naA/aAB/uAB1 1\naA/aAB/uAB2 1\n\
     aB 60\naB/aBA 25\naB/aBA/uBA1 1\naB/aBB 35\naB/aBB/uBB1 1\n\
     aC 0\naC/uC1 0\n\
@@ -81,7 +81,7 @@ const FAIR_TREE: &str = "aA 40\naA/aAA 30\naA/aAA/uAA1 1\naA/aAB 10\naA/aAB/uAB1
     aE 10\naE/aE1 10\naE/aE2 10\nu1 10\naF 20\naF/uF1 10\naF/uF2 20\n\
     aG 8\naG/uG1 10\naG/aGA 10\naG/aGA/uGA1 20\naG/aGA/uGA2 20\nu2 10\n";
 
-/// Users, usage, factor, level (`-` where none is printed).
+/// Users, usage, factor, level (`-` if none is printed).
 const RANKED: [(&str, f64, &str, &str); 21] = [
     ("uAA1", 20.0, "0.619048", "1.000000"),
     ("uAB1", 25.0, "0.523810", "0.500000"),
@@ -126,10 +126,10 @@ fn fair_tree_as_in_test24_4() {
 
 #[test]
 fn users_who_never_come_count_in_fair_tree() {
-    // The same ranks when those who used nothing are in the file only.
+    // The ranks stay the same if users without usage are only in the file.
     let active: Vec<_> = RANKED.into_iter().filter(|user| 0.0 < user.1).collect();
     assert!(active.len() < RANKED.len());
     let names: Vec<&str> = active.iter().map(|user| user.0).collect();
-    let tree = Tree::read(FAIR_TREE, &people(&names)).expect("a test writes what can be read");
+    let tree = Tree::read(FAIR_TREE, &people(&names)).expect("the test input is valid");
     check_fair_tree(&tree, &active);
 }

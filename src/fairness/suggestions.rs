@@ -1,6 +1,6 @@
 //! What the paper's administrator reads from figure 3, as data: users to limit for the rest of the
-//! week, and users who came when capacity was free. All of it uses running usage, interval by
-//! interval, whenever it is charged, so usage, ceiling and load are of the same kind.
+//! week, and users who came when capacity was free. All values use running usage, interval by
+//! interval, whenever it is charged, so usage, ceiling and load are comparable.
 //!
 //! ```text
 //!  usage so far   ........____----''''   passes the ceiling early: hold back until the end
@@ -9,42 +9,44 @@
 //!  first use                       ^     came when capacity was free
 //! ```
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::history::History;
 use super::usage;
 use crate::units::CpuTime;
 
-/// What counts as much, as early, and as free.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// The limits for too much, early, and free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// CPU-seconds of a user that ran in the span and are too much.
+    /// The CPU-seconds of a user in the span above which usage is too much.
     pub ceiling_cpu_s: f64,
-    /// Until when the ceiling is passed early, s from the start.
+    /// The time before which passing the ceiling is early, s from the start.
     pub early_s: f64,
-    /// Share of the capacity in use below which there is room.
+    /// The share of the capacity in use below which capacity is free.
     pub free_below: f64,
 }
 
 /// A user who passed the ceiling early.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heavy {
     /// The name.
-    #[serde(serialize_with = "usage::known")]
+    #[serde(serialize_with = "usage::known", deserialize_with = "usage::named")]
     pub user: String,
-    /// End of the interval in which the ceiling was passed, s.
+    /// The end of the interval in which the ceiling was passed, s.
     pub passed_at_s: f64,
     /// CPU-seconds until then.
     pub cpu_until_then_s: f64,
-    /// CPU-seconds after that: what a limit would have freed at most.
+    /// CPU-seconds after that: the most that a limit would have freed.
     pub cpu_afterwards_s: f64,
 }
 
-/// A user who came when there was room.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A user who came when capacity was free.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opportune {
     /// The name.
-    #[serde(serialize_with = "usage::known")]
+    #[serde(serialize_with = "usage::known", deserialize_with = "usage::named")]
     pub user: String,
     /// Start of the first interval with usage, s.
     pub first_use_s: f64,
@@ -54,20 +56,20 @@ pub struct Opportune {
     pub cpu_s: f64,
 }
 
-/// What an administrator would note.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The suggestions for an administrator.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Suggestions {
-    /// By what they were found.
+    /// The limits used.
     pub limits: Limits,
-    /// Where the capacity was taken from.
-    pub capacity: &'static str,
-    /// Who should be held back, the earliest first.
+    /// The source of the capacity.
+    pub capacity: Cow<'static, str>,
+    /// Users to hold back, the earliest first.
     pub hold_back: Vec<Heavy>,
-    /// Who came late in the span and when there was room, the heaviest first.
+    /// Users who came late in the span when capacity was free, the heaviest first.
     pub came_when_free: Vec<Opportune>,
 }
 
-/// Looks through the span that is shown.
+/// Finds the suggestions for the shown intervals.
 pub fn suggest(history: &History, limits: Limits) -> Suggestions {
     let load = load(history);
     let early = |interval: u32| history.seconds_at(interval + 1) <= limits.early_s;
@@ -106,11 +108,11 @@ pub fn suggest(history: &History, limits: Limits) -> Suggestions {
     } else {
         "machine_events"
     };
-    Suggestions { limits, capacity, hold_back, came_when_free }
+    Suggestions { limits, capacity: capacity.into(), hold_back, came_when_free }
 }
 
-/// Share of the capacity in use, by interval that is shown, of what ran in it, whenever it is
-/// charged. Without a table of machines the busiest interval counts as full.
+/// The share of the capacity in use in each shown interval, by what ran in it, whenever it is
+/// charged. Without a table of machines, the busiest interval counts as full.
 pub fn load(history: &History) -> Vec<f64> {
     let count = (history.grid.count - history.shown_from) as usize;
     let mut used = vec![CpuTime::ZERO; count];

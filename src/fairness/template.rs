@@ -1,6 +1,7 @@
-//! A custom index from a TOML file: a template with its parameters filled in, or a formula.
+//! A custom index from a TOML file: a template with parameters, or a formula.
 //!
-//! In: the file. Out: an [`Index`]. `jobfate fairness new` asks for the parameters and writes one:
+//! In: the file. Out: an [`Index`]. `jobfate fairness new` asks for the parameters and writes a
+//! file:
 //!
 //! ```toml
 //! name = "short-memory"
@@ -11,7 +12,7 @@
 //! ```
 //!
 //! `charges` and `factors` name files of factors; paths are relative to the TOML file. Template
-//! `free` takes its `formula` from the file, whose parameters are names in it.
+//! `free` reads its `formula` from the file; the parameters are names in the formula.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -24,16 +25,16 @@ use super::indices::{Formulated, Index};
 use super::{FairnessError, read_text};
 use crate::notation::{Mistake, Spot};
 
-/// An index with gaps.
+/// An index with open parameters.
 #[derive(Debug)]
 pub struct Template {
-    /// How it is called in the file.
+    /// Its name in the file.
     pub name: &'static str,
-    /// What it says of a user.
+    /// The meaning of its values.
     pub meaning: &'static str,
-    /// The gaps: name, default, meaning.
+    /// The parameters: name, default, meaning.
     pub parameters: &'static [(&'static str, f64, &'static str)],
-    /// The formula around them; empty for `free`.
+    /// The formula with these parameters; empty for `free`.
     pub formula: &'static str,
 }
 
@@ -92,7 +93,7 @@ impl Template {
         TEMPLATES.iter().map(|template| template.name).collect::<Vec<_>>().join(", ")
     }
 
-    /// The file with these parameters filled in, in the order of [`Template::parameters`].
+    /// The text of a file with these parameters, in the order of [`Template::parameters`].
     pub fn fill(&self, name: &str, values: &[f64]) -> String {
         let mut text =
             format!("# {}\nname = \"{name}\"\ntemplate = \"{}\"\n", self.meaning, self.name);
@@ -107,7 +108,7 @@ impl Template {
         }
         text.push_str("\n[parameters]\n");
         for ((parameter, _, meaning), value) in self.parameters.iter().zip(values) {
-            writeln!(text, "{parameter} = {value}   # {meaning}").expect("a text takes every line");
+            writeln!(text, "{parameter} = {value}   # {meaning}").expect("strings take any text");
         }
         text
     }
@@ -129,7 +130,7 @@ pub fn load(path: &Path) -> Result<Box<dyn Index>, FairnessError> {
     Ok(Box::new(Formulated::new(&read.name, formula, charges, people)))
 }
 
-/// What a file says.
+/// The contents of a file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct File {
     name: String,
@@ -198,7 +199,7 @@ impl File {
     }
 }
 
-/// Refuses a parameter that the template does not have, and a time that is not above 0.
+/// Rejects a parameter that the template does not have, and a time that is not above 0.
 fn check_parameters(
     template: &Template,
     given: &[(String, f64, Spot)],
@@ -222,7 +223,7 @@ fn check_parameters(
     Ok(())
 }
 
-/// The table of parameters: name, value and place of each.
+/// The table of parameters: the name, value and position of each.
 fn parameters(
     table: &DeTable<'_>,
     wrong: &dyn Fn(Spot, String) -> Mistake,

@@ -1,56 +1,58 @@
-//! Who used how much: users, clusters and machines with their shares, peaks and last uses.
+//! Usage of users, clusters and machines, with their shares, peaks and last uses.
 //!
 //! In: a [`History`]. Out: rows, the heaviest first. Times are seconds from the start of the span,
-//! to the whole interval, because usage is known only per interval. The last use alone is known to
-//! the instant. CPU time and its shares are charged usage; peaks, first and last uses refer to
-//! running usage, whenever it is charged.
+//! in whole intervals, because usage is known only per interval; only the last use is exact. CPU
+//! time and its shares are charged usage; peaks, first and last uses refer to running usage,
+//! whenever it is charged.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::history::{Cell, History, known_name};
+use super::history::{Cell, History, NOBODY, known_name};
 use crate::units::{CpuTime, micros_to_seconds};
 
-/// What a user used in the intervals that are shown.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The usage of a user in the shown intervals.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct UserUsage {
     /// Position among the people.
     #[serde(skip)]
     pub who: usize,
     /// The name.
-    #[serde(serialize_with = "known")]
+    #[serde(serialize_with = "known", deserialize_with = "named")]
     pub user: String,
-    /// The group that the log puts the first submission under.
+    /// The group of the first submission in the log.
     pub group: Option<String>,
-    /// CPU-seconds that are charged.
+    /// Charged CPU-seconds.
     pub cpu_s: f64,
-    /// Share of all that is charged.
+    /// Share of all charged CPU time.
     pub share: Option<f64>,
     /// CPU-seconds that ran, whenever they are charged.
     pub ran_cpu_s: f64,
     /// The most cores in use over an interval, whenever they are charged.
+    #[serde(alias = "peak_gpus")]
     pub peak_cores: f64,
     /// Start of that interval, s.
     pub peak_at_s: f64,
-    /// Start of the first interval in which anything ran, s.
+    /// Start of the first interval in which a task ran, s.
     pub first_use_s: f64,
-    /// The last instant at which anything ran, s; where nothing ran in what is shown, the end of
-    /// the last interval in which anything is charged.
+    /// The last instant at which a task ran, s; if none ran in the shown intervals, the end of the
+    /// last interval with a charge.
     pub last_use_s: f64,
-    /// Intervals in which anything is charged: many are a staircase, one is a steep step.
+    /// Number of intervals with a charge: many are a staircase, one is a steep step.
     pub active_intervals: u64,
     /// The largest share of the user's usage in one interval: near 1 for a steep step.
     pub largest_step_share: f64,
     /// CPU-seconds on each cluster.
     pub by_cluster: BTreeMap<String, f64>,
-    /// Interval (of those shown, from 0) and CPU-seconds, where there was usage.
+    /// Interval (from 0, among those shown) and CPU-seconds, for intervals with usage.
     pub by_interval: Vec<(u32, f64)>,
 }
 
-/// What was used of a cluster.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The usage of a cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClusterUsage {
     /// The name.
     pub cluster: String,
@@ -60,18 +62,18 @@ pub struct ClusterUsage {
     pub share: Option<f64>,
     /// Users with usage on it.
     pub users: u64,
-    /// Who used most of it.
+    /// The heaviest user.
     pub heaviest: Option<String>,
-    /// The share of the cluster's usage that was theirs.
+    /// The share of that user in the cluster's usage.
     pub heaviest_share: Option<f64>,
 }
 
-/// What was used of a machine or class of machines.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The usage of a machine or class of machines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineUsage {
     /// The cluster.
     pub cluster: String,
-    /// The id; none for a class.
+    /// The id; `None` for a class.
     pub machine: Option<i64>,
     /// Micro-architecture.
     pub platform: Option<String>,
@@ -85,26 +87,32 @@ pub struct MachineUsage {
     pub cpu_s: f64,
     /// Share of all usage.
     pub share: Option<f64>,
-    /// CPU-seconds per user, the heaviest first; `None` for what has no name.
+    /// CPU-seconds per user, the heaviest first; `None` for users without a name.
     pub users: Vec<(Option<String>, f64)>,
 }
 
-/// Writes a name, or nothing for what has none.
+/// Writes a name, or null for users without a name.
 pub(super) fn known<S: serde::Serializer>(name: &str, to: S) -> Result<S::Ok, S::Error> {
     known_name(name).serialize(to)
 }
 
-/// CPU of all cells that are shown, as it ran, whenever it is charged.
+/// Reads the name of a user.
+pub(super) fn named<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::Error> {
+    let name = Option::<String>::deserialize(source)?;
+    Ok(name.unwrap_or_else(|| NOBODY.to_owned()))
+}
+
+/// The CPU time that ran in the shown intervals, whenever it is charged.
 pub fn total_ran(history: &History) -> CpuTime {
     history.shown().iter().map(|cell| cell.held).sum()
 }
 
-/// CPU of all cells that are shown, as it is charged.
+/// The CPU time charged in the shown intervals.
 pub fn total(history: &History) -> CpuTime {
     history.shown().iter().map(|cell| cell.cpu).sum()
 }
 
-/// Users with usage, the heaviest first, equals by name.
+/// Users with usage, the heaviest first, and equal ones by name.
 pub fn users(history: &History) -> Vec<UserUsage> {
     let total = total(history);
     let mut cells: Vec<&Cell> =
@@ -119,18 +127,18 @@ pub fn users(history: &History) -> Vec<UserUsage> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// How unequal the usage of users is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// The inequality of users' usage.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inequality {
     /// Users with usage.
     pub users: u64,
-    /// The Gini index (Gini, 1912): 0 where all used the same, near 1 where one used all.
+    /// The Gini index (Gini, 1912): 0 if all used the same, near 1 if one used all.
     pub gini: f64,
-    /// The fewest users who used half.
+    /// The smallest number of users who together used half.
     pub users_of_half: u64,
 }
 
-/// How unequal users are; nothing of fewer than two, or where nothing is charged.
+/// The inequality of users; `None` for fewer than two, or if nothing is charged.
 #[expect(clippy::cast_precision_loss, reason = "users are far below 2^53")]
 pub fn inequality(users: &[UserUsage]) -> Option<Inequality> {
     let mut ascending: Vec<f64> = users.iter().map(|user| user.cpu_s).collect();
@@ -151,7 +159,7 @@ pub fn inequality(users: &[UserUsage]) -> Option<Inequality> {
     Some(Inequality { users: ascending.len() as u64, gini, users_of_half })
 }
 
-/// What ran of each user by interval (of those shown, from the first), whenever it is charged.
+/// What ran of each user in each interval (from the first shown one), whenever it is charged.
 pub fn held_by_interval(history: &History) -> Vec<Vec<(u32, CpuTime)>> {
     let mut all: Vec<Vec<(u32, CpuTime)>> = vec![Vec::new(); history.people.len()];
     for cell in history.shown().iter().filter(|cell| cell.held != CpuTime::ZERO) {
@@ -179,7 +187,7 @@ fn row(
     let most = steps.iter().map(|step| step.1).max().expect("a user here has usage");
     // The first of equal peaks.
     let peak = held.iter().rev().max_by_key(|step| step.1).copied().unwrap_or(steps[0]);
-    // What is charged in the span may have run before it.
+    // Usage that is charged in the span may have run before it.
     let first = held.first().map_or(steps[0].0, |step| step.0);
     let last = held.last().map_or(steps[steps.len() - 1].0, |step| step.0);
     let last_us = history.people[who].last_use_us.filter(|_| !held.is_empty());
@@ -311,8 +319,8 @@ mod tests {
     }
 
     proptest! {
-        /// The Gini index is the mean difference of two users over twice the mean; half is used by
-        /// so many users that one fewer would not do.
+        /// The Gini index is the mean difference of two users over twice the mean; one user fewer
+        /// than `users_of_half` would not reach half.
         #[test]
         fn the_gini_index_is_the_mean_difference_of_two_users(
             amounts in prop::collection::vec(1..100_000_u32, 2..20),

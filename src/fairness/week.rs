@@ -1,8 +1,8 @@
-//! The patterns of figures 3 and 4 of the paper, found in the numbers behind them.
+//! Finds the patterns of figures 3 and 4 of the paper in the data.
 //!
 //! In: a [`History`], Condor's effective priority as a [`Series`], and the users in the figures.
 //! Out: users who used much early, users who came late and whether more capacity was free then, and
-//! two users who end at the same usage, one in many small steps and the other in one steep step.
+//! two users with the same final usage, one in many small steps and the other in one steep step.
 //! Halves are halves of the span; the first is shorter if the number of intervals is odd.
 //!
 //! ```text
@@ -26,9 +26,9 @@ pub struct Early {
     /// The name.
     #[serde(serialize_with = "usage::known")]
     pub user: String,
-    /// CPU-seconds that are charged in the first half.
+    /// CPU-seconds charged in the first half.
     pub charged_first_s: f64,
-    /// CPU-seconds that are charged in the second half: what a limit would have freed at most.
+    /// CPU-seconds charged in the second half: the most that a limit would have freed.
     pub charged_second_s: f64,
     /// Effective priority in the middle.
     pub eup_middle: f64,
@@ -43,9 +43,9 @@ pub struct Late {
     /// CPU-seconds that ran in the second half.
     pub ran_second_s: f64,
     /// Share of the capacity that all others used while the user ran in the second half: the mean
-    /// over intervals, each with what ran of the user.
+    /// over intervals, weighted by the user's running usage.
     pub others_meanwhile: f64,
-    /// Share of the capacity that they used in the first half, the mean.
+    /// Mean share of the capacity that all others used in the first half.
     pub others_before: f64,
 }
 
@@ -56,7 +56,7 @@ impl Late {
     }
 }
 
-/// How a user came to the usage at the end.
+/// How a user reached the final usage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Climb {
     /// The position among the people.
@@ -65,15 +65,15 @@ pub struct Climb {
     /// The name.
     #[serde(serialize_with = "usage::known")]
     pub user: String,
-    /// CPU-seconds that are charged.
+    /// Charged CPU-seconds.
     pub cpu_s: f64,
-    /// Intervals in which anything is charged.
+    /// Number of intervals with a charge.
     pub active_intervals: u64,
-    /// The largest share of it in one interval.
+    /// The largest share of the charge in one interval.
     pub largest_step_share: f64,
-    /// Attempts that ended.
+    /// Number of attempts that ended.
     pub ended: usize,
-    /// Attempts that ended in the interval of the largest step.
+    /// Number of attempts that ended in the interval of the largest step.
     pub ended_in_largest_step: usize,
     /// Median run time of the attempts that ended, s.
     pub median_run_s: Option<f64>,
@@ -81,41 +81,42 @@ pub struct Climb {
     pub median_run_in_step_s: Option<f64>,
 }
 
-/// Two users of about the same usage at the end.
+/// Two users with about the same final usage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pair {
-    /// Who came there in many small steps.
+    /// The user with many small steps.
     pub stairs: Climb,
-    /// Who came there in one steep step.
+    /// The user with one steep step.
     pub step: Climb,
 }
 
-/// What a reader must see.
+/// The patterns in the figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Seen {
-    /// Users that are drawn.
+    /// Number of users drawn.
     pub drawn: usize,
-    /// The middle of what is shown, s from its start.
+    /// The middle of the shown intervals, s from their start.
     pub middle_s: f64,
     /// The largest share of the capacity in use in an interval.
     pub load_max: f64,
-    /// Who used much early: over half of what is charged is charged in the first half, and the
-    /// priority in the middle is above the mean of the users that are drawn. The heaviest first.
+    /// Users who used much early: over half of their charge is in the first half, and their
+    /// priority in the middle is above the mean of the drawn users. The heaviest first.
     pub early: Vec<Early>,
-    /// Who came late: over half of what ran, ran in the second half. The heaviest first.
+    /// Users who came late: over half of their running usage was in the second half. The heaviest
+    /// first.
     pub late: Vec<Late>,
-    /// A staircase beside a steep step: the heaviest user with a steep step to whom there is one.
+    /// A staircase beside a steep step: the heaviest user with a steep step that has a match.
     pub pair: Option<Pair>,
 }
 
-/// Usage at the end is about the same if it differs by at most this share.
+/// The largest relative difference at which final usages are about the same.
 pub const ALIKE: f64 = 0.1;
-/// A staircase has at most this share of its usage in an interval.
+/// The largest share of usage in one interval of a staircase.
 pub const STAIR_MOST: f64 = 0.1;
 /// A steep step has more than this share of the usage in one interval.
 pub const STEEP: f64 = 0.5;
 
-/// Reads the figures: users early and late among those `drawn`, a pair among `pairs`, all by
+/// Finds the patterns: early and late users among those `drawn`, a pair among `pairs`, all by
 /// position among the people.
 pub fn read(history: &History, eup: &Series, drawn: &[usize], pairs: &[usize]) -> Seen {
     let users = usage::users(history);
@@ -181,7 +182,7 @@ fn late(history: &History, load: &[f64], drawn: &[&UserUsage], half: u32) -> Vec
     rows.collect()
 }
 
-/// CPU-seconds that there are in each interval, as [`load`] takes them; infinite where nothing is.
+/// The CPU-seconds available in each interval, as in [`load`]; infinite if there are none.
 fn capacity_of_intervals(history: &History) -> Vec<f64> {
     let mut used = vec![0.0; (history.grid.count - history.shown_from) as usize];
     for cell in history.shown() {
@@ -258,7 +259,7 @@ mod tests {
         read(history, &eup, &all, &all)
     }
 
-    /// Twelve intervals: six of the first half, six of the second.
+    /// Twelve intervals: six in the first half, six in the second.
     fn ended(who: u32, interval: u32, run_s: f64) -> AttemptEnd {
         AttemptEnd { interval, who, wait_s: 0.0, run_s }
     }

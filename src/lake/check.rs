@@ -1,9 +1,9 @@
-//! Whether rows of a lake are rows that an ingest could have stored.
+//! Checks that the rows of a lake are rows that an ingest could have stored.
 //!
-//! In: batches as they are read. Out: nothing, or the column at fault and what is wrong in it. A
-//! checksum shows that a file is the recorded one; a lake that was changed and whose checksums were
-//! updated passes it. So every value is checked when it is read: types, missing cells, ranges, the
-//! order of time, and the bucket of each job. Only the requested columns are checked.
+//! In: batches as they are read. Out: nothing, or the column at fault and its problem. A checksum
+//! shows that a file is the recorded one, but it cannot reveal a change to both a file and its
+//! checksum. So every value is checked when it is read: types, missing cells, ranges, the order of
+//! time, and the bucket of each job. Only the requested columns are checked.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Field, Float32Type, Int32Type, Int64Type, Schema};
@@ -15,7 +15,7 @@ use super::LakeErrorKind;
 use super::encode::{BUCKET, arrow_schema};
 use crate::schema::{AMOUNT_MAX, Column, ColumnType, ROW_ID, Source, Table, bucket_of};
 
-/// What the cells of a column must be.
+/// The rule for the cells of a column.
 #[derive(Clone, Copy)]
 struct Rule {
     name: &'static str,
@@ -24,7 +24,7 @@ struct Rule {
 }
 
 impl Rule {
-    /// That of a column of a table; `row_id` and the bucket are whole numbers that are never missing.
+    /// The rule for a column of a table; `row_id` and the bucket are whole numbers, never missing.
     fn of(table: Table, source: Source, name: &'static str) -> Self {
         if name == BUCKET {
             return Self { name, kind: ColumnType::Int, is_mandatory: true };
@@ -37,7 +37,7 @@ impl Rule {
         LakeErrorKind::Column { column: self.name, problem: problem.into() }
     }
 
-    /// The whole numbers that may stand in it.
+    /// The range of allowed whole numbers.
     fn range(self) -> (i64, i64) {
         match self.kind {
             ColumnType::Time => (0, i64::MAX),
@@ -78,7 +78,7 @@ impl From<&Column> for Rule {
     }
 }
 
-/// Checks that a file has the columns under their types.
+/// Checks that a file has the columns with their types.
 pub(super) fn check_types(
     table: Table,
     source: Source,
@@ -92,7 +92,7 @@ pub(super) fn check_types(
     };
     for &column in columns {
         let wanted: &Field =
-            wanted.field_with_name(column).expect("callers name columns of the table");
+            wanted.field_with_name(column).expect("callers pass columns of the table");
         let fail = |problem| Err(LakeErrorKind::Column { column, problem });
         match found.field_with_name(column) {
             Err(_) => return fail("is missing".to_owned()),
@@ -106,21 +106,21 @@ pub(super) fn check_types(
     Ok(())
 }
 
-/// Checks the batches of a stretch, one after the other.
+/// Checks the batches of a stretch, in order.
 pub(super) struct RowCheck {
     rules: Vec<Rule>,
-    /// Where the time stands among the columns, and the last one seen.
+    /// Position of the time column, and the last time seen.
     time: Option<(usize, i64)>,
-    /// The first and the last time that the table has by its manifest, 2^63-1 left out.
+    /// The first and last time of the table in its manifest, without 2^63-1.
     span: (i64, i64),
-    /// Where the job stands among the columns, the bucket that is read and how many there are.
+    /// Position of the job column, the bucket that is read, and the number of buckets.
     job: Option<(usize, u32, u32)>,
-    /// Where the bucket stands among the columns, and which is read.
+    /// Position of the bucket column, and the bucket that is read.
     bucket: Option<(usize, u32)>,
 }
 
 impl RowCheck {
-    /// For the columns of a bucket's stretch, in the order in which they are read.
+    /// A check of the columns of a bucket's stretch, in the order in which they are read.
     pub(super) fn new(
         (table, source, bucket_count): (Table, Source, u32),
         span: (i64, i64),
@@ -149,7 +149,7 @@ impl RowCheck {
             if !times.is_sorted() || times.first().is_some_and(|first| first < last) {
                 return Err(self.rules[*at].fail("is not in the order of time"));
             }
-            // They are in order: those at the ends stand for all.
+            // Times are in order, so checking both ends is enough.
             let known = times.partition_point(|&time| time != i64::MAX);
             let ends = times[..known].first().into_iter().chain(times[..known].last());
             let (from, to) = self.span;
@@ -212,8 +212,8 @@ fn check_cells(rule: Rule, cells: &ArrayRef) -> Result<(), LakeErrorKind> {
     }
 }
 
-/// The columns whose cells the statistics of a file do not vouch for: an engine that reads the
-/// file by itself is given it only when those have been read and checked.
+/// The columns that the statistics of a file do not prove correct. Before an engine reads the file
+/// itself, these columns must be read and checked.
 pub(super) fn unproven(
     table: Table,
     source: Source,
@@ -255,7 +255,7 @@ fn is_proven(rule: Rule, about: &ParquetMetaData) -> bool {
     })
 }
 
-/// Every column of a table, with that of the file order.
+/// Every column of a table, including that of the file order.
 pub(super) fn all_columns(table: Table, source: Source) -> Vec<&'static str> {
     let own = table.columns(source).iter().map(|column| column.name);
     std::iter::once(ROW_ID).chain(own).collect()

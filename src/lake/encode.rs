@@ -1,9 +1,9 @@
-//! Rows of a bucket to a Parquet stream.
+//! Encodes the rows of a bucket as a Parquet stream.
 //!
 //! In: rows in their final order. Out: the bytes of a complete Parquet file, its footer, and their
 //! checksum. Nothing is written to disk here.
 //!
-//! Encodings are chosen for the reader as much as for the writer: whole numbers as
+//! Encodings are chosen for readers as much as for the writer: whole numbers as
 //! `DELTA_BINARY_PACKED`, quantities as `BYTE_STREAM_SPLIT`, names with a dictionary, all under
 //! LZ4. Decisions in the crate documentation has the measurements.
 
@@ -22,15 +22,14 @@ use super::LakeErrorKind;
 use crate::schema::{Column, ColumnType, ROW_ID, Source, Table};
 use crate::sources::{Cells, ColumnData, RowBlock, range_of};
 
-/// Rows per row group: enough for a scan to be quick, few enough for several threads to share
-/// a file.
+/// Rows per row group: enough for fast scans, few enough for several threads to share a file.
 const ROW_GROUP_ROWS: usize = 1 << 18;
 
-/// The last column of a table that is spread: the bucket, the same in a row group, so that other
-/// programs can pass over the row groups of other buckets.
+/// The last column of a table that is spread over buckets. It is constant within a row group, so
+/// other programs can skip the row groups of other buckets.
 pub(super) const BUCKET: &str = "bucket";
 
-/// How the rows of a table become Parquet.
+/// Encodes the rows of a table as Parquet.
 pub(super) struct Encoder {
     is_spread: bool,
     schema: Arc<Type>,
@@ -38,7 +37,7 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// For the columns that a table has in lakes of a source.
+    /// An encoder for the columns of a table in lakes of a source.
     pub(super) fn new(table: Table, source: Source) -> Result<Self, ParquetError> {
         let columns = table.columns(source);
         let schema = Arc::new(parquet_schema(table, columns)?);
@@ -46,8 +45,8 @@ impl Encoder {
         Ok(Self { is_spread, schema, properties: Arc::new(properties(columns)) })
     }
 
-    /// Writes the rows of a bucket straight from our columns, without a detour through Arrow, in
-    /// place of what is in `stream`.
+    /// Writes the rows of a bucket directly from our columns, without Arrow, and replaces the
+    /// contents of `stream`.
     pub(super) fn encode(
         &self,
         bucket: u32,
@@ -134,7 +133,7 @@ fn write_column(
             writer.typed::<ByteArrayType>().write_batch(&names, levels, None)?;
         }
         Cells::Lists { ends, values } => {
-            // Levels are per value; an empty list and a missing one take a place each.
+            // Levels are per value; an empty or missing list takes one position.
             let (mut nested, mut repeated) = (Vec::new(), Vec::new());
             let range = |row| range_of(ends, row);
             for row in rows.clone() {
@@ -151,7 +150,7 @@ fn write_column(
     Ok(())
 }
 
-/// A column of which no row has a cell.
+/// Writes a column without any cells.
 fn write_absent(
     writer: &mut SerializedColumnWriter<'_>,
     cells: &Cells,
@@ -171,7 +170,7 @@ fn write_absent(
     Ok(())
 }
 
-/// 1 for a cell that is there, 0 for a missing one.
+/// 1 for a present cell, 0 for a missing one.
 fn definition_levels(nulls: &[u32], rows: &std::ops::Range<usize>) -> Vec<i16> {
     let mut levels = vec![1; rows.len()];
     let first = nulls.partition_point(|&null| (null as usize) < rows.start);
@@ -181,7 +180,7 @@ fn definition_levels(nulls: &[u32], rows: &std::ops::Range<usize>) -> Vec<i16> {
     levels
 }
 
-/// A full disk shows up inside the Parquet writer; it stays an error of the machine.
+/// A full disk shows up as an error of the Parquet writer; it remains an I/O error.
 pub(super) fn of_parquet(error: ParquetError) -> LakeErrorKind {
     match error {
         ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
@@ -222,7 +221,7 @@ fn parquet_schema(table: Table, columns: &[Column]) -> Result<Type, ParquetError
     Type::group_type_builder(table.name()).with_fields(fields).build()
 }
 
-/// An optional list of numbers, in the three levels that the format asks for.
+/// An optional list of numbers, in the three levels that the format requires.
 fn list_type(name: &str) -> Result<Arc<Type>, ParquetError> {
     let element = Type::primitive_type_builder("element", PhysicalType::FLOAT)
         .with_repetition(Repetition::REQUIRED)
@@ -239,7 +238,7 @@ fn list_type(name: &str) -> Result<Arc<Type>, ParquetError> {
         .map(Arc::new)
 }
 
-/// The table's columns as Arrow knows them.
+/// The table's columns as an Arrow schema.
 pub(crate) fn arrow_schema(table: Table, source: Source) -> SchemaRef {
     let mut fields = vec![Field::new(ROW_ID, DataType::Int64, false)];
     fields.extend(table.columns(source).iter().map(|column| {

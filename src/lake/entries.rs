@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::segment::Stretches;
 
-/// What a lake holds of one table.
+/// The contents of a table in a lake.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableEntry {
@@ -16,13 +16,13 @@ pub struct TableEntry {
     pub files: Vec<FileEntry>,
 }
 
-/// One raw part and what was stored of it.
+/// One raw part and its stored rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartEntry {
     /// The part's number.
     pub part: u32,
-    /// How many parts the whole table has, where the name says so.
+    /// Number of parts of the whole table, if the file name has it.
     pub of: Option<u32>,
     /// Name of the raw file.
     pub raw_file: String,
@@ -30,25 +30,25 @@ pub struct PartEntry {
     pub raw_bytes: u64,
     /// SHA-256 of the raw file.
     pub sha256: String,
-    /// Lines, usable or not.
+    /// Lines, with or without a row.
     pub lines: u64,
     /// Rows stored.
     pub rows: u64,
     /// Lines that gave no row, by reason.
     pub rejects: BTreeMap<String, u64>,
-    /// What had to be assumed, and how often; only of sources that leave something open.
+    /// Assumptions, and how often each was made; only for sources that leave something open.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub remarks: BTreeMap<String, u64>,
     /// The header of the raw file as keys and values; only with the first table of a log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub header: Vec<(String, String)>,
-    /// Smallest time of a row; none without rows.
+    /// Smallest time of a row; `None` without rows.
     pub min_time_us: Option<i64>,
-    /// Largest time of a row, but for 2^63-1 (after the window).
+    /// Largest time of a row, except 2^63-1 (after the window).
     pub max_time_us: Option<i64>,
-    /// The most rejects that this part was allowed.
+    /// The limit of rejects for this part.
     pub max_rejects: String,
-    /// The stem of the files that hold the rows.
+    /// The stem of the names of the files with its rows.
     pub segment: String,
 }
 
@@ -64,6 +64,6 @@ pub struct FileEntry {
     pub bytes: u64,
     /// CRC-32 of its bytes.
     pub crc32: u32,
-    /// Where the rows of each bucket lie in it.
+    /// Position of the rows of each bucket.
     pub stretches: Stretches,
 }

@@ -1,8 +1,8 @@
-//! Parts that are missing between the loaded parts of a table.
+//! Missing parts between the loaded parts of a table.
 //!
-//! In: the parts of the manifest. Out: a [`Gap`] for each run of missing part numbers that has
-//! loaded parts on both sides, with its time. Missing parts before the first loaded one and after
-//! the last only make the trace shorter and are not gaps.
+//! In: the parts of the manifest. Out: a [`Gap`] for each run of missing part numbers with loaded
+//! parts on both sides, with its time. Missing parts before the first or after the last loaded part
+//! only make the trace shorter and are not gaps.
 //!
 //! ```text
 //!  parts   0 ··· 13 |   14   | 15 16 17 |
@@ -17,17 +17,17 @@ use super::manifest::TableEntry;
 use super::reader::Lake;
 use crate::schema::Table;
 
-/// Parts that a table lacks between others, and the time that they would cover.
+/// Missing parts of a table, and the time that they would cover.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gap {
     /// The table.
     pub table: String,
     /// The missing parts, such as `14` or `14-16`.
     pub parts: String,
-    /// The last loaded event before the gap, hours of the trace clock; none where the parts are
-    /// not in the order of time.
+    /// The last loaded event before the gap, hours of the trace clock; `None` if the parts are not
+    /// ordered by time.
     pub from_h: Option<f64>,
-    /// The first loaded event after it, hours of the trace clock; likewise.
+    /// The first loaded event after the gap, in the same way.
     pub until_h: Option<f64>,
 }
 
@@ -39,13 +39,13 @@ impl Lake {
         tables.flat_map(|(table, entry)| gaps_of(table, entry)).collect()
     }
 
-    /// The gaps in a sentence without its full stop; none where nothing is missing.
+    /// The gaps as a sentence without its full stop; `None` if nothing is missing.
     pub fn gap_note(&self) -> Option<String> {
         note_of(&self.gaps())
     }
 }
 
-/// Gaps in a sentence without its full stop; none where there are none.
+/// Gaps as a sentence without its full stop; `None` if there are none.
 pub fn note_of(gaps: &[Gap]) -> Option<String> {
     let all: Vec<String> = gaps.iter().map(ToString::to_string).collect();
     (!all.is_empty()).then(|| format!("Missing between loaded parts: {}", all.join("; ")))
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::lake::PartEntry;
 
-    /// Parts as (number, first and last hour).
+    /// Checks the gaps of parts, given as (number, first and last hour).
     fn check(parts: &[(u32, Option<(i64, i64)>)], expected: &str) {
         let part = |&(part, hours): &(u32, Option<(i64, i64)>)| PartEntry {
             part,
@@ -126,7 +126,7 @@ mod tests {
             &[(0, Some((0, 1))), (1, None), (3, Some((4, 5))), (7, Some((6, 7)))],
             "task_events part 2 (hours 1.00 to 4.00); task_events parts 4-6 (hours 5.00 to 6.00)",
         );
-        // Not in the order of time: the numbers tell no hours.
+        // Not ordered by time: no hours can be given.
         check(&[(0, Some((5, 6))), (2, Some((0, 9)))], "task_events part 1");
         check(&[(0, None), (2, Some((0, 9)))], "task_events part 1");
     }

@@ -1,11 +1,11 @@
-//! A raw trace into a lake: missing parts are read, spread over buckets and stored.
+//! Ingests a raw trace into a lake: reads missing parts, spreads them over buckets and stores them.
 //!
 //! In: an [`IngestPlan`]. Out: a lake in which every part of the manifest is complete, and an
-//! [`IngestOutcome`] with the stored and the failed parts.
+//! [`IngestOutcome`] with the stored and failed parts.
 //!
-//! A thread takes a segment, reads its parts one after the other, and writes them into one file. A
-//! bad part affects only itself: its segment is written again without it, the others continue, and
-//! it is named at the end. A fault of the machine (a full disk) stops everything at once.
+//! A thread takes a segment, reads its parts in order, and writes them into one file. A bad part
+//! affects only itself: its segment is written again without it, the others continue, and it is
+//! reported at the end. A machine error (a full disk) stops everything at once.
 //!
 //! ```text
 //!  claim segment ─► read parts ─► spread rows ─► file beside ─► rename ─► journal ─► manifest
@@ -40,7 +40,7 @@ use crate::sources::part::{PartStop, Progress};
 pub struct FailedPart {
     /// The part.
     pub part: RawPart,
-    /// Why.
+    /// Why it failed.
     pub error: LakeError,
 }
 
@@ -49,21 +49,21 @@ pub struct FailedPart {
 pub struct IngestOutcome {
     /// Parts stored by this run, by table and number.
     pub stored: Vec<(Table, PartEntry)>,
-    /// Parts that the lake had already.
+    /// Parts that were already in the lake.
     pub skipped: usize,
-    /// Parts with a fault.
+    /// Parts that failed.
     pub failed: Vec<FailedPart>,
-    /// Whether its caller stopped it: the lake holds the parts of [`stored`](Self::stored), each
-    /// whole, and the same ingest run again does the rest.
+    /// Whether its caller stopped it: the lake then holds all parts in [`stored`](Self::stored),
+    /// each complete, and running the same ingest again does the rest.
     pub is_cancelled: bool,
 }
 
-/// Ingests what the lake does not have yet.
+/// Ingests parts that are not in the lake yet.
 ///
 /// # Errors
 ///
-/// What is wrong with the lake or the machine. Faults of single parts stand in the outcome. A run
-/// that stored nothing in a new lake leaves nothing behind.
+/// A problem of the lake or the machine. Faults of single parts are in the outcome. A run that
+/// stored nothing in a new lake leaves nothing behind.
 pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, LakeError> {
     plan.check()?;
     let was_there = plan.lake.exists();
@@ -71,7 +71,7 @@ pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, L
         .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?;
     let _lock = lock(plan)?;
     let mut outcome = ingest_alone(plan, progress);
-    // A shard for which nothing is left to do has stored nothing and is done.
+    // A shard without any work has stored nothing and is done.
     let is_done =
         outcome.as_ref().is_ok_and(|outcome| outcome.failed.is_empty() && !outcome.is_cancelled);
     if !is_done
@@ -83,7 +83,7 @@ pub fn ingest(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, L
     outcome
 }
 
-/// The same, with the lock held.
+/// Ingests while the lock is held.
 fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome, LakeError> {
     let (manifest, own) = open_manifest(plan)?;
     check_unchanged(plan, &manifest)?;
@@ -111,7 +111,7 @@ fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome,
         rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build().map_err(|error| {
             LakeError::new(&plan.lake, LakeErrorKind::Threads(NoThreads(error.to_string())))
         })?;
-    // One driver per thread, so that a thread that waits within a segment never starts another.
+    // One task per thread, so that a thread that waits within a segment never starts another.
     let ends: Vec<Result<(), LakeError>> = pool.broadcast(|context| {
         let folder = work_folder(plan).join(context.index().to_string());
         fs::create_dir_all(&folder)
@@ -138,7 +138,7 @@ fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome,
         }
         Ok(())
     });
-    // The folder is empty but for what an error left; the next run removes it all the same.
+    // The folder is empty unless an error left files; the next run removes those anyway.
     let _ = fs::remove_dir_all(work_folder(plan));
     let State { manifest, mut outcome, .. } =
         state.into_inner().expect("no thread panicked with the lock");
@@ -151,25 +151,25 @@ fn ingest_alone(plan: &IngestPlan, progress: &Progress) -> Result<IngestOutcome,
     Ok(outcome)
 }
 
-/// Stores a manifest that holds all that its journal records, and removes the journal.
+/// Stores a manifest that includes its journal, and removes the journal.
 fn fold(manifest: &Manifest, path: &Path) -> Result<(), LakeError> {
     manifest.store(path)?;
     journal::remove(path)
 }
 
-/// What the threads share.
+/// State shared by the threads.
 struct State {
-    /// What this writer has stored, now and before.
+    /// Everything that this writer has stored, in this run and earlier.
     manifest: Manifest,
-    /// What of it the file does not say yet.
+    /// The part of it that is not in the manifest file yet.
     journal: Journal,
     outcome: IngestOutcome,
 }
 
-/// Removes what a run made that stored nothing that can be asked: its manifest with the files in
-/// it and, of a lake that no other process writes into and that holds nothing, the folders and the
-/// lock. Returns whether its manifest is gone. What cannot be removed is left: the next run takes a
-/// lake without a part for a new one.
+/// Cleans up after a run that stored nothing useful: removes its manifest and the files in it. If
+/// the lake is empty and no other process writes into it, the folders and the lock go too. Returns
+/// whether its manifest is gone. Anything that cannot be removed stays: the next run treats a lake
+/// without parts as new.
 fn remove_empty_lake(plan: &IngestPlan, was_there: bool) -> bool {
     let own_path = own_manifest_path(plan);
     let own = Manifest::load_one(&own_path).ok().filter(Manifest::holds_nothing);
@@ -187,7 +187,7 @@ fn remove_empty_lake(plan: &IngestPlan, was_there: bool) -> bool {
     if plan.shard.is_some() || !is_empty {
         return is_gone;
     }
-    // Only empty folders go: nothing that this program has not made is in them.
+    // Only empty folders are removed, so files of others stay.
     for &table in plan.source.tables() {
         let folder = plan.lake.join(table.name());
         let _ = fs::remove_dir(folder);
@@ -199,8 +199,8 @@ fn remove_empty_lake(plan: &IngestPlan, was_there: bool) -> bool {
     is_gone
 }
 
-/// Removes the manifests of a lake in which no part was stored, so that they bind no other trace.
-/// A shard looks at its own alone: others may be at work.
+/// Removes the manifests of a lake without stored parts, so that they do not tie it to a trace. A
+/// shard checks only its own: others may be running.
 fn forget_empty(plan: &IngestPlan) -> Result<(), LakeError> {
     let own_path = own_manifest_path(plan);
     let paths = if plan.shard.is_some() {
@@ -221,7 +221,7 @@ fn forget_empty(plan: &IngestPlan) -> Result<(), LakeError> {
     })
 }
 
-/// Returns the manifest of the whole lake and the one that this writer owns, both stored.
+/// Returns the manifest of the whole lake and that of this writer, both stored.
 fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
     let own_path = own_manifest_path(plan);
     forget_empty(plan)?;
@@ -244,8 +244,8 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
         return Err(LakeError::new(&plan.lake, LakeErrorKind::OtherKey));
     }
     if plan.shard.is_none() {
-        // Fold what shards and a run that was killed have left: first the union, then their files
-        // go.
+        // Merge the files of shards and of a killed run: first store the union, then remove their
+        // files.
         fold(&all, &own_path)?;
         for path in manifest_files(&plan.lake)?.into_iter().filter(|path| *path != own_path) {
             fs::remove_file(&path)
@@ -295,7 +295,7 @@ fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeErr
     Ok(())
 }
 
-/// Stores a segment, again without a part that turns out to be bad.
+/// Stores a segment, and repeats it without a part that turns out to be bad.
 fn store_segment(
     plan: &IngestPlan,
     segment: &Segment,
@@ -339,7 +339,7 @@ fn store_segment(
     Ok(())
 }
 
-/// Gives the files of a segment their names and records its parts.
+/// Renames the files of a segment to their final names and records its parts.
 fn publish(
     plan: &IngestPlan,
     table: Table,
@@ -375,7 +375,7 @@ fn publish(
     Ok(())
 }
 
-/// Gives the files of rejects, one per part that has any, their names.
+/// Renames the files of rejects (one per part that has any) to their final names.
 fn publish_rejects(
     plan: &IngestPlan,
     parts: &[RawPart],

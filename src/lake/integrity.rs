@@ -1,8 +1,8 @@
-//! Whether the files of a lake are what an ingest wrote, byte by byte and row by row.
+//! Checks that the files of a lake are what an ingest wrote, byte by byte and row by row.
 //!
 //! In: a lake. Out: nothing, or the first file at fault. A checksum shows that a file is the
-//! recorded one. In addition, this checks that each part has each of its rows once, and that other
-//! programs find the same rows.
+//! recorded one. In addition, each part must have each of its rows once, and other programs must
+//! find the same rows.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::files;
 use crate::schema::{ROW_ID, ROW_ID_LINE_BITS, Table};
 
 impl Lake {
-    /// Reads every recorded file and compares its checksum: no other byte stays unnoticed.
+    /// Reads every recorded file and compares its checksum, so that any changed byte is found.
     pub fn check_sums(&self) -> Result<(), LakeError> {
         let files: Vec<&FileEntry> =
             self.manifest.tables.values().flat_map(|entry| &entry.files).collect();
@@ -36,9 +36,9 @@ impl Lake {
         })
     }
 
-    /// Compares the rest of every file, which is what other programs find the rows by, with the
-    /// stretches, and the whole with its checksum; that of the stretches is compared as they are
-    /// read ([`Lake::compared`]).
+    /// Compares the footer of every file, by which other programs find the rows, with the
+    /// stretches, and the whole file with its checksum. Checksums of stretches are compared as they
+    /// are read ([`Lake::compared`]).
     pub fn check_footers(&self) -> Result<(), LakeError> {
         let of_table = |&table: &Table| self.files(table).iter().map(move |file| (table, file));
         let files: Vec<(Table, &FileEntry)> = Table::ALL.iter().flat_map(of_table).collect();
@@ -69,10 +69,10 @@ impl Lake {
         })
     }
 
-    /// Checks that each part has its rows, each once, wherever they lie.
+    /// Checks that each part has each of its rows once, in any bucket.
     pub fn check_rows(&self) -> Result<(), LakeError> {
         for (name, entry) in &self.manifest.tables {
-            let table: Table = name.parse().expect("a manifest names tables");
+            let table: Table = name.parse().expect("names in a manifest are tables");
             let buckets = if table.job_column().is_some() { self.bucket_count() } else { 1 };
             let found: Result<Vec<BTreeMap<i64, Held>>, LakeError> = (0..buckets)
                 .into_par_iter()
@@ -99,15 +99,15 @@ impl Lake {
         Ok(())
     }
 
-    /// The error of a manifest that its files contradict.
+    /// The error for a manifest that its files contradict.
     fn inconsistent(&self, problem: String) -> LakeError {
         LakeError::new(&self.path.join(MANIFEST), LakeErrorKind::Inconsistent(problem))
     }
 
-    /// What a bucket has of each part; a row that is there twice is an error that names its file.
+    /// The rows of a bucket by part; a duplicate row is an error that names its file.
     fn held_of_parts(&self, table: Table, bucket: u32) -> Result<BTreeMap<i64, Held>, LakeError> {
         let files = self.files(table);
-        // What other programs find the rows of a bucket by is read along.
+        // The column by which other programs find the rows of a bucket is checked too.
         let spread = table.job_column().map(|_| BUCKET);
         let time = table.columns(self.source())[0].name;
         let columns: Vec<&'static str> = [ROW_ID, time].into_iter().chain(spread).collect();
@@ -133,13 +133,13 @@ impl Lake {
     }
 }
 
-/// What the files hold of a part.
+/// The rows of a part in the files.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     rows: u64,
     /// The first time, 2^63-1 included.
     min_time_us: Option<i64>,
-    /// The last time but for 2^63-1.
+    /// The last time except 2^63-1.
     max_time_us: Option<i64>,
 }
 
@@ -155,7 +155,7 @@ impl Held {
         self.max_time_us = self.max_time_us.max(other.max_time_us);
     }
 
-    /// What the manifest says of the part that the files contradict.
+    /// The statement of the manifest about the part that the files contradict.
     fn contradiction(&self, part: &PartEntry) -> Option<String> {
         let shown = |time: Option<i64>| time.map_or("none".to_owned(), |time| format!("{time} us"));
         let times = [

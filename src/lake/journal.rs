@@ -1,11 +1,10 @@
-//! What a run has stored so far, in a file next to the manifest: a line per segment.
+//! The journal of a run: a line per stored segment, in a file next to the manifest.
 //!
-//! In: the parts and files of a stored segment. Out: a line in a file next to the manifest, on disk
-//! before the next segment is stored. Writing the whole manifest for each segment would cost the
-//! square of their number; so it is written once, at the end of the run or at the start of the
-//! next, and the journal is removed. Readers use both together. A line starts with the SHA-256 of
-//! the rest: an incomplete last line, left by a kill or a power cut, does not count; any other line
-//! that differs is an error.
+//! In: the parts and files of a stored segment. Out: a line in the journal, on disk before the next
+//! segment is stored. Writing the whole manifest for each segment would take quadratic time. So the
+//! manifest is written once, at the end of the run or at the start of the next, and the journal is
+//! removed. Readers use both together. A line starts with the SHA-256 of the rest: an incomplete
+//! last line, left by a kill or a power cut, is ignored; any other mismatch is an error.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -18,7 +17,7 @@ use super::{LakeError, LakeErrorKind};
 use crate::files;
 use crate::schema::Table;
 
-/// How the name of a journal ends.
+/// The extension of a journal's name.
 const EXTENSION: &str = "journal";
 
 /// The parts of a segment and the files made of them.
@@ -39,7 +38,7 @@ impl JournalEntry {
     }
 }
 
-/// A journal that is written.
+/// A journal that is being written.
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
@@ -48,12 +47,12 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// That of a manifest; the file is made with the first line.
+    /// The journal of a manifest; the first line creates the file.
     pub(super) fn beside(manifest: &Path) -> Self {
         Self { path: path_of(manifest), file: None, len: 0 }
     }
 
-    /// Adds a line and puts it on disk.
+    /// Adds a line and syncs it to disk.
     pub(super) fn add(&mut self, entry: &JournalEntry) -> Result<(), LakeError> {
         let body = serde_json::to_string(entry).expect("an entry is plain data");
         let line = format!("{} {body}\n", files::sum_of(&body));
@@ -69,7 +68,7 @@ impl Journal {
         };
         let written = file.write_all(line).and_then(|()| file.sync_data());
         if let Err(error) = written {
-            // Half a line must not lie before another one.
+            // An incomplete line must not precede another one.
             file.set_len(self.len)?;
             io::Seek::seek(file, io::SeekFrom::Start(self.len))?;
             return Err(error);
@@ -87,7 +86,7 @@ pub(super) fn path_of(manifest: &Path) -> PathBuf {
     manifest.with_extension(EXTENSION)
 }
 
-/// What the journal of a manifest records; nothing where there is none.
+/// The entries in the journal of a manifest; none if there is no journal.
 pub(super) fn read(manifest: &Path) -> Result<Vec<JournalEntry>, LakeError> {
     let path = path_of(manifest);
     let fail = |kind| LakeError::new(&path, kind);
@@ -99,7 +98,7 @@ pub(super) fn read(manifest: &Path) -> Result<Vec<JournalEntry>, LakeError> {
     entries(&bytes).map_err(fail)
 }
 
-/// The entries of a journal but for a last line that is not whole.
+/// The entries of a journal, without an incomplete last line.
 fn entries(bytes: &[u8]) -> Result<Vec<JournalEntry>, LakeErrorKind> {
     let mut entries = Vec::new();
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n').peekable();
@@ -116,7 +115,7 @@ fn entries(bytes: &[u8]) -> Result<Vec<JournalEntry>, LakeErrorKind> {
     Ok(entries)
 }
 
-/// The entry of a line; nothing if it is not the line that was written.
+/// The entry of a line; `None` if the line is not as it was written.
 fn entry(line: &[u8]) -> Option<serde_json::Result<JournalEntry>> {
     let (sum, body) = std::str::from_utf8(line).ok()?.strip_suffix('\n')?.split_once(' ')?;
     (files::sum_of(body) == sum).then(|| serde_json::from_str(body))
@@ -157,7 +156,7 @@ mod tests {
             let mut changed = bytes.clone();
             changed[at] ^= 1;
             let found = entries(&changed);
-            // A line that is not whole is left out; none is taken for another.
+            // An incomplete line is left out; no line is mistaken for another.
             assert!(found.is_err() || found.unwrap().len() < 2, "byte {at}");
         }
         remove(&manifest).unwrap();

@@ -1,4 +1,4 @@
-//! What a killed run left in a lake, and its removal.
+//! Removes what a killed run left in a lake.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use super::plan::IngestPlan;
 use super::{LakeError, LakeErrorKind};
 use crate::schema::Table;
 
-/// Removes what a killed run left: its work folder, and files that no manifest records.
+/// Removes files of a killed run: its work folder, and files that no manifest records.
 pub(super) fn remove_leftovers(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeError> {
     let fail = |path: &Path, error| LakeError::new(path, LakeErrorKind::Io(error));
     let work = work_folder(plan);
@@ -18,7 +18,7 @@ pub(super) fn remove_leftovers(plan: &IngestPlan, manifest: &Manifest) -> Result
         fs::remove_dir_all(&work).map_err(|error| fail(&work, error))?;
     }
     if plan.shard.is_some() {
-        // Another shard may just have renamed a file that it has not recorded yet.
+        // Another shard may just have renamed a file without having recorded it yet.
         return Ok(());
     }
     let recorded: BTreeSet<PathBuf> = manifest
@@ -56,8 +56,8 @@ pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The files in the folder of a table that this program may have made; links lead elsewhere and
-/// are left alone.
+/// The files in the folder of a table that this program may have made; links are left alone, since
+/// they lead elsewhere.
 pub(super) fn segment_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     if !fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir()) {

@@ -1,4 +1,4 @@
-//! Who may write into a lake, and under which names.
+//! Locks that decide which process may write into a lake.
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
@@ -12,13 +12,13 @@ use crate::files;
 /// The file that a process locks while it writes into a lake.
 pub(super) const LOCK: &str = ".lock";
 
-/// Locks of a lake, that of the whole lake first; they end with the process, however it ends.
+/// Locks of a lake, with that of the whole lake first; they end with the process.
 pub(super) struct Locks(Vec<File>);
 
 impl Drop for Locks {
     fn drop(&mut self) {
-        // A program that was started meanwhile holds copies of the files until it has begun: closing
-        // them here would not let go of them.
+        // A child process that is just starting may hold copies of the files, so closing them here
+        // would not release the locks.
         for file in &self.0 {
             let _ = file.unlock();
         }
@@ -31,7 +31,7 @@ pub(super) fn lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
     loop {
         let locks = try_lock(plan)?;
         // A run that left nothing behind may have removed the folder or the file meanwhile; a lock
-        // on a file without a name would exclude no other process.
+        // on a deleted file excludes no other process.
         let held = locks.0[0].metadata().map_err(fail)?;
         let named = fs::metadata(plan.lake.join(LOCK));
         if named.is_ok_and(|named| (named.dev(), named.ino()) == (held.dev(), held.ino())) {
@@ -59,7 +59,7 @@ pub(super) fn try_lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
         return Ok(Locks(vec![all]));
     };
     busy(all.try_lock_shared())?;
-    // Programs that cut the work into another number of shards would store parts twice.
+    // Programs with another number of shards would store parts twice.
     let own_count = format!("-of-{}", shard.count());
     for entry in fs::read_dir(&plan.lake)
         .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?

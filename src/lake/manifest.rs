@@ -1,13 +1,13 @@
-//! What a lake holds, part by part: `manifest.json`.
+//! The contents of a lake, part by part: `manifest.json`.
 //!
-//! In: a lake folder. Out: the settings every writer must follow, and for each raw part its stored
-//! rows and files. A part that is listed here is completely in the lake; any other part is not. The
-//! file holds no time of day, so that two runs over the same input write the same bytes. Raise
+//! In: a lake folder. Out: the settings that every writer must follow, and for each raw part its
+//! stored rows and files. A part listed here is completely in the lake; any other part is not. The
+//! file holds no time of day, so two runs over the same input write the same bytes. Raise
 //! [`FORMAT_VERSION`] when a field changes.
 //!
 //! Each writer owns one file: `manifest.json`, or `manifest-I-of-N.json` with `--shard I/N`, and
-//! while it is at work a journal beside it (`lake::journal`). Readers see the union; the next
-//! unsharded `ingest` folds the shards' files into the first.
+//! during a run a journal next to it (`lake::journal`). Readers see the union; the next unsharded
+//! `ingest` merges the shards' files into the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,39 +26,39 @@ use crate::sources::part_count_of_name;
 /// The name of the manifest in a lake.
 pub const MANIFEST: &str = "manifest.json";
 
-/// The most buckets that a lake has: one of two petabytes would have as many.
+/// Most buckets of a lake; a lake of two petabytes would have this many.
 pub(super) const BUCKETS_MAX: u32 = 1 << 16;
 
 /// The name of the function that spreads jobs over buckets; see [`crate::schema::bucket_of`].
 const BUCKET_HASH: &str = "splitmix64(job_id) mod bucket_count";
 
-/// What a lake holds.
+/// The contents of a lake.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Version of the layout and of the columns.
+    /// Version of the file layout and of the columns.
     pub format_version: u32,
-    /// The program that began the lake.
+    /// The program that created the lake.
     pub program: String,
     /// The kind of trace.
     pub source: Source,
-    /// Whether the raw files are the trace itself.
+    /// Whether the raw files are the original trace.
     pub origin: Origin,
-    /// Over how many buckets jobs are spread.
+    /// Number of buckets over which jobs are spread.
     pub bucket_count: u32,
-    /// How a job's bucket is found.
+    /// The function that gives a job's bucket.
     pub bucket_hash: String,
-    /// A fingerprint of the key that replaced the names; none where they are the log's own.
+    /// A fingerprint of the key that replaced the names; `None` if they are the original ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anonymized: Option<String>,
     /// The raw parts and the files made of them, by table name.
     pub tables: BTreeMap<String, TableEntry>,
-    /// SHA-256 of all of the above as [`Manifest::body`] writes it; only in files.
+    /// SHA-256 of all fields above as [`Manifest::body`] writes them; only in files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checksum: Option<String>,
 }
 
-/// Where raw files come from, as far as their folder tells.
+/// Where raw files come from, judging by their folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -90,7 +90,7 @@ impl Origin {
 }
 
 impl Manifest {
-    /// A manifest of an empty lake.
+    /// The manifest of an empty lake.
     pub fn new(source: Source, origin: Origin, bucket_count: u32) -> Self {
         Self {
             format_version: FORMAT_VERSION,
@@ -105,17 +105,17 @@ impl Manifest {
         }
     }
 
-    /// The same, of a lake whose names were replaced by a key, which its fingerprint tells.
+    /// Adds the fingerprint of the key that replaced the names.
     pub(super) fn anonymized_by(self, anonymized: Option<String>) -> Self {
         Self { anonymized, ..self }
     }
 
-    /// Reads the manifests of a lake, all shards together; `None` where there is none yet.
+    /// Reads the manifests of a lake, all shards together; `None` if there are none yet.
     pub fn load(lake: &Path) -> Result<Option<Self>, LakeError> {
         let mut all: Option<Self> = None;
         for path in manifest_files(lake)? {
             let part = match Self::load_one(&path) {
-                // An `ingest` has folded it into the first since the folder was listed.
+                // An `ingest` has merged it into the first one since the folder was listed.
                 Err(_) if is_gone(&path) => return Self::load(lake),
                 part => part?,
             };
@@ -127,8 +127,8 @@ impl Manifest {
         Ok(all)
     }
 
-    /// Reads one writer's manifest, with what its journal adds. The journal is read first: a writer
-    /// that folds it in meanwhile has stored the manifest before the journal goes.
+    /// Reads one writer's manifest and its journal. The journal is read first: a writer that merges
+    /// it meanwhile stores the manifest before it removes the journal.
     pub(crate) fn load_one(path: &Path) -> Result<Self, LakeError> {
         let fail = |kind| LakeError::new(path, kind);
         let entries = journal::read(path)?;
@@ -143,7 +143,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Reads the text of a manifest, as it was written.
+    /// Reads the text of an unchanged manifest.
     pub(crate) fn read(text: &str) -> Result<Self, LakeErrorKind> {
         let (manifest, checksum) = Self::parse(text)?;
         if checksum != Some(files::sum_of(&manifest.body())) {
@@ -153,9 +153,9 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Reads a text that may have been changed, and the checksum that stands in it.
+    /// Reads a text that may have been changed, and the checksum in it.
     pub(crate) fn parse(text: &str) -> Result<(Self, Option<String>), LakeErrorKind> {
-        /// Read first, so that another version is distinguished from a damaged file.
+        /// Read first, to tell another version from a damaged file.
         #[derive(Deserialize)]
         struct Version {
             format_version: u32,
@@ -170,7 +170,7 @@ impl Manifest {
         Ok((manifest, checksum))
     }
 
-    /// Refuses what an edit by hand or a bad merge could have left behind.
+    /// Refuses results of an edit by hand or a bad merge.
     fn check(&self) -> Result<(), String> {
         if !(1..=BUCKETS_MAX).contains(&self.bucket_count) {
             let count = self.bucket_count;
@@ -207,7 +207,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Adds what another shard wrote.
+    /// Adds the manifest of another shard.
     fn absorb(&mut self, other: Self, path: &Path) -> Result<(), LakeError> {
         if (other.bucket_count, other.source, other.origin, &other.anonymized)
             != (self.bucket_count, self.source, self.origin, &self.anonymized)
@@ -222,7 +222,7 @@ impl Manifest {
         self.check().map_err(|problem| LakeError::new(path, LakeErrorKind::Inconsistent(problem)))
     }
 
-    /// Adds entries of a table that are not there yet: a fold that was killed half-way leaves some
+    /// Adds entries of a table that are not there yet: a merge that was killed half-way leaves some
     /// in two places.
     fn add(&mut self, name: String, entry: TableEntry) {
         let table = self.tables.entry(name).or_default();
@@ -239,7 +239,7 @@ impl Manifest {
         table.sort();
     }
 
-    /// Writes the manifest so that a reader sees either the old or the new one.
+    /// Writes the manifest atomically: a reader sees either the old or the new one.
     pub(crate) fn store(&self, path: &Path) -> Result<(), LakeError> {
         files::write_whole(path, self.text().as_bytes())
             .map_err(|error| LakeError::new(path, LakeErrorKind::Io(error)))
@@ -260,8 +260,8 @@ impl Manifest {
         self.tables.get(table.name())
     }
 
-    /// Whether there is nothing to be asked: no part, or of a log, which is one file, no jobs and
-    /// tasks but the machines of its header.
+    /// Whether the lake has nothing to study: no part, or for a log (which is one file) only the
+    /// machines of its header, without jobs and tasks.
     pub(crate) fn holds_nothing(&self) -> bool {
         let is_known = |table: Table| self.table(table).is_some();
         self.tables.is_empty()
@@ -307,7 +307,7 @@ impl PartEntry {
 }
 
 impl FileEntry {
-    /// Checks that the stretches add up to the file and are of buckets that there are.
+    /// Checks that the stretches add up to the file and that their buckets exist.
     fn check_stretches(&self, bucket_count: u32) -> Result<(), String> {
         let all = &self.stretches.0;
         let rows = all.iter().fold(0, |sum: u64, stretch| sum.saturating_add(stretch.rows));
@@ -329,16 +329,16 @@ impl FileEntry {
     }
 }
 
-/// Whether a path is that of a file of a table, as this program writes it: another way to write it
-/// would be another name for the same file.
+/// Whether a path is that of a file of a table, exactly as this program writes it: any other
+/// spelling would be a second name for the same file.
 fn is_path_of(table: Table, file: &FileEntry) -> bool {
     file.path
         .split_once('/')
         .is_some_and(|(folder, name)| folder == table.name() && segment_of(name).is_some())
 }
 
-/// The segment that a file holds rows of: `part-A-B` of `part-A-B.parquet` or, of a later file,
-/// `part-A-B-NUMBER.parquet`; nothing for a name that is none of ours.
+/// The segment of a file: `part-A-B` of `part-A-B.parquet` or, for a later file, of
+/// `part-A-B-NUMBER.parquet`; `None` for other names.
 pub(super) fn segment_of(name: &str) -> Option<&str> {
     let stem = name.strip_suffix(".parquet")?;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -352,7 +352,7 @@ pub(super) fn segment_of(name: &str) -> Option<&str> {
     is_ours.then(|| &stem[..stem.len() - run])
 }
 
-/// Whether there is not even a link of that name any more.
+/// Whether nothing, not even a link, has that name any more.
 fn is_gone(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
@@ -397,19 +397,19 @@ impl TableEntry {
         self.parts.iter().flat_map(|part| part.rejects.values()).sum()
     }
 
-    /// The last time in the loaded parts, but for 2^63-1.
+    /// The last time in the loaded parts, except 2^63-1.
     pub fn max_time_us(&self) -> Option<i64> {
         self.parts.iter().filter_map(|part| part.max_time_us).max()
     }
 
-    /// The first and the last time in the loaded parts, 2^63-1 left out; without any the first is
+    /// The first and last time in the loaded parts, without 2^63-1; if there is none, the first is
     /// after the last.
     pub(super) fn span_us(&self) -> (i64, i64) {
         let first = self.parts.iter().filter_map(|part| part.min_time_us).min();
         (first.unwrap_or(i64::MAX), self.max_time_us().unwrap_or(i64::MIN))
     }
 
-    /// Whether every part that the names promise is in the lake.
+    /// Whether every part is in the lake, by the number of parts in the file names.
     pub fn is_whole(&self) -> bool {
         self.parts.iter().find_map(|part| part.of).is_some_and(|of| self.parts.len() == of as usize)
     }
@@ -434,7 +434,7 @@ pub fn ranges(numbers: &[u32]) -> String {
     text.join(",")
 }
 
-/// The manifests in a lake: the main one first, then the shards' in the order of their names.
+/// The manifests in a lake: the main one first, then those of shards in name order.
 pub(crate) fn manifest_files(lake: &Path) -> Result<Vec<PathBuf>, LakeError> {
     let fail = |error| LakeError::new(lake, LakeErrorKind::Io(error));
     let mut found = Vec::new();

@@ -1,8 +1,8 @@
-//! Typed rows to Parquet and back: the folder that every study reads.
+//! Stores typed rows as Parquet and reads them back: the folder that every study uses.
 //!
 //! In: row blocks from [`crate::sources`]. Out: a folder that Polars, `DuckDB`, Spark and pandas
-//! read without us. A raw part is completely in the lake or not at all, whatever kills the program:
-//! files are written under temporary names, synced, renamed, and only then recorded in the
+//! can read directly. A raw part is completely in the lake or not at all, even if the program is
+//! killed: files are written under temporary names, synced, renamed, and only then recorded in the
 //! manifest.
 //!
 //! ```text
@@ -64,18 +64,18 @@ pub fn told(bytes: u64) -> String {
 pub struct LakeError {
     /// The lake, or the file in it.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     #[source]
     pub kind: LakeErrorKind,
 }
 
 impl LakeError {
-    /// Something that is wrong with the lake in a folder.
+    /// An error of the lake or file at `path`.
     pub fn new(path: &Path, kind: LakeErrorKind) -> Self {
         Self { path: path.to_owned(), kind }
     }
 
-    /// What to do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         match &self.kind {
             LakeErrorKind::NoTable { table, kind: Source::Rumen }
@@ -128,20 +128,20 @@ impl Fault for LakeError {
     }
 }
 
-/// Why a lake could not be read or written.
+/// The reason why a lake could not be read or written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LakeErrorKind {
     /// Reading or writing failed.
     #[error("reading or writing failed")]
     Io(#[source] io::Error),
-    /// The system does not start the threads that work at once.
+    /// The system does not start the requested threads.
     #[error(transparent)]
     Threads(NoThreads),
     /// No manifest: not a lake.
     #[error("there is no lake (no `manifest.json`)")]
     NoLake,
-    /// The manifest is no JSON, or not of our shape.
+    /// The manifest is not JSON, or has other fields.
     #[error("the manifest is damaged")]
     BadManifest(#[source] serde_json::Error),
     /// The manifest contradicts itself.
@@ -153,18 +153,18 @@ pub enum LakeErrorKind {
         crate::schema::FORMAT_VERSION
     )]
     OtherVersion {
-        /// What the manifest says.
+        /// The version in the manifest.
         found: u32,
     },
-    /// The caller's callback said to stop.
+    /// The callback stopped the call.
     #[error("the call was cancelled by its caller")]
     Cancelled,
     /// A bucket that the lake does not have.
     #[error("there is no bucket {bucket}: the lake has {count}, from 0")]
     NoBucket {
-        /// What was asked for.
+        /// The requested bucket.
         bucket: u32,
-        /// How many there are.
+        /// The number of buckets.
         count: u32,
     },
     /// A column that the table does not have in lakes of this kind.
@@ -172,19 +172,19 @@ pub enum LakeErrorKind {
     NoColumn {
         /// The table.
         table: Table,
-        /// What was asked for.
+        /// The requested column.
         column: String,
-        /// What there is.
+        /// The columns of the table.
         known: Vec<&'static str>,
     },
-    /// A setting of an ingest that makes no sense.
+    /// An invalid setting of an ingest.
     #[error("{setting} is {found}, not {expected}")]
     Setting {
         /// The setting.
         setting: &'static str,
         /// Its value.
         found: String,
-        /// What it may be.
+        /// The allowed values.
         expected: &'static str,
     },
     /// Another process writes.
@@ -193,12 +193,12 @@ pub enum LakeErrorKind {
     /// The lake was made from another kind of trace.
     #[error("the lake holds another kind of trace: {found}, not {wanted}")]
     OtherSource {
-        /// What the manifest says.
+        /// The kind in the manifest.
         found: String,
-        /// What is to be ingested.
+        /// The kind of the trace to ingest.
         wanted: String,
     },
-    /// Names would be those of two keys, or of none.
+    /// Names would be replaced with two keys, or only in part.
     #[error("the names in the lake were replaced with another key, or not at all")]
     OtherKey,
     /// A file is gone or is not the one that was recorded.
@@ -212,7 +212,7 @@ pub enum LakeErrorKind {
     Column {
         /// The column.
         column: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// A table that the question needs is not in the lake.
@@ -231,7 +231,7 @@ pub enum LakeErrorKind {
         /// The kind of trace.
         kind: Source,
     },
-    /// GPUs are asked for, and this kind of trace records none.
+    /// GPUs are requested, but this kind of trace records none.
     #[error("a trace of kind {0} records no GPUs")]
     NoGpus(Source),
     /// A raw part differs from the one that was stored under the same number.
@@ -243,22 +243,22 @@ pub enum LakeErrorKind {
         table: Table,
         /// The part.
         part: u32,
-        /// Name and size of the raw file that was stored.
+        /// Name and size of the stored raw file.
         stored: String,
-        /// Name and size of the raw file that is there now.
+        /// Name and size of the raw file now.
         found: String,
     },
-    /// The machine is too small for what is asked.
+    /// The machine has too little disk or memory.
     #[error("it needs about {} of {what}, but only {} are free", told(*needed), told(*free))]
     TooLittle {
         /// Disk or memory.
         what: &'static str,
-        /// How much is needed, bytes.
+        /// Needed bytes.
         needed: u64,
-        /// How much there is, bytes.
+        /// Free bytes.
         free: u64,
     },
-    /// A raw file is at fault; its path stands in the error already.
+    /// A raw file is at fault; the error already has its path.
     #[error("{}", why_of(.0))]
     Source(SourceError),
     /// More lines than allowed gave no row.
@@ -268,24 +268,24 @@ pub enum LakeErrorKind {
         count: u64,
         /// Lines read.
         lines: u64,
-        /// What was allowed.
+        /// The limit.
         allowed: String,
-        /// The first of them.
+        /// The first rejects.
         first: Vec<Reject>,
     },
     /// No line has the right number of columns.
     #[error("no line has {expected}: this is probably another trace")]
     OtherTrace {
-        /// What a line should have.
+        /// The expected number of columns.
         expected: String,
         /// The kind of trace.
         kind: Source,
-        /// The first of the lines.
+        /// The first rejected lines.
         first: Vec<Reject>,
     },
 }
 
-/// Why a raw file is at fault, with what the system says of it.
+/// The problem of a raw file, with the message of the system.
 fn why_of(error: &SourceError) -> String {
     match std::error::Error::source(&error.kind) {
         Some(cause) => format!("{}: {cause}", error.kind),
@@ -293,13 +293,13 @@ fn why_of(error: &SourceError) -> String {
     }
 }
 
-/// Whether a line has a state that the map of its table does not name.
+/// Whether a line has a state that is missing in the map of its table.
 fn lacks_state(reject: &Reject) -> bool {
     reject.column == "state" && reject.reason == RejectReason::UnknownEventType
 }
 
 impl LakeErrorKind {
-    /// Whether the data are at fault, and not the machine.
+    /// Whether the data are at fault, rather than the machine.
     pub fn is_bad_data(&self) -> bool {
         match self {
             Self::Io(_)
@@ -316,7 +316,7 @@ impl LakeErrorKind {
         }
     }
 
-    /// What to do about it, wherever the lake is.
+    /// Advice that does not depend on the lake.
     fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Threads(_) => Some(MORE_THREADS),
@@ -365,7 +365,7 @@ impl LakeErrorKind {
                 }
                 _ => None,
             },
-            // Of the lake that is asked: [`LakeError::hint`].
+            // [`LakeError::hint`] depends on the lake.
             Self::NoTable { .. }
             | Self::Cancelled
             | Self::NoBucket { .. }
@@ -376,7 +376,7 @@ impl LakeErrorKind {
     }
 }
 
-/// What to do where a trace is not of this kind.
+/// Advice if a trace is of another kind.
 const fn hint_for(kind: Source) -> &'static str {
     match kind {
         Source::Swf

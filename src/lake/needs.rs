@@ -1,8 +1,8 @@
-//! How much disk and memory an ingest will take, estimated before it starts.
+//! Estimates the disk and memory that an ingest needs, before it starts.
 //!
-//! In: the raw files that are not in the lake yet. Out: a forecast, and whether the machine has it.
-//! The ratios are those of measured lakes, rounded up; a trace may differ, so the user can overrule
-//! the forecast.
+//! In: the raw files that are not in the lake yet. Out: an estimate, and whether the machine has
+//! that much. The ratios are those of measured lakes, rounded up; a trace may differ, so the user
+//! can override the check.
 
 use std::path::Path;
 
@@ -11,33 +11,33 @@ use super::writer::LARGE_BUCKETS;
 use super::{LakeError, LakeErrorKind, Manifest};
 use crate::sources::RawPart;
 
-/// Bytes of the lake per hundred bytes of raw files, by how their names end. Measured: 98 for CSV
-/// of `task_usage` and 66 for events, gzip; 26 for CSV; 78 for JSON, gzip; 11 for JSON.
+/// Bytes of the lake per hundred bytes of raw files, by extension. Measured: 98 for CSV of
+/// `task_usage` and 66 for events, gzip; 26 for CSV; 78 for JSON, gzip; 11 for JSON.
 const LAKE_PER_100: [(&str, u64); 5] =
     [(".csv.gz", 110), (".json.gz", 90), (".json", 15), (".jsonl", 15), (".parquet", 130)];
 
-/// The same for everything else, such as plain CSV.
+/// The ratio for everything else, such as plain CSV.
 const LAKE_PER_100_ELSE: u64 = 110;
 
-/// Memory of a thread that reads and writes parts, in a lake of few and of many buckets, and of
-/// the program besides. Measured with two threads: 486 MB (8 buckets), 510 MB (32), 652 MB (128).
+/// Memory of a thread that reads and writes parts, in a lake of few and of many buckets, and of the
+/// rest of the program. Measured with two threads: 486 MB (8 buckets), 510 MB (32), 652 MB (128).
 const MEMORY_PER_THREAD: [u64; 2] = [200 << 20, 250 << 20];
 const MEMORY_BESIDES: u64 = 200 << 20;
 
-/// What an ingest will take, bytes.
+/// The estimated needs of an ingest, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// Disk for the files of the lake.
     pub disk: u64,
-    /// Memory at the worst moment.
+    /// Peak memory.
     pub memory: u64,
 }
 
 impl Needs {
-    /// Of the parts that the lake does not have.
+    /// The needs for the parts that are not in the lake.
     ///
     /// # Errors
-    /// The lake is there and cannot be read.
+    /// The lake exists and cannot be read.
     pub fn of(plan: &IngestPlan) -> Result<Self, LakeError> {
         let known = Manifest::load(&plan.lake)?;
         let is_new = |part: &&RawPart| {
@@ -54,7 +54,7 @@ impl Needs {
         Ok(Self { disk, memory })
     }
 
-    /// Refuses where there is less than that; 0 of either is unknown.
+    /// Refuses an ingest that needs more than is free; a `free` of 0 means unknown.
     ///
     /// # Errors
     /// There is too little disk or memory.
@@ -69,7 +69,7 @@ impl Needs {
         Ok(())
     }
 
-    /// What the machine has left, for a lake at `path`; 0 where it does not say.
+    /// The free disk and memory for a lake at `path`; 0 if unknown.
     pub fn free(path: &Path) -> Self {
         let there = path.ancestors().find(|path| path.exists());
         let folder = there.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));

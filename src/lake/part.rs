@@ -1,4 +1,4 @@
-//! One part of a raw trace on its way into a lake: read, counted and judged.
+//! Reads one part of a raw trace for a lake, counts its lines and decides whether to store it.
 //!
 //! In: a part, and the writer of its segment. Out: its entry in the manifest, or why it must not be
 //! stored: it cannot be read, has too many rejects, or belongs to another table or trace.
@@ -15,17 +15,17 @@ use crate::sources::mask::{Mask, Masker};
 use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
 use crate::sources::{RawPart, Reject, RowBlock, expected_line};
 
-/// Rejects of a part before their share is judged against the lines read so far.
+/// Rejects of a part before their share of the lines read so far is checked.
 const REJECTS_UNJUDGED: u64 = 100_000;
 
-/// A part that was read to its end.
+/// A completely read part.
 pub(super) struct ReadPart {
     pub entry: PartEntry,
-    /// Its rejects, if there are any.
+    /// The file of its rejects, if there are any.
     pub rejects: Option<PathBuf>,
 }
 
-/// Reads a part, and hands its rows to the writer.
+/// Reads a part, and passes its rows to the writer.
 pub(super) fn read_one(
     plan: &IngestPlan,
     part: &RawPart,
@@ -50,8 +50,8 @@ pub(super) fn read_one(
         writer.push(block)
     })?;
     judge(plan, part, &rejects, &seen).map_err(PartStop::Sink)?;
-    // Few lines may pass under a limit and still all be of another table; who allows all of them
-    // has been asked.
+    // A few lines can stay below a limit although all belong to another table. A limit of 100 %
+    // permits that.
     let may_all_be_bad = plan.max_rejects == MaxRejects::Percent(100.0);
     if 0 < seen.lines && !may_all_be_bad && is_other_trace(&rejects, &seen) {
         return Err(PartStop::Sink(other_trace(part, rejects.first)));
@@ -62,7 +62,7 @@ pub(super) fn read_one(
     Ok(ReadPart { entry, rejects: beside })
 }
 
-/// What was seen of a part so far.
+/// The lines of a part so far.
 #[derive(Default)]
 struct Seen {
     lines: u64,
@@ -118,7 +118,7 @@ impl Seen {
     }
 }
 
-/// Decides whether a part has given too few rows.
+/// Decides whether a part has too many rejects.
 fn judge(
     plan: &IngestPlan,
     part: &RawPart,
@@ -138,7 +138,7 @@ fn judge(
     Err(LakeError::new(&part.path, kind))
 }
 
-/// Whether not a single line has the right number of columns.
+/// Whether no line has the right number of columns.
 fn is_other_trace(rejects: &RejectLog, seen: &Seen) -> bool {
     seen.rows == 0 && 0 < rejects.count() && rejects.are_of_lines
 }

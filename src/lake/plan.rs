@@ -1,9 +1,9 @@
-//! Which parts are ingested, and in which segments.
+//! The parts that are ingested, and their segments.
 //!
 //! In: the parts of a trace folder and the user's choices. Out: an [`IngestPlan`], the number of
-//! buckets of a new lake, and the segments: consecutive parts that share their files, so that these
-//! are neither tiny nor huge. All of it depends on the raw folder alone, so shards agree without
-//! communication, and an ingest that was killed is divided in the same way again.
+//! buckets of a new lake, and the segments: consecutive parts that share files, so that these are
+//! neither tiny nor huge. Everything depends on the raw folder alone, so shards agree without
+//! communication, and a killed ingest is divided in the same way again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ use super::{LakeError, LakeErrorKind};
 use crate::schema::{Source, Table};
 use crate::sources::{RawPart, TraceFolder};
 
-/// Raw bytes of consecutive parts that share their file.
+/// Raw bytes of consecutive parts that share a file.
 const SEGMENT_BYTES: u64 = 32 << 20;
 
-/// Raw bytes (of tables with jobs) per bucket in a lake of ordinary size.
+/// Raw bytes (of tables with jobs) per bucket in a lake of normal size.
 const BUCKET_BYTES: u64 = 64 << 20;
 
-/// More buckets than this only when a bucket would grow past [`LARGE_BUCKET_BYTES`].
+/// Most buckets, unless a bucket would grow past [`LARGE_BUCKET_BYTES`].
 const BUCKETS_MAX: u64 = 128;
 
 /// Raw bytes per bucket in a lake of very many buckets.
@@ -31,9 +31,9 @@ const LARGE_BUCKET_BYTES: u64 = 512 << 20;
 /// How many lines of a part may give no row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MaxRejects {
-    /// So many.
+    /// A number of lines.
     Count(u64),
-    /// So many of a hundred.
+    /// A percentage of the lines.
     Percent(f64),
 }
 
@@ -82,14 +82,14 @@ impl FromStr for MaxRejects {
     }
 }
 
-/// One of several programs that fill one lake side by side.
+/// One of several programs that fill one lake in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     index: u32,
     count: u32,
 }
 
-/// A text or numbers that are no shard.
+/// A text or numbers that are not a shard.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not `I/N` with 1 <= I <= N, such as `2/4`")]
 pub struct ShardError(String);
@@ -98,18 +98,18 @@ impl Shard {
     /// Program `index` (from 1) of `count`.
     ///
     /// # Errors
-    /// The index is not one of them.
+    /// The index is not from 1 to `count`.
     pub fn new(index: u32, count: u32) -> Result<Self, ShardError> {
         let is_one = (1..=count).contains(&index);
         if is_one { Ok(Self { index, count }) } else { Err(ShardError(format!("{index}/{count}"))) }
     }
 
-    /// This one, from 1.
+    /// The index of this program, from 1.
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// How many there are.
+    /// The number of programs.
     pub const fn count(self) -> u32 {
         self.count
     }
@@ -126,13 +126,13 @@ impl FromStr for Shard {
     }
 }
 
-/// Where a lake is cut. It never changes what is in it, only how much lies together and how much
-/// memory it takes to put it there.
+/// How the data of a lake are divided. It never changes the contents, only how many rows are stored
+/// together and how much memory an ingest needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
-    /// Raw bytes of consecutive parts that share their file.
+    /// Raw bytes of consecutive parts that share a file.
     pub segment_bytes: u64,
-    /// Most rows held in memory by a thread; by kind and size of the trace with `None`.
+    /// Most rows in memory per thread; `None` chooses by kind and size of the trace.
     pub run_rows_max: Option<usize>,
 }
 
@@ -142,31 +142,31 @@ impl Default for Cut {
     }
 }
 
-/// What is to be ingested, and how.
+/// The parts to ingest, and the settings.
 #[derive(Clone, Debug)]
 pub struct IngestPlan {
     /// The lake.
     pub lake: PathBuf,
     /// The kind of trace.
     pub source: Source,
-    /// Whether the raw files are the trace itself.
+    /// Whether the raw files are the original trace.
     pub origin: Origin,
     /// The parts wanted, by table.
     pub parts: BTreeMap<Table, Vec<RawPart>>,
     /// How many lines of a part may give no row.
     pub max_rejects: MaxRejects,
-    /// Over how many buckets jobs are spread in a new lake; by size with `None`.
+    /// Number of buckets of a new lake; `None` chooses by size.
     pub bucket_count: Option<u32>,
     /// This program's share of the work.
     pub shard: Option<Shard>,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Where the lake is cut.
+    /// How the data of the lake are divided.
     pub cut: Cut,
 }
 
 impl IngestPlan {
-    /// Refuses settings that make no sense.
+    /// Refuses invalid settings.
     pub(super) fn check(&self) -> Result<(), LakeError> {
         let fail = |setting, found: u64, expected| {
             let kind = LakeErrorKind::Setting { setting, found: found.to_string(), expected };
@@ -184,7 +184,7 @@ impl IngestPlan {
     }
 }
 
-/// The plan's parts: those of `folder` that are wanted.
+/// The requested parts of `folder`.
 pub fn choose_parts(
     folder: &TraceFolder,
     tables: Option<&[Table]>,
@@ -195,7 +195,7 @@ pub fn choose_parts(
         if tables.is_some_and(|tables| !tables.contains(&table)) {
             continue;
         }
-        // Tables of one part are always whole: `--parts 0-13` is about the 500.
+        // Tables of one part are always complete: `--parts 0-13` applies to tables of 500 parts.
         let is_single = all.iter().any(|part| part.of == Some(1));
         let wanted =
             |part: &&RawPart| is_single || parts.is_none_or(|parts| parts.contains(&part.part));
@@ -207,14 +207,14 @@ pub fn choose_parts(
     chosen
 }
 
-/// Consecutive parts of a table that share their file.
+/// Consecutive parts of a table that share a file.
 pub(crate) struct Segment {
     pub table: Table,
     pub parts: Vec<RawPart>,
 }
 
-/// The number of buckets for a new lake, from the size of the raw files alone, so that shards
-/// agree without talking to each other.
+/// The number of buckets for a new lake, from the size of the raw files alone, so that shards agree
+/// without communication.
 pub(crate) fn bucket_count_of(parts: &BTreeMap<Table, Vec<RawPart>>) -> u32 {
     let bytes: u64 = parts
         .iter()
@@ -233,8 +233,8 @@ pub(crate) fn bucket_count_of(parts: &BTreeMap<Table, Vec<RawPart>>) -> u32 {
     u32::try_from(ordinary.max(large)).expect("a trace is smaller than an exabyte")
 }
 
-/// Cuts the parts into segments, always in the same way for the same folder, and leaves out what
-/// the lake has.
+/// Divides the parts into segments, always in the same way for the same folder, and leaves out
+/// parts in the lake.
 pub(crate) fn segments(plan: &IngestPlan, manifest: &Manifest) -> Vec<Segment> {
     let mut all = Vec::new();
     for (&table, parts) in &plan.parts {
@@ -261,7 +261,7 @@ pub(crate) fn segments(plan: &IngestPlan, manifest: &Manifest) -> Vec<Segment> {
         segment.parts.retain(|part| !manifest.has_part(segment.table, part.part));
     }
     all.retain(|segment| !segment.parts.is_empty());
-    // The largest first, so that no thread is left with a big one at the end.
+    // Largest first, so that no thread gets a large one at the end.
     all.sort_by_key(|segment| {
         std::cmp::Reverse(segment.parts.iter().map(|part| part.bytes).sum::<u64>())
     });

@@ -1,8 +1,8 @@
-//! Columns of a bucket out of the lake.
+//! Reads columns of a bucket from the lake.
 //!
-//! In: a lake folder. Out: record batches of the asked-for columns, file by file in the order of
+//! In: a lake folder. Out: record batches of the requested columns, file by file in the order of
 //! the manifest. Only files that the manifest records are read, and only if they are unchanged;
-//! other files in the folder are ignored. Of a file, only the requested columns in the stretches of
+//! other files in the folder are ignored. In a file, only the requested columns in the stretches of
 //! the bucket are read. Every returned cell has been checked ([`super::check`]): callers may rely
 //! on types, ranges and mandatory columns.
 
@@ -28,35 +28,35 @@ use super::{LakeError, LakeErrorKind};
 use crate::progress::{self, Watch};
 use crate::schema::{Source, Table};
 
-/// Rows per batch: columns of this length fit a core's cache.
+/// Rows per batch: columns of this length fit into a core's cache.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// A stretch whose rows can be read.
+/// A stretch that is open for reading.
 pub(super) struct OpenStretch {
     path: PathBuf,
     piece: Piece,
-    /// What its footer says.
+    /// The contents of its footer.
     pub(super) about: ArrowReaderMetadata,
 }
 
-/// Whether what is read is compared with its checksum.
+/// Whether bytes are compared with their checksum when they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sums {
     /// Yes: a stretch is read as a whole, once.
     Compared,
-    /// No: `verify` and a failure do so.
+    /// No: only `verify`, or a failed read, compares them.
     Trusted,
 }
 
-/// A lake that is read.
+/// An open lake.
 #[derive(Clone, Debug)]
 pub struct Lake {
     /// The folder.
     pub path: PathBuf,
-    /// What it holds.
+    /// Its contents.
     pub manifest: Manifest,
     sums: Sums,
-    /// Receives the progress of a call; by default the command line.
+    /// Receives the progress of a call; the command line does if `None`.
     watch: Option<Arc<Watch>>,
 }
 
@@ -76,20 +76,20 @@ impl Lake {
         }
     }
 
-    /// The same lake, of which whatever is read is compared with its checksum first.
+    /// The same lake, with every byte compared with its checksum before use.
     #[must_use]
     pub fn compared(&self) -> Self {
         Self { sums: Sums::Compared, ..self.clone() }
     }
 
-    /// The same lake, whose reads tell `watch` how far they are, and stop when it says so with
-    /// [`LakeErrorKind::Cancelled`]. Nothing of what was computed so far is kept.
+    /// The same lake, whose reads report their progress to `watch` and, if it asks to stop, end
+    /// with [`LakeErrorKind::Cancelled`]. Partial results are dropped.
     #[must_use]
     pub fn watched(&self, watch: &Arc<Watch>) -> Self {
         Self { watch: Some(Arc::clone(watch)), ..self.clone() }
     }
 
-    /// So many more rows are done.
+    /// Reports that this many more rows are done.
     pub(crate) fn step(&self, rows: u64) -> Result<(), LakeError> {
         let Some(watch) = &self.watch else {
             progress::step(rows);
@@ -101,29 +101,29 @@ impl Lake {
         Ok(())
     }
 
-    /// The kind of trace that it was made of.
+    /// The kind of trace.
     pub fn source(&self) -> Source {
         self.manifest.source
     }
 
-    /// Whether the table, if it is there, has a column: some have it in lakes of some sources.
+    /// Whether the table has a column in lakes of this source (even if it is not in this lake).
     pub fn has_column(&self, table: Table, column: &str) -> bool {
         table.column_idx(self.source(), column).is_some()
     }
 
-    /// What the header of the log says under `key`, line by line; nothing where there is none.
+    /// The lines of the log's header under `key`; none if there are none.
     pub fn header<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
         self.header_lines().filter(move |(name, _)| *name == key).map(|(_, value)| value)
     }
 
-    /// The header of the log: keys and values in their order.
+    /// The header of the log: keys and values in order.
     pub fn header_lines(&self) -> impl Iterator<Item = (&str, &str)> {
         let parts = self.manifest.tables.values().flat_map(|entry| &entry.parts);
         let lines = parts.flat_map(|part| &part.header);
         lines.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// What had to be assumed of the rows of a table, with how often, by its wording.
+    /// Assumptions about the rows of a table, by their text, with how often each was made.
     pub fn remarks(&self, table: Table) -> BTreeMap<&str, u64> {
         let mut remarks = BTreeMap::new();
         let parts = self.manifest.table(table).map_or(&[][..], |entry| entry.parts.as_slice());
@@ -133,7 +133,7 @@ impl Lake {
         remarks
     }
 
-    /// Over how many buckets jobs are spread.
+    /// The number of buckets over which jobs are spread.
     pub fn bucket_count(&self) -> u32 {
         self.manifest.bucket_count
     }
@@ -151,15 +151,16 @@ impl Lake {
         rows / buckets
     }
 
-    /// How many rows of a table lie in a bucket, by what is recorded of its files.
+    /// The number of rows of a table in a bucket, as recorded in the manifest.
     pub(crate) fn rows_of(&self, table: Table, bucket: u32) -> usize {
         let stretches = self.files(table).iter().flat_map(|file| places_of(file, Some(bucket)));
         let rows = stretches.fold(0, |sum: u64, (_, stretch)| sum.saturating_add(stretch.rows));
-        // Room is made for no more than can be numbered, whatever a damaged record says.
+        // Memory is never reserved for more rows than 32 bits can number, even if a record is
+        // damaged.
         u32::try_from(rows).unwrap_or(0) as usize
     }
 
-    /// Whether any row of the table could be there.
+    /// Whether the lake has any part of the table.
     pub fn has(&self, table: Table) -> bool {
         self.manifest.table(table).is_some()
     }
@@ -172,7 +173,7 @@ impl Lake {
     /// Refuses a lake of a kind of trace that records no GPUs.
     ///
     /// # Errors
-    /// It is one.
+    /// The kind of trace has none.
     pub fn require_gpus(&self) -> Result<(), LakeError> {
         self.require(Table::TaskEvents)?;
         if self.has_column(Table::TaskEvents, "gpu_request") {
@@ -181,7 +182,7 @@ impl Lake {
         Err(LakeError::new(&self.path, LakeErrorKind::NoGpus(self.source())))
     }
 
-    /// Why a table is not there.
+    /// The reason why a table is missing.
     fn without(&self, table: Table) -> LakeErrorKind {
         let kind = self.source();
         if kind.tables().contains(&table) {
@@ -196,7 +197,7 @@ impl Lake {
         self.manifest.table(table).map_or(&[][..], |entry| entry.files.as_slice())
     }
 
-    /// Checks that a recorded file is there with its recorded size.
+    /// Checks that a recorded file exists and has its recorded size.
     pub(super) fn check_file(&self, file: &FileEntry) -> Result<PathBuf, LakeError> {
         let path = self.path.join(&file.path);
         let other = |problem: String| LakeError::new(&path, LakeErrorKind::OtherFile(problem));
@@ -207,8 +208,8 @@ impl Lake {
         Ok(path)
     }
 
-    /// Paths of the files of a table, for an engine that reads them by itself: each file is
-    /// checked, and the cells of the columns for which `is_read` holds.
+    /// Paths of the files of a table, for an engine that reads them itself. Each file is checked,
+    /// and so are the cells of the columns for which `is_read` holds.
     pub fn paths(
         &self,
         table: Table,
@@ -231,9 +232,8 @@ impl Lake {
         self.files(table).iter().map(check).collect()
     }
 
-    /// The stretches of a bucket as Parquet files in memory, for an engine that reads them by
-    /// itself, with the cells of the columns for which `is_read` holds; these are checked, and the
-    /// others are not there (but their place is).
+    /// The stretches of a bucket as Parquet files in memory, for an engine that reads them itself.
+    /// Cells of columns for which `is_read` holds are checked; those of other columns are zeros.
     pub fn streams(
         &self,
         table: Table,
@@ -276,7 +276,7 @@ impl Lake {
         columns.iter().try_for_each(|column| self.find_column(table, column).map(drop))
     }
 
-    /// The name of a column of a table, as the lake has it.
+    /// The name of a column of a table, as in the lake.
     ///
     /// # Errors
     /// Lakes of this kind have no such column.
@@ -292,15 +292,15 @@ impl Lake {
         })
     }
 
-    /// A check of the rows of a bucket of a file.
+    /// A check for the rows of a bucket in a file.
     fn row_check(&self, table: Table, bucket: u32, columns: &[&'static str]) -> RowCheck {
         let span = self.manifest.table(table).map_or((i64::MAX, i64::MIN), TableEntry::span_us);
         RowCheck::new((table, self.source(), self.bucket_count()), span, bucket, columns)
     }
 
-    /// Reads columns of a table, in the order asked for: a bucket's one file after the other,
-    /// since buckets are read side by side (and a thread that waited for files in here would begin
-    /// another bucket meanwhile, and hold two), all buckets' files side by side.
+    /// Reads columns of a table in the requested order. The files of one bucket are read one after
+    /// another, since buckets are read in parallel: a thread that waited for files here would start
+    /// another bucket and hold two. Files of all buckets are read in parallel.
     pub fn read(
         &self,
         table: Table,
@@ -325,7 +325,7 @@ impl Lake {
         Ok(batches?.into_iter().flatten().collect())
     }
 
-    /// Hands out the batches of a table in a bucket one by one, in the same order.
+    /// Passes on the batches of a table in a bucket one by one, in the same order.
     pub fn scan(
         &self,
         table: Table,
@@ -339,7 +339,7 @@ impl Lake {
             .try_for_each(|file| self.scan_file(table, file, bucket, columns, &mut take))
     }
 
-    /// The same of a file.
+    /// Passes on the batches of a file in the same way.
     pub(super) fn scan_file(
         &self,
         table: Table,
@@ -348,7 +348,7 @@ impl Lake {
         columns: &[&'static str],
         take: &mut dyn FnMut(RecordBatch),
     ) -> Result<(), LakeError> {
-        // The rows of a bucket are in the order of time wherever in the file they lie.
+        // The rows of a bucket are ordered by time across its stretches in the file.
         let mut checks: BTreeMap<u32, RowCheck> = BTreeMap::new();
         for (start, stretch) in places_of(file, bucket) {
             self.step(0)?;
@@ -392,7 +392,7 @@ fn places_of(file: &FileEntry, bucket: Option<u32>) -> impl Iterator<Item = (u64
     file.stretches.places().filter(move |(_, stretch)| is_wanted(stretch))
 }
 
-/// What the footer of a whole file says.
+/// Reads the footer of a whole file.
 pub(super) fn whole_file(path: &Path) -> Result<ArrowReaderMetadata, LakeErrorKind> {
     let file = File::open(path).map_err(LakeErrorKind::Io)?;
     ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(of_parquet)
@@ -406,7 +406,7 @@ fn check_count(found: i64, recorded: u64) -> Result<(), LakeErrorKind> {
 }
 
 impl OpenStretch {
-    /// Where the columns of a row group lie, in file order.
+    /// Byte ranges of the columns of a row group, in file order.
     fn ranges(
         &self,
         group: &RowGroupMetaData,
@@ -430,7 +430,7 @@ impl OpenStretch {
         ProjectionMask::columns(self.about.parquet_schema(), columns.iter().copied())
     }
 
-    /// Its bytes, those of other columns left out.
+    /// Its bytes, with zeros in place of other columns.
     fn sparse(&self, columns: &[&'static str]) -> Result<Vec<u8>, LakeErrorKind> {
         let mask = self.mask(columns);
         let (mut all, mut end) = (Vec::new(), 0);
@@ -443,7 +443,7 @@ impl OpenStretch {
     }
 }
 
-/// Hands out the batches of a stretch, row group by row group.
+/// Passes on the batches of a stretch, row group by row group.
 fn scan_stretch(
     open: &OpenStretch,
     columns: &[&'static str],
@@ -463,7 +463,7 @@ fn scan_stretch(
             .map_err(|error| fail(of_parquet(error)))?;
         for batch in reader {
             let batch = batch.map_err(|error| fail(LakeErrorKind::Parquet(error.into())))?;
-            // The reader gives columns in the file's order; callers get the order they asked for.
+            // The reader returns columns in file order; callers get the requested order.
             let order: Vec<usize> = columns
                 .iter()
                 .map(|column| batch.schema().index_of(column).expect("checked above"))

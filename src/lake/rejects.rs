@@ -1,8 +1,8 @@
-//! Lines that gave no row, on their way to disk.
+//! Writes rejected lines to disk.
 //!
 //! In: rejects of a part, as they occur. Out: a CSV file next to the lake's tables, and its entry
-//! in the manifest. Memory holds the first few and the counts, however many there are; at most
-//! [`BYTES_MAX`] of text is kept, and the rest is counted.
+//! in the manifest. Only the first few rejects and the counts are in memory; at most [`BYTES_MAX`]
+//! of text is stored, and further rejects are only counted.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,43 +13,43 @@ use super::{LakeError, LakeErrorKind};
 use crate::cells;
 use crate::sources::{Reject, RejectReason};
 
-/// Bytes of rejects that are kept of a part.
+/// Most bytes of rejects that are stored per part.
 const BYTES_MAX: u64 = 256 << 20;
 
 /// Rejects shown in an error.
 const SHOWN: usize = 10;
 
-/// What is counted of the lines whose text is not kept.
+/// The reason under which lines are counted whose text is not stored.
 pub(super) const LEFT_OUT: &str = "lines without a row beyond the first 256 MiB: counted, not \
 stored";
 
 /// The rejects of a part so far.
 pub(super) struct RejectLog {
     part: u32,
-    /// Where they are written, once there is one.
+    /// The file, once there is a reject.
     beside: PathBuf,
     writer: Option<csv::Writer<BufWriter<File>>>,
     bytes: u64,
-    /// The first of them.
+    /// The first rejects.
     pub(super) first: Vec<Reject>,
     reasons: BTreeMap<RejectReason, u64>,
-    /// Whether all of them are wrong as a line, and not in a column.
+    /// Whether all of them concern the whole line rather than one column.
     pub(super) are_of_lines: bool,
     left_out: u64,
 }
 
-/// The rejects of a part that was read to its end.
+/// The rejects of a completely read part.
 pub(super) struct Rejected {
     /// The file, if there is any.
     pub(super) beside: Option<PathBuf>,
-    /// How many there are, by reason.
+    /// Numbers of rejects, by reason.
     pub(super) reasons: BTreeMap<String, u64>,
-    /// How many of them are not in the file.
+    /// Number of rejects that are not in the file.
     pub(super) left_out: u64,
 }
 
 impl RejectLog {
-    /// Of a part; they go to `beside`.
+    /// A log for the rejects of a part, written to `beside`.
     pub(super) fn new(part: u32, beside: PathBuf) -> Self {
         Self {
             part,
@@ -63,12 +63,12 @@ impl RejectLog {
         }
     }
 
-    /// How many there are.
+    /// Number of rejects.
     pub(super) fn count(&self) -> u64 {
         self.reasons.values().sum()
     }
 
-    /// Takes the next ones.
+    /// Adds further rejects.
     pub(super) fn add(&mut self, rejects: &mut Vec<Reject>) -> Result<(), LakeError> {
         for reject in rejects.drain(..) {
             *self.reasons.entry(reject.reason).or_default() += 1;
@@ -107,7 +107,7 @@ impl RejectLog {
         Ok(())
     }
 
-    /// Puts the file on disk.
+    /// Syncs the file to disk.
     pub(super) fn finish(self) -> Result<Rejected, LakeError> {
         let beside = match self.writer {
             None => None,

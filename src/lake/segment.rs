@@ -1,10 +1,10 @@
-//! The format of a file of the lake: whole Parquet streams one after the other, and a footer over
+//! The format of a file of the lake: complete Parquet streams one after another, and a footer for
 //! all of them.
 //!
-//! In: the rows of each bucket as a Parquet stream. Out: one Parquet file that any tool reads as
-//! such, of which the rows of a bucket (a stretch) can be read without the rest, by their place,
-//! which the manifest records. A stretch is a whole Parquet file in itself, with offsets from its
-//! own start; the footer of the file lists the same row groups with offsets from the file's.
+//! In: the rows of each bucket as a Parquet stream. Out: one Parquet file that any tool can read.
+//! The rows of a bucket (a stretch) can be read alone by their position, which the manifest
+//! records. A stretch is a complete Parquet file itself, with offsets from its own start; the
+//! footer of the file lists the same row groups with offsets from the start of the file.
 //!
 //! ```text
 //!  PAR1 │ stretch of bucket 0 │ stretch of bucket 1 │ ... │ footer of all row groups │ PAR1
@@ -30,16 +30,16 @@ use serde::{Deserialize, Serialize};
 use super::reads;
 use crate::schema::Table;
 
-/// What a Parquet file begins and ends with.
+/// The first and last bytes of a Parquet file.
 const MAGIC: &[u8] = b"PAR1";
 
-/// The key of the footer under which stands the bucket of each row group.
+/// The key in the footer that holds the bucket of each row group.
 const BUCKETS_KEY: &str = "jobfate.bucket_of_row_group";
 
-/// Ranges that lie closer together than this are read in one go.
+/// Ranges closer together than this are read in one go.
 const GAP_BYTES: u64 = 16 << 10;
 
-/// Bytes read for the header of a page that is not held.
+/// Bytes read for the header of a page that is not in memory.
 const HEADER_BYTES: u64 = 4 << 10;
 
 /// The rows of a bucket in a file.
@@ -55,11 +55,11 @@ pub struct Stretch {
     pub crc32: u32,
 }
 
-/// The stretches of a file in the order in which they lie in it, the first right after the four
-/// bytes that every Parquet file begins with.
+/// The stretches of a file in file order; the first follows the four bytes with which every Parquet
+/// file begins.
 ///
-/// In the manifest they are a text of `BUCKET:ROWS:BYTES:CRC32`, the last in hexadecimal, with
-/// spaces between.
+/// In the manifest they are a text of `BUCKET:ROWS:BYTES:CRC32`, separated by spaces; the CRC-32 is
+/// hexadecimal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Stretches(pub Vec<Stretch>);
@@ -101,7 +101,7 @@ impl TryFrom<String> for Stretches {
 }
 
 impl Stretches {
-    /// The stretches with the place in the file where each begins.
+    /// The stretches, each with its start in the file.
     pub(super) fn places(&self) -> impl Iterator<Item = (u64, Stretch)> {
         let mut next = MAGIC.len() as u64;
         self.0.iter().map(move |&stretch| {
@@ -111,7 +111,7 @@ impl Stretches {
         })
     }
 
-    /// Where the last one ends and the footer begins.
+    /// The end of the last stretch, where the footer begins.
     pub(super) fn end(&self) -> u64 {
         self.places()
             .last()
@@ -119,7 +119,7 @@ impl Stretches {
     }
 }
 
-/// Joins Parquet streams of one schema to a file.
+/// Joins Parquet streams of one schema into a file.
 pub struct Joiner<W: Write> {
     out: W,
     offset: u64,
@@ -146,8 +146,8 @@ impl<W: Write> Joiner<W> {
         })
     }
 
-    /// Adds the rows of a bucket, a whole Parquet stream with what its footer says and the CRC-32
-    /// of its bytes.
+    /// Adds the rows of a bucket: a complete Parquet stream, the contents of its footer and the
+    /// CRC-32 of its bytes.
     ///
     /// # Errors
     /// It cannot be written.
@@ -172,12 +172,12 @@ impl<W: Write> Joiner<W> {
         Ok(())
     }
 
-    /// Writes the footer and returns where everything lies; a file has at least one stretch.
+    /// Writes the footer and returns the positions; a file has at least one stretch.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn finish(mut self) -> Result<(W, Stretches), ParquetError> {
-        let about = self.about.expect("a file is begun for a stretch");
+        let about = self.about.expect("a file has at least one stretch");
         let rows = self.row_groups.iter().map(RowGroupMetaData::num_rows).sum();
         let keys = vec![KeyValue::new(BUCKETS_KEY.to_owned(), self.buckets)];
         let about = FileMetaData::new(
@@ -196,7 +196,7 @@ impl<W: Write> Joiner<W> {
     }
 }
 
-/// The row group as the footer of the whole file has it.
+/// The row group as in the footer of the whole file.
 pub(super) fn moved(
     group: &RowGroupMetaData,
     ordinal: usize,
@@ -227,14 +227,14 @@ pub(super) fn moved(
     moved.build()
 }
 
-/// A stretch of a file as a Parquet reader sees it: a file of its own.
+/// A stretch of a file that a Parquet reader sees as a separate file.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     table: Table,
     file: Arc<File>,
     start: u64,
     len: u64,
-    /// Ranges of it that are in memory, ascending.
+    /// Ranges of it in memory, ascending.
     held: Vec<(u64, Bytes)>,
 }
 
@@ -262,13 +262,13 @@ impl Piece {
         Ok(bytes.into())
     }
 
-    /// Reads all of it and keeps that in memory.
+    /// Reads all of it into memory.
     pub(super) fn hold_all(&mut self) -> io::Result<&Bytes> {
         self.held = vec![(0, self.read(0, self.len)?)];
         Ok(&self.held[0].1)
     }
 
-    /// The same stretch with some ranges (ascending) in memory, read in as few steps as fits.
+    /// The same stretch with some ranges (ascending) in memory, read in few steps.
     pub(super) fn holding(&self, ranges: &[(u64, u64)]) -> io::Result<Self> {
         if self.held.iter().any(|(start, bytes)| *start == 0 && bytes.len() as u64 == self.len) {
             return Ok(self.clone());
@@ -280,8 +280,8 @@ impl Piece {
         Ok(Self { held: held?, ..self.clone() })
     }
 
-    /// A copy of the stretch of which only some ranges (ascending) and the end, from `footer` on,
-    /// have been read; the rest are zeros that take no memory.
+    /// A copy of the stretch with only some ranges (ascending) and the end from `footer` on; all
+    /// other bytes are zeros, which take no memory.
     pub(super) fn sparse(&self, ranges: &[(u64, u64)], footer: u64) -> io::Result<Vec<u8>> {
         let mut all = vec![0; usize::try_from(self.len).map_err(io::Error::other)?];
         for (start, end) in joined(&[ranges, &[(footer, self.len)]].concat()) {
@@ -294,7 +294,7 @@ impl Piece {
         Ok(all)
     }
 
-    /// A part of it from memory, if it is held.
+    /// A part of it from memory, if it is there.
     fn held(&self, start: u64) -> Option<Bytes> {
         let at = self.held.partition_point(|(begin, _)| *begin <= start).checked_sub(1)?;
         let (begin, bytes) = &self.held[at];
@@ -303,7 +303,7 @@ impl Piece {
     }
 }
 
-/// Ranges with those joined that lie close together.
+/// Merges ranges that are close together.
 fn joined(ranges: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut all: Vec<(u64, u64)> = Vec::new();
     for &(start, end) in ranges {
@@ -342,7 +342,7 @@ impl ChunkReader for Piece {
     }
 }
 
-/// Where the bytes of a column chunk lie; nothing if its footer contradicts itself.
+/// The byte range of a column chunk; `None` if its footer contradicts itself.
 pub(super) fn range_of_chunk(chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let first = match chunk.dictionary_page_offset() {
         Some(dictionary) => dictionary.min(chunk.data_page_offset()),

@@ -1,5 +1,5 @@
-//! Wherever a lake is cut, it holds the rows of the raw parts: by `row_id`, bucket by bucket, and
-//! for a program that knows nothing of buckets. The expected rows come from the text alone.
+//! A lake holds the rows of the raw parts, however it is divided: by `row_id`, bucket by bucket,
+//! and for a program without knowledge of buckets. The expected rows come from the text alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -30,7 +30,7 @@ fn line() -> impl Strategy<Value = Line> {
     (0..50_i64, 1..40_i64, 0..3, 0..9, user, prop::option::of((0..4_u8).prop_map(f32::from)))
 }
 
-/// Lines of a part, most often in the order of time.
+/// Lines of a part, most often ordered by time.
 fn part() -> impl Strategy<Value = Vec<Line>> {
     (prop::collection::vec(line(), 0..60), prop::bool::weighted(0.7)).prop_map(
         |(mut lines, is_sorted)| {
@@ -42,7 +42,7 @@ fn part() -> impl Strategy<Value = Vec<Line>> {
     )
 }
 
-/// How a lake comes about: buckets, cut, threads, shards.
+/// How a lake is made: buckets, division, threads, shards.
 type Way = (u32, u64, usize, usize, u32);
 
 fn way() -> impl Strategy<Value = Way> {
@@ -107,7 +107,7 @@ fn add(batch: &RecordBatch, rows: &mut Vec<(i64, Line)>) {
     }
 }
 
-/// The rows of a file as any reader of Parquet finds them, with the bucket that its footer tells.
+/// The rows of a file as any Parquet reader finds them, with the bucket from its footer.
 fn rows_of_file(path: &Path) -> Vec<(u32, Vec<(i64, Line)>)> {
     let open = || ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
     let about = open();
@@ -155,7 +155,7 @@ fn check(parts: &[Vec<Line>], way: Way) {
     }
     assert_eq!(found.len(), expected.len());
     assert_eq!(found.into_iter().collect::<BTreeMap<i64, Line>>(), expected);
-    // File by file, each bucket of it in the order of time.
+    // File by file, with each of its buckets ordered by time.
     let mut found = Vec::new();
     for file in lake.files(Table::TaskEvents) {
         let mut last: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
@@ -170,7 +170,7 @@ fn check(parts: &[Vec<Line>], way: Way) {
     }
     assert_eq!(found.len(), expected.len());
     assert_eq!(found.into_iter().collect::<BTreeMap<i64, Line>>(), expected);
-    // Nothing else lies there.
+    // There are no other files.
     let recorded: BTreeSet<String> =
         lake.files(Table::TaskEvents).iter().map(|file| file.path.clone()).collect();
     let names = fs::read_dir(path.join("task_events")).into_iter().flatten();
@@ -206,8 +206,8 @@ fn the_rows_of_one_part_may_take_several_runs_and_files() {
         lake.files(Table::TaskEvents).iter().map(|file| file.stretches.0.len()).collect::<Vec<_>>()
     };
     assert_eq!(files(std::slice::from_ref(&ordered), 1000), [3]);
-    // A block of text is one push: runs are as long as parts here.
+    // A block of text is one push, so runs are as long as parts here.
     assert_eq!(files(&[ordered.clone(), (100..200).map(line).collect()], 1), [6]);
-    assert_eq!(files(&[ordered.clone(), ordered.clone()], 1), [3, 3], "not in the order of time");
-    assert_eq!(files(&[ordered.clone(), ordered], 1000), [3], "put in the order of time");
+    assert_eq!(files(&[ordered.clone(), ordered.clone()], 1), [3, 3], "not ordered by time");
+    assert_eq!(files(&[ordered.clone(), ordered], 1000), [3], "sorted by time");
 }

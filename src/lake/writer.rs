@@ -1,13 +1,13 @@
-//! Rows of a few consecutive parts to one Parquet file.
+//! Writes the rows of a few consecutive parts to Parquet files.
 //!
 //! In: row blocks in file order. Out: synced files in a folder next to the lake's tables, and the
-//! entries that describe them; the caller renames them into place. Memory holds at most
-//! [`RUN_ROWS_MAX`] rows and [`RUN_TEXT_MAX`] bytes of names at a time: after that a run is
-//! written, bucket by bucket, and the next begun.
+//! entries that describe them; the caller renames them. At most [`RUN_ROWS_MAX`] rows and
+//! [`RUN_TEXT_MAX`] bytes of names are in memory: then the run is written, bucket by bucket, and
+//! the next one starts.
 //!
-//! Inside a bucket of a file rows are in the order of (time, `row_id`). Parts of the real trace are
-//! in time order already, so this is a check and no sort; a run that begins before the last row of
-//! the same bucket begins another file.
+//! Inside a bucket of a file, rows are ordered by (time, `row_id`). Parts of the real trace are
+//! already ordered by time, so this is usually a check and not a sort; a run that starts before the
+//! last row of the same bucket starts another file.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -23,38 +23,38 @@ use crate::files::Summed;
 use crate::schema::{self, Source, Table};
 use crate::sources::RowBlock;
 
-/// Most rows held in memory by one writer.
+/// Most rows in memory per writer.
 const RUN_ROWS_MAX: usize = 3 << 18;
 
-/// The same of a lake of so many buckets that their row groups would be small.
+/// Most rows if a lake has so many buckets that their row groups would be small.
 const LARGE_RUN_ROWS_MAX: usize = 1 << 20;
 
-/// Most bytes of names held in memory by one writer: more than ordinary rows have. They are held
-/// up to three times while they are put in the order of time and written.
+/// Most bytes of names in memory per writer: more than usual rows have. During sorting and writing
+/// there are up to three copies.
 const RUN_TEXT_MAX: usize = 160 << 20;
 
-/// The same of a log.
+/// Most bytes of names for a log.
 const LOG_RUN_TEXT_MAX: usize = 64 << 20;
 
-/// A lake of so many buckets is large.
+/// A lake with at least this many buckets is large.
 pub(super) const LARGE_BUCKETS: u32 = 128;
 
-/// The same of a log, whose rows have two to three times as many columns and are held twice while
-/// they are put in the order of time.
+/// Most rows for a log: they have two to three times as many columns, and sorting needs a second
+/// copy.
 const LOG_RUN_ROWS_MAX: usize = 1 << 18;
 
-/// Runs in a file: its footer lists every row group, and is held until the file is whole.
+/// Most runs in a file: its footer lists every row group, and is in memory until the file ends.
 const FILE_RUNS_MAX: u32 = 16;
 
-/// Buckets that are encoded side by side before they are written one after the other.
+/// Buckets that are encoded in parallel before they are written in order.
 const AT_ONCE: usize = 8;
 
 /// A Parquet file that waits for its final name.
 #[derive(Debug)]
 pub(crate) struct WrittenFile {
-    /// Where it lies now.
+    /// Its temporary path.
     pub beside: PathBuf,
-    /// Which file of the segment, from 0.
+    /// Its number in the segment, from 0.
     pub number: u32,
     pub rows: u64,
     pub bytes: u64,
@@ -64,14 +64,14 @@ pub(crate) struct WrittenFile {
 
 /// Collects the rows of a segment and writes them bucket by bucket.
 ///
-/// One writer serves many segments of a table, one after the other, and keeps its memory: fresh
-/// pages for every segment cost a seventh of the time of an ingest.
+/// One writer is used for many segments of a table in turn and keeps its memory: new memory pages
+/// for every segment took a seventh of the time of an ingest.
 pub(crate) struct SegmentWriter {
     table: Table,
     source: Source,
     folder: PathBuf,
     buckets: Vec<Bucket>,
-    /// Memory for the streams of buckets that are encoded side by side.
+    /// Buffers for the streams of buckets that are encoded in parallel.
     streams: Vec<Vec<u8>>,
     row_count: usize,
     text_bytes: usize,
@@ -82,7 +82,7 @@ pub(crate) struct SegmentWriter {
     files: Vec<WrittenFile>,
 }
 
-/// A file that takes further runs.
+/// A file that can take further runs.
 struct OpenFile {
     beside: PathBuf,
     joiner: Joiner<Summed>,
@@ -100,7 +100,7 @@ impl OpenFile {
         Ok(Self { beside, joiner, runs: 0, last_times: vec![i64::MIN; bucket_count] })
     }
 
-    /// Whether rows in the order of time continue where those in the file end.
+    /// Whether rows ordered by time continue where the rows in the file end.
     fn takes(&self, buckets: &[Bucket]) -> bool {
         let goes_on = |(last, bucket): (&i64, &Bucket)| {
             bucket.rows.i64_cells(0).first().is_none_or(|first| last <= first)
@@ -108,7 +108,7 @@ impl OpenFile {
         self.runs < FILE_RUNS_MAX && self.last_times.iter().zip(buckets).all(goes_on)
     }
 
-    /// Puts the file on disk.
+    /// Syncs the file to disk.
     fn finish(self, number: usize) -> Result<WrittenFile, LakeError> {
         let fail = |kind| LakeError::new(&self.beside, kind);
         let (sums, stretches) = self.joiner.finish().map_err(|error| fail(of_parquet(error)))?;
@@ -140,7 +140,7 @@ impl Bucket {
         }
     }
 
-    /// Puts the rows in the order of (time, `row_id`).
+    /// Sorts the rows by (time, `row_id`).
     fn order(&mut self) {
         if self.is_in_time_order {
             return;
@@ -153,8 +153,8 @@ impl Bucket {
         self.is_in_time_order = true;
     }
 
-    /// Forgets the rows and keeps their memory, unless that is far more than a bucket's share: a
-    /// job of very many tasks would otherwise leave its mark in one bucket after the other.
+    /// Clears the rows and keeps their memory, unless it is far more than a bucket's share:
+    /// otherwise a job of very many tasks would enlarge one bucket after another.
     fn clear(&mut self, rows_kept: usize) {
         if rows_kept < self.rows.row_ids.capacity() {
             self.rows = RowBlock::new(self.rows.table, self.rows.source, 0);
@@ -164,7 +164,7 @@ impl Bucket {
         self.is_in_time_order = true;
     }
 
-    /// Encodes the rows and forgets them; nothing where there are none.
+    /// Encodes the rows and clears them; `None` if there are none.
     fn encode(
         &mut self,
         number: u32,
@@ -222,7 +222,7 @@ impl Spread {
 }
 
 impl SegmentWriter {
-    /// A writer of one segment of `table`, whose files lie in `folder` until they are published.
+    /// A writer of one segment of `table`, whose files are in `folder` until they are published.
     pub(crate) fn new(
         table: Table,
         source: Source,
@@ -254,7 +254,7 @@ impl SegmentWriter {
         }
     }
 
-    /// Takes the next block, while it is still in the cache of the core that parsed it.
+    /// Adds a block, while it is still in the cache of the core that parsed it.
     pub(crate) fn push(&mut self, block: &RowBlock) -> Result<(), LakeError> {
         let spread = Spread::new(block, self.buckets.len());
         for (idx, bucket) in self.buckets.iter_mut().enumerate() {
@@ -266,14 +266,14 @@ impl SegmentWriter {
         if is_full { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what is left and returns the files; the writer is then ready for the next segment.
+    /// Writes the rest and returns the files; the writer is then ready for the next segment.
     pub(crate) fn finish(&mut self) -> Result<Vec<WrittenFile>, LakeError> {
         self.flush()?;
         self.close_file()?;
         Ok(std::mem::take(&mut self.files))
     }
 
-    /// Forgets the rows of a segment that cannot be finished.
+    /// Drops the rows of a segment that cannot be finished.
     pub(crate) fn abandon(&mut self) {
         let rows_kept = self.rows_kept();
         self.buckets.iter_mut().for_each(|bucket| bucket.clear(rows_kept));
@@ -283,7 +283,7 @@ impl SegmentWriter {
         self.text_bytes = 0;
     }
 
-    /// Where its files lie until they are published.
+    /// The folder of its files until they are published.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -293,13 +293,13 @@ impl SegmentWriter {
         self.table
     }
 
-    /// Rows whose memory a bucket keeps: vectors grow by doubling, so that one just above its share
-    /// of a run has room for twice as many.
+    /// Rows whose memory a bucket keeps: vectors grow by doubling, so one just above its share of a
+    /// run has room for twice as many.
     fn rows_kept(&self) -> usize {
         self.run_rows_max / self.buckets.len() * 5 / 2
     }
 
-    /// Puts the file that takes runs on disk.
+    /// Syncs the file that takes runs to disk.
     fn close_file(&mut self) -> Result<(), LakeError> {
         if let Some(open) = self.open.take() {
             self.files.push(open.finish(self.files.len())?);
@@ -359,7 +359,7 @@ impl SegmentWriter {
     }
 }
 
-/// The number of a bucket, by its place among those encoded side by side.
+/// The number of a bucket, from its position among those encoded in parallel.
 fn number_of(chunk_idx: usize, idx: usize) -> u32 {
     u32::try_from(chunk_idx * AT_ONCE + idx).expect("there are few buckets")
 }

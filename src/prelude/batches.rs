@@ -1,4 +1,4 @@
-//! Rows of a table, as record batches of Arrow.
+//! Rows of a table as Arrow record batches.
 
 use arrow::record_batch::RecordBatch;
 
@@ -6,7 +6,7 @@ use super::Error;
 use crate::lake::Lake;
 use crate::schema::Table;
 
-/// Which rows of a table are read; made by [`Lake::batches`].
+/// Selects rows of a table to read; made by [`Lake::batches`].
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a question does nothing until it is asked"]
 pub struct Batches<'a> {

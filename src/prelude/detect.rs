@@ -23,7 +23,7 @@ pub struct DetectQuestion<'a> {
 }
 
 impl Lake {
-    /// Asks which tasks these detectors would have flagged, and how right the flags were.
+    /// Asks which tasks these detectors would have flagged, and how many flags were right.
     ///
     /// ```
     /// use jobfate::prelude::*;
@@ -43,8 +43,8 @@ impl Lake {
 }
 
 impl DetectQuestion<'_> {
-    /// Where progress comes from; [`ProgressModel::Siblings`] by default, which an operator could
-    /// have known. The other two are oracles: they use the attempt's own end.
+    /// The source of progress; by default [`ProgressModel::Siblings`], which an operator could have
+    /// used. The other two are oracles: they use the attempt's own end.
     pub fn progress(mut self, model: ProgressModel) -> Self {
         self.plan.walk.progress = model;
         self
@@ -56,13 +56,13 @@ impl DetectQuestion<'_> {
         self
     }
 
-    /// The definitions of a straggler, one or several.
+    /// The definitions of a straggler; one or more.
     pub fn truths(mut self, truths: impl IntoIterator<Item = Truth>) -> Self {
         self.plan.truths = truths.into_iter().collect();
         self
     }
 
-    /// Groups of fewer finished tasks are left out; 10 by default.
+    /// The smallest group, by finished tasks, that is included; 10 by default.
     pub fn tasks_min(mut self, tasks_min: usize) -> Self {
         self.plan.tasks_min = tasks_min;
         self
@@ -85,7 +85,7 @@ impl DetectQuestion<'_> {
         self.run_with(|_| ())
     }
 
-    /// The same, and passes on every flag, bucket by bucket.
+    /// Runs the detectors and passes on every flag, bucket by bucket.
     ///
     /// # Errors
     /// As [`run`](Self::run).

@@ -1,4 +1,4 @@
-//! The one error that the front door returns.
+//! The error type of the prelude.
 
 use thiserror::Error;
 
@@ -11,8 +11,8 @@ use crate::replay::detect::DetectPlanError;
 use crate::sources::SourceError;
 use crate::synth::SynthError;
 
-/// A question could not be answered. The text says what could not be done; the cause follows
-/// through [`source`](std::error::Error::source).
+/// A question could not be answered. The text says what failed; the cause follows through
+/// [`source`](std::error::Error::source).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -37,7 +37,7 @@ pub enum Error {
     /// A generated trace could not be written.
     #[error(transparent)]
     Synth(#[from] SynthError),
-    /// A setting that makes no sense.
+    /// An invalid setting.
     #[error("{0}")]
     Setting(String),
 }
@@ -55,7 +55,7 @@ impl Error {
         }
     }
 
-    /// What to do about it, where that is known.
+    /// Advice for the user, if there is any.
     pub fn hint(&self) -> Option<String> {
         let fault: &dyn Fault = match self {
             Self::Lake(error) => error,

@@ -1,4 +1,4 @@
-//! A raw trace into a lake, with progress and a way to stop.
+//! Ingests a raw trace into a lake, with progress and a way to stop.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -31,9 +31,9 @@ pub struct Ingested {
     pub lake: Option<Lake>,
     /// Parts stored by this run, by table and number.
     pub stored: Vec<(Table, PartEntry)>,
-    /// Parts that the lake had already.
+    /// Parts that were already in the lake.
     pub skipped: usize,
-    /// Parts with a fault.
+    /// Parts that failed.
     pub failed: Vec<FailedPart>,
     /// Whether the callback stopped it. Every part in [`stored`](Self::stored) is completely in the
     /// lake; a part that was being read is not in it. Running the same ingest again adds the rest.
@@ -58,8 +58,9 @@ impl Ingest {
         Ok(Self::new(folder.source, Origin::of_folder(trace.as_ref()), parts))
     }
 
-    /// Files of another format, which `parser` reads: each is a part of a table. Its rows have the
-    /// columns, units and conventions of the source `like`, which the lake records as its own.
+    /// Files of another format, which `parser` reads; each is a part of a table. Its rows have the
+    /// columns, units and conventions of the source `like`, which the lake records as its own
+    /// source.
     ///
     /// # Errors
     /// A file does not exist, or is not a regular file.
@@ -93,13 +94,13 @@ impl Ingest {
         Self { plan, watch: Watch::default() }
     }
 
-    /// The folder of the lake, `lake` by default; parts that it already has are skipped.
+    /// The folder of the lake, `lake` by default; parts that are already there are skipped.
     pub fn into(mut self, lake: impl Into<PathBuf>) -> Self {
         self.plan.lake = lake.into();
         self
     }
 
-    /// Takes only these tables.
+    /// Ingests only these tables.
     pub fn tables(mut self, tables: impl IntoIterator<Item = Table>) -> Self {
         let tables: Vec<Table> = tables.into_iter().collect();
         self.plan.parts.retain(|table, _| tables.contains(table));
@@ -112,7 +113,7 @@ impl Ingest {
         self
     }
 
-    /// Over how many buckets jobs are spread in a new lake; by size by default.
+    /// The number of buckets of a new lake; chosen by size by default.
     pub fn buckets(mut self, count: u32) -> Self {
         self.plan.bucket_count = Some(count);
         self
@@ -124,7 +125,7 @@ impl Ingest {
         self
     }
 
-    /// How many threads; one per core by default.
+    /// The number of threads; one per core by default.
     pub fn threads(mut self, count: usize) -> Self {
         self.plan.threads = count;
         self
@@ -140,10 +141,10 @@ impl Ingest {
         self
     }
 
-    /// Reads what the lake does not have yet.
+    /// Ingests what the lake does not have yet.
     ///
     /// # Errors
-    /// Faults of the lake, the settings or the machine. Faults of single parts are in
+    /// A problem of the lake, the settings or the machine. Faults of single parts are in
     /// [`Ingested::failed`].
     pub fn run(self) -> Result<Ingested, Error> {
         let progress = part::Progress { watch: self.watch, ..part::Progress::default() };

@@ -1,8 +1,8 @@
-//! The front door: everything that most programs need, by one `use jobfate::prelude::*`.
+//! Everything that most programs need, with one `use jobfate::prelude::*`.
 //!
 //! Questions are builders in the order of a sentence: the data, the settings, and then the answer.
 //! Times are whole microseconds of the trace clock ([`SECOND`], [`HOUR`], [`DAY`]). A call that
-//! takes seconds takes a callback ([`Progress`]) that may stop it.
+//! takes seconds accepts a callback ([`Progress`]) that can stop it.
 
 mod batches;
 mod detect;
@@ -79,7 +79,7 @@ pub const DAY: i64 = 24 * HOUR;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cpu {
-    /// [`Measured`](Self::Measured) if the lake records the CPU time used, and otherwise
+    /// [`Measured`](Self::Measured) if the lake records the CPU time used; otherwise
     /// [`Requested`](Self::Requested), or [`Slots`](Self::Slots) for a log of map-reduce jobs.
     #[default]
     BestAvailable,
@@ -90,14 +90,14 @@ pub enum Cpu {
     Published,
     /// CPU request times running time.
     Requested,
-    /// Time running.
+    /// Running time.
     Slots,
-    /// GPUs requested times the time for which they were held.
+    /// GPUs requested times the time held.
     GpuSlots,
 }
 
 impl Cpu {
-    /// The definition that it is for these lakes together.
+    /// The CPU definition for these lakes together.
     fn of(self, lakes: &[&Lake]) -> CpuDefinition {
         match self {
             Self::BestAvailable => Defaults::of_all(lakes).cpu,
@@ -123,12 +123,12 @@ impl Lake {
     }
 }
 
-/// The lake as a question reads it.
+/// The lake, watched by a question's callback.
 fn watched(lake: &Lake, watch: Option<&Arc<Watch>>) -> Lake {
     watch.map_or_else(|| lake.clone(), |watch| lake.watched(watch))
 }
 
-/// The builders that several questions have: `on_progress` with its own words, and `window_end`.
+/// Builder methods that several questions share: `on_progress` with its own text, and `window_end`.
 macro_rules! on_progress {
     ($(#[$words:meta])*) => {
         $(#[$words])*
@@ -143,7 +143,8 @@ macro_rules! on_progress {
 
 macro_rules! window_end {
     () => {
-        /// Closes what is open at this instant of the trace clock, µs, instead of the last event.
+        /// Closes open jobs and attempts at this time of the trace clock, µs, instead of at the
+        /// last event.
         pub fn window_end(self, end_us: i64) -> Self {
             Self { window_end_us: Some(end_us), ..self }
         }

@@ -1,4 +1,4 @@
-//! What became of every job, what it cost, and what kill rules would have saved.
+//! Outcomes of jobs, their cost, and what kill rules would have saved.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct StudyQuestion<'a> {
 }
 
 impl Lake {
-    /// Asks what became of every job, and what it cost.
+    /// Asks for the outcome of every job, and its cost.
     ///
     /// ```
     /// use jobfate::prelude::*;
@@ -67,19 +67,19 @@ impl StudyQuestion<'_> {
         self
     }
 
-    /// Splits the ledger by a key; each further call adds a key.
+    /// Splits the ledger by a key; each call adds a key.
     pub fn by(mut self, group: GroupBy) -> Self {
         self.asked.groups.push(group);
         self
     }
 
-    /// Sweeps a kill rule, together with those of earlier calls.
+    /// Adds a kill rule to the sweep.
     pub fn rule(mut self, rule: RuleGrid) -> Self {
         self.asked.rules.push(rule);
         self
     }
 
-    /// Spares tasks that have finished by the instant at which a rule kills them.
+    /// Spares tasks that have finished by the time of their kill.
     pub fn spare_finished(mut self) -> Self {
         self.asked.spares_finished = true;
         self
@@ -92,7 +92,7 @@ impl StudyQuestion<'_> {
         /// call that is stopped keeps nothing; its error [is cancelled](Error::is_cancelled).
     }
 
-    /// Reads the lake once and adds everything up.
+    /// Reads the lake once and computes all sums.
     ///
     /// # Errors
     /// A table is missing or cannot be read, a kill rule breaks its contract, or the callback
@@ -119,7 +119,7 @@ impl StudyQuestion<'_> {
     /// the rules.
     ///
     /// # Errors
-    /// As [`run`](Self::run), or no rule was named.
+    /// As [`run`](Self::run), or there is no rule.
     pub fn sweeps(&self) -> Result<Vec<Sweep>, Error> {
         if self.asked.rules.is_empty() {
             let text = "there is no kill rule to sweep; name one with `rule`";

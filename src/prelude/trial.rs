@@ -8,8 +8,7 @@ use super::{Error, Ingest};
 use crate::lake::Lake;
 use crate::synth::{SynthConfig, write_trace};
 
-/// A generated lake of a few hundred jobs in a temporary folder, which is removed when this is
-/// dropped.
+/// A generated lake of a few hundred jobs in a temporary folder, which is removed on drop.
 ///
 /// It is the same every time: ten hours of a small cluster, with every kind of outcome, restarts,
 /// stragglers and measured use.
@@ -31,7 +30,7 @@ impl Sample {
         Ok(Self { folder, lake })
     }
 
-    /// Writes the raw trace alone, into a new temporary folder that stays.
+    /// Writes only the raw trace, into a new temporary folder that is not removed.
     ///
     /// # Errors
     /// The temporary folder cannot be written.
@@ -61,7 +60,7 @@ impl Deref for Sample {
 
 impl Drop for Sample {
     fn drop(&mut self) {
-        // What cannot be removed is left to the system, as other temporary files are.
+        // If it cannot be removed, it stays like other temporary files.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

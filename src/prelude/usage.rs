@@ -1,4 +1,4 @@
-//! Who used how much and when, and the values of a fairness index.
+//! Usage by user over time, and the values of a fairness index.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::progress::{Progress, Watch};
 use crate::schema::Table;
 use crate::studies::meter::Meter;
 
-/// Which usage is gathered from a lake.
+/// Selects the usage to gather from a lake.
 #[derive(Clone, Debug)]
 #[must_use = "a question does nothing until it is asked"]
 pub struct Usage<'a> {
@@ -32,7 +32,7 @@ pub struct Usage<'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Gathered {
-    /// Who used what in which interval.
+    /// Usage by user and interval.
     pub history: History,
     /// Counts of attempts and usage windows.
     pub counts: Counts,
@@ -67,7 +67,7 @@ impl<'a> Usage<'a> {
         Self { cpu, ..self }
     }
 
-    /// What usage is grouped by; users by default.
+    /// The key by which usage is grouped; users by default.
     pub fn by(self, by: By) -> Self {
         Self { by, ..self }
     }
@@ -100,7 +100,7 @@ impl<'a> Usage<'a> {
             return Err(GatherError::Intervals { count: 0, interval_us }.into());
         }
         let start_us = first_us.div_euclid(interval_us) * interval_us;
-        // What ends at the very end lies in the interval that begins there.
+        // An end at the very end of the window lies in the interval that begins there.
         let length_us = windows.task_end_us.saturating_sub(start_us).saturating_add(1);
         let count = length_us.div_euclid(interval_us) + i64::from(length_us % interval_us != 0);
         let count = u32::try_from(count)
@@ -132,7 +132,7 @@ impl Gathered {
         Ok(evaluate(&label, index, &self.history)?)
     }
 
-    /// Who used how much, the heaviest first.
+    /// Users by falling usage.
     pub fn users(&self) -> Vec<UserUsage> {
         users(&self.history)
     }

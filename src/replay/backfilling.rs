@@ -1,5 +1,5 @@
-//! Orders and backfilling against a plain simulation that shares nothing with the engine: one
-//! machine, whole seconds, everything worked out again each second.
+//! Tests orders and backfilling against a plain simulation that shares no code with the engine: one
+//! machine, whole seconds, everything recomputed each second.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ const CASES: u32 = drawn(1_000);
 /// Processors of the machine.
 const ALL: u64 = 6;
 
-/// A job: when it is submitted, how long it runs and how long it asked for, s, and processors.
+/// A job: submit time, running time and requested time, s, and processors.
 #[derive(Clone, Copy, Debug)]
 struct Job {
     submit_s: i64,
@@ -36,7 +36,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// Jobs that all ask for as many processors.
+/// Jobs that all ask for the same number of processors.
 fn jobs_of_one_size() -> impl Strategy<Value = Vec<Job>> {
     (jobs(), 1..=ALL).prop_map(|(mut jobs, cpu)| {
         for job in &mut jobs {
@@ -46,7 +46,7 @@ fn jobs_of_one_size() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// More jobs than run at once, most of them submitted within a short time.
+/// More jobs than can run at once, most of them submitted within a short time.
 fn many_jobs() -> impl Strategy<Value = Vec<Job>> {
     prop::collection::vec(job(), 40..70).prop_map(|mut jobs| {
         for job in &mut jobs {
@@ -62,7 +62,7 @@ fn replayed(jobs: &[Job], policy: &str) -> Vec<i64> {
     replayed_of(jobs, &vec![0; jobs.len()], policy)
 }
 
-/// The same with the users of the jobs.
+/// The same, with the users of the jobs.
 fn replayed_of(jobs: &[Job], users: &[u32], policy: &str) -> Vec<i64> {
     let micros = |value: fn(&Job) -> i64| {
         Column::Each(jobs.iter().map(|job| value(job) * 1_000_000).collect())
@@ -73,16 +73,16 @@ fn replayed_of(jobs: &[Job], users: &[u32], policy: &str) -> Vec<i64> {
     let asked = jobs.iter().map(|job| Some(job.asked_s * 1_000_000));
     workload.requested_us = Column::Each(asked.collect());
     workload.user = Column::Each(users.to_vec());
-    let workload = workload.check().expect("made to be valid");
+    let workload = workload.check().expect("valid input");
     let mut cluster = Cluster::of_speeds(vec![1.0]);
     cluster.cpu = vec![ALL * UNITS];
-    let cluster = cluster.check().expect("made to be valid").0;
-    let policy: PolicyPlan = policy.parse().expect("made to be valid");
+    let cluster = cluster.check().expect("valid input").0;
+    let policy: PolicyPlan = policy.parse().expect("valid input");
     let outcome = replay(&Plan::new(&cluster, &workload, &policy));
     outcome.first_start_us.iter().map(|at_us| at_us.expect("all start") / 1_000_000).collect()
 }
 
-/// The least goes first: the formulas once more, by name.
+/// The score of a job, least first: a second implementation of each formula.
 #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
 fn score(order: &str, job: Job, now_s: i64) -> f64 {
     let (r, n) = (job.asked_s as f64, job.cpu as f64);
@@ -117,7 +117,7 @@ fn used(running: &[Started]) -> u64 {
     running.iter().map(|one| one.job.cpu).sum()
 }
 
-/// The waiting jobs in their order.
+/// The waiting jobs in the given order.
 fn in_order(jobs: &[Job], waiting: &[usize], order: &str, now_s: i64) -> Vec<usize> {
     let mut sorted = waiting.to_vec();
     sorted.sort_by(|&one, &other| {
@@ -127,7 +127,7 @@ fn in_order(jobs: &[Job], waiting: &[usize], order: &str, now_s: i64) -> Vec<usi
     sorted
 }
 
-/// Who of the waiting jobs starts now: strictly in order, or past the first under EASY.
+/// The waiting jobs that start now: strictly in order, or with EASY past the first one.
 fn starts_now(
     jobs: &[Job],
     sorted: &[usize],
@@ -137,7 +137,7 @@ fn starts_now(
 ) -> Vec<usize> {
     let mut running = running.to_vec();
     let mut starts = Vec::new();
-    // When the first that does not fit will have room, and what is left beside it then.
+    // When the first job that does not fit will have room, and what it then leaves free.
     let mut shadow: Option<(i64, u64)> = None;
     for &idx in sorted {
         let job = jobs[idx];
@@ -167,7 +167,7 @@ fn starts_now(
     starts
 }
 
-/// Starts by an order, s.
+/// Simulated start times with an order, s.
 fn simulated(jobs: &[Job], order: &str, is_easy: bool) -> Vec<i64> {
     let mut starts = vec![-1; jobs.len()];
     let (mut waiting, mut running): (Vec<usize>, Vec<Started>) = (Vec::new(), Vec::new());
@@ -177,7 +177,7 @@ fn simulated(jobs: &[Job], order: &str, is_easy: bool) -> Vec<i64> {
         let before = running.len();
         running.retain(|one| one.start_s + one.job.run_s != now_s);
         waiting.extend((0..jobs.len()).filter(|&idx| jobs[idx].submit_s == now_s));
-        // A scheduler looks when something comes or ends.
+        // A scheduler acts when a job is submitted or ends.
         let has_news = running.len() < before || known < running.len() + waiting.len();
         let sorted = if has_news { in_order(jobs, &waiting, order, now_s) } else { Vec::new() };
         for idx in starts_now(jobs, &sorted, &running, is_easy, now_s) {
@@ -190,8 +190,8 @@ fn simulated(jobs: &[Job], order: &str, is_easy: bool) -> Vec<i64> {
     starts
 }
 
-/// How long a job that asked for so long and is predicted to run so long is planned to run, once it
-/// has run for `age_s`.
+/// The planned running time of a job that has run for `age_s`, given its predicted and its
+/// requested time.
 fn planned_s(predicted_s: i64, asked_s: i64, age_s: i64) -> i64 {
     let mut minutes = [1, 5, 15, 30].into_iter();
     let mut planned_s = predicted_s;
@@ -202,7 +202,7 @@ fn planned_s(predicted_s: i64, asked_s: i64, age_s: i64) -> i64 {
     planned_s
 }
 
-/// Starts under EASY by the user's last two runs, s.
+/// Simulated start times with EASY and predictions from the user's last two runs, s.
 fn simulated_by_last_two(jobs: &[Job], users: &[u32]) -> Vec<i64> {
     let mut starts = vec![-1; jobs.len()];
     let (mut waiting, mut running): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -244,11 +244,11 @@ fn simulated_by_last_two(jobs: &[Job], users: &[u32]) -> Vec<i64> {
     starts
 }
 
-/// Starts under conservative backfilling, and those promised at submission, s.
+/// Start times with conservative backfilling, and those promised at submission, s.
 fn conserved(jobs: &[Job], order: &str) -> (Vec<i64>, Vec<i64>) {
     let count = jobs.len();
     let (mut starts, mut promised) = (vec![-1; count], vec![-1; count]);
-    // What holds processors: running jobs until the end of their request, bookings where they are.
+    // Processors are held by running jobs until the end of their request, and by bookings.
     let mut booked: Vec<Option<i64>> = vec![None; count];
     let mut over = vec![false; count];
     let mut now_s = 0;
@@ -346,7 +346,7 @@ proptest! {
     fn easy_by_the_last_two_runs_starts_as_in_a_plain_simulation(
         jobs in prop::collection::vec((job(), 0_u32..3), 1..22),
     ) {
-        // Even running times, so that a mean of two is a whole number.
+        // Even running times make a mean of two a whole number.
         let even = |job: Job| Job { run_s: 2 * job.run_s, asked_s: job.asked_s + job.run_s, ..job };
         let mut jobs: Vec<(Job, u32)> = jobs.into_iter().map(|(job, user)| (even(job), user)).collect();
         jobs.sort_by_key(|(job, _)| job.submit_s);
@@ -360,7 +360,7 @@ proptest! {
         prop_assert_eq!(replayed(&jobs, "easy"), replayed(&jobs, "fifo:backfill=easy"));
         let conservative = replayed(&jobs, "conservative");
         prop_assert_eq!(&conservative, &replayed(&jobs, "fifo:backfill=conservative"));
-        // Where only one waits at a time, its reservation is the only one.
+        // If only one job waits at a time, its reservation is the only one.
         let waits = |at_s: i64| {
             let all = jobs.iter().zip(&conservative);
             all.filter(|(job, start_s)| job.submit_s <= at_s && at_s < **start_s).count()
@@ -384,8 +384,8 @@ proptest! {
     }
 }
 
-/// A machine of six processors: `a` holds four until 10 s, `b` wants all, `c` two for 10 s, `d` two
-/// for 25 s.
+/// On a machine of six processors, `a` holds four until 10 s, `b` asks for all, `c` for two for 10
+/// s, and `d` for two for 25 s.
 #[test]
 fn a_promise_holds_back_whom_easy_lets_pass() {
     let job = |submit_s, run_s, cpu| Job { submit_s, run_s, asked_s: run_s, cpu };
@@ -394,7 +394,7 @@ fn a_promise_holds_back_whom_easy_lets_pass() {
     assert_eq!(replayed(&jobs, "fifo"), [0, 10, 20, 20, 27]);
     assert_eq!(replayed(&jobs, "easy"), [0, 10, 20, 3, 20]);
     assert_eq!(replayed(&jobs, "conservative"), [0, 10, 20, 3, 20]);
-    // An early end moves every promise, but none past another.
+    // An early end moves every booking, but none past another.
     let mut early = jobs;
     early[0].run_s = 5;
     assert_eq!(replayed(&early, "conservative"), [0, 10, 20, 3, 20]);
@@ -402,7 +402,8 @@ fn a_promise_holds_back_whom_easy_lets_pass() {
     assert_eq!(replayed(&early, "conservative"), [0, 6, 16, 3, 16]);
 }
 
-/// The user of `d` asks for 100 s and runs for 4: by its last two runs it fits before `c`.
+/// The user of `d` requests 100 s and runs for 4 s: the last two runs predict that it fits before
+/// `c`.
 #[test]
 fn the_last_two_runs_let_a_careless_user_pass() {
     let job = |submit_s, run_s, asked_s, cpu| Job { submit_s, run_s, asked_s, cpu };
@@ -419,15 +420,15 @@ fn the_last_two_runs_let_a_careless_user_pass() {
     assert_eq!(replayed_of(&jobs, &users, "easy"), [0, 5, 10, 40, 50]);
     assert_eq!(replayed_of(&jobs, &users, "easy:predict=last2"), [0, 5, 10, 40, 12]);
     assert_eq!(replayed_of(&jobs, &users, "fifo:predict=last2,backfill=easy")[4], 12);
-    // One run that has not ended when `d` is submitted is not known then.
+    // A run that has not ended when `d` is submitted is not known then.
     let mut late = jobs;
     late[0].submit_s = 5;
     (late[0].run_s, late[1].run_s) = (8, 8);
     assert_eq!(replayed_of(&late, &users, "easy:predict=last2")[4], 50);
 }
 
-/// `d` outlives its prediction of 10 s at 30 s. When `e` comes at 40 s, the plan of `d` is longer by a
-/// minute, and `e`, which takes 100 s, would delay `c`; longer by two it would not.
+/// `d` exceeds its prediction of 10 s at 30 s. When `e` comes at 40 s, the plan of `d` is one
+/// minute longer, so `e`, which takes 100 s, would delay `c`; with two minutes it would not.
 #[test]
 fn steps_say_how_long_an_outlived_prediction_becomes() {
     let job = |submit_s, run_s, asked_s, cpu| Job { submit_s, run_s, asked_s, cpu };
@@ -449,7 +450,7 @@ fn steps_say_how_long_an_outlived_prediction_becomes() {
     check("easy:predict=last2,steps_min=2", 40);
 }
 
-/// What every formula makes of three jobs that wait for the whole machine until 100 s.
+/// The choice of each formula among three jobs that wait for the whole machine until 100 s.
 #[test]
 fn published_formulas_order_the_same_jobs_differently() {
     let job = |submit_s, asked_s, cpu| Job { submit_s, run_s: asked_s, asked_s, cpu };

@@ -1,9 +1,9 @@
-//! The machines of a replay: what they can do, and when that changes.
+//! The machines of a replay: their speed and capacity, and when these change.
 //!
 //! In: arrays per machine and a list of changes (from a trace), or a
 //! [`ClusterSpec`](crate::replay::spec::ClusterSpec). Out: a [`Cluster`] with its changes in order
 //! of time. Impossible changes (a machine that leaves twice, an unknown machine) are left out and
-//! returned as remarks; nothing is repaired silently.
+//! returned as remarks, never repaired silently.
 
 use crate::faults::{Code, Fault};
 use std::fmt;
@@ -18,15 +18,15 @@ use super::workload::Column;
 /// What happens to a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
-    /// It comes, or comes back.
+    /// It joins, or joins again.
     Joins,
-    /// It goes, and what runs on it is lost.
+    /// It leaves, and its attempts are lost.
     Leaves,
-    /// It has another capacity.
+    /// Its capacity changes.
     Capacity(Room),
-    /// It has another speed.
+    /// Its speed changes.
     Speed(f64),
-    /// It has another number of cores that can be used, where cores are shared.
+    /// Its number of usable cores changes, where cores are shared.
     Cores(f64),
 }
 
@@ -45,20 +45,20 @@ impl fmt::Display for Change {
 /// A change of a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineChange {
-    /// When, µs.
+    /// The time, µs.
     pub at_us: i64,
     /// The machine.
     pub machine: u32,
-    /// What.
+    /// The change.
     pub change: Change,
 }
 
-/// A change that was left out, and why.
+/// A change that was left out, with the reason.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remark {
     /// The change.
     pub change: MachineChange,
-    /// Why it cannot be.
+    /// Why it is impossible.
     pub why: &'static str,
 }
 
@@ -69,8 +69,8 @@ impl fmt::Display for Remark {
     }
 }
 
-/// Work that others do on a machine: redrawn every period, evenly between two bounds. Ten million
-/// periods after an attempt has begun the mean takes the place of draws.
+/// The load of others on a machine: drawn anew every period, uniformly between two bounds. After
+/// ten million periods of an attempt, the mean replaces the draws.
 ///
 /// ```text
 ///  share left   ▄▄▄▄      ▂▂▂▂▇▇▇▇
@@ -83,12 +83,12 @@ pub struct Utilisation {
     pub period_us: i64,
     /// Bounds of the share of the machine that is left.
     pub left: (f64, f64),
-    /// The seed.
+    /// The seed of the draws.
     pub seed: u64,
 }
 
 impl Utilisation {
-    /// The share of `machine` that is left in period number `slice`.
+    /// The share of `machine` that is left in period `slice`.
     #[inline]
     pub fn left(&self, machine: u32, slice: i64) -> f64 {
         let draws = Draws::new(self.seed, Purpose::Utilisation);
@@ -100,28 +100,28 @@ impl Utilisation {
         f64::midpoint(self.left.0, self.left.1)
     }
 
-    /// Where draws end for an attempt that begins at `start_us`.
+    /// The end of the draws for an attempt that begins at `start_us`.
     fn drawn_until(&self, start_us: i64) -> i64 {
         start_us.saturating_add(self.period_us.saturating_mul(PERIODS_DRAWN))
     }
 }
 
-/// Periods of an attempt that are drawn one by one.
+/// Periods of an attempt that are drawn one by one; later ones use the mean.
 const PERIODS_DRAWN: i64 = 10_000_000;
 
-/// Whole periods of an attempt that have been added up.
+/// The whole periods of an attempt that have been added up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Drawn {
-    /// Where the first begins, µs.
+    /// The start of the first period, µs.
     pub from_us: i64,
-    /// Where the last ends, µs.
+    /// The end of the last period, µs.
     at_us: i64,
-    /// Their time, each weighed by what is left of the machine, µs.
+    /// The sum of the periods, each multiplied by the share of the machine that is left, µs.
     sum: f64,
 }
 
 impl Drawn {
-    /// Nothing yet.
+    /// No periods yet.
     pub fn from(from_us: i64) -> Self {
         Self { from_us, at_us: from_us, sum: 0.0 }
     }
@@ -130,41 +130,42 @@ impl Drawn {
 /// Whether the scheduler learns that a machine is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// After so many µs.
+    /// After this many µs.
     After(i64),
-    /// Never: what was handed to it is not missed until a copy finishes.
+    /// Never: its attempts count as running until a copy finishes.
     Never,
 }
 
 /// The machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// Work per µs, machine by machine.
+    /// Work per µs, by machine.
     pub speed: Vec<f64>,
     /// CPU, millionths.
     pub cpu: Vec<u64>,
-    /// Memory, millionths; `None` where it is not known and so not checked.
+    /// Memory, millionths; `None` if it is unknown and therefore not checked.
     pub memory: Vec<Option<u64>>,
-    /// GPUs; empty where no machine says them, and so not checked.
+    /// GPUs; empty if no machine records them, and then not checked.
     pub gpus: Vec<Gpus>,
-    /// Whether it is there from the start.
+    /// Whether a machine is present from the start.
     pub is_present: Vec<bool>,
-    /// Its name in the trace; empty where machines are made up.
+    /// Ids in the trace; empty if machines are made up.
     pub ids: Vec<i64>,
-    /// Cores that its running attempts share; where it is `None`, none slows another down.
+    /// Cores that the running attempts of a machine share; with `None`, no attempt slows another
+    /// down.
     pub shared_cores: Option<Column<f64>>,
-    /// Work of others.
+    /// The load of others.
     pub utilisation: Option<Utilisation>,
-    /// Changes in order of time.
+    /// Changes, in order of time.
     pub changes: Vec<MachineChange>,
-    /// Whether losses are noticed.
+    /// When the scheduler learns that a machine is gone.
     pub notice: Notice,
 }
 
-/// Why a cluster was refused.
+/// Why a cluster was rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ClusterError {
-    /// No machine at all.
+    /// There is no machine.
     #[error("a cluster needs at least one machine")]
     Empty,
     /// A speed that is not a positive number.
@@ -175,18 +176,18 @@ pub enum ClusterError {
         /// Its speed.
         speed: f64,
     },
-    /// More failures than anyone looks at.
+    /// More failures than a replay allows.
     #[error("the nodes would fail about {0:.0} times; at most 1 million failures are possible")]
     Failures(f64),
-    /// A column of another length.
+    /// A column with another number of entries than machines.
     #[error("column `{0}` does not have one entry per machine")]
     Length(&'static str),
-    /// A list of speeds of another length than the number of machines.
+    /// Another number of speeds than of machines.
     #[error("{speeds} speeds are given for {machines} machines")]
     SpeedCount {
-        /// Speeds.
+        /// The number of speeds.
         speeds: usize,
-        /// Machines.
+        /// The number of machines.
         machines: usize,
     },
 }
@@ -198,7 +199,7 @@ impl Fault for ClusterError {
 }
 
 impl Cluster {
-    /// Machines of the given speeds with one CPU each, whose memory is not known.
+    /// Machines of the given speeds with one CPU each and unknown memory.
     pub fn of_speeds(speed: Vec<f64>) -> Self {
         let count = speed.len();
         Self {
@@ -215,7 +216,7 @@ impl Cluster {
         }
     }
 
-    /// The name of a machine: the trace's, or its number from 1.
+    /// The id of a machine: that of the trace, or its number from 1.
     pub fn id(&self, machine: u32) -> i64 {
         self.ids.get(machine as usize).copied().unwrap_or(i64::from(machine) + 1)
     }
@@ -225,7 +226,7 @@ impl Cluster {
         self.speed.len()
     }
 
-    /// Checks the machines, puts the changes in order, and leaves out those that cannot be.
+    /// Checks the machines, sorts the changes, and leaves out the impossible ones.
     pub fn check(mut self) -> Result<(Self, Vec<Remark>), ClusterError> {
         let count = self.speed.len();
         if count == 0 {
@@ -258,7 +259,8 @@ impl Cluster {
         Ok((self, remarks))
     }
 
-    /// The different capacities a machine ever has: what fits none of them never starts.
+    /// The different capacities that machines ever have: a task that fits none of them never
+    /// starts.
     pub fn capacities(&self) -> Vec<Room> {
         let mut joins: Vec<bool> = self.is_present.clone();
         for change in &self.changes {
@@ -279,7 +281,7 @@ impl Cluster {
         found
     }
 
-    /// The different capacities with GPUs that a machine ever has; none where no machine says its
+    /// The different capacities with GPUs that machines ever have; empty if no machine records
     /// GPUs.
     pub fn capacities_with_gpus(&self) -> Vec<(Room, Gpus)> {
         let is_of =
@@ -316,8 +318,8 @@ impl Cluster {
         }
     }
 
-    /// Work done on `machine` at rate `speed` until `end_us` by an attempt that began, or began to
-    /// work at that rate, where `drawn` begins. What is drawn once is not drawn again.
+    /// The work done on `machine` at rate `speed` until `end_us` by an attempt that began to work
+    /// at that rate at the start of `drawn`. Periods in `drawn` are not drawn again.
     pub fn work_until(&self, machine: u32, drawn: &mut Drawn, end_us: i64, speed: f64) -> f64 {
         let Some(utilisation) = &self.utilisation else {
             return exact(end_us - drawn.from_us) * speed;
@@ -341,10 +343,11 @@ impl Cluster {
     }
 }
 
-/// What takes longer, 3,000 years, never ends.
+/// A longer time (over 3,000 years) counts as never.
 const NEVER_US: f64 = 1e17;
 
-/// Walks through the periods until the work is done; `needed_us` is the time on a free machine.
+/// Goes through the periods until the work is done; `needed_us` is the time on a machine without
+/// load.
 fn end_under(utilisation: &Utilisation, machine: u32, start_us: i64, needed_us: f64) -> i64 {
     let period_us = utilisation.period_us;
     let mut slice = start_us.div_euclid(period_us);
@@ -355,8 +358,7 @@ fn end_under(utilisation: &Utilisation, machine: u32, start_us: i64, needed_us: 
         let left = utilisation.left(machine, slice);
         let done_us = exact(until_us - at_us) * left;
         if needed_us <= done_us {
-            // A machine that leaves nothing does nothing, so `left` is above 0 unless nothing is
-            // needed.
+            // A machine with nothing left does no work: `left` is above 0 unless no work is needed.
             return if needed_us <= 0.0 {
                 at_us
             } else {
@@ -376,14 +378,14 @@ fn exact(micros: i64) -> f64 {
     micros as f64
 }
 
-/// The nearest whole number of µs; what never ends takes until the end of time.
+/// The nearest whole number of µs; a time that never ends saturates.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "saturates at 2^63-1, the end of time")]
 fn whole(micros: f64) -> i64 {
     (micros + 0.5) as i64
 }
 
-/// Why a change cannot be; follows who is there.
+/// Why a change is impossible; updates which machines are present.
 fn refuse(change: MachineChange, is_present: &mut [bool]) -> Option<&'static str> {
     let Some(present) = is_present.get_mut(change.machine as usize) else {
         return Some("there is no such machine");
@@ -422,7 +424,7 @@ mod tests {
             assert_eq!(done, at_once, "the same digits, however often it is asked");
         }
         assert_eq!(cluster.end_us(0, 17, 0.0, 3.0), 17);
-        // Longer than draws go: about twice the work, at half the speed.
+        // Longer than the draws last: about twice the time, at half the speed.
         cluster.utilisation = Some(Utilisation { period_us: 1, left: (0.0, 1.0), seed: 5 });
         let end_us = cluster.end_us(0, 17, 1e12, 1.0);
         assert!((exact(end_us) / 2e12 - 1.0).abs() < 1e-6, "{end_us}");

@@ -1,14 +1,14 @@
-//! Values by task, and the number that means "none".
+//! Values per task, and the number that means "none".
 
-/// No such time, group or machine.
+/// Stands for "no time", "no group" or "no machine".
 pub const NONE: u32 = u32::MAX;
 
 /// A value per task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column<T> {
-    /// The same for all.
+    /// The same value for all tasks.
     Same(T),
-    /// One each.
+    /// One value for each task.
     Each(Vec<T>),
 }
 
@@ -22,7 +22,7 @@ impl<T: Copy> Column<T> {
         }
     }
 
-    /// Whether it has as many values as there are tasks.
+    /// Whether the column has a value for each of `task_count` tasks.
     pub fn fits(&self, task_count: usize) -> bool {
         match self {
             Self::Same(_) => true,
@@ -37,7 +37,7 @@ impl<T: Copy> Column<T> {
         }
     }
 
-    /// The different values one after another; just one for a column of the same.
+    /// The values in order; a single one if it is the same for all tasks.
     pub fn values(&self) -> impl Iterator<Item = T> + '_ {
         match self {
             Self::Same(value) => std::slice::from_ref(value).iter().copied(),

@@ -1,7 +1,7 @@
-//! Which tasks wait for others of their job: stages, and the stages that must end before them.
+//! Dependencies between tasks of a job: stages, and the stages that must end before them.
 //!
-//! In: the stage of each task, and pairs of stages. Out: [`Dependencies`]. A task may start once all
-//! tasks of the stages before its own are over, however they ended.
+//! In: the stage of each task, and pairs of stages. Out: [`Dependencies`]. A task may start once
+//! all tasks of the stages before its own are over, in any way.
 //!
 //! ```text
 //!  M1  |=====|                M1, M2 and J3_1_2: J3 waits for both
@@ -11,16 +11,16 @@
 
 use super::column::{Column, NONE};
 
-/// Numbers by owner, one owner after another.
+/// Lists of numbers, one per owner.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lists {
-    /// Where an owner's begin, one entry more than owners.
+    /// The start of each owner's list, with one entry more than owners.
     first: Vec<usize>,
     numbers: Vec<u32>,
 }
 
 impl Lists {
-    /// Sorts (owner, number) pairs by owner; those of an owner keep their order.
+    /// Groups (owner, number) pairs by owner; the numbers of an owner keep their order.
     pub fn new(owner_count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut first = vec![0; owner_count + 1];
         for (owner, _) in pairs.clone() {
@@ -44,20 +44,20 @@ impl Lists {
         &self.numbers[self.first[owner as usize]..self.first[owner as usize + 1]]
     }
 
-    /// How many owners there are.
+    /// The number of owners.
     pub fn owner_count(&self) -> usize {
         self.first.len().saturating_sub(1)
     }
 }
 
-/// Which tasks wait for which.
+/// Which tasks wait for which other tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dependencies {
-    /// The stage of each task; `NONE` where it neither waits nor is waited for.
+    /// The stage of each task; `NONE` if it neither waits nor is waited for.
     pub stage: Column<u32>,
-    /// By stage, those that must be over before it.
+    /// The stages that must be over before each stage.
     before: Lists,
-    /// By stage, those that wait for it.
+    /// The stages that wait for each stage.
     after: Lists,
 }
 
@@ -69,8 +69,8 @@ impl Default for Dependencies {
 }
 
 impl Dependencies {
-    /// Dependencies among so many stages, by pairs of (stage, a stage before it). Nothing would end
-    /// a circle.
+    /// Dependencies among `stage_count` stages, by pairs of (stage, a stage before it). The pairs
+    /// must not form a cycle, which would never end.
     pub fn new(stage: Column<u32>, stage_count: usize, pairs: &[(u32, u32)]) -> Self {
         let turned = pairs.iter().map(|&(stage, before)| (before, stage));
         let before = Lists::new(stage_count, pairs.iter().copied());
@@ -82,7 +82,7 @@ impl Dependencies {
         self.before.numbers.is_empty()
     }
 
-    /// How many stages there are.
+    /// The number of stages.
     pub fn stage_count(&self) -> usize {
         self.before.owner_count()
     }
@@ -104,22 +104,22 @@ impl Dependencies {
     }
 }
 
-/// A stage, and one before it.
+/// A stage, and a stage before it.
 type Pair = (u32, u32);
 
-/// What is left of the dependencies that a log names: those that can be kept to.
+/// The dependencies of a log that can be kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
     /// Each pair once.
     pub pairs: Vec<(u32, u32)>,
-    /// Those left out since there is no such other stage.
+    /// The number left out because the other stage does not exist.
     pub without_other: u64,
-    /// Those left out since they form circles or come behind one.
+    /// The number left out because they are in or behind a cycle.
     pub circular: u64,
 }
 
 impl Kept {
-    /// Of pairs of (stage, the stage before it, if there is one), as often as they are named.
+    /// Selects from pairs of (stage, the stage before it, if it exists), with repetitions.
     pub fn of(stage_count: usize, mut pairs: Vec<(u32, Option<u32>)>) -> Self {
         pairs.sort_unstable();
         pairs.dedup();
@@ -135,7 +135,7 @@ impl Kept {
     }
 }
 
-/// The pairs without those between stages that wait for themselves in the end, or for such.
+/// The pairs, without those of stages that wait for themselves in the end, or for such stages.
 fn without_circles(stage_count: usize, pairs: &[Pair]) -> Vec<Pair> {
     let after = Lists::new(stage_count, pairs.iter().map(|&(stage, before)| (before, stage)));
     let mut open = vec![0_u32; stage_count];
@@ -218,7 +218,7 @@ mod tests {
                 "10 finish t4 m2",
             ]
         );
-        // The job takes from the submission of its first tasks to its last end.
+        // The job lasts from the submission of its first tasks to its last end.
         let ends = job_ends(&fates(outcome.journal.as_ref().unwrap(), 6), &workload);
         assert_eq!(ends[0].response_s, Some(10.0));
     }
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(lines(&outcome), expected);
     }
 
-    /// A job ends with a task that has failed so often: from the journal alone, all of its tasks are
+    /// A job ends when a task has failed `fatal` times: by the journal alone, all its tasks are
     /// over then, or when they arrive.
     fn check_ended_jobs(
         workload: &Workload,
@@ -317,13 +317,13 @@ mod tests {
         ) {
             let (tasks, stages): (Vec<_>, Vec<u32>) = tasks.into_iter().unzip();
             let free = workload(&tasks, 0.0);
-            // As the tasks were sorted by their arrival.
+            // The stages in the order of sorted arrivals.
             let sorted = (0..tasks.len()).map(|task| match free.origin.get(task) {
                 Some(&given) => stages[given as usize],
                 None => stages[task],
             });
             let stage = Column::Each(sorted.collect());
-            // Towards lower numbers there is no circle.
+            // Pairs that point to lower numbers form no cycle.
             let pairs: Vec<(u32, u32)> =
                 pairs.into_iter().filter(|(stage, before)| before < stage).collect();
             let cluster = cluster(&machines, None, notice, false);
@@ -348,19 +348,19 @@ mod tests {
             if let Some(of_job) = policy_text.strip_prefix("fifo+kill:spark=") {
                 check_ended_jobs(&bound, &outcome, of_job.parse().unwrap())?;
             }
-            // Without any the journal is the same, whatever the stages.
+            // Without dependencies the journal is the same, whatever the stages.
             bound.dependencies = Dependencies::new(stage, 6, &[]);
             prop_assert_eq!(run(&bound), run(&free));
         }
 
-        /// What is kept has an order, and what has one is kept.
+        /// The kept pairs have an order, and pairs with an order are kept.
         #[test]
         fn only_circles_are_left_out(
             pairs in prop::collection::btree_set((0_u32..8, 0_u32..8), 0..16),
         ) {
             let pairs: Vec<Pair> = pairs.into_iter().collect();
             let kept = without_circles(8, &pairs);
-            // Who can be reached from whom, by Warshall.
+            // Which stages can be reached from which, by Warshall's algorithm.
             let reach = |pairs: &[Pair]| {
                 let mut reached = [[false; 8]; 8];
                 for &(stage, before) in pairs {
@@ -377,7 +377,7 @@ mod tests {
             };
             let (before, after) = (reach(&pairs), reach(&kept));
             prop_assert!((0..8).all(|stage| !after[stage][stage]));
-            // A stage that no circle is before keeps all of its dependencies.
+            // A stage with no cycle before it keeps all its dependencies.
             for &(stage, other) in &pairs {
                 let is_sound = |stage: usize| {
                     !before[stage][stage] && (0..8).all(|o| !before[stage][o] || !before[o][o])

@@ -1,23 +1,23 @@
 //! Jobs that a kill rule has ended as a whole.
 //!
-//! In: jobs, as rules end them. Out: whether a job is over, and once for each its tasks.
+//! In: jobs, when rules end them. Out: whether a job has ended, and its tasks once.
 
 use rustc_hash::FxHashSet;
 
 use super::workload::Workload;
 
-/// Jobs that are over.
+/// The jobs that rules have ended.
 #[derive(Debug, Default)]
 pub(super) struct EndedJobs {
     ended: FxHashSet<u32>,
-    /// Those of them whose tasks have still to be ended.
+    /// Ended jobs whose tasks must still be ended.
     now: Vec<u32>,
-    /// The tasks of every job; only where a rule ends jobs.
+    /// The tasks of every job; only if a rule ends jobs.
     tasks: Vec<Vec<u32>>,
 }
 
 impl EndedJobs {
-    /// None are over; `is_possible` where a rule ends jobs.
+    /// No ended jobs; `is_possible` if a rule ends jobs.
     pub(super) fn new(workload: &Workload, is_possible: bool) -> Self {
         let mut tasks = Vec::new();
         if is_possible {
@@ -29,19 +29,19 @@ impl EndedJobs {
         Self { tasks, ..Self::default() }
     }
 
-    /// A job is over.
+    /// Ends a job.
     pub(super) fn end(&mut self, job: u32) {
         if self.ended.insert(job) {
             self.now.push(job);
         }
     }
 
-    /// Whether a job is over.
+    /// Whether a job has ended.
     pub(super) fn has(&self, job: u32) -> bool {
         self.ended.contains(&job)
     }
 
-    /// The tasks of a job that has just been ended, once.
+    /// Takes the tasks of a job that has just been ended.
     pub(super) fn take(&mut self) -> Option<Vec<u32>> {
         let job = self.now.pop()?;
         Some(std::mem::take(&mut self.tasks[job as usize]))

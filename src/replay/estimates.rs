@@ -6,10 +6,10 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
-/// What an order that plans ahead takes for the running time of a task.
+/// What an order that plans ahead uses as the running time of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Estimates {
-    /// The time its user asked for; the recorded running time where no request is known.
+    /// The requested time; the recorded running time if no request is known.
     #[default]
     Requested,
     /// The recorded running time.
@@ -18,10 +18,10 @@ pub enum Estimates {
     Factor(f64),
 }
 
-/// What is written of [`Estimates`].
+/// The notation of [`Estimates`].
 pub const ESTIMATES: &str = "`requested`, `exact`, or `factor:F` with F from 0.001 to 1000000";
 
-/// A text that is not a kind of estimate.
+/// The text is not a kind of estimate.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not {ESTIMATES}")]
 pub struct EstimatesError(String);
@@ -50,18 +50,18 @@ impl fmt::Display for Estimates {
     }
 }
 
-/// The most steps that can be written, and the longest of them, minutes.
+/// The most steps, and the longest step, in minutes.
 const STEPS_MAX: usize = 16;
 const STEP_MAX_MIN: u32 = 100_000;
 
-/// By how much a prediction that proves too short is prolonged, time after time.
+/// How much a prediction that proves too short is prolonged, one step after another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Steps {
-    /// Minutes; 0 behind the last one.
+    /// Minutes; 0 after the last one.
     minutes: [u32; STEPS_MAX],
 }
 
-/// What is written of [`Steps`].
+/// The notation of [`Steps`].
 pub const STEPS: &str = "1 to 16 whole numbers of minutes from 1 to 100000, such as `1/5/15/30`";
 
 impl Default for Steps {
@@ -77,14 +77,14 @@ impl Steps {
         self.minutes.iter().copied().take_while(|&minutes| 0 < minutes)
     }
 
-    /// The step after so many, µs; the last one is taken again and again.
+    /// The step after `before` steps, µs; the last one is repeated.
     pub fn step_us(&self, before: usize) -> i64 {
         let minutes = self.minutes().nth(before).or_else(|| self.minutes().last());
         i64::from(minutes.unwrap_or(1)) * 60_000_000
     }
 }
 
-/// A text that is not a list of steps.
+/// The text is not a list of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoSteps;
 

@@ -1,24 +1,24 @@
-//! What can happen in a replay, and in which order things of the same instant happen.
+//! The events of a replay, and their order within an instant.
 //!
 //! ```text
 //!  time ──►   ends of attempts │ machines leave, change, join │ tasks arrive │ kills │ heartbeat
 //!             └──────────────── one instant, then the policy hands out work ──────────────────┘
 //! ```
 
-/// Everything that can happen in a replay. The list is closed on purpose: a new event makes every
-/// `match` that forgot it fail to compile.
+/// The kinds of events in a replay. The list is closed on purpose: if a new event is added, every
+/// `match` without it fails to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// An attempt has done its work. A `generation` that is no longer the slot's is void.
+    /// An attempt has done its work. The event is void if `generation` is no longer the slot's.
     AttemptEnded {
-        /// Its place among the running attempts.
+        /// Its slot among the running attempts.
         slot: u32,
-        /// The generation of that place when this was foreseen.
+        /// The generation of the slot when the event was predicted.
         generation: u32,
     },
-    /// A machine joins, leaves or changes: the entry of the cluster's list of changes.
+    /// A machine joins, leaves or changes, as in the cluster's list of changes.
     MachineChanged {
-        /// Position in the list.
+        /// The position in the list.
         change: u32,
     },
     /// The scheduler learns that a machine is gone.
@@ -26,44 +26,44 @@ pub enum Event {
         /// The machine.
         machine: u32,
     },
-    /// A task has waited long enough after a failure.
+    /// A task has waited for its back-off after a failure.
     WaitOver {
         /// The task.
         task: u32,
         /// Whether it goes behind its equals.
         is_behind: bool,
     },
-    /// An attempt has run for as long as a kill rule lets it.
+    /// An attempt has reached the time limit of a kill rule.
     LimitReached {
         /// Its task.
         task: u32,
         /// Its number among the attempts of the task.
         attempt: u16,
-        /// The place of the rule among those that have to fire.
+        /// The number of the condition of the rule.
         condition: u8,
     },
-    /// A kill rule looks at a task that has come to an age.
+    /// A task has reached an age at which a kill rule checks it.
     Looked {
         /// The task.
         task: u32,
     },
-    /// A task's user kills it.
+    /// The user of a task kills it.
     TaskKilled {
         /// The task.
         task: u32,
     },
-    /// The speculation rule looks at the running attempts.
+    /// The speculation rule judges the running attempts.
     Heartbeat,
-    /// The order of the waiting tasks is worked out again.
+    /// The waiting tasks are sorted again.
     Reorder,
 }
 
-/// The rank of arrivals, which are not in the queue but in the workload.
+/// The rank of arrivals, which are in the workload and not in the queue.
 pub const ARRIVAL_RANK: u8 = 3;
 
 impl Event {
-    /// Order among events of the same instant. What frees capacity comes before what asks for it,
-    /// so a task can start on a slot that was released in the same microsecond.
+    /// The order of events at the same instant. Events that free capacity come before events that
+    /// use it, so a task can start on a slot that was released in the same microsecond.
     pub const fn rank(self) -> u8 {
         match self {
             Self::AttemptEnded { .. } => 0,
@@ -76,7 +76,7 @@ impl Event {
         }
     }
 
-    /// Whether it comes back period after period and by itself changes nothing about who runs.
+    /// Whether the event repeats periodically and does not start or end attempts itself.
     pub const fn is_timer(self) -> bool {
         matches!(self, Self::Reorder | Self::Heartbeat)
     }

@@ -1,15 +1,15 @@
 //! Failures of machines, drawn from a model of a trace's outages.
 //!
 //! In: the outages that [`studies::machines`](crate::studies::machines) finds. Out: a
-//! [`FailureModel`], and a cluster whose machines leave and return at the drawn times. Times away
-//! are drawn from the curve of Kaplan and Meier; machines in its tail do not return. Every machine
-//! fails independently, at the same times under every policy.
+//! [`FailureModel`], and a cluster whose machines leave and return at random times. Times away are
+//! drawn from a Kaplan-Meier curve; machines in its tail do not return. Every machine fails
+//! independently, at the same times under every policy.
 //!
 //! Times up follow two Weibull distributions. The age of a machine in service at the start is
 //! unknown: its first time up is the rest of a longer one (the forward recurrence time of a renewal
 //! process), and is fitted to the first times up of the trace's machines, from the start of the
-//! window. Later times up start with a return, and are fitted to those after a return. One
-//! distribution for both would treat every machine at the start as a new one.
+//! window. Later times up start with a return, and are fitted to times up after a return. A single
+//! distribution would treat every machine at the start as a new one.
 //!
 //! ```text
 //!             start                        end
@@ -17,7 +17,7 @@
 //!  drawn        =========|..|======|......|==  the same laws, at other times, under a seed
 //!               | first  |  | later|      |
 //! ```
-//! Common causes of outages (racks, upgrades) are lost: the drawn outages are independent.
+//! Common causes of outages (racks, upgrades) are lost: simulated outages are independent.
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ use crate::studies::machines::Fleet;
 use crate::studies::machines::survival::{Point, Weibull, curve, weibull};
 use crate::units::micros_to_seconds;
 
-/// Where failures come from, as it is written: `failures:from=machines`.
+/// The source of failures in its notation: `failures:from=machines`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureSpec;
 
@@ -63,14 +63,14 @@ pub struct FailureModel {
     pub later_up: Weibull,
     /// Times away, as a survival curve.
     pub away: Vec<Point>,
-    /// Outages that it is made of.
+    /// The number of outages in the model.
     pub outages: u64,
-    /// Machines that these are of.
+    /// The number of machines with these outages.
     pub machines: u64,
 }
 
 impl FailureModel {
-    /// The model of a fleet; none where too few machines failed to fit one.
+    /// The model of a fleet; `None` if too few machines failed to fit one.
     pub fn fit(fleet: &Fleet) -> Option<Self> {
         let away = curve(&fleet.away_spells);
         let first_up = weibull(&fleet.start_spells).filter(|_| !away.is_empty())?;
@@ -79,7 +79,7 @@ impl FailureModel {
         Some(Self { first_up, later_up, away, outages, machines: fleet.machines })
     }
 
-    /// What is assumed, in words.
+    /// The assumptions, as a sentence.
     pub fn told(&self) -> String {
         let of = |fit: &Weibull| {
             format!("shape {} and scale {} s", six_digits(fit.shape), grouped_s(fit.scale_s))
@@ -97,12 +97,12 @@ impl FailureModel {
         )
     }
 
-    /// A time away, s, for a share from 0 to below 1; none for one that does not end.
+    /// A time away, s, for a share from 0 to below 1; `None` if the machine does not return.
     fn away_s(&self, share: f64) -> Option<f64> {
         self.away.iter().find(|point| point.share <= share).map(|point| point.time_s)
     }
 
-    /// The machines with these failures instead of their own, drawn between two times, µs.
+    /// The machines with random failures of this model instead of their own, between two times, µs.
     ///
     /// # Errors
     /// The cluster has no machine.
@@ -140,7 +140,7 @@ impl FailureModel {
     }
 }
 
-/// The time that a share outlasts, from above 0 to 1, s.
+/// The time that a share of machines outlasts, s; the share is above 0 and at most 1.
 fn outlasted_s(fit: &Weibull, share: f64) -> f64 {
     fit.scale_s * (-share.ln()).powf(1.0 / fit.shape)
 }
@@ -150,7 +150,7 @@ fn micros(seconds: f64) -> i64 {
     (seconds * 1e6).round() as i64
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time, for people")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shown to people")]
 fn grouped_s(seconds: f64) -> String {
     grouped(seconds.round() as u64)
 }
@@ -167,7 +167,7 @@ mod tests {
     use crate::studies::machines::fleet;
     use crate::studies::machines::survival::Spell;
 
-    /// Spells of these lengths that ended, and one that did not.
+    /// Spells of these lengths that ended, and one of `open_s` that did not.
     fn spells(lengths_s: impl IntoIterator<Item = i64>, open_s: i64) -> Vec<Spell> {
         let spell =
             |length_s: i64, is_censored| Spell { length_us: length_s * 1_000_000, is_censored };
@@ -210,8 +210,8 @@ mod tests {
         assert_eq!(FailureModel::fit(&Fleet::default()), None);
     }
 
-    /// The times up and away of a drawn cluster: the first up, later ones up, and those away that
-    /// ended.
+    /// The times up and away of a simulated cluster: the first times up, later times up, and
+    /// completed times away.
     fn passed(cluster: &Cluster, until_us: i64) -> [Vec<Spell>; 3] {
         let mut found = [Vec::new(), Vec::new(), Vec::new()];
         let mut since = vec![(0_i64, 0_usize); cluster.machine_count()];
@@ -230,7 +230,8 @@ mod tests {
         found
     }
 
-    /// Many machines under the model: the distributions fitted to what they went through are its own.
+    /// Many machines under the model: the distributions fitted to their times equal those of the
+    /// model.
     #[test]
     fn what_is_drawn_gives_back_the_model() {
         let model = model();
@@ -250,7 +251,7 @@ mod tests {
         let tens = away.iter().filter(|spell| spell.length_us == 10_000_000).count();
         let off = (3 * tens).abs_diff(away.len());
         assert!(100 * off < 9 * away.len(), "a third of those that end: {tens} of {}", away.len());
-        // One more machine changes nothing for the others, and another seed everything.
+        // One more machine changes nothing for the others; another seed changes everything.
         let more = Cluster::of_speeds(vec![1.0; count as usize + 1]);
         let (more, _) = model.draw(more, (0, until_us), 7).unwrap();
         let own: Vec<&MachineChange> =
@@ -258,8 +259,8 @@ mod tests {
         assert!(own.into_iter().eq(&cluster.changes));
     }
 
-    /// When the machines of a stationary fleet leave and return in its window, s: they have left and
-    /// returned since long before, with times up of this shape and scale.
+    /// When the machines of a stationary fleet leave and return in its window, s: they have left
+    /// and returned since long before, with times up of this shape and scale.
     fn stationary(
         rng: &mut ChaCha8Rng,
         (count, window_s): (i64, f64),
@@ -302,7 +303,7 @@ mod tests {
         MachineEvents { events, platforms: Vec::new() }
     }
 
-    /// Machines that leave until a time: how many, and the variance of their sum.
+    /// The number of machines that leave until a time, and the variance of this sum.
     fn leave(times: &[(i64, i64)], until_us: i64) -> [f64; 2] {
         let mut counts = std::collections::BTreeMap::new();
         for (machine, _) in times.iter().filter(|(_, at_us)| *at_us <= until_us) {
@@ -312,7 +313,7 @@ mod tests {
         [sum, counts.values().map(|count: &f64| count * count).sum()]
     }
 
-    /// Fleets whose failures cluster, do not, and come when they are due.
+    /// Fleets with failures that are clustered, independent, and regular.
     #[test]
     fn as_many_fail_as_in_the_fleet() {
         let window_s = 1e6;

@@ -1,7 +1,7 @@
 //! When users submit: at the recorded times, or in reaction to the ends of their earlier jobs.
 //!
-//! In: of each job its user, its recorded submission and its recorded end. Out: what each job
-//! follows ([`Submission`]): the end of an earlier one, its submission, or the clock. A job follows
+//! In: for each job its user, its recorded submission and its recorded end. Out: what each job
+//! follows ([`Submission`]): the end of an earlier job, its submission, or the clock. A job follows
 //! only events before its recorded submission, so if all jobs end as recorded, every job is
 //! submitted at its recorded time.
 //!
@@ -11,17 +11,16 @@
 //!  slower    |=====a=====|...|=====b=====|...|===c===| |==e==|
 //!                           ...|=====d=====|
 //! ```
-//! - A job that was submitted at most a gap after the end of another of its user follows that end,
-//!   after the recorded think time. Of several such ends it is the last.
-//! - Without such an end, a job that was submitted at most a gap after another of its user, which
-//!   still ran, keeps its distance from that submission.
-//! - Every other job starts a session: at the recorded time, because people keep their hours, but
-//!   not before the job that had ended last before it in the record has ended.
-//! - A job whose log names the job that had to end first follows the end of that one, whatever the
-//!   gap.
+//! - A job that was submitted within a gap after the end of another job of its user follows that
+//!   end, after the recorded think time. If there are several such ends, it follows the last.
+//! - Without such an end, a job that was submitted within a gap after the submission of a job of
+//!   its user that still ran keeps its distance from that submission.
+//! - Every other job starts a session: at its recorded time, because users keep their hours, but
+//!   not before the end of the job that ended last before it in the record.
+//! - If the log names a job that had to end first, the job follows its end, whatever the gap.
 //!
 //! The gap is 20 minutes by default, as for sessions in Shmueli and Feitelson (2009) and Zakay and
-//! Feitelson (2014), whose models differ in details. Jobs without a user come as recorded.
+//! Feitelson (2014), whose models differ in details. Jobs without a user keep their recorded times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,10 +47,10 @@ pub enum Arrivals {
     },
 }
 
-/// The gap between sessions where none is given, s.
+/// The default gap between sessions, s.
 const GAP_S: i64 = 1200;
 
-/// The longest gap that can be written, s: a hundred days.
+/// The largest gap that is accepted, s: a hundred days.
 const GAP_MAX_S: i64 = 8_640_000;
 
 impl FromStr for Arrivals {
@@ -92,11 +91,11 @@ impl Serialize for Arrivals {
 /// A recorded job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay {
-    /// Number of its user, if it is known.
+    /// The number of its user, if known.
     pub user: Option<u32>,
     /// When it was submitted, µs.
     pub submit_us: i64,
-    /// When it ended, µs; `None` if it did not, as far as is known.
+    /// When it ended, µs; `None` if no end is known.
     pub end_us: Option<i64>,
     /// The job that had to end first, if the log names one.
     pub after: Option<u32>,
@@ -107,20 +106,20 @@ pub struct Stay {
 pub enum Submission {
     /// At this time, µs.
     At(i64),
-    /// Some time after a job has been submitted.
+    /// Some time after the submission of a job.
     With {
         /// The job.
         job: u32,
         /// The time, µs.
         delay_us: i64,
     },
-    /// Some time after a job has ended, but not before a point of time.
+    /// Some time after the end of a job, but not before a given time.
     After {
         /// The job.
         job: u32,
         /// The think time, µs.
         delay_us: i64,
-        /// The point of time, µs.
+        /// The earliest time, µs.
         not_before_us: i64,
     },
 }
@@ -135,7 +134,7 @@ pub fn submissions(stays: &[Stay], gap_us: i64) -> Vec<Submission> {
             of_user.entry(user).or_default().push(job);
         }
     }
-    #[expect(clippy::iter_over_hash_type, reason = "each user by itself")]
+    #[expect(clippy::iter_over_hash_type, reason = "users are independent of each other")]
     for jobs in of_user.values_mut() {
         jobs.sort_by_key(|&job| stays[job as usize].submit_us);
         follow(jobs, stays, gap_us, &mut submissions);
@@ -152,13 +151,13 @@ pub fn submissions(stays: &[Stay], gap_us: i64) -> Vec<Submission> {
     submissions
 }
 
-/// When something happened to a job, µs.
+/// A time in µs, and the job to which something happened then.
 type Point = (i64, u32);
 
-/// What each job of a user follows; `jobs` are in order of their submission.
+/// Finds what each job of a user follows; `jobs` are in order of submission.
 fn follow(jobs: &[u32], stays: &[Stay], gap_us: i64, submissions: &mut [Submission]) {
     let mut running: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
-    // Who ended last, and who was submitted last, before the present instant.
+    // The job that ended last, and the job submitted last, before the present instant.
     let (mut ended, mut before): (Option<Point>, Option<Point>) = (None, None);
     let same =
         |one: &u32, other: &u32| stays[*one as usize].submit_us == stays[*other as usize].submit_us;
@@ -190,18 +189,18 @@ fn follow(jobs: &[u32], stays: &[Stay], gap_us: i64, submissions: &mut [Submissi
     }
 }
 
-/// The jobs of a workload, each with what it follows.
+/// The jobs of a workload, and what each follows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feedback {
     /// By job.
     submission: Vec<Submission>,
     tasks: Lists,
     followers: Lists,
-    /// By job, its first arrival as recorded, µs.
+    /// The first recorded arrival of each job, µs.
     first_us: Vec<i64>,
 }
 
-/// How many jobs follow what.
+/// The number of jobs by what they follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Followed {
     /// The end of an earlier job, after a think time.
@@ -235,7 +234,7 @@ impl Feedback {
         Self { tasks: Lists::new(job_count, of_task), followers, submission, first_us }
     }
 
-    /// How many jobs follow what.
+    /// Counts the jobs by what they follow.
     pub fn followed(&self) -> Followed {
         let mut followed = Followed::default();
         for submission in &self.submission {
@@ -254,13 +253,14 @@ impl Feedback {
         self.tasks.of(job)
     }
 
-    /// When a task arrives whose job is submitted at this time, µs: as long after it as recorded.
+    /// The arrival of a task whose job is submitted at `submit_us`, µs: the distance from its job's
+    /// submission is as recorded.
     pub fn arrival_us(&self, workload: &Workload, task: u32, submit_us: i64) -> i64 {
         let first_us = self.first_us[workload.job.get(task) as usize];
         submit_us.saturating_add(workload.arrival_us.get(task) - first_us)
     }
 
-    /// The jobs that follow nothing, and when they are submitted, µs.
+    /// The jobs that follow no other job, and when they are submitted, µs.
     pub fn first(&self) -> impl Iterator<Item = (u32, i64)> + '_ {
         (0..).zip(&self.submission).filter_map(|(job, submission)| match *submission {
             Submission::At(at_us) => Some((job, at_us)),
@@ -309,7 +309,7 @@ mod tests {
 
     const S: i64 = MICROS_PER_SECOND;
 
-    /// A job of a user: submitted and ended, s.
+    /// A job of a user with its submission and end, s.
     fn stay(user: u32, submit_s: i64, over_s: i64) -> Stay {
         let end_us = (0 <= over_s).then_some(over_s * S);
         Stay { user: Some(user), submit_us: submit_s * S, end_us, after: None }
@@ -343,12 +343,13 @@ mod tests {
                 after(0, 70, 0),
                 after(1, 10, 0),
                 Submission::At(180 * S),
-                // A session begins at its hour, once the job has ended that ended last: d.
+                // A session begins at its recorded time, once the last job that ended has ended: d.
                 after(2, 0, 5000),
                 with(5, 10),
             ]
         );
-        // With a gap of 10 s only c follows an end; d came while b ran, but 20 s after it.
+        // With a gap of 10 s only c follows an end; d came while b ran, but 20 s after its
+        // submission.
         let short = submissions(&stays, 10 * S);
         assert_eq!(short[1..4], [after(0, 0, 150), after(0, 0, 170), after(1, 10, 0)]);
     }
@@ -361,7 +362,7 @@ mod tests {
         let found = submissions(&stays, 20 * S);
         assert_eq!(found[..2], [Submission::At(0); 2]);
         assert_eq!(found[2..], [after(0, 2, 0), after(0, 2, 0), after(2, 81, 0)]);
-        // A job that had not ended cannot have been waited for.
+        // A job cannot have waited for a job that had not ended.
         stays[2].end_us = Some(91 * S);
         assert_eq!(submissions(&stays, 20 * S)[4], Submission::At(90 * S));
     }
@@ -385,7 +386,7 @@ mod tests {
         check("open:gap_s=5", "kind of arrivals `open` has no parameter `gap_s` (it takes: none)");
     }
 
-    /// Jobs as a replay left them.
+    /// The jobs with their times in a replay.
     fn recorded(workload: &Workload, outcome: &Outcome) -> Vec<Stay> {
         let none = Stay { user: None, submit_us: i64::MAX, end_us: Some(0), after: None };
         let mut stays = vec![none; workload.job_count()];
@@ -420,14 +421,14 @@ mod tests {
         let found = closed(&plan, &stays, 1200 * S);
         let starts = [0, 10, 22].map(|at_s| Some(at_s * S));
         assert_eq!(found.first_start_us, starts);
-        // Response and move are measured from the submission as it was.
+        // Response and move are measured from the replayed submission.
         let journal = found.journal.as_ref().unwrap();
         let ends = job_ends(&fates(journal, 3), &workload);
         let responses: Vec<Option<f64>> = ends.iter().map(|end| end.response_s).collect();
         assert_eq!(responses, [Some(10.0), Some(20.0), Some(10.0)]);
         let moved = moved(journal, &workload);
         assert_eq!((moved.jobs_submitted, moved.moved_s_mean), (3, Some(10.0 / 3.0)));
-        // Open, b would have come at 12 s and waited for 8.
+        // With open arrivals, b would have come at 12 s and waited for 8 s.
         assert_eq!(replay(&plan).first_start_us, [0, 10, 20].map(|at_s| Some(at_s * S)));
     }
 
@@ -447,7 +448,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: drawn(4_000), failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// What a replay recorded, closed arrivals give back; and no job follows its future.
+        /// Closed arrivals reproduce the recorded ones, and no job follows its future.
         #[test]
         fn with_the_recorded_schedule_closed_arrivals_are_the_recorded_ones(
             tasks in prop::collection::vec(task(), 1..30),

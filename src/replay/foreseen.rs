@@ -1,10 +1,10 @@
 //! The kill rule `history` in a replay: predictions from the past of users, in replayed time.
 //!
 //! In: the recorded outcome of each job ([`JobPasts`]), and tasks as they start and end. Out: the
-//! tasks to kill. The rule learns the recorded outcome of a job once its last task has ended in the
-//! replay, and only from the next instant on. It learns nothing from a job with a condemned or
-//! refused task, because the replay does not know how it would have ended. Of the record, only jobs
-//! that had ended before the first arrival are used in addition.
+//! tasks to kill. The rule learns the recorded outcome of a job after the instant at which its last
+//! task ends in the replay. It learns nothing from a job with a condemned or refused task, because
+//! its outcome in the replay is unknown. Of all other recorded jobs, it uses only those that ended
+//! before the first arrival.
 //!
 //! ```text
 //!  recorded   job a  |-------------- FAIL
@@ -21,31 +21,31 @@ use crate::studies::predict::known::{Known, Reached, ages_us};
 use crate::studies::rules::{By, HistoryRule, Rule, Scope};
 use crate::units::MICROS_PER_SECOND;
 
-/// The rule at work.
+/// The state of the rule during a replay.
 #[derive(Debug)]
 pub(super) struct HistoryWatch<'a> {
-    /// The condition that fires, the rule, and the chance per cent.
+    /// The number of the condition, the rule, and the least chance that kills, in per cent.
     rules: Vec<(usize, HistoryRule, f64)>,
     pasts: &'a JobPasts,
     known: Known,
-    /// By job, tasks that are not over.
+    /// The tasks that are not over, by job.
     left: Vec<u32>,
-    /// By job, whether the replay kept it from its end.
+    /// Whether the replay condemned or refused a task of a job, by job.
     is_cut: Vec<bool>,
-    /// By job, the chance at its submission.
+    /// The chance of each job when it was submitted.
     chances: Vec<Option<f64>>,
-    /// How far the tasks of jobs had come that are over, or have been in part.
+    /// The ages and events that the tasks of a job reached, for jobs with a task that is over.
     reached: FxHashMap<u32, Reached>,
-    /// Jobs whose last task was over at an instant: known after it.
+    /// Jobs whose last task ended at an instant: their outcomes are known after it.
     over: (i64, Vec<u32>),
-    /// By condition and job, how many of its tasks were condemned.
+    /// The number of condemned tasks, by condition and job.
     votes: FxHashMap<(usize, u32), usize>,
-    /// By condition, the tasks that are among them.
+    /// The tasks that `votes` counts, by condition.
     has_voted: FxHashSet<(usize, u32)>,
 }
 
 impl<'a> HistoryWatch<'a> {
-    /// Nothing has ended; `None` where no rule is about the past.
+    /// Starts with no jobs ended; `None` if no rule uses the past of users.
     pub(super) fn new(conditions: &[(&Rule, i64)], workload: &'a Workload) -> Option<Self> {
         #[expect(clippy::cast_precision_loss, reason = "per cent")]
         let asks = |(bit, (rule, per_cent)): (usize, &(&Rule, i64))| match rule {
@@ -83,7 +83,7 @@ impl<'a> HistoryWatch<'a> {
         self.pasts.jobs.get(job as usize)?.pair
     }
 
-    /// Learns what was over before an instant.
+    /// Learns the outcomes of the jobs that ended before an instant.
     fn learn_until(&mut self, now_us: i64) {
         if now_us <= self.over.0 {
             return;
@@ -109,7 +109,7 @@ impl<'a> HistoryWatch<'a> {
         }
     }
 
-    /// When a task is looked at that begins now, although nothing happens to it, µs.
+    /// The times at which a task that begins now is checked although nothing happens to it, µs.
     pub(super) fn looks_us(&self, now_us: i64) -> Vec<i64> {
         let mut ages = Vec::new();
         for (_, rule, _) in &self.rules {
@@ -124,8 +124,8 @@ impl<'a> HistoryWatch<'a> {
         ages.into_iter().map(|age_us| now_us.saturating_add(age_us)).collect()
     }
 
-    /// Looks at a task that waits or runs; `fire` hears of the conditions that are reached, and
-    /// whether they end the whole job.
+    /// Checks a task that waits or runs; calls `fire` with each condition that is reached, and with
+    /// whether it ends the whole job.
     pub(super) fn look(
         &mut self,
         state: &State<'_>,
@@ -169,7 +169,7 @@ impl<'a> HistoryWatch<'a> {
         if matches!(state.tasks.phase[idx], Phase::Condemned | Phase::Refused) {
             self.is_cut[job as usize] = true;
         } else if let Some(first_us) = state.tasks.first_start_us[idx] {
-            // The end is an event, too.
+            // The end is an event as well.
             let events = usize::from(state.tasks.events[idx]) + 1;
             self.reached.entry(job).or_default().add(state.now_us - first_us, events);
         }
@@ -219,7 +219,7 @@ mod tests {
     fn a_task_is_killed_by_what_had_ended_in_the_replay() {
         //  t1  |0 -- 10|           its job is lost
         //  t2  at 10               submitted as t1 ends: its past is empty
-        //  t3  at 11, runs from 11: 60 s later its time has come
+        //  t3  at 11, runs from 11: 60 s later it reaches the age of the rule
         let mut workload = Workload::plain(3, Column::Each([10, 100, 100].map(|s| s * S).into()));
         workload.arrival_us = Column::Each([0, 10, 11].map(|s| s * S).into());
         workload.job = Column::Each(vec![0, 1, 2]);
@@ -233,13 +233,13 @@ mod tests {
         };
         assert_eq!(condemned(&workload, "fifo+kill:history:p=0.9"), ["71 condemn t3"]);
         assert_eq!(condemned(&workload, "fifo+kill:history:p=0.9,after=30"), ["41 condemn t3"]);
-        // The chance of the moment is as large for t2 by then.
+        // The chance at its age is just as large for t2 by then.
         let both = ["70 condemn t2", "71 condemn t3"];
         assert_eq!(condemned(&workload, "fifo+kill:history:p=0.9,by=age"), both);
-        // Two of a job of one task never are.
+        // A job of one task never has two.
         let two_of_job = "fifo+kill:history:p=0.9,per=job,tasks=2";
         assert_eq!(condemned(&workload, two_of_job), [""; 0]);
-        // What had ended before the first arrival is known from the start.
+        // Jobs that ended before the first arrival are known from the start.
         workload.pasts.before = vec![((0, 0), true)];
         let all = ["70 condemn t2", "71 condemn t3"];
         assert_eq!(condemned(&workload, "fifo+kill:history:p=0.9"), all);
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_job_that_was_condemned_teaches_nothing() {
-        // t1 is killed at 60 s by what was known before; its recorded outcome would save t2.
+        // The outcomes known at the start kill t1 at 60 s; its recorded outcome would save t2.
         let mut workload = Workload::plain(2, Column::Same(100 * S));
         workload.arrival_us = Column::Each(vec![0, 80 * S]);
         workload.job = Column::Each(vec![0, 1]);
@@ -264,8 +264,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: drawn(4_000), failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Promise: nothing from the future. Other outcomes of jobs that are over at an instant or
-        /// later, and of their tasks, change nothing up to it.
+        /// Promise: the future changes nothing. Other outcomes of jobs that are over at an instant
+        /// or later, and of their tasks, change nothing up to that instant.
         #[test]
         fn later_ends_change_nothing_before(
             tasks in prop::collection::vec(task(), 1..25),

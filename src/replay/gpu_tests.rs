@@ -1,4 +1,4 @@
-//! GPUs in a replay: small cases drawn by hand, and drawn ones against a plain scan.
+//! Tests of GPUs in a replay: small cases drawn by hand, and random ones against a plain scan.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +137,7 @@ fn backfilling_does_not_delay_who_waits_for_gpus() {
     );
 }
 
-/// GPUs in use on a machine, thousandths, as anyone would count them.
+/// A machine with the free thousandths of each GPU, for independent counting.
 struct Scan {
     model: u64,
     used: Vec<u32>,
@@ -146,7 +146,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// The GPUs that a task gets: of those with enough left the fullest.
+    /// The GPUs that a task gets: among those with enough left, the fullest.
     fn gpus_for(&self, ask: GpuAsk) -> Option<Vec<usize>> {
         if ask.models != ANY_MODEL && ask.models & self.model == 0 {
             return None;
@@ -207,7 +207,8 @@ fn follow(entries: &[Entry], cluster: &Cluster, workload: &Workload, is_fifo: bo
             };
             assert!(!machines.iter().any(could), "only what fits nowhere is refused");
         }
-        // At the end of an instant nobody waits first in line beside what would do.
+        // At the end of an instant, the first task in line does not wait if a machine could take
+        // it.
         let is_over = entries.get(place + 1).is_none_or(|next| entry.at_us < next.at_us);
         if let Some(&first) = waiting.first().filter(|_| is_over && is_fifo) {
             let (ask, cpu) = (workload.gpus.get(first), workload.cpu.get(first));
@@ -220,7 +221,7 @@ fn follow(entries: &[Entry], cluster: &Cluster, workload: &Workload, is_fifo: bo
     assert!(machines.iter().all(|machine| machine.used.iter().all(|&used| used == 0)));
 }
 
-/// Arrival and running time (s), CPU in halves, GPUs, thousandths of one, models, the user.
+/// Arrival and running time (s), CPU in halves, GPUs, thousandths of one, models, and user.
 type DrawnTask = (i64, i64, u64, u8, u16, Option<u64>, u32);
 
 fn drawn(
@@ -242,25 +243,25 @@ fn drawn(
     workload.job = Column::Each(tasks.iter().map(|task| task.6).collect());
     let priority = |task: &DrawnTask| Some(i32::from(task.4 < 500));
     workload.priority = Column::Each(tasks.iter().map(priority).collect());
-    let workload = workload.check().expect("made to be valid");
+    let workload = workload.check().expect("valid input");
     let mut cluster = Cluster::of_speeds(vec![1.0; machines.len()]);
     cluster.cpu = machines.iter().map(|machine| machine.0 * UNITS).collect();
     cluster.gpus =
         machines.iter().map(|machine| Gpus { count: machine.1, model: 1 << machine.2 }).collect();
     for &(at_s, machine, leaves) in changes {
         let change = if leaves { Change::Leaves } else { Change::Joins };
-        let machine = machine % u32::try_from(machines.len()).expect("a few");
+        let machine = machine % u32::try_from(machines.len()).expect("a small number");
         cluster.changes.push(MachineChange { at_us: at_s * 1_000_000, machine, change });
     }
-    let cluster = cluster.check().expect("made to be valid").0;
+    let cluster = cluster.check().expect("valid input").0;
     (cluster, workload)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Promise: whatever the policy and the placement, no GPU is ever handed out beyond 1, nobody
-    /// gets a model that it does not take, and first come, first served lets nobody wait for nothing.
+    /// Promise: whatever the policy and placement, no GPU is ever used beyond 1, no task gets a
+    /// model that it does not accept, and with first come, first served no task waits without need.
     #[test]
     fn no_gpu_is_ever_over_committed(
         machines in prop::collection::vec((1_u64..6, 0_u8..5, 0_u32..3), 1..8),
@@ -274,10 +275,11 @@ proptest! {
         wholes in any::<bool>(),
     ) {
         let (cluster, workload) = drawn(&machines, &tasks, &changes, wholes);
-        let plan: PolicyPlan = policy.parse().expect("made to be valid");
+        let plan: PolicyPlan = policy.parse().expect("valid input");
         let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) });
         let entries: Vec<Entry> = outcome.journal.as_ref().expect("kept").entries().collect();
-        // Who loses a machine comes back before the others, without a line that says so.
+        // A task that loses its machine comes back before the others, without a line in the
+        // journal.
         let is_fifo = cluster.changes.is_empty()
             && (policy == "fifo" || policy.starts_with("fifo+") && policy.ends_with("-fit"));
         follow(&entries, &cluster, &workload, is_fifo);
@@ -298,12 +300,12 @@ fn what_is_left_is_fragmented_for_those_it_does_not_serve() {
     let found = left(text, "fifo");
     // 4 s x 1.5 + 6 s x 0.5, and nothing while t3 runs.
     assert_eq!((found.free_gpu_s, found.fragmented_gpu_s), (9.0, 3.0));
-    // Of the 1.5, left from 0 to 4: t1 (.5) and t2 can be given all or 1.0, t3 and t4 nothing.
+    // Of the 1.5 free from 0 to 4: t1 (.5) can use all and t2 1.0; t3 and t4 can use nothing.
     let until_4 = 4.0 * (0.0 + 0.5 + 1.5 + 1.5) / 4.0;
-    // Of the 0.5 from 4 to 10: t1 can be given all, nobody else anything.
+    // Of the 0.5 free from 4 to 10: t1 can use all, the other tasks nothing.
     let until_10 = 6.0 * (0.0 + 0.5 + 0.5 + 0.5) / 4.0;
     assert_eq!(found.expected_gpu_s, until_4 + until_10);
-    // No GPU is asked for by t4; GPUs are what t2 and t3 lack.
+    // t4 asks for no GPU; t2 and t3 lack GPUs.
     let no_gpu = (4.0 * 1.5 + 6.0 * 0.5) / 4.0;
     let gpu = (4.0 * (0.5 + 1.5) + 6.0 * (0.5 + 0.5)) / 4.0;
     assert_eq!(found.by_cause_gpu_s, [no_gpu, 0.0, gpu, 0.0, 0.0]);
@@ -312,7 +314,7 @@ fn what_is_left_is_fragmented_for_those_it_does_not_serve() {
 
 #[test]
 fn each_cause_is_named() {
-    // m1 has model 1 and 1 CPU, all of it taken by t1 for 10 s; its GPU is left.
+    // m1 has model 1 and 1 CPU, all used by t1 for 10 s; its GPU is free.
     let text = "machine m1 cpu=1 gpus=1 model=1
          machine m2 cpu=9 gpus=4 model=2
          task t1 runs=10 gpus=0
@@ -320,9 +322,10 @@ fn each_cause_is_named() {
          task t3 runs=10 gpus=1 models=1
          task t4 runs=10 gpus=2 cpu=2 models=3";
     let found = left(text, "fifo:depth=9");
-    // Only the GPU of m1 is left until t3 gets it at 10 s; t4 begins on m2 at 10 s, with 2 of 4.
+    // Only the GPU of m1 is free until t3 gets it at 10 s; t4 begins on m2 at 10 s, with 2 of 4.
     let of = [10.0, 10.0, 0.0, 10.0, 10.0].map(|gpu_s| gpu_s / 4.0);
-    // From 10 to 20 s 2 GPUs of m2: t1 asks for none, t2 wants 4, t3 the other model, t4 fits.
+    // From 10 to 20 s, 2 GPUs of m2 are free: t1 asks for none, t2 asks for 4, t3 for the other
+    // model, and t4 fits.
     let later = [20.0, 20.0, 20.0, 0.0, 0.0].map(|gpu_s| gpu_s / 4.0);
     let sum: Vec<f64> = of.iter().zip(later).map(|(one, other)| one + other).collect();
     assert_eq!(found.by_cause_gpu_s.to_vec(), sum);
@@ -337,7 +340,7 @@ fn left(text: &str, policy: &str) -> GpuFragmentation {
     gpu_fragmentation(&journal, &workload, &cluster, 7).expect("there are GPUs")
 }
 
-/// Machines that are there and tasks that wait, after the lines so far.
+/// The present machines and the waiting tasks after some lines of a journal.
 fn after(entries: &[Entry], cluster: &Cluster, workload: &Workload) -> (Vec<Scan>, Vec<u32>) {
     let empty = |machine: usize| Scan {
         model: cluster.gpus[machine].model,
@@ -390,7 +393,7 @@ fn after(entries: &[Entry], cluster: &Cluster, workload: &Workload) -> (Vec<Scan
 /// Free, fragmented and expected GPU-s by the definitions, at every instant, task by task.
 fn plainly(entries: &[Entry], cluster: &Cluster, workload: &Workload) -> [f64; 3] {
     let tasks = || (0..).take(workload.task_count);
-    let task_count = f64::from(u32::try_from(workload.task_count).expect("a few"));
+    let task_count = f64::from(u32::try_from(workload.task_count).expect("a small number"));
     let first = entries.iter().position(|entry| matches!(entry.kind, Kind::Submit | Kind::Refuse));
     let mut sums = [0.0; 3];
     for end in first.map_or(1, |first| first + 1)..entries.len() {
@@ -400,7 +403,7 @@ fn plainly(entries: &[Entry], cluster: &Cluster, workload: &Workload) -> [f64; 3
         }
         let (machines, waiting) = after(&entries[..end], cluster, workload);
         for machine in machines {
-            // Of what is left on a GPU, what a task cannot be given.
+            // The part of a GPU's free amount that a task cannot use.
             let lost = |task: u32, left: u32| {
                 let ask = workload.gpus.get(task);
                 let fits = machine.cpu + workload.cpu.get(task) <= machine.all_cpu
@@ -423,8 +426,8 @@ fn plainly(entries: &[Entry], cluster: &Cluster, workload: &Workload) -> [f64; 3
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Promise: what is left, fragmented and expected is what the definitions say at every instant,
-    /// whatever the policy; the causes add up, and so does time.
+    /// Promise: free, fragmented and expected amounts follow the definitions at every instant,
+    /// whatever the policy; the causes add up, and so do the samples.
     #[test]
     fn fragmentation_is_that_of_the_definitions(
         machines in prop::collection::vec((1_u64..6, 0_u8..5, 0_u32..3), 1..6),
@@ -434,7 +437,7 @@ proptest! {
         wholes in any::<bool>(),
     ) {
         let (cluster, workload) = drawn(&machines, &tasks, &changes, wholes);
-        let plan: PolicyPlan = policy.parse().expect("made to be valid");
+        let plan: PolicyPlan = policy.parse().expect("valid input");
         let journal = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) }).journal.expect("kept");
         let Some(found) = gpu_fragmentation(&journal, &workload, &cluster, 9) else {
             prop_assert!(!workload.has_gpus());

@@ -1,9 +1,9 @@
 //! GPUs of machines: the requests of tasks, the free GPUs, and which GPUs a task gets.
 //!
 //! In: the requests of tasks, and the GPUs of each machine. Out: the GPUs that a task gets, or
-//! none. A share lies on one GPU; a task with several GPUs has the same share of each. Of those
-//! with enough free it gets the ones with the least free, and among equals the lowest numbers, so
-//! that whole ones stay whole:
+//! none. A share is on one GPU; a task with several GPUs has the same share of each. Among the GPUs
+//! with enough free, a task gets those with the least free, and among equals the lowest numbers, so
+//! that whole GPUs stay whole:
 //!
 //! ```text
 //!  free       GPU 0: 1.0    GPU 1: 0.3    GPU 2: 0.6
@@ -11,36 +11,36 @@
 //!  asks 1     ======                                      a whole one needs a whole free one
 //! ```
 
-/// Thousandths of a GPU: shares are counted in them, so that sums are exact.
+/// The thousandths of a GPU: sums of whole thousandths are exact.
 pub const MILLI: u16 = 1000;
 
-/// GPUs of a machine at most; what is said of more is that it has these.
+/// The most GPUs of a machine; a machine that records more counts as having this many.
 pub const GPUS_MAX: usize = 64;
 
 /// Any model of GPU.
 pub const ANY_MODEL: u64 = u64::MAX;
 
-/// What a task asks for.
+/// The GPU request of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GpuAsk {
-    /// How many.
+    /// The number of GPUs.
     pub count: u8,
-    /// Thousandths of each.
+    /// The thousandths of each.
     pub milli: u16,
-    /// The models that it takes, a bit each.
+    /// The models that the task accepts, one bit each.
     pub models: u64,
 }
 
 impl GpuAsk {
-    /// None.
+    /// A request for no GPUs.
     pub const NONE: Self = Self { count: 0, milli: 0, models: ANY_MODEL };
 
-    /// So many thousandths of so many.
+    /// A request for `milli` thousandths of each of `count` GPUs.
     pub const fn new(count: u8, milli: u16, models: u64) -> Self {
         if count == 0 || milli == 0 { Self::NONE } else { Self { count, milli, models } }
     }
 
-    /// What a request says that is a number of GPUs alone: a share of one, or so many whole ones.
+    /// The request in a plain number of GPUs: a share of one, or a number of whole ones.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub fn of_request(gpus: f32, models: u64) -> Self {
         if gpus < 1.0 {
@@ -49,12 +49,12 @@ impl GpuAsk {
         Self::new(gpus.ceil() as u8, MILLI, models)
     }
 
-    /// Whether it asks for none.
+    /// Whether no GPU is requested.
     pub const fn is_none(self) -> bool {
         self.count == 0
     }
 
-    /// Thousandths in all.
+    /// The sum of thousandths.
     pub fn total_milli(self) -> u64 {
         u64::from(self.count) * u64::from(self.milli)
     }
@@ -63,13 +63,13 @@ impl GpuAsk {
 /// The GPUs of a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gpus {
-    /// How many.
+    /// The number of GPUs.
     pub count: u8,
-    /// The bit of their model; none of a model that no name says.
+    /// The bit of their model; 0 if the model is unknown.
     pub model: u64,
 }
 
-/// What is free of the GPUs of a machine.
+/// The free amounts of the GPUs of a machine.
 #[derive(Clone, Debug)]
 pub struct FreeGpus {
     model: u64,
@@ -77,17 +77,17 @@ pub struct FreeGpus {
 }
 
 impl FreeGpus {
-    /// All of them.
+    /// All GPUs, unused.
     pub fn all(gpus: Gpus) -> Self {
         Self { model: gpus.model, milli: vec![MILLI; usize::from(gpus.count).min(GPUS_MAX)] }
     }
 
-    /// Whether a task takes their model.
+    /// Whether a task accepts their model.
     pub fn is_of_model(&self, ask: GpuAsk) -> bool {
         ask.models == ANY_MODEL || ask.models & self.model != 0
     }
 
-    /// The GPUs that a task would get, a bit each; `None` if there are too few for it.
+    /// The GPUs that a task would get, one bit each; `None` if too few fit.
     pub fn pick(&self, ask: GpuAsk) -> Option<u64> {
         if !self.is_of_model(ask) {
             return None;
@@ -101,17 +101,17 @@ impl FreeGpus {
         Some(picked)
     }
 
-    /// Whether there are enough for a task.
+    /// Whether a task would get its GPUs.
     pub fn holds(&self, ask: GpuAsk) -> bool {
         self.pick(ask).is_some()
     }
 
-    /// Takes what [`pick`](Self::pick) named.
+    /// Takes the GPUs returned by [`pick`](Self::pick).
     pub fn take(&mut self, picked: u64, ask: GpuAsk) {
         self.each(picked, |milli| *milli -= ask.milli);
     }
 
-    /// Gives it back.
+    /// Gives them back.
     pub fn give_back(&mut self, picked: u64, ask: GpuAsk) {
         self.each(picked, |milli| *milli += ask.milli);
         debug_assert!(self.milli.iter().all(|&milli| milli <= MILLI), "given back once");
@@ -122,7 +122,7 @@ impl FreeGpus {
         milli.filter(|(idx, _)| picked & (1 << idx) != 0).for_each(|(_, milli)| change(milli));
     }
 
-    /// What is free of each, thousandths.
+    /// The free thousandths of each GPU.
     pub fn milli(&self) -> &[u16] {
         &self.milli
     }
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(take(1, 400), (Some(0b010), vec![300, 600, 1000]));
         assert_eq!(take(1, 500), (Some(0b010), vec![300, 100, 1000]));
         assert_eq!(take(1, 300), (Some(0b001), vec![0, 100, 1000]));
-        // A whole GPU is free besides a tenth of another: two whole ones are not.
+        // One whole GPU and a tenth of another are free: two whole ones are not.
         assert_eq!(take(2, 1000).0, None);
         assert_eq!(take(1, 1000), (Some(0b100), vec![0, 100, 0]));
         assert_eq!(take(1, 101).0, None);
@@ -159,7 +159,7 @@ mod tests {
             (of(0b01), of(0b10), of(0b11), of(0), of(ANY_MODEL)),
             (false, true, true, false, true)
         );
-        // A model that nobody names is taken by those who take any.
+        // An unknown model is used only by tasks that accept any.
         let free = FreeGpus::all(Gpus { count: 1, model: 0 });
         assert!(free.holds(GpuAsk::new(1, 1, ANY_MODEL)) && !free.holds(GpuAsk::new(1, 1, 1)));
     }

@@ -1,9 +1,10 @@
 //! The machines that hold the input of tasks, and the cost of reading it from another machine.
 //!
-//! In: for each task the machines that hold its input (the replicas of its block), and a factor.
-//! Out: the factor of an attempt's work on a machine, and which waiting task a free machine holds
-//! the input of. As in Hadoop a free machine takes the first waiting task whose input it holds, or
-//! else the first of all; a copy goes wherever its rule sends it. By default no input has a place.
+//! In: for each task, the machines that hold its input (the replicas of its block), and a factor.
+//! Out: the factor of an attempt's work on a machine, and the waiting tasks whose input a free
+//! machine holds. As in Hadoop, a free machine takes the first waiting task whose input it holds,
+//! or else the first of all; a copy goes wherever its rule sends it. By default inputs have no
+//! place.
 //!
 //! ```text
 //!  waiting: t1 (m2, m3)  t2 (m1, m2)  t3 (m1, m3)       m1 is free: it takes t2
@@ -14,16 +15,16 @@ use super::random::{Draws, Purpose};
 /// The places of inputs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inputs {
-    /// The machines that hold a task's input, by task; empty where inputs have no place.
+    /// The machines that hold a task's input, by task; empty if inputs have no place.
     homes: Vec<Vec<u32>>,
-    /// The tasks whose input a machine holds, by machine, in order of number.
+    /// The tasks whose input a machine holds, by machine, in ascending order.
     tasks: Vec<Vec<u32>>,
-    /// By how much more work there is where the input is not, a share.
+    /// How much more work an attempt has on a machine without the input, as a share.
     away: f64,
 }
 
 impl Inputs {
-    /// Inputs with `replicas` each on different machines that are drawn; an attempt elsewhere has
+    /// Places `replicas` of each input on different random machines; an attempt elsewhere has
     /// `away` (a share of at least 0) more work.
     pub fn drawn(
         task_count: usize,
@@ -39,7 +40,7 @@ impl Inputs {
             for place in 0..replicas.min(machine_count) {
                 let left = (machine_count - place) as u64;
                 let wide = u128::from(draws.bits(task, place as u64)) * u128::from(left);
-                let step = usize::try_from(wide >> 64).expect("below a number of machines");
+                let step = usize::try_from(wide >> 64).expect("below the number of machines");
                 machines.swap(place, place + step);
             }
             machines.truncate(replicas);
@@ -84,7 +85,7 @@ impl Inputs {
         if is_away { 1.0 + self.away } else { 1.0 }
     }
 
-    /// The tasks whose input a machine holds, in order of number.
+    /// The tasks whose input a machine holds, in ascending order.
     pub(super) fn on(&self, machine: u32) -> &[u32] {
         self.tasks.get(machine as usize).map_or(&[], Vec::as_slice)
     }
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn inputs_are_spread_evenly() {
         let inputs = Inputs::drawn(9_000, 9, 2, 0.0, 1);
-        // 2,000 on each are expected, with a deviation of 39.
+        // 2,000 per machine are expected, with a deviation of 39.
         assert!((0..9).all(|machine| (1_850..2_150).contains(&inputs.on(machine).len())));
     }
 }

@@ -1,8 +1,8 @@
 //! What happened in a replay, line by line.
 //!
-//! In: one entry per happening, in order. Out: five arrays (time, kind, task, machine, attempt)
-//! that a table can be written from and read back into, and a text of one line each. Both show
-//! the same, live or read back.
+//! In: one entry per event, in order. Out: five arrays (time, kind, task, machine, attempt) that
+//! can be written to a table and read back, and a text with one line per entry. A journal that was
+//! read back equals the live one.
 //!
 //! ```text
 //!  0 start t1 m1
@@ -15,43 +15,43 @@ use std::fmt;
 
 use super::workload::NONE;
 
-/// What happened.
+/// The kind of an event.
 ///
-/// The numbers are stored; raise the format's version with them.
+/// The numbers are stored: raise the version of the format when they change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
     /// A task was submitted, or came back after a failure.
     Submit = 0,
-    /// A task's own attempt began.
+    /// An original attempt of a task began.
     Start = 1,
     /// A copy began.
     Copy = 2,
     /// A probe began.
     Probe = 3,
-    /// An attempt did its work and its task is done.
+    /// An attempt completed its work, and its task is done.
     Finish = 4,
     /// An attempt failed.
     Fail = 5,
     /// The other attempts of a task that is done (or has failed) were killed.
     Cancel = 6,
-    /// An attempt was killed so that its task begins anew.
+    /// An attempt was killed so that its task starts again.
     Restart = 7,
-    /// An attempt had to make room.
+    /// An attempt was evicted.
     Evict = 8,
     /// An attempt was lost with its machine.
     Lost = 9,
-    /// A task's user or its limit killed it.
+    /// The task was killed by its user or its limit.
     Kill = 10,
-    /// A kill rule killed it.
+    /// The task was killed by a kill rule.
     Condemn = 11,
     /// A probe ended.
     ProbeEnd = 12,
-    /// A task is larger than any machine.
+    /// A task asks for more than any machine has, and never runs.
     Refuse = 13,
-    /// A machine came.
+    /// A machine joined.
     MachineJoin = 14,
-    /// A machine went.
+    /// A machine left.
     MachineLeave = 15,
     /// A machine changed.
     MachineChange = 16,
@@ -61,7 +61,7 @@ pub enum Kind {
     Cut = 18,
 }
 
-/// Every kind with its word, in order of number.
+/// Every kind with its name, in the order of the numbers.
 pub const KINDS: [(Kind, &str); 19] = [
     (Kind::Submit, "submit"),
     (Kind::Start, "start"),
@@ -85,22 +85,22 @@ pub const KINDS: [(Kind, &str); 19] = [
 ];
 
 impl Kind {
-    /// The kind of a stored number.
+    /// The kind with a stored number.
     pub fn of(number: u8) -> Option<Self> {
         KINDS.get(usize::from(number)).map(|(kind, _)| *kind)
     }
 
-    /// Its word.
+    /// The name of the kind.
     pub fn word(self) -> &'static str {
         KINDS[self as usize].1
     }
 
-    /// Whether an attempt begins.
+    /// Whether an attempt begins with this kind.
     pub fn is_begin(self) -> bool {
         matches!(self, Self::Start | Self::Copy | Self::Probe)
     }
 
-    /// Whether an attempt ends, if the entry names a machine.
+    /// Whether an attempt ends with this kind, if the entry names a machine.
     pub fn is_end(self) -> bool {
         matches!(
             self,
@@ -117,8 +117,8 @@ impl Kind {
         )
     }
 
-    /// Whether it ends an attempt that came to nothing although the task continues: another was
-    /// quicker or takes its place.
+    /// Whether this kind ends an attempt whose work is wasted although the task continues: another
+    /// attempt was quicker or replaces it.
     pub fn is_waste(self) -> bool {
         matches!(self, Self::Cancel | Self::Restart | Self::Evict | Self::Lost)
     }
@@ -127,15 +127,15 @@ impl Kind {
 /// A line of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// When, µs.
+    /// The time, µs.
     pub at_us: i64,
-    /// What.
+    /// The kind.
     pub kind: Kind,
-    /// The task; [`NONE`] for what happens to machines.
+    /// The task; [`NONE`] for an event of a machine.
     pub task: u32,
-    /// The machine; [`NONE`] where there is none.
+    /// The machine; [`NONE`] if there is none.
     pub machine: u32,
-    /// The attempt's number among those of its task, from 1; 0 where there is none.
+    /// The attempt's number among those of its task, from 1; 0 if there is none.
     pub attempt: u16,
 }
 
@@ -153,18 +153,18 @@ impl fmt::Display for Entry {
     }
 }
 
-/// A line of a journal with the names of the trace.
+/// A line of a journal with the ids of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// When, µs.
+    /// The time, µs.
     pub at_us: i64,
-    /// What, as [`Kind::word`].
+    /// The kind, as [`Kind::word`].
     pub event: &'a str,
-    /// Job and number of the task within it.
+    /// The job and the index of the task in it.
     pub task: Option<(i64, i64)>,
     /// The machine.
     pub machine: Option<i64>,
-    /// The attempt's number, from 1; 0 where there is none.
+    /// The attempt's number, from 1; 0 if there is none.
     pub attempt: i64,
 }
 
@@ -185,7 +185,7 @@ impl fmt::Display for Line<'_> {
     }
 }
 
-/// Seconds with as many digits as it takes to show whole µs.
+/// Writes seconds with the digits that show whole µs.
 fn write_seconds(f: &mut fmt::Formatter<'_>, micros: i64) -> fmt::Result {
     let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
     if rest == 0 {
@@ -195,23 +195,23 @@ fn write_seconds(f: &mut fmt::Formatter<'_>, micros: i64) -> fmt::Result {
     write!(f, "{seconds}.{}", digits.trim_end_matches('0'))
 }
 
-/// The journal, as arrays.
+/// The journal, as one array per column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Journal {
-    /// When, µs, never falling.
+    /// Times, µs, never decreasing.
     pub at_us: Vec<i64>,
-    /// What, as [`Kind`].
+    /// Numbers of the [`Kind`]s.
     pub kind: Vec<u8>,
-    /// The task.
+    /// The tasks.
     pub task: Vec<u32>,
-    /// The machine.
+    /// The machines.
     pub machine: Vec<u32>,
-    /// The attempt's number.
+    /// The numbers of the attempts.
     pub attempt: Vec<u16>,
 }
 
 impl Journal {
-    /// None yet, with room for so many lines.
+    /// An empty journal with room for `lines` lines.
     pub fn with_room(lines: usize) -> Self {
         Self {
             at_us: Vec::with_capacity(lines),
@@ -237,13 +237,13 @@ impl Journal {
         self.at_us.len()
     }
 
-    /// Whether nothing happened.
+    /// Whether the journal has no lines.
     pub fn is_empty(&self) -> bool {
         self.at_us.is_empty()
     }
 
-    /// The lines, in order. A number that is no kind ends them: arrays that were read back must
-    /// be checked with [`Kind::of`] first.
+    /// The lines, in order, up to the first unknown kind: check arrays that were read back with
+    /// [`Kind::of`] first.
     pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
         (0..self.len()).map_while(|idx| {
             Some(Entry {

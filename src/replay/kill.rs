@@ -1,11 +1,11 @@
-//! The kill rules of the sweep on top of any policy.
+//! The kill rules of the sweep, on top of any policy.
 //!
-//! In: the starts and ends of a task's attempts as they happen. Out: whether it is condemned now.
-//! The rules are those of [`studies::rules`](crate::studies::rules), written the same way; they
-//! follow one event after another instead of reading a whole history. If several rules are
-//! combined, all of them must have fired, each at any time so far. Copies count as attempts of
-//! their task, except those that another attempt overtook. A custom rule sees the history of the
-//! task so far, at each of its events.
+//! In: the starts and ends of a task's attempts as they happen. Out: whether the task is condemned
+//! now. The rules are those of [`studies::rules`](crate::studies::rules), with the same notation;
+//! they process one event after another instead of a whole history. A combination of rules condemns
+//! a task once each of them has fired at some time. Copies count as attempts of their task, except
+//! those that another attempt overtook. A custom rule gets the history of the task so far at each
+//! event.
 
 use std::collections::VecDeque;
 
@@ -27,14 +27,14 @@ use crate::units::MICROS_PER_SECOND;
 /// The name of the kill rule in a policy.
 pub const NAME: &str = "kill";
 
-/// The rule where none is named.
+/// The rule if none is given.
 const USUAL: &str = "events=20";
 
-/// Most rules that can be joined: a bit of a task's mask each.
+/// Maximum number of joined rules: each uses one bit of a task's mask.
 const CONDITIONS_MAX: usize = 32;
 
-/// A policy without its kill rule, where anything is left, and the kill rule: everything behind
-/// `kill:`, since a rule may have parts joined by `+` as well.
+/// Splits a policy into the policy without its kill rule, if anything is left, and the kill rule:
+/// everything behind `kill:`, since a rule may also have parts joined by `+`.
 pub(super) fn split(text: &str) -> Result<(Option<&str>, Option<RuleGrid>), NotationError> {
     let mut start = 0;
     for part in text.split('+') {
@@ -54,7 +54,7 @@ pub(super) fn split(text: &str) -> Result<(Option<&str>, Option<RuleGrid>), Nota
     Ok((Some(text), None))
 }
 
-/// Refuses a rule that a policy cannot follow: one with no parameter, or with several.
+/// Rejects a rule that a policy cannot follow: one without a parameter, or with several.
 pub(super) fn with_one_parameter(rule: RuleGrid) -> Result<RuleGrid, NotationError> {
     let is_own = matches!(rule.rule, Rule::Own(_));
     if CONDITIONS_MAX <= rule.and.len() {
@@ -74,34 +74,34 @@ pub(super) fn with_one_parameter(rule: RuleGrid) -> Result<RuleGrid, NotationErr
     })
 }
 
-/// What a custom rule is shown of a task.
+/// The history of a task that custom rules get.
 #[derive(Debug, Default)]
 struct Seen {
     events: Vec<Event>,
     attempts: Vec<Attempt>,
 }
 
-/// What is remembered of every task.
+/// The state of the kill rules, for all tasks.
 #[derive(Debug)]
 pub(super) struct KillWatch<'a> {
     plan: &'a RuleGrid,
     conditions: Vec<(&'a Rule, i64)>,
-    /// A bit per condition that has fired.
+    /// By task, a bit for each condition that has fired.
     fired: Vec<u32>,
-    /// Failures since the last other end of an attempt.
+    /// By task, the failures since the last other end of an attempt.
     in_row: Vec<u16>,
-    /// Time in attempts that came to nothing, µs.
+    /// By task, the time in attempts that did not finish, µs.
     dead_us: Vec<i64>,
-    /// Restarts within the last hour, of tasks that had some.
+    /// The times of the restarts within the last hour, for tasks with restarts.
     restarts_us: FxHashMap<u32, VecDeque<i64>>,
-    /// By task, where a rule is a custom one.
+    /// By task, only with a custom rule.
     seen: FxHashMap<u32, Seen>,
     has_own: bool,
-    /// Only where a rule is about retries or limits.
+    /// Only with a rule about retries or limits.
     retries: Option<RetryWatch>,
-    /// Only where a rule is about the past of users.
+    /// Only with a rule about the past of users.
     history: Option<HistoryWatch<'a>>,
-    /// Whether a task has just been submitted or started: it is looked at.
+    /// Whether a task has just been submitted or started and must be checked.
     is_back: bool,
     jobs: EndedJobs,
 }
@@ -135,7 +135,7 @@ impl<'a> KillWatch<'a> {
         }
     }
 
-    /// An attempt of a task begins, its own and not a copy.
+    /// An original attempt of a task begins.
     pub(super) fn started(&mut self, task: u32, now_us: i64, is_first: bool) {
         self.see(task, now_us, EventType::Schedule);
         self.is_back = self.history.is_some();
@@ -156,7 +156,7 @@ impl<'a> KillWatch<'a> {
         if self.retries.is_some() && !self.spares(state, task) {
             let (retries, fired) = (self.retries.as_mut(), &mut self.fired[idx]);
             let owner = (task, state.workload.job.get(task));
-            retries.expect("there are").ended(owner, how, |bit, ends_job| {
+            retries.expect("a rule uses retries").ended(owner, how, |bit, ends_job| {
                 *fired |= 1 << bit;
                 if ends_job {
                     self.jobs.end(owner.1);
@@ -178,7 +178,7 @@ impl<'a> KillWatch<'a> {
         self.fire(task, &Rule::DeadTime, |wanted| wanted <= dead_s);
     }
 
-    /// Whether a task is condemned, which has had so many events.
+    /// Whether a task with `events` events is condemned.
     pub(super) fn condemns(&mut self, state: &State<'_>, task: u32, events: u16) -> bool {
         self.fire(task, &Rule::Events, |threshold| threshold < i64::from(events));
         if self.has_own {
@@ -194,19 +194,19 @@ impl<'a> KillWatch<'a> {
         self.fired[task as usize] == all && !self.spares(state, task)
     }
 
-    /// Whether a task's job is over, and the task is not spared.
+    /// Whether a task's job was ended and the rules do not spare the task.
     pub(super) fn has_ended(&self, state: &State<'_>, task: u32) -> bool {
         self.jobs.has(state.workload.job.get(task)) && !self.spares(state, task)
     }
 
-    /// Looks at a task by the past of its user.
+    /// Checks a task by the past of its user.
     pub(super) fn look(&mut self, state: &State<'_>, task: u32) {
         if self.history.is_none() || self.spares(state, task) {
             return;
         }
         let owner = (task, state.workload.job.get(task));
         let (history, fired) = (self.history.as_mut(), &mut self.fired[task as usize]);
-        history.expect("there is one").look(state, owner, |bit, ends_job| {
+        history.expect("a rule uses the past of users").look(state, owner, |bit, ends_job| {
             *fired |= 1 << bit;
             if ends_job {
                 self.jobs.end(owner.1);
@@ -214,7 +214,7 @@ impl<'a> KillWatch<'a> {
         });
     }
 
-    /// When a task that begins now is looked at, µs.
+    /// The times at which a task that begins now is checked, µs.
     pub(super) fn looks_us(&self, now_us: i64) -> Vec<i64> {
         self.history.as_ref().map(|history| history.looks_us(now_us)).unwrap_or_default()
     }
@@ -226,17 +226,17 @@ impl<'a> KillWatch<'a> {
         }
     }
 
-    /// What a task has to wait before it is tried again, µs.
+    /// Takes the time that a task waits before it is tried again, µs.
     pub(super) fn take_wait_us(&mut self, task: u32) -> i64 {
         self.retries.as_mut().map_or(0, |retries| retries.take_wait_us(task))
     }
 
-    /// The tasks of a job that has just been ended, once.
+    /// Takes the tasks of a job that has just been ended.
     pub(super) fn take_ended(&mut self) -> Option<Vec<u32>> {
         self.jobs.take()
     }
 
-    /// How long an attempt of a task may run, µs, by the place of the condition.
+    /// The limits on the running time of an attempt, µs, with the number of the condition.
     pub(super) fn limits_us(&self, state: &State<'_>, task: u32) -> Vec<(usize, i64)> {
         let Some(retries) = &self.retries else { return Vec::new() };
         retries.limits_us(state.workload.requested_us.get(task)).collect()
@@ -266,7 +266,7 @@ impl<'a> KillWatch<'a> {
         }
     }
 
-    /// Remembers an event for custom rules.
+    /// Records an event for custom rules.
     fn see(&mut self, task: u32, now_us: i64, event_type: EventType) {
         if !self.has_own {
             return;
@@ -296,7 +296,7 @@ impl<'a> KillWatch<'a> {
         }
     }
 
-    /// Shows a task to the custom rules.
+    /// Applies the custom rules to a task.
     fn ask_own(&mut self, state: &State<'_>, task: u32) {
         let Some(seen) = self.seen.get_mut(&task) else { return };
         if let Some(attempt) = seen.attempts.last_mut().filter(|attempt| attempt.is_open()) {
@@ -393,7 +393,7 @@ mod tests {
         check("kill:events=2~user=b", [false, false]);
     }
 
-    /// What a task goes through: attempts as (waits, runs, how it ends), s.
+    /// The life of a task: attempts as (wait, run, how it ends), s.
     fn lives() -> impl Strategy<Value = Vec<(i64, i64, u8)>> {
         prop::collection::vec(
             (0_i64..2000, 0_i64..2000, prop::sample::select(vec![2_u8, 3, 3, 6])),
@@ -409,11 +409,11 @@ mod tests {
             Rule::Retries(_) => (1_i64..6).boxed(),
             _ => (1_i64..4).boxed(),
         };
-        // A custom rule beside those of the program: so many evictions.
+        // A custom rule beside the built-in ones: the number of evictions.
         let own = RuleGrid::own("evicted", [1], |task: &TaskView<'_>, count: i64| {
             task.nth_within(EventType::Evict, usize::try_from(count).ok()?, i64::MAX)
         });
-        // Retries of a task by itself; those of jobs need an engine.
+        // Retries of single tasks; those of jobs need an engine.
         let retries = [
             Retries { counted: Counted::FailuresAndEvictions, ..Retries::of(System::Kubernetes) },
             Retries::of(System::Spark),
@@ -425,7 +425,7 @@ mod tests {
         })
     }
 
-    /// The instant at which the rules condemn a task that is told of one event after another.
+    /// The instant at which the rules condemn a task, given one event after another.
     fn followed(life: &[(i64, i64, u8)], plan: &RuleGrid) -> Option<i64> {
         let workload = Workload::plain(1, Column::Same(1));
         let cluster = Cluster::of_speeds(vec![1.0]);
@@ -464,7 +464,8 @@ mod tests {
     }
 
     proptest! {
-        /// Told event by event, the rules fire when those of the sweep do, which see all at once.
+        /// Given one event after another, the rules fire when those of the sweep do, which see all
+        /// events.
         #[test]
         fn the_rules_are_those_of_the_sweep(life in lives(), rules in rules()) {
             let kind = |number: u8| EventType::of(number).unwrap();

@@ -1,10 +1,10 @@
 //! Waiting tasks in line, searched by their requests.
 //!
-//! In: tasks at either end of the line, and tasks that leave it from anywhere. Out: the first one
-//! from a place on that may start. A tree over the places holds, for each stretch of the line, the
-//! least that any of its tasks asks for: a stretch in which no task may start is skipped as a
+//! In: tasks at either end of the line, and tasks that leave it from anywhere. Out: the first task
+//! from a place on that may start. A tree over the places stores, for each stretch of the line, the
+//! smallest request of any of its tasks: a stretch in which no task may start is skipped as a
 //! whole, so a blocked line of a million tasks costs about as much as one of twenty. Places are
-//! numbered again when an end of the line is reached; ask for a task's place when it is needed.
+//! renumbered when an end of the line is reached; look up a task's place when it is needed.
 //!
 //! ```text
 //!  place     2  3  4  5  6  7          stretch [4, 7] : at least 1 CPU, at least 60 s
@@ -14,31 +14,31 @@
 
 use rustc_hash::FxHashMap;
 
-/// What a task asks for, or the least of each that any task of a stretch asks for.
+/// The request of a task, or the smallest of each amount in a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
     /// CPU and memory, millionths.
     pub demand: [u64; 2],
-    /// The time it is planned to run, µs at speed 1.
+    /// The planned running time, µs at speed 1.
     pub estimate_us: i64,
 }
 
 impl Ask {
-    /// Whether it asks for no more than `other` of anything.
+    /// Whether no amount exceeds that of `other`.
     pub fn is_within(&self, other: &Self) -> bool {
         self.demand[0] <= other.demand[0]
             && self.demand[1] <= other.demand[1]
             && self.estimate_us <= other.estimate_us
     }
 
-    /// The least of each.
+    /// The smaller of each amount.
     fn least(self, other: Self) -> Self {
         let least = |resource: usize| self.demand[resource].min(other.demand[resource]);
         Self { demand: [least(0), least(1)], estimate_us: self.estimate_us.min(other.estimate_us) }
     }
 }
 
-/// A stretch of the line: how many tasks wait there, and the least they ask for.
+/// A stretch of the line: the number of waiting tasks, and their smallest request.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stretch {
     count: u32,
@@ -55,22 +55,22 @@ impl Stretch {
     }
 }
 
-/// The line.
+/// The line of waiting tasks.
 #[derive(Debug)]
 pub struct Line {
-    /// The place of every task of the workload, where it does not follow from when it came.
+    /// The place of every task of the workload, if it does not depend on arrival.
     ranks: Option<Vec<u32>>,
-    /// Tasks by place; `None` where one has left.
+    /// Tasks by place; `None` if the task has left.
     tasks: Vec<Option<u32>>,
     /// The tree: node 1 is the whole line, node n has the halves 2n and 2n + 1.
     tree: Vec<Stretch>,
     place_of: FxHashMap<u32, usize>,
-    /// The first place that was ever taken, and the first behind the last.
+    /// The first place that was ever used, and the first after the last.
     front: usize,
     back: usize,
 }
 
-/// Places of a line in which nobody has waited yet.
+/// The places of a new line.
 const PLACES_MIN: usize = 64;
 
 impl Default for Line {
@@ -87,7 +87,7 @@ impl Default for Line {
 }
 
 impl Line {
-    /// A line in which each task has a place of its own, by its number, wherever it is put.
+    /// A line in which each task has its own fixed place, by number.
     pub fn ranked(ranks: Vec<u32>) -> Self {
         let places = ranks.len().next_power_of_two().max(PLACES_MIN);
         Self {
@@ -100,7 +100,7 @@ impl Line {
         }
     }
 
-    /// Puts a task at its own place, where it has one.
+    /// Puts a task at its fixed place, if it has one.
     fn put_by_rank(&mut self, task: u32, ask: Ask) -> bool {
         let rank = self.ranks.as_ref().map(|ranks| ranks[task as usize] as usize);
         if let Some(place) = rank {
@@ -114,12 +114,12 @@ impl Line {
         std::iter::successors(self.first(), |&task| self.seek(Some(task), |_| true))
     }
 
-    /// How many tasks wait.
+    /// The number of waiting tasks.
     pub fn len(&self) -> usize {
         self.tree[1].count as usize
     }
 
-    /// Whether nobody waits.
+    /// Whether no task waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -148,7 +148,7 @@ impl Line {
         self.put(self.front, task, ask);
     }
 
-    /// Takes a task out, if it is in line.
+    /// Removes a task, if it is in line.
     pub fn remove(&mut self, task: u32) {
         if let Some(place) = self.place_of.remove(&task) {
             self.tasks[place] = None;
@@ -161,15 +161,16 @@ impl Line {
         self.seek(None, |_| true)
     }
 
-    /// The first task behind `after`, or of the whole line, that `admits` what it asks for. Asked
-    /// of a stretch with the least of each, `admits` must not refuse what it admits of a task.
+    /// The first task behind `after`, or of the whole line, whose request `admits` accepts. If
+    /// `admits` accepts a request, it must also accept smaller ones, because stretches are tested
+    /// with their smallest request.
     pub fn seek(&self, after: Option<u32>, admits: impl Fn(&Ask) -> bool) -> Option<u32> {
         let behind = after.and_then(|task| self.place_of.get(&task));
         let from = behind.map_or(self.front, |place| place + 1);
         self.first_in(1, 0, self.tasks.len(), from, &admits)
     }
 
-    /// How many tasks wait before `task`.
+    /// The number of tasks that wait before `task`.
     pub fn before(&self, task: u32) -> usize {
         let Some(place) = self.place_of.get(&task) else { return 0 };
         let mut node = self.tasks.len() + place;
@@ -217,7 +218,7 @@ impl Line {
         }
     }
 
-    /// Numbers the places anew: who waits stands in the middle, with as much room on either side.
+    /// Renumbers the places: waiting tasks move to the middle, with equal room on either side.
     #[cold]
     fn make_room(&mut self) {
         let leaves = self.tasks.len();
@@ -267,7 +268,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compared with a plain list that is searched from its beginning.
+        /// Compares with a plain list that is searched from its beginning.
         #[test]
         fn a_line_is_a_list(steps in prop::collection::vec((0_u8..5, 0_u64..9, 0_i64..9), 1..400)) {
             let mut line = Line::default();

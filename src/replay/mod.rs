@@ -1,9 +1,9 @@
-//! Recorded history run again: with straggler detectors, or under other policies.
+//! Replays recorded history: with straggler detectors, or under other policies.
 //!
 //! In: groups of tasks with their recorded attempts. Out: the tasks that would have been flagged,
-//! and how right the flags were; or, from a [`cluster`] and a [`workload`], the [`journal`] of
+//! and how correct the flags were; or, from a [`cluster`] and a [`workload`], the [`journal`] of
 //! another policy. The clock counts whole microseconds, random numbers come from the seed in the
-//! plan, and nothing depends on threads, wall clocks or the order of hash maps.
+//! plan, and no result depends on threads, wall clocks or the order of hash maps.
 
 pub mod cluster;
 pub mod column;

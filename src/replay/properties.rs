@@ -16,7 +16,7 @@ use super::room::Room;
 use super::state::Phase;
 use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
 
-/// Random workloads on random clusters for each property.
+/// Number of random workloads and clusters for each property.
 const CASES: u32 = drawn(10_000);
 
 const ORDERS: [&str; 19] = [
@@ -57,7 +57,7 @@ fn rules() -> Vec<String> {
     rules
 }
 
-/// Those of them that are one rule, and another than `late`.
+/// The rules that consist of one rule other than `late`.
 fn rules_that_can_stand_beside_late() -> Vec<String> {
     let is_fit = |rule: &String| !rule.contains('+') && rule.split(':').next() != Some("late");
     rules().into_iter().filter(is_fit).collect()
@@ -129,14 +129,14 @@ pub(super) fn task() -> impl Strategy<Value = Task> {
 }
 
 impl Task {
-    /// Makes it run so many times as long.
+    /// Multiplies its work by a factor.
     pub(super) fn stretch(&mut self, factor: i64) {
         self.work_s *= factor;
     }
 }
 
 impl Machine {
-    /// Gives it the speed that all have, for good.
+    /// Gives it the common speed, without changes.
     pub(super) fn even_out(&mut self) {
         self.speed = 1.0;
         self.changes.retain(|&(_, what)| what != 3);
@@ -163,11 +163,11 @@ pub(super) fn workload(tasks: &[Task], noise: f64) -> Workload {
     for task in tasks {
         let works = task.fails_s.iter().map(|seconds| seconds * second);
         workload.failures.work_us.extend(works);
-        let count = u32::try_from(workload.failures.work_us.len()).expect("made to be valid");
+        let count = u32::try_from(workload.failures.work_us.len()).expect("valid input");
         workload.failures.first.push(count);
     }
     workload.noise = noise;
-    workload.check().expect("made to be valid")
+    workload.check().expect("valid input")
 }
 
 #[derive(Clone, Debug)]
@@ -213,7 +213,7 @@ pub(super) fn cluster(
             cluster.changes.push(MachineChange { at_us: at_s * 1_000_000, machine, change });
         }
     }
-    cluster.check().expect("made to be valid").0
+    cluster.check().expect("valid input").0
 }
 
 pub(super) fn notice() -> impl Strategy<Value = Notice> {
@@ -221,13 +221,13 @@ pub(super) fn notice() -> impl Strategy<Value = Notice> {
 }
 
 fn run(cluster: &Cluster, workload: &Workload, policy: &str) -> Outcome {
-    let policy: PolicyPlan = policy.parse().expect("made to be valid");
+    let policy: PolicyPlan = policy.parse().expect("valid input");
     replay(&Plan { seed: 3, ..Plan::new(cluster, workload, &policy) })
 }
 
-/// Follows a journal with nothing but the rules of the game.
+/// Checks a journal with only the basic rules of replays.
 fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
-    let journal = outcome.journal.as_ref().expect("made to be valid");
+    let journal = outcome.journal.as_ref().expect("requested");
     assert!(journal.at_us.is_sorted(), "time never goes back");
     let mut running: BTreeMap<(u32, u16), Entry> = BTreeMap::new();
     let mut changes = cluster.changes.iter();
@@ -276,11 +276,11 @@ fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
             }
         } else if matches!(entry.kind, Kind::MachineJoin | Kind::MachineLeave | Kind::MachineChange)
         {
-            let change = changes.next().expect("made to be valid");
+            let change = changes.next().expect("valid input");
             match change.change {
                 Change::Joins => is_present[change.machine as usize] = true,
                 Change::Leaves => is_present[change.machine as usize] = false,
-                // What does not fit is evicted in the same instant, after this line.
+                // Attempts that no longer fit are evicted in the same instant, after this line.
                 Change::Capacity(new) => capacity[change.machine as usize] = new,
                 _ => {}
             }
@@ -293,7 +293,7 @@ fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
 }
 
 fn compare_metrics(outcome: &Outcome, workload: &Workload, cluster: &Cluster, finished: &[usize]) {
-    let journal = outcome.journal.as_ref().expect("made to be valid");
+    let journal = outcome.journal.as_ref().expect("requested");
     let metrics = measure(journal, workload, cluster, 7);
     assert_eq!(metrics.finished, finished.iter().sum::<usize>());
     assert_eq!(metrics.copies, (outcome.copies, outcome.copies_won));
@@ -315,7 +315,7 @@ fn compare_metrics(outcome: &Outcome, workload: &Workload, cluster: &Cluster, fi
     assert_eq!(metrics.over + outcome.unfinished, workload.task_count);
 }
 
-/// A task of the regression below: when it arrives, its work and its failures, s, and its job.
+/// A task of the regression below: its job, arrival, work and failures, s.
 fn small(job: u32, arrival_s: i64, work_s: i64, fails_s: &[i64], fate: Fate) -> Task {
     let fails_s = fails_s.to_vec();
     Task {
@@ -346,7 +346,7 @@ fn a_task_that_is_killed_beside_its_probes_is_over() {
         .into();
     let cluster = cluster(&machines, None, Notice::After(1_000_000), false);
     let outcome = run(&cluster, &workload(&tasks, 0.0), "fifo+worst-fit+tqst+kill:events=7");
-    let journal = outcome.journal.as_ref().expect("it was asked for");
+    let journal = outcome.journal.as_ref().expect("it was requested");
     assert_eq!(outcome.unfinished, 0, "{journal}");
 }
 
@@ -370,7 +370,7 @@ fn a_task_that_is_over_gets_no_copy() {
         (cluster(&machines, None, Notice::After(1_000_000), false), workload(&tasks, 0.0));
     let policy = "random+best-fit+wqr:copies=1+tqst:age_s=2+kill:dead-time=9";
     let outcome = run(&cluster, &workload, policy);
-    let journal = outcome.journal.as_ref().expect("it was asked for");
+    let journal = outcome.journal.as_ref().expect("it was requested");
     assert_eq!(outcome.unfinished, 0, "{journal}");
     follow(&outcome, &workload, &cluster);
 }
@@ -402,7 +402,7 @@ proptest! {
         policy in policy(),
     ) {
         let mut machines = machines;
-        // One large machine that stays, so that every task can run some time.
+        // A large machine without changes, so that every task can run at some time.
         machines.push(Machine { speed: 1.0, cpu: 10, memory: Some(7), changes: vec![] });
         let workload = workload(&tasks, 0.0);
         let cluster = cluster(&machines, None, Notice::After(1_000_000), false);
@@ -445,7 +445,7 @@ proptest! {
         machines in prop::collection::vec(machine(), 1..5),
         policy in policy(),
     ) {
-        // A search at random draws again for a demand that it does not know to be hopeless.
+        // A random search draws again for a demand that it does not know to be hopeless.
         let policy = policy.replace("random-fit", "first-fit");
         let mut machines = machines;
         for machine in &mut machines {
@@ -460,7 +460,7 @@ proptest! {
         prop_assert_eq!(run(&cluster, &asking, &policy), run(&cluster, &modest, &policy));
     }
 
-    /// By the last two runs, nothing that ends after an instant changes what happens up to it.
+    /// With predictions from the last two runs, later ends change nothing before them.
     #[test]
     fn predicted_running_times_know_no_future(
         tasks in prop::collection::vec(task(), 1..25),
@@ -479,14 +479,14 @@ proptest! {
         });
         other.work_us = Column::Each(work_us.collect());
         let until = |outcome: Outcome| -> Vec<Entry> {
-            let journal = outcome.journal.expect("made to be valid");
+            let journal = outcome.journal.expect("requested");
             journal.entries().take_while(|entry| entry.at_us <= at_us).collect()
         };
         prop_assert_eq!(until(first), until(run(&cluster, &other, order)));
     }
 
-    /// Whoever starts on a machine for one task at a time takes the least time of all that wait,
-    /// counted up to its kill.
+    /// A task that starts on a machine for one task at a time has the least work of all waiting
+    /// tasks, counted up to its kill.
     #[test]
     fn the_shortest_is_the_one_with_the_least_to_do(tasks in prop::collection::vec(task(), 1..25)) {
         let mut workload = workload(&tasks, 0.0);
@@ -494,7 +494,7 @@ proptest! {
         workload.memory = Column::Same(0);
         workload.extra_us = Column::Same(0);
         workload.failures = Failures::default();
-        let cluster = Cluster::of_speeds(vec![1.0]).check().expect("made to be valid").0;
+        let cluster = Cluster::of_speeds(vec![1.0]).check().expect("valid input").0;
         let outcome = run(&cluster, &workload, "shortest");
         let takes_us = |task: u32, now_us: i64| match workload.fate.get(task) {
             Fate::Killed { age_us } => workload.arrival_us.get(task) + age_us - now_us,
@@ -503,7 +503,7 @@ proptest! {
             }
             _ => workload.work_us.get(task),
         };
-        let starts = outcome.journal.as_ref().expect("it was asked for").entries();
+        let starts = outcome.journal.as_ref().expect("it was requested").entries();
         for start in starts.filter(|entry| entry.kind == Kind::Start) {
             let now_us = start.at_us;
             let waits = |task: u32| {
@@ -540,22 +540,22 @@ proptest! {
         machine_count in 1_usize..6,
         rule in prop::sample::select(rules()),
     ) {
-        // All tasks of one length, all machines of one speed: a copy never ends first.
+        // If all tasks have one length and all machines one speed, a copy never ends first.
         let mut workload = Workload::plain(tasks.len(), Column::Same(10_000_000));
         workload.arrival_us = Column::Each(tasks.iter().map(|task| task.0 * 1_000_000).collect());
         workload.job = Column::Each(tasks.iter().map(|task| task.1).collect());
         workload.group = workload.job.clone();
-        let workload = workload.check().expect("made to be valid");
-        let cluster = Cluster::of_speeds(vec![1.0; machine_count]).check().expect("made to be valid").0;
+        let workload = workload.check().expect("valid input");
+        let cluster = Cluster::of_speeds(vec![1.0; machine_count]).check().expect("valid input").0;
         let base = run(&cluster, &workload, "fifo");
         let ours = run(&cluster, &workload, &format!("fifo+{rule}"));
-        // A copy that is of no use may still keep a task waiting that arrives later.
+        // A useless copy may still delay a task that arrives later.
         let at_once = tasks.iter().all(|task| task.0 == tasks[0].0);
         if at_once || (ours.copies == 0 && ours.sum(Kind::Restart).count == 0) {
             prop_assert_eq!(&ours.end_us, &base.end_us);
         }
         let ends = |outcome: &Outcome| {
-            job_ends(&fates(outcome.journal.as_ref().expect("made to be valid"), tasks.len()), &workload)
+            job_ends(&fates(outcome.journal.as_ref().expect("requested"), tasks.len()), &workload)
         };
         let over = |outcome: &Outcome| ends(outcome).iter().filter(|job| job.response_s.is_some()).count();
         prop_assert_eq!(over(&ours), over(&base));

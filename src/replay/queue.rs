@@ -1,42 +1,42 @@
-//! The queue of coming events: a heap with four children per node.
+//! The queue of future events: a heap with four children per node.
 //!
-//! In: events with their times. Out: events by (time, rank, order of being put in). The order is
+//! In: events with their times. Out: events by (time, rank, order of insertion). The order is
 //! total, so a replay never depends on how a heap breaks ties.
 
 use super::event::Event;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Time in the upper 64 bits, then 8 bits of rank, then the sequence number: one comparison
-    /// for all three, and no branch that has to be guessed.
+    /// Time in the upper 64 bits, then 8 bits of rank, then the sequence number: one comparison for
+    /// all three, without a branch to predict.
     key: u128,
     event: Event,
 }
 
 impl Entry {
-    /// The clock starts at 0, so times compare alike without their sign.
+    /// The clock starts at 0, so times compare correctly as unsigned numbers.
     fn at_us(&self) -> i64 {
         let upper = u64::try_from(self.key >> 64).expect("the upper half has 64 bits");
         upper.cast_signed()
     }
 }
 
-/// The queue.
+/// The event queue.
 #[derive(Debug, Default)]
 pub struct EventQueue {
     /// The first entry is void while `is_open`.
     heap: Vec<Entry>,
-    /// Whether the first event was taken and its place is not filled yet: what is put in next goes
-    /// there, so that an event that brings another costs one way through the heap, and not two.
+    /// Whether the first event was taken and its place is still empty: the next insertion fills it,
+    /// so an event that causes another costs one pass through the heap instead of two.
     is_open: bool,
     sequence: u64,
 }
 
-/// Children per node. Four halve the depth and share a cache line or two.
+/// Children per node. Four halve the depth and fit in one or two cache lines.
 const ARITY: usize = 4;
 
 impl EventQueue {
-    /// Puts an event in.
+    /// Inserts an event.
     #[inline]
     pub fn push(&mut self, at_us: i64, event: Event) {
         debug_assert!(0 <= at_us, "the clock starts at 0");
@@ -76,7 +76,7 @@ impl EventQueue {
         }
     }
 
-    /// Takes the next event out.
+    /// Removes the next event.
     #[inline]
     pub fn pop(&mut self) -> Option<(i64, Event)> {
         if std::mem::take(&mut self.is_open) {
@@ -90,7 +90,7 @@ impl EventQueue {
         Some((first.at_us(), first.event))
     }
 
-    /// Puts an entry in the place of the first and lets it sink to where it belongs.
+    /// Puts an entry in the first place and moves it down to its place.
     #[inline]
     fn sink(&mut self, entry: Entry) {
         let heap = self.heap.as_mut_slice();
@@ -105,7 +105,7 @@ impl EventQueue {
         heap[hole] = entry;
     }
 
-    /// The time of the next event that is `wanted`. Looks at all of them, unless it is the next.
+    /// The time of the next event that is `wanted`. Searches all events, unless it is the next one.
     pub fn next_of(&self, wanted: impl Fn(&Event) -> bool) -> Option<i64> {
         if let Some(next) = self.first().filter(|next| wanted(&next.event)) {
             return Some(next.at_us());
@@ -114,24 +114,24 @@ impl EventQueue {
         entries.filter(|entry| wanted(&entry.event)).min_by_key(|entry| entry.key).map(Entry::at_us)
     }
 
-    /// How many events are to come, void ones included.
+    /// The number of future events, including void ones.
     pub fn len(&self) -> usize {
         self.heap.len() - usize::from(self.is_open)
     }
 
-    /// Whether nothing is to come.
+    /// Whether there are no future events.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The place of the smallest of the siblings that begin at `child`; `None` where there are none.
+/// The place of the smallest of the siblings that begin at `child`; `None` if there are none.
 #[inline]
 fn smallest(heap: &[Entry], child: usize) -> Option<usize> {
     let Some(children) = heap.get(child..child + ARITY) else {
         return (child..heap.len()).min_by_key(|&idx| heap[idx].key);
     };
-    // Two pairs and their winners: three comparisons that do not wait for each other.
+    // Two pairs and their winners: the first two comparisons are independent of each other.
     let left = usize::from(children[1].key < children[0].key);
     let right = 2 + usize::from(children[3].key < children[2].key);
     Some(child + if children[right].key < children[left].key { right } else { left })

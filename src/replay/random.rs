@@ -1,15 +1,15 @@
-//! Random numbers as functions of a seed and a place.
+//! Random numbers as functions of a seed and a position.
 //!
-//! In: the seed of the plan, the purpose of the number, and up to two positions (a machine, a slice
-//! of time). Out: always the same number, in whatever order it is requested. So two policies meet
-//! the same machines, the same load and the same failures (common random numbers).
+//! In: the seed of the plan, the purpose of the number, and up to two positions (a machine, a
+//! period). Out: always the same number, whatever the order of requests. So two policies get the
+//! same machines, the same load and the same failures (common random numbers).
 
-/// What a random number is for; each has numbers of its own.
+/// The purpose of a random number; each purpose has its own numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A machine's speed.
     Speed = 1,
-    /// A machine's utilisation in a slice of time.
+    /// A machine's utilisation in a period.
     Utilisation = 2,
     /// Which machines fail.
     FailureChoice = 3,
@@ -25,15 +25,15 @@ pub enum Purpose {
     Choice = 8,
     /// Which tasks are slow.
     Slow = 9,
-    /// Which jobs and machines of a history are taken.
+    /// Which jobs and machines of a history are sampled.
     Sample = 10,
-    /// Whose work a copy or a restart has.
+    /// Which sibling's work a copy or a restart has.
     Rerun = 11,
-    /// On which machines the input of a task lies.
+    /// Which machines hold the input of a task.
     Input = 12,
 }
 
-/// The numbers of one purpose under one seed.
+/// The random numbers of one purpose and seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Draws(u64);
 
@@ -43,20 +43,20 @@ impl Draws {
         Self(mix(mix(seed).wrapping_add(purpose as u64)))
     }
 
-    /// Sixty-four random bits at a place.
+    /// Sixty-four random bits at a position.
     #[inline]
     pub fn bits(self, first: u64, second: u64) -> u64 {
         mix(self.0 ^ mix(first.wrapping_mul(0xA24B_AED4_963E_E407).wrapping_add(second)))
     }
 
-    /// A number from 0 to below 1 at a place.
+    /// A number from 0 to below 1 at a position.
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
     pub fn uniform(self, first: u64, second: u64) -> f64 {
         (self.bits(first, second) >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// A number of the standard normal distribution at a place (Box and Muller).
+    /// A number of the standard normal distribution at a position (Box and Muller).
     pub fn normal(self, first: u64, second: u64) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform(first, 2 * second)).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform(first, 2 * second + 1)).cos()

@@ -1,16 +1,16 @@
-//! Retry limits and time limits at work in a replay.
+//! Retry limits and time limits in a replay.
 //!
 //! In: the ends of attempts as they happen. Out: how long a failed task waits before it is tried
-//! again, and the tasks or jobs whose retries are used up. The rules are those of a sweep
-//! ([`Retries`], [`LimitOf`]): a sweep applies them to recorded failures, and here the wait of a
+//! again, and the tasks or jobs without further retries. The rules are those of a sweep
+//! ([`Retries`], [`LimitOf`]): a sweep applies them to recorded failures, while here the wait of a
 //! back-off delays everything after it.
 //!
 //! ```text
 //!  k8s:backoff_limit=6    |--x...10 s...|--x......20 s......|--x   the third failure in a row
 //!  of one job             t1            t2 or t1, any           waits for 40 s, at most max_s
 //! ```
-//! The wait doubles with each failure of the job (with `per=task` of the task) since the last
-//! success there. It is that of the failed task: those that wait for a machine already continue.
+//! The wait doubles with each failure of the job (with `per=task`: of the task) since its last
+//! success. It applies to the failed task: tasks that wait for a machine are not affected.
 
 use rustc_hash::FxHashMap;
 
@@ -18,24 +18,24 @@ use super::journal::Kind;
 use crate::schema::EventType;
 use crate::studies::rules::{LimitOf, Retries, Rule, Scope};
 
-/// Who fails: a rule by its place, and a job or a task.
+/// The owner of failures: a rule by its number, and a job or a task.
 type Owner = (usize, u32);
 
-/// The retries of all tasks.
+/// The retry state of all tasks.
 #[derive(Debug)]
 pub(super) struct RetryWatch {
-    /// The condition that fires, the rule, and how many failures are too many.
+    /// The number of the condition, the rule, and the number of failures that ends a job or task.
     rules: Vec<(usize, Retries, i64)>,
-    /// The condition that fires, and the limit.
+    /// The number of the condition, and the limit.
     limits: Vec<(usize, LimitOf, i64)>,
     failed: FxHashMap<Owner, i64>,
     in_row: FxHashMap<Owner, u32>,
-    /// What the task that failed last has to wait, µs.
+    /// The task that failed last, and the time that it must wait, µs.
     wait: Option<(u32, i64)>,
 }
 
 impl RetryWatch {
-    /// Nothing has failed; `None` where no rule is about retries or limits.
+    /// No failures yet; `None` if no rule is about retries or limits.
     pub(super) fn new(conditions: &[(&Rule, i64)]) -> Option<Self> {
         let (mut rules, mut limits) = (Vec::new(), Vec::new());
         for (bit, (rule, parameter)) in conditions.iter().enumerate() {
@@ -57,8 +57,8 @@ impl RetryWatch {
         })
     }
 
-    /// An attempt of a task has ended; `fire` hears of the conditions that are reached, and whether
-    /// they end the whole job.
+    /// An attempt of a task has ended; calls `fire` with each condition that is reached, and with
+    /// whether it ends the whole job.
     pub(super) fn ended(
         &mut self,
         (task, job): (u32, u32),
@@ -95,12 +95,12 @@ impl RetryWatch {
         self.wait = (0 < wait_us).then_some((task, wait_us));
     }
 
-    /// What a task has to wait before it is tried again, µs.
+    /// Takes the time that a task must wait before it is tried again, µs.
     pub(super) fn take_wait_us(&mut self, task: u32) -> i64 {
         self.wait.take().filter(|wait| wait.0 == task).map_or(0, |wait| wait.1)
     }
 
-    /// How long an attempt of a task may run, µs, by the place of its condition.
+    /// The limits on the running time of an attempt, µs, with the number of the condition.
     pub(super) fn limits_us(
         &self,
         requested_us: Option<i64>,
@@ -129,8 +129,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: drawn(4_000), failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// From the journal alone: whoever fails waits as long as the rule says, and nothing of a
-        /// job begins after one failure too many.
+        /// From the journal alone: a failed task waits as long as the rule says, and no attempt of
+        /// a job begins after one failure too many.
         #[test]
         fn jobs_end_at_one_failure_too_many_and_tries_wait_before(
             tasks in prop::collection::vec(task(), 1..25),
@@ -150,11 +150,11 @@ mod tests {
             let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &policy) });
             let journal = outcome.journal.unwrap();
             let owner = |task: u32| if per == "job" { workload.job.get(task) } else { task };
-            // Failures in all and in a row, by job or by task.
+            // Failures in total and in a row, by job or by task.
             let (mut all, mut in_row) = (BTreeMap::<u32, i64>::new(), BTreeMap::<u32, u32>::new());
             let mut over = BTreeMap::<u32, i64>::new();
-            // When a task failed, and when those that failed then may come back, µs: which of two
-            // that go with one machine counts first is not in the journal.
+            // When a task failed, and when the tasks that failed then may come back, µs: if two are
+            // lost with one machine, the journal does not show which counts first.
             let mut failed_us = BTreeMap::<u32, i64>::new();
             let mut due_us = BTreeMap::<(u32, i64), Vec<i64>>::new();
             for entry in journal.entries() {

@@ -8,12 +8,12 @@
 pub struct Room {
     /// CPU.
     pub cpu: u64,
-    /// Memory; `None` where it is not known.
+    /// Memory; `None` if it is unknown.
     pub memory: Option<u64>,
 }
 
 impl Room {
-    /// Nothing.
+    /// No capacity.
     pub const NOTHING: Self = Self { cpu: 0, memory: Some(0) };
 
     /// Whether a demand of CPU and memory fits.
@@ -22,21 +22,21 @@ impl Room {
         demand[0] <= self.cpu && self.memory.is_none_or(|memory| demand[1] <= memory)
     }
 
-    /// What is left when a demand that fits has been taken.
+    /// The rest after a demand that fits is taken.
     #[inline]
     #[must_use]
     pub fn without(self, demand: [u64; 2]) -> Self {
         Self { cpu: self.cpu - demand[0], memory: self.memory.map(|memory| memory - demand[1]) }
     }
 
-    /// What there is when a demand has been given back.
+    /// The amount after a demand is given back.
     #[inline]
     #[must_use]
     pub fn with(self, demand: [u64; 2]) -> Self {
         Self { cpu: self.cpu + demand[0], memory: self.memory.map(|memory| memory + demand[1]) }
     }
 
-    /// The most of each: what fits one of both fits this.
+    /// The larger of each amount: a demand that fits one of both fits this.
     #[inline]
     #[must_use]
     pub fn most(self, other: Self) -> Self {

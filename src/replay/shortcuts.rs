@@ -1,4 +1,4 @@
-//! Shortcuts that save time change nothing: replays with and without them give the same journal.
+//! Tests that shortcuts change no result: replays with and without them give the same journal.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::policies::{Order, OrderPlan, Passing, PolicyPlan, sleepless};
 use super::properties::{cluster, machine, notice, task, workload};
 use super::state::State;
 
-/// An order whose tasks are looked at one by one.
+/// An order whose tasks are tried one by one.
 #[derive(Debug)]
 struct OneByOne(Arc<dyn OrderPlan>);
 
@@ -66,8 +66,8 @@ fn policies() -> impl Strategy<Value = String> {
         "priority:depth=100",
     ];
     let places = ["first-free", "first-fit", "best-fit", "worst-fit", "random-fit"];
-    // Not `tqst`: it weighs machines when it is first asked after a heartbeat, and whoever is passed
-    // over asks nothing.
+    // `tqst` is left out: it assesses machines at the first call after a heartbeat, and skipped
+    // tasks cause no call.
     let rules = ["none", "none", "wqr", "late:age_s=2,heartbeat_s=3"];
     let kills = ["", "", "+kill:events=5", "+kill:restarts=1"];
     let (orders, places) =
@@ -103,7 +103,7 @@ fn watched() -> impl Strategy<Value = (String, String)> {
     let orders = ["fifo", "fifo:depth=3", "priority:depth=2", "easy", "fair:interval_s=7"];
     let beats = [1, 2, 3, 7];
     let whom = ["", ",copies=last", ",nodes=known"];
-    // Two detectors are no policies: the rules of their names need no heartbeat.
+    // Two detectors are not policies: the rules of these names need no heartbeat.
     let is_watched = |text: &String| !["none", "oracle"].contains(&text.as_str());
     let rules: Vec<String> = tried().into_iter().filter(is_watched).collect();
     (
@@ -121,8 +121,8 @@ fn watched() -> impl Strategy<Value = (String, String)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: drawn(1_500), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Groups of several tasks with a straggler here and there, on machines most of which have the
-    /// same speed; they come, go and grow.
+    /// Groups of several tasks with an occasional straggler, on machines that mostly have the same
+    /// speed and that join, leave and grow.
     #[test]
     fn groups_that_sleep_miss_no_flag(
         tasks in prop::collection::vec(task(), 4..50),
@@ -147,7 +147,7 @@ proptest! {
         let sleeping: PolicyPlan = format!("{order}+{rule}{second}").parse().expect("a policy");
         policy.speculation = (sleeping.speculation.0.clone(), sleepless(&rule));
         policy.second_speculation.clone_from(&sleeping.second_speculation);
-        // A rule that restarts whatever is slow may restart the slowest task for ever.
+        // A rule that restarts every slow attempt may restart the slowest task endlessly.
         let until_us = 1_000 * 1_000_000;
         let run = |policy: &PolicyPlan| -> Outcome {
             replay(&Plan { seed: 1, until_us, ..Plan::new(&cluster, &workload, policy) })

@@ -1,8 +1,8 @@
 //! Clusters and workloads from a specification instead of a trace.
 //!
 //! In: `cluster:nodes=100,speeds=1..16,period_s=30` and `tasks:count=1000,size=100`, with a seed.
-//! Out: a checked [`Cluster`] or [`Workload`]. A node's speed, load and failures depend on the seed
-//! and its number alone, so changing one key leaves everything else as it was.
+//! Out: a checked [`Cluster`] or [`Workload`]. A node's speed, load and failures depend only on the
+//! seed and its number, so changing one key leaves everything else unchanged.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,24 +12,24 @@ use super::random::{Draws, Purpose};
 use super::workload::{Column, UNITS, Workload, WorkloadError};
 use crate::notation::{Notation, NotationError};
 
-/// How numbers are drawn: `4`, `1..16` (evenly), `1..=16` (whole numbers, evenly), `1/1/4` (in
+/// A distribution of numbers: `4`, `1..16` (uniform), `1..=16` (uniform whole numbers), `1/1/4` (in
 /// turn), `lognormal(0;0.5)` (mean and deviation of the logarithm).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
-    /// Always the same.
+    /// Always the same number.
     Constant(f64),
-    /// Evenly between two bounds.
+    /// Uniform between two bounds.
     Range(f64, f64),
-    /// Whole numbers, evenly, both bounds included.
+    /// Uniform whole numbers, including both bounds.
     Whole(f64, f64),
-    /// In turn.
+    /// The listed numbers in turn.
     List(Vec<f64>),
-    /// The logarithm is normal.
+    /// Normal logarithms.
     LogNormal(f64, f64),
 }
 
 impl Law {
-    /// The number at a place.
+    /// The number at a position.
     pub fn draw(&self, draws: Draws, place: u64) -> f64 {
         match self {
             Self::Constant(value) => *value,
@@ -37,13 +37,13 @@ impl Law {
             Self::Whole(from, to) => from + ((to - from + 1.0) * draws.uniform(place, 0)).floor(),
             Self::List(values) => {
                 let idx = place % values.len() as u64;
-                values[usize::try_from(idx).expect("below a length")]
+                values[usize::try_from(idx).expect("below the length")]
             }
             Self::LogNormal(mean, deviation) => (mean + deviation * draws.normal(place, 0)).exp(),
         }
     }
 
-    /// Whether every number is above, or at, a bound.
+    /// Whether every number is at least a bound.
     fn is_from(&self, least: f64) -> bool {
         match self {
             Self::Constant(value) => least <= *value,
@@ -100,7 +100,7 @@ impl fmt::Display for Law {
 
 const LAW: &str = "numbers like `4`, `1..16`, `1..=16`, `1/1/4` or `lognormal(0;0.5)`";
 
-/// Node and second of a failure: `3@90`, nodes counted from 1.
+/// The node and second of a failure: `3@90`, with nodes counted from 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Listed(Vec<(u32, f64)>);
 
@@ -120,7 +120,7 @@ impl FromStr for Listed {
     }
 }
 
-/// A number that may be left out.
+/// An optional number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Given(Option<f64>);
 
@@ -141,30 +141,30 @@ impl FromStr for Given {
 /// Nodes, their speeds and sizes, the load of others, and failures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterSpec {
-    /// As it was written.
+    /// The specification as written.
     written: String,
     nodes: u32,
     speeds: Law,
     cpu: f64,
-    /// Not checked if it is not given.
+    /// Not checked if not given.
     memory: Option<f64>,
-    /// Time between redraws of the load, s; 0 without load.
+    /// Time between new draws of the load, s; 0 without load.
     period_s: f64,
-    /// Share of the nodes that fail once, evenly within `span_s`.
+    /// Share of the nodes that fail once, uniformly within `span_s`.
     fail_share: f64,
-    /// Failures one by one.
+    /// Single failures.
     fails: Listed,
-    /// Mean time to the next failure of a node, s; 0 for none.
+    /// Mean time until the next failure of a node, s; 0 for none.
     mtbf_s: f64,
-    /// Mean time to its return, s; 0 for never.
+    /// Mean time until its return, s; 0 for never.
     mttr_s: f64,
-    /// Failures are drawn up to this time, s.
+    /// The time up to which failures are drawn, s.
     span_s: f64,
-    /// Time until a loss is noticed, s; below 0 for never.
+    /// Time until a loss is noticed, s; negative for never.
     notice_s: f64,
-    /// When every node changes its speed, s; below 0 for never.
+    /// The time at which every node changes its speed, s; negative for never.
     change_s: f64,
-    /// By which factor.
+    /// The factor of this change.
     change: f64,
 }
 
@@ -215,11 +215,11 @@ impl fmt::Display for ClusterSpec {
     }
 }
 
-/// Failures of a cluster, give or take what is drawn.
+/// Maximum expected number of failures of a cluster.
 const FAILURES_MAX: f64 = 1e6;
 
 impl ClusterSpec {
-    /// The cluster under a seed.
+    /// Builds the cluster with a seed.
     pub fn build(&self, seed: u64) -> Result<(Cluster, Vec<Remark>), ClusterError> {
         let draws = Draws::new(seed, Purpose::Speed);
         let failures = f64::from(self.nodes) * self.span_s / (self.mtbf_s + self.mttr_s);
@@ -297,9 +297,9 @@ impl ClusterSpec {
 pub struct TaskSpec {
     count: u32,
     size: Law,
-    /// Mean time between two jobs, s; 0 for all at once.
+    /// Mean time between two jobs, s; 0 if all arrive at once.
     every_s: f64,
-    /// Tasks per job; 0 for one job.
+    /// Tasks per job; 0 for a single job.
     job_tasks: u32,
     users: u32,
     cpu: f64,
@@ -332,7 +332,7 @@ impl FromStr for TaskSpec {
 }
 
 impl TaskSpec {
-    /// The workload under a seed.
+    /// Builds the workload with a seed.
     pub fn build(&self, seed: u64) -> Result<Workload, WorkloadError> {
         let sizes = Draws::new(seed, Purpose::Size);
         let work_us = match self.size {

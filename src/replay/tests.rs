@@ -1,4 +1,4 @@
-//! Small cases with drawn timelines: workload text and policy in, journal text out.
+//! Small cases with drawn timelines: text of a workload and a policy in, text of the journal out.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -68,7 +68,7 @@ pub(super) fn read(text: &str) -> (Cluster, Workload) {
         };
         cluster.changes.push(MachineChange { at_us, machine: machine(), change });
     }
-    // What does not speak of GPUs has none that are checked.
+    // A case without GPUs does not check GPUs.
     if cluster.gpus.iter().all(|gpus| gpus.count == 0) {
         cluster.gpus.clear();
         columns.gpus.clear();
@@ -80,7 +80,7 @@ fn micros(seconds: f64) -> i64 {
     (seconds * 1e6).round() as i64
 }
 
-/// Not known where nothing is said of it.
+/// Memory in millionths; `None` if the case does not give it.
 fn memory(amount: f64) -> Option<u64> {
     (0.0 <= amount).then(|| units(amount))
 }
@@ -158,7 +158,7 @@ fn run(text: &str, policy: &str) -> Outcome {
     replay(&Plan::new(&cluster, &workload, &policy))
 }
 
-/// Replays a case and compares the journal, submits left out.
+/// Replays a case and compares the journal, without submits.
 pub(super) fn check(text: &str, policy: &str, expected: &str) -> Outcome {
     let outcome = run(text, policy);
     let journal = outcome.journal.as_ref().unwrap();
@@ -213,7 +213,7 @@ fn replication_of_a_work_queue_halves_the_makespan() {
          50 cancel t2 m2",
     );
     assert_eq!(outcome.makespan_us, Some(50_000_000));
-    // 75 units thrown away beside 200 useful ones.
+    // 75 units wasted beside 200 useful ones.
     assert_eq!(outcome.sum(Kind::Cancel).work / outcome.sum(Kind::Finish).work, 0.375);
     assert_eq!((outcome.copies, outcome.copies_won), (2, 2));
     assert_eq!(run(text, "fifo").makespan_us, Some(100_000_000));
@@ -322,7 +322,7 @@ fn failures_and_kills_are_carried_along() {
 
 #[test]
 fn a_task_is_condemned_at_the_event_after_the_threshold() {
-    // Submit, start, fail, submit are four events; the fifth would be its second start.
+    // Submit, start, fail and submit are four events; the second start would be the fifth.
     let text = "machine m1
          task t1 runs=5 fails=2/2/2";
     check(
@@ -387,7 +387,7 @@ fn a_back_off_lets_others_go_first_and_doubles() {
     let ends = |policy: &str| run(text, policy).end_us[0].map(|end_us| end_us / 1_000_000);
     assert_eq!(ends("kill:k8s:backoff_limit=6,max_s=12"), Some(31), "at most 12 s");
     assert_eq!(ends("kill:k8s:backoff_limit=6,base_s=0"), ends("fifo"), "no wait");
-    // The third failure is one too many.
+    // The third failure exceeds the limit.
     assert_eq!(ends("kill:k8s:backoff_limit=1"), Some(14));
     assert_eq!(ends("kill:k8s:backoff_limit=2"), Some(39));
 }
@@ -402,7 +402,7 @@ fn a_success_in_the_job_ends_the_row_of_failures() {
          task t2 at=0 job=0 runs=13";
     let end_s = |policy: &str| run(text, policy).end_us[0].map(|end_us| end_us / 1_000_000);
     assert_eq!(end_s("kill:k8s:backoff_limit=6"), Some(2 + 10 + 2 + 10 + 1));
-    // By itself the task has none.
+    // Per task, t1 has no success between its failures, so it waits for 20 s.
     assert_eq!(end_s("kill:k8s:backoff_limit=6,per=task"), Some(2 + 10 + 2 + 20 + 1));
 }
 
@@ -431,7 +431,7 @@ fn retries_that_are_used_up_end_the_job() {
          60 start t4 m2
          61 finish t4 m2",
     );
-    // Spark and Hadoop count the failures of one task; Hadoop may give up that task alone.
+    // Spark and Hadoop count the failures of one task; Hadoop may give up only that task.
     let phases = |policy: &str| run(text, policy).phase;
     assert_eq!(phases("kill:spark:max_failures=2"), [Phase::Finished; 4]);
     let (c, f) = (Phase::Condemned, Phase::Finished);
@@ -467,7 +467,7 @@ fn a_limit_cuts_off_what_runs_longer() {
     assert_eq!(ends("kill:slurm:limit=60"), [50, 110, 170, 200]);
     assert_eq!(ends("kill:slurm:limit=100,of=requested"), [50, 110, 180, 200]);
     assert_eq!(ends("kill:slurm:limit=150,of=requested"), [50, 110, 180, 210]);
-    // Each attempt has the whole limit.
+    // The full limit applies to each attempt.
     let failing = "machine m1\ntask t1 runs=60 fails=50/60";
     assert_eq!(run(failing, "kill:slurm:limit=60").phase, [Phase::Finished]);
     assert_eq!(run(failing, "kill:slurm:limit=59").phase, [Phase::Condemned]);
@@ -477,7 +477,7 @@ fn a_limit_cuts_off_what_runs_longer() {
 
 #[test]
 fn a_higher_priority_makes_room() {
-    //  m1  |- t1 --x|- t3 -|- t1 ----|      t1 begins anew
+    //  m1  |- t1 --x|- t3 -|- t1 ----|      t1 starts again
     //  m2  |----- t2 --------|
     check(
         "machine m1
@@ -526,7 +526,7 @@ fn backfilling_does_not_delay_the_first() {
 #[test]
 fn dominant_shares_are_evened_out() {
     // The example of Ghodsi and others (2011): 9 CPUs and 18 GB; one user asks for (1, 4), the
-    // other for (3, 1). Shares are equal when they run three and two tasks.
+    // other for (3, 1). Shares are equal with three and two running tasks.
     let mut text = String::from("machine m1 cpu=9 memory=18\n");
     for task in 0..10 {
         let user = if task < 5 { "user=0 cpu=1 memory=4" } else { "user=1 cpu=3 memory=1" };
@@ -542,7 +542,7 @@ fn dominant_shares_are_evened_out() {
 #[test]
 fn a_user_with_a_past_gets_less() {
     // User 0 has held 8 CPUs for two half-lives of 10 s: its priority is 0.5/4 + 8 x 3/4 = 6.125.
-    // User 1 comes with 0.5, and takes 6.125 / 0.5 = 12 times as much: all but the last slot.
+    // User 1 starts with 0.5, and gets 6.125 / 0.5 = 12 times as much: all but the last slot.
     let mut text: String = (1..=8).map(|machine| format!("machine m{machine}\n")).collect();
     for task in 1..=8 {
         text += &format!("task t{task} runs=21 user=0\n");
@@ -633,7 +633,8 @@ fn the_oracle_copies_only_where_it_wins() {
 
 #[test]
 fn a_small_job_is_cloned_from_the_start() {
-    // Ten tasks straggle with 5 % each, so two attempts of each; 10 x 2 of 100 machines.
+    // Each of ten tasks straggles with a chance of 5 %, so each has two attempts; 10 x 2 of 100
+    // machines.
     let mut text: String = (1..=100).map(|machine| format!("machine m{machine}\n")).collect();
     for task in 1..=10 {
         text += &format!("task t{task} runs=4 job=0\n");
@@ -667,7 +668,7 @@ fn a_task_that_only_a_probe_is_left_of_waits_again() {
 
 #[test]
 fn probes_do_not_keep_a_replay_going() {
-    // The loss of t1 is never detected. Probes of it could follow each other for ever.
+    // The loss of t1 is never detected. Probes of it could follow each other endlessly.
     let text = "machine m1 speed=4\nmachine m2 speed=4\nmachine m3\ntask t1 runs=40\nleave m1 at=5\nunnoticed";
     let outcome = run(text, "tqst:nodes=known");
     assert_eq!((outcome.unfinished, outcome.makespan_us), (1, None));
@@ -703,7 +704,7 @@ fn a_free_machine_takes_the_task_whose_input_it_holds() {
     let (in_order, end_us) = starts(&plain);
     assert_eq!(in_order, ["0 start t1 m1", "0 start t2 m2", "10 start t3 m1", "10 start t4 m2"]);
     assert_eq!(end_us, Some(20_000_000));
-    // m2 holds everything: t1 takes 30 s on m1, the other three one after another on m2.
+    // m2 holds all inputs: t1 takes 30 s on m1, the other three run one after another on m2.
     let far = Inputs::new(vec![vec![1]; 4], 2.0);
     assert_eq!(starts(&Workload { inputs: far, ..plain }).1, Some(30_000_000));
 }
@@ -754,7 +755,7 @@ fn each_rule_about_stragglers_acts_in_its_own_way() {
          task t6 runs=10 job=0",
     );
     workload.group = workload.job.clone();
-    // No copy starts while tasks wait at 10 s; a heartbeat later the free machine takes a copy.
+    // No copy starts while tasks wait at 10 s; one heartbeat later the free machine takes a copy.
     let copied = ["11 copy t4 m3", "21 finish t4 m3", "21 cancel t4 m4"].as_slice();
     let left_alone = ["50 finish t4 m4"].as_slice();
     for (policy, expected) in [
@@ -764,7 +765,7 @@ fn each_rule_about_stragglers_acts_in_its_own_way() {
         ("yarn", copied),
         // Its copies go before waiting tasks.
         ("tqst:age_s=5", &["10 copy t4 m1", "20 finish t4 m1", "20 cancel t4 m4"]),
-        // Killed whenever its estimate says so: before 10 s nothing but its own machine is free.
+        // Killed whenever its estimate requires it: before 10 s only its own machine is free.
         (
             "poisson:window_s=6,bin_s=1",
             &[
@@ -783,13 +784,15 @@ fn each_rule_about_stragglers_acts_in_its_own_way() {
                 "22 finish t4 m3",
             ],
         ),
-        // Five of six are done at 20 s; copied is what has run over three medians.
+        // Five of six are done at 20 s; attempts are copied past three medians.
         ("spark", &["31 copy t4 m3", "41 finish t4 m3", "41 cancel t4 m4"]),
         // Three of six are enough; the limit is the same.
         ("cubed:min_started=6", &["31 copy t4 m3", "41 finish t4 m3", "41 cancel t4 m4"]),
-        // Restarts while tasks wait, and what is restarted goes first.
+        // Few run, and only it has run for 5 s and has 5 s left.
+        ("ytsaurus:min_time_s=5", copied),
+        // Restarts while tasks wait; the restarted task goes first.
         ("mantri", &["10 restart t4 m4", "10 submit t4", "10 start t4 m1", "20 finish t4 m1"]),
-        // Less than 5 % of the job never is all that runs, and nothing runs for a minute.
+        // An attempt never runs when 95 % of the tasks are over, and none runs for a minute.
         ("google", left_alone),
         ("flink", left_alone),
     ] {
@@ -811,15 +814,15 @@ fn heartbeats_are_not_counted_out_where_nothing_runs() {
     assert!(outcome.events < 20, "{}", outcome.events);
 }
 
-/// The same job at time 0, after fifty days, and on a clock that counts from 1970: its straggler is
-/// copied or restarted equally long after its arrival.
+/// The same job at time 0, after fifty days, and on a clock that starts in 1970: its straggler is
+/// copied or restarted at the same time after its arrival.
 #[test]
 fn what_happens_after_a_long_time_is_what_happens_at_once() {
     let tasks = |at_s: i64, job: i64| {
         let task = |number| format!("task t{} at={at_s} runs=10 job={job}\n", 4 * job + number);
         (1..=4).map(task).collect::<String>()
     };
-    // All three are on a heartbeat, of 1 s, 3 s or 6 s.
+    // All three times are on a heartbeat of 1 s, 3 s or 6 s.
     let at_s = [0, 4_320_000, 1_000_000_002];
     let tasks: String = (0..).zip(at_s).map(|(job, at_s)| tasks(at_s, job)).collect();
     let (cluster, mut workload) = read(&format!(
@@ -832,7 +835,7 @@ fn what_happens_after_a_long_time_is_what_happens_at_once() {
         ("fair+late:age_s=5", Kind::Copy),
         ("poisson:window_s=6,bin_s=1", Kind::Restart),
     ] {
-        // The lowest machine first, so that each job finds them in the same order.
+        // The lowest machine first, so that each job finds the machines in the same order.
         let plan: PolicyPlan = format!("{policy}+first-fit").parse().unwrap();
         let outcome = replay(&Plan::new(&cluster, &workload, &plan));
         let journal = outcome.journal.unwrap();
@@ -882,7 +885,7 @@ fn tasks_that_no_detector_can_judge_need_no_heartbeats() {
         assert!(outcome.events < 5_000, "{rule}: {} events", outcome.events);
         assert_eq!(outcome.makespan_us, Some(36_500_000_000), "{rule}");
     }
-    // Of the same job they are judged a thousand times a second, for ten hours and 499 s.
+    // As one job, they are judged a thousand times a second, for ten hours and 499 s.
     workload.group = Column::Same(0);
     let policy: PolicyPlan = "late:heartbeat_s=0.001".parse().unwrap();
     assert_eq!(heartbeats(&workload, &policy), Some(36_499_000.0));

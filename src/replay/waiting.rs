@@ -1,16 +1,16 @@
-//! Waiting tasks by a key, searched by what they ask for.
+//! Waiting tasks by a key, searchable by their requests.
 //!
-//! In: tasks at either end of their equals, and tasks that leave from anywhere. Out: the first one
-//! from a place on for which there is enough room somewhere. Tasks of equal keys stand in a row. A
-//! tree over its places holds for each step of CPU (see [`Steps`](super::placement::steps::Steps))
-//! the least memory that any task of a stretch asks for with that much CPU, so a stretch for which
-//! there is no room is passed over as a whole: a search costs the logarithm of the row's length,
-//! however many tasks wait in vain, and so do coming and going. Places are numbered again when an
-//! end of the row is reached.
+//! In: tasks at either end of their equals, and tasks that leave from anywhere. Out: the first task
+//! from a place on for which there is enough room somewhere. Tasks of equal keys form a row. A tree
+//! over its places stores for each step of CPU (see [`Steps`](super::placement::steps::Steps)) the
+//! least memory that any task of a stretch asks for with that much CPU, so a stretch without room
+//! for any task is skipped as a whole: a search costs the logarithm of the row's length, however
+//! many tasks find no room, and so do insertions and removals. Places are renumbered when an end of
+//! the row is reached.
 //!
-//! Tasks that keep apart may find room and yet no machine without a sibling. Those of one job that
-//! ask for the same are twins: where room only shrinks while tasks are handed out, only the first of
-//! them is found, since the others fare no better.
+//! Tasks that keep apart may find room but no machine without a sibling. Tasks of one job with the
+//! same request are twins: if room only shrinks while tasks are handed out, only the first of them
+//! is found, since the others cannot start either.
 //!
 //! ```text
 //!  place             2     3     4     5          free anywhere: 2 CPU with 1 memory, 1 with 4
@@ -25,20 +25,20 @@ use rustc_hash::FxHashMap;
 use super::placement::{CPU_STEPS, Most, NO_BOUND, Need};
 use super::workload::NONE;
 
-/// The tasks that wait.
+/// The waiting tasks.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     rows: Vec<Row>,
-    /// By key, the number of its row; and rows that are of no key now.
+    /// The number of the row of each key, and rows without a key now.
     by_key: BTreeMap<i64, u32>,
     spare: Vec<u32>,
-    /// By task, where it stands.
+    /// The row and place of each task.
     stands: Vec<Stand>,
-    /// Only where they are to be hidden.
+    /// Only if twins are hidden.
     twins: Option<Twins>,
 }
 
-/// Where a task stands: row and place; `NONE` if it does not wait.
+/// The row and place of a task; `NONE` if it does not wait.
 #[derive(Clone, Copy, Debug)]
 struct Stand {
     row: u32,
@@ -49,16 +49,16 @@ impl Stand {
     const NOWHERE: Self = Self { row: NONE, place: NONE };
 }
 
-/// Twins in order, of whom only the first is to be found.
+/// Twins in order, of which only the first can be found.
 #[derive(Debug, Default)]
 struct Twins {
-    /// Those that left from further behind are still in line.
+    /// Twins that left from behind the first are still in line.
     lines: FxHashMap<Twin, VecDeque<u32>>,
-    /// By task that waits, what it wants.
+    /// The requests of waiting tasks.
     wants_of: FxHashMap<u32, Wants>,
 }
 
-/// What twins have in common.
+/// The common properties of twins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Twin {
     /// Key.
@@ -69,21 +69,21 @@ pub(super) struct Twin {
     pub(super) demand: [u64; 2],
 }
 
-/// What a task asks for.
+/// The request of a task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wants {
-    /// The lowest goes first.
+    /// The key; the lowest goes first.
     pub(super) key: i64,
-    /// What it needs.
+    /// What it needs, in steps.
     pub(super) need: Need,
-    /// What it has in common with others, if it keeps apart.
+    /// Its twin properties, if it keeps apart.
     pub(super) twin: Option<Twin>,
 }
 
 impl Waiting {
-    /// From now on only the first of several twins is found. No task may wait yet.
+    /// From now on, only the first of several twins is found. No task may wait yet.
     pub(super) fn hide_twins(&mut self) {
-        debug_assert!(self.by_key.is_empty(), "nobody waits yet");
+        debug_assert!(self.by_key.is_empty(), "no task waits yet");
         self.twins = Some(Twins::default());
     }
 
@@ -159,7 +159,7 @@ impl Waiting {
         Some((&self.rows[stand.row as usize], stand.place as usize))
     }
 
-    /// Takes a task out, if it is there.
+    /// Removes a task, if it waits.
     pub(super) fn remove(&mut self, task: u32) {
         let Some((row, _)) = self.stand_of(task) else { return };
         let key = row.key;
@@ -198,8 +198,8 @@ impl Waiting {
         self.rows[number as usize].first()
     }
 
-    /// The first task behind `after`, or of all, for which there may be room. `offers` says for a
-    /// task how much memory it and its equals may have by step of CPU.
+    /// The first task behind `after`, or of all, for which there may be room. `offers` returns for
+    /// a task the most memory that it and its equals may have, by step of CPU.
     pub(super) fn seek(
         &self,
         after: Option<u32>,
@@ -216,14 +216,14 @@ impl Waiting {
         })
     }
 
-    /// Whether at most so many tasks wait before one.
+    /// Whether at most `depth` tasks wait before a task.
     pub(super) fn is_among_first(&self, task: u32, depth: usize) -> bool {
         let Some((row, place)) = self.stand_of(task) else { return true };
         let is_first = self.by_key.first_key_value().is_some_and(|(&key, _)| key == row.key);
         (is_first && place - row.front <= depth) || self.before(row, place) <= depth
     }
 
-    /// How many tasks wait before a place.
+    /// The number of tasks that wait before a place.
     fn before(&self, row: &Row, place: usize) -> usize {
         let earlier = self.by_key.range(..row.key);
         let earlier: usize = earlier.map(|(_, &number)| self.rows[number as usize].len()).sum();
@@ -231,35 +231,35 @@ impl Waiting {
     }
 }
 
-/// A task and what it needs.
+/// A task and its need.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     task: u32,
     need: Need,
 }
 
-/// The place is empty.
+/// An empty place.
 const EMPTY: Place = Place { task: NONE, need: Need::NOBODY };
 
-/// Places under a lowest node, which are looked at one by one.
+/// Places under a lowest node, which are checked one by one.
 const PLACES: usize = 16;
 
-/// Places of a row in which no task has waited yet.
+/// The places of a new row.
 const PLACES_MIN: usize = PLACES;
 
-/// Tasks of equal keys.
+/// Tasks with equal keys.
 #[derive(Debug)]
 struct Row {
     key: i64,
-    /// A task that stands here or did: what it has in common with its equals they all have.
+    /// A task that is or was in the row: properties that all its tasks share are read from it.
     sample: u32,
     places: Vec<Place>,
-    /// The least memory by step of CPU; node 1 is the whole row, node n has the halves 2n and
-    /// 2n + 1, and the second half of all nodes stand over [`PLACES`] places each.
+    /// The least memory by step of CPU; node 1 is the whole row, node n has the children 2n and
+    /// 2n + 1, and each node of the second half covers [`PLACES`] places.
     least: Vec<Most>,
-    /// How many tasks wait below each node.
+    /// The number of waiting tasks below each node.
     counts: Vec<u32>,
-    /// No place before the one is taken, and none from the other on.
+    /// No place before `front` is used, and none from `back` on.
     front: usize,
     back: usize,
 }
@@ -270,7 +270,7 @@ impl Default for Row {
     }
 }
 
-/// No task requests anything.
+/// No task asks for anything.
 const NOBODY: Most = [u16::MAX; CPU_STEPS];
 
 impl Row {
@@ -292,7 +292,7 @@ impl Row {
         self.counts[1] as usize
     }
 
-    /// The first task, of all that are not hidden.
+    /// The first task that is not hidden.
     fn first(&self) -> Option<u32> {
         Some(self.places[self.next(self.front, &NO_BOUND)?].task)
     }
@@ -321,7 +321,7 @@ impl Row {
         }
     }
 
-    /// Sets what is needed at a place.
+    /// Sets the need at a place.
     fn set(&mut self, place: usize, need: Need) {
         let before = std::mem::replace(&mut self.places[place].need, need);
         if need != Need::NOBODY {
@@ -332,7 +332,7 @@ impl Row {
         }
     }
 
-    /// Finds the least of a block for one step of CPU again, and of all stretches that it is in.
+    /// Recomputes the least of a block for one step of CPU, and of all stretches that contain it.
     fn update(&mut self, block: usize, cpu: u8) {
         let places = self.places[block * PLACES..][..PLACES].iter();
         let equal = places.filter(|place| place.need.cpu == cpu);
@@ -351,7 +351,7 @@ impl Row {
     /// Whether a stretch has a task that may have room.
     #[inline]
     fn is_in(&self, node: usize, offers: &Most) -> bool {
-        // All steps together, without a branch between them.
+        // All steps at once, without a branch between them.
         let fits =
             self.least[node].iter().zip(offers).map(|(least, offer)| u8::from(least <= offer));
         fits.fold(0, |any, fits| any | fits) != 0
@@ -374,7 +374,7 @@ impl Row {
         if self.counts.len() <= node {
             return None;
         }
-        // Up, as long as there is nothing in the stretch that begins here.
+        // Go up while the stretch that begins here has no such task.
         while !self.is_in(node, offers) {
             while node % 2 == 1 {
                 node /= 2;
@@ -391,7 +391,7 @@ impl Row {
         (begin..begin + PLACES).find(|&place| self.fits(place, offers))
     }
 
-    /// How many wait before a place.
+    /// The number of tasks that wait before a place.
     fn before(&self, place: usize) -> usize {
         let block = place / PLACES;
         let in_block = &self.places[block * PLACES..place];
@@ -406,7 +406,7 @@ impl Row {
         count
     }
 
-    /// Numbers the places anew: who waits stands in the middle, with as much room on either side.
+    /// Renumbers the places: waiting tasks move to the middle, with equal room on either side.
     #[cold]
     fn make_room(&mut self, stands: &mut [Stand]) {
         let waiting: Vec<Place> =
@@ -442,7 +442,7 @@ mod tests {
     use crate::replay::placement::steps::Steps;
     use crate::replay::workload::{Column, Workload};
 
-    /// What a task is in the plain list that the tests compare with.
+    /// A task in the plain list that the tests compare with.
     #[derive(Clone, Copy, Debug)]
     struct Listed {
         task: u32,
@@ -451,7 +451,7 @@ mod tests {
         demand: [u64; 2],
     }
 
-    /// A step: what happens, key, job of a task that keeps apart, CPU, memory.
+    /// A step: the action, key, job of a task that keeps apart, CPU, memory.
     type Step = (u8, i64, Option<u32>, u64, u64);
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -465,14 +465,14 @@ mod tests {
         Wants { key, need: steps.need(demand), twin }
     }
 
-    /// Where a new task goes in a list by key.
+    /// The place of a new task in a list by key.
     fn place(list: &[Listed], key: i64, behind: bool) -> usize {
         list.partition_point(|other| if behind { other.key <= key } else { other.key < key })
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-        /// Compared with a plain list that is searched from its beginning.
+        /// Compares with a plain list that is searched from its beginning.
         #[test]
         fn what_waits_is_a_list(draws in steps(), hides in any::<bool>(), room in (0_u64..40, 0_u16..6)) {
             let mut workload = Workload::plain(draws.len(), Column::Same(1));
@@ -502,7 +502,7 @@ mod tests {
                         waiting.remove(list.remove(idx).task);
                     }
                 }
-                // Room for so much, the same for all keys but the first.
+                // This much room, the same for all keys except the first.
                 let offers = |key: i64| {
                     let most = if key == 0 { room.0 / 2 } else { room.0 };
                     std::array::from_fn(|step| if step as u64 <= most { room.1 } else { 0 })

@@ -1,9 +1,9 @@
 //! The tasks to run, as arrays with one entry per task in order of arrival.
 //!
 //! In: columns from a lake, a log or a [`specification`](super::spec). Out: a checked [`Workload`].
-//! Tasks that come out of order are sorted, and it is remembered that they were; a negative time
-//! or an array of the wrong length is an error. A column whose values are all the same takes no
-//! memory, so a plain work queue of a million tasks is a few numbers.
+//! Tasks are sorted by arrival, and their original places are kept; a negative time or an array of
+//! the wrong length is an error. A column whose values are all the same stores one value, so a
+//! plain work queue of a million tasks takes a few numbers.
 //!
 //! ```text
 //!  history:  |--fail--|  |--fail--|  |-------- finish --------|
@@ -21,24 +21,25 @@ use super::gpus::GpuAsk;
 use super::inputs::Inputs;
 use super::pasts::JobPasts;
 
-/// CPU and memory are counted in millionths, so that sums are exact.
+/// The millionths in one unit of CPU or memory: sums of whole millionths are exact.
 pub const UNITS: u64 = 1_000_000;
 
-/// What a task does in the end, after the failures it carries along.
+/// How a task ends after its recorded failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It finishes after its work.
     Finishes,
-    /// It fails for good after its work.
+    /// It fails after its work and is not tried again.
     Fails,
     /// It is killed after its work: its user or its limit stopped it while it ran.
     Stopped,
-    /// It is killed at an age, wherever it stands then; until then it does not end.
+    /// It is killed at an age, whether it waits or runs then; until then it does not end.
     Killed {
         /// The time since its arrival, µs.
         age_us: i64,
     },
-    /// Its user takes it back at an age, wherever it stands then, unless it has ended by its work.
+    /// Its user withdraws it at an age, whether it waits or runs then, unless its work has ended
+    /// it.
     Withdrawn {
         /// The time since its arrival, µs.
         age_us: i64,
@@ -46,12 +47,12 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Whether it does not end by its work.
+    /// Whether its work never ends it.
     pub const fn is_endless(self) -> bool {
         matches!(self, Self::Killed { .. })
     }
 
-    /// The age at which it ends, wherever it stands then, µs since its arrival.
+    /// The age at which it is ended, µs since its arrival.
     pub const fn ends_at_age_us(self) -> Option<i64> {
         match self {
             Self::Killed { age_us } | Self::Withdrawn { age_us } => Some(age_us),
@@ -60,10 +61,10 @@ impl Fate {
     }
 }
 
-/// Work after which a task fails, try after try.
+/// The work after which each try of a task fails.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failures {
-    /// Where a task's failures begin, one entry more than tasks; empty if no task fails.
+    /// The start of each task's failures, with one entry more than tasks; empty if no task fails.
     pub first: Vec<u32>,
     /// Work until the failure, µs at speed 1.
     pub work_us: Vec<i64>,
@@ -81,11 +82,11 @@ impl Failures {
     }
 }
 
-/// Work that a copy or a restart may have instead of its task's: that of the finished tasks of each
-/// group, one after another. Empty, it has the work of its task.
+/// The work that a copy or a restart may have instead of its task's: that of the finished tasks of
+/// its group. If empty, it has the work of its task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reruns {
-    /// Where a group's begins, one entry more than groups.
+    /// The start of each group, with one entry more than groups.
     first: Vec<u32>,
     /// Work, µs at speed 1.
     work_us: Vec<i64>,
@@ -115,7 +116,7 @@ impl Reruns {
         Self { first, work_us }
     }
 
-    /// What there is to draw from for a group.
+    /// The work to draw from for a group; empty if there is none.
     pub fn of(&self, group: u32) -> &[i64] {
         let group = group as usize;
         if self.first.is_empty() {
@@ -125,8 +126,8 @@ impl Reruns {
     }
 }
 
-/// How progress reports follow the work done after the start-up: straight lines between (work
-/// share, progress).
+/// How reported progress follows the work done after the start-up: straight lines between points of
+/// (work share, progress).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     /// Points in order of work, from (0, 0) to a point with work 1.
@@ -160,75 +161,77 @@ impl Shape {
     }
 }
 
-/// Tasks to run. Fill the columns that matter, then [`check`](Workload::check).
+/// The tasks to run. Fill the columns you need, then call [`check`](Workload::check).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// How many tasks.
+    /// The number of tasks.
     pub task_count: usize,
     /// When a task is submitted, µs.
     pub arrival_us: Column<i64>,
-    /// The work of its last try, µs on a machine of speed 1.
+    /// The work of the task's last try, µs on a machine of speed 1.
     pub work_us: Column<i64>,
-    /// CPU it asks for, millionths.
+    /// CPU that the task asks for, millionths.
     pub cpu: Column<u64>,
-    /// Memory it asks for, millionths.
+    /// Memory that the task asks for, millionths.
     pub memory: Column<u64>,
-    /// GPUs it asks for; only where machines say theirs. No order that reserves for every waiting
-    /// task ([`Backfill::Conservative`](super::policies::Backfill)) replays them.
+    /// GPUs that the task asks for; checked only if machines record GPUs. Orders that reserve for
+    /// every waiting task ([`Backfill::Conservative`](super::policies::Backfill)) cannot replay
+    /// them.
     pub gpus: Column<GpuAsk>,
-    /// Higher goes first; one that is not known ranks below all others.
+    /// The priority: higher goes first, and an unknown one ranks below all others.
     pub priority: Column<Option<i32>>,
-    /// Scheduling class, if it is known.
+    /// The scheduling class, if it is known.
     pub class: Column<Option<u8>>,
-    /// Number of its user.
+    /// The number of the task's user.
     pub user: Column<u32>,
     /// Names of the users by number; empty if no user has a name.
     pub user_names: Vec<String>,
-    /// Number of its job.
+    /// The number of the task's job.
     pub job: Column<u32>,
-    /// Number of its group: the tasks of one phase of one job, which a detector judges together.
+    /// The number of the task's group: the tasks of one phase of one job, which a detector judges
+    /// together.
     pub group: Column<u32>,
-    /// The time its user asked for, µs at speed 1; `None` where no request is known.
+    /// The time that the user requested, µs at speed 1; `None` if no request is known.
     pub requested_us: Column<Option<i64>>,
-    /// What an order that plans ahead takes for the running time.
+    /// What an order that plans ahead uses as running time.
     pub estimates: Estimates,
-    /// Whether it must not share a machine with another task of its job.
+    /// Whether the task must not share a machine with another task of its job.
     pub is_apart: Column<bool>,
-    /// What it does in the end.
+    /// How the task ends.
     pub fate: Column<Fate>,
-    /// Work that an attempt has to do besides when it is slow by chance, µs.
+    /// Additional work of an attempt that is slow by chance, µs.
     pub extra_us: Column<i64>,
-    /// The chance of each attempt to be slow, drawn again; `None` makes just the first one slow.
+    /// The chance of each attempt to be slow; with `None` only the first attempt is slow.
     pub extra_chance: Option<f64>,
-    /// Failures it carries along.
+    /// The recorded failures.
     pub failures: Failures,
-    /// Which tasks wait for which.
+    /// Which tasks wait for which other tasks.
     pub dependencies: Dependencies,
-    /// What the record says of its jobs, where a rule asks.
+    /// What the record says about the jobs, if a rule uses it.
     pub pasts: JobPasts,
     /// How much work a copy or a restart has.
     pub reruns: Reruns,
-    /// Where its input lies.
+    /// Where the inputs of tasks are.
     pub inputs: Inputs,
-    /// Work of an attempt differs from its task's by a factor of mean 1 and this deviation.
+    /// The deviation of the random factor (mean 1) between the work of an attempt and of its task.
     pub noise: f64,
     /// Work at the beginning of an attempt during which no progress is reported, µs.
     pub startup_us: i64,
-    /// How progress is reported after that, per group modulo the length; at least one.
+    /// How progress is reported after that, by group modulo the length; at least one shape.
     pub shapes: Vec<Shape>,
-    /// For each task its place in the arrays as they were given; empty if they were in order.
+    /// The place of each task in the given arrays; empty if they were in order.
     pub origin: Vec<u32>,
 }
 
-/// Why a workload was refused.
+/// Why a workload was rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum WorkloadError {
-    /// A column of another length.
+    /// A column with another number of entries than tasks.
     #[error("column `{column}` does not have one entry for each of the {task_count} tasks")]
     Length {
         /// The column.
         column: &'static str,
-        /// How many there should be.
+        /// The number of entries it should have.
         task_count: usize,
     },
     /// A time below zero.
@@ -238,16 +241,16 @@ pub enum WorkloadError {
         column: &'static str,
         /// The task, counted from 0 in the given order.
         task: u32,
-        /// What was found.
+        /// The value found.
         value: i64,
     },
-    /// An arrival beyond the end of time.
+    /// An arrival beyond the largest time.
     #[error("at a load of {load} the last task would arrive more than 290,000 years from now")]
     Late {
         /// The factor of the arrival rate.
         load: f64,
     },
-    /// More tasks than can be numbered.
+    /// More tasks than the numbers allow.
     #[error("{0} tasks are more than can be numbered")]
     TooMany(usize),
 }
@@ -360,7 +363,7 @@ impl Workload {
         }
     }
 
-    /// Sorts the tasks by arrival; those of the same instant keep their order.
+    /// Sorts the tasks by arrival; tasks with the same arrival keep their order.
     fn sort(&mut self) {
         let mut order: Vec<u32> = (0..).take(self.task_count).collect();
         order.sort_by_key(|&idx| self.arrival_us.get(idx));
@@ -406,7 +409,7 @@ impl Workload {
         largest(&self.job, self.task_count)
     }
 
-    /// The least CPU and memory that any task asks for: a machine with less is full.
+    /// The least CPU and memory that any task asks for: a machine with less free is full.
     pub fn least_demand(&self) -> [u64; 2] {
         [self.cpu.values().min().unwrap_or(0), self.memory.values().min().unwrap_or(0)]
     }
@@ -422,7 +425,7 @@ impl Workload {
         [self.cpu.get(task), self.memory.get(task)]
     }
 
-    /// The work of a task's try number `failed` (0 without failures so far), µs.
+    /// The work of a task's try `failed` (0 before the first failure), µs.
     #[inline]
     pub fn try_work_us(&self, task: u32, failed: u16) -> i64 {
         match self.failures.of(task).get(usize::from(failed)) {
@@ -431,8 +434,8 @@ impl Workload {
         }
     }
 
-    /// How long a task's try number `failed` is expected to run, µs at speed 1. The recorded
-    /// running time of a task that is killed at an age is that age: it cannot run longer.
+    /// The expected running time of a task's try `failed`, µs at speed 1. For a task that is killed
+    /// at an age, it is that age: the task cannot run longer.
     #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
     #[expect(clippy::cast_possible_truncation, reason = "saturates at the end of time")]
     pub fn estimate_us(&self, task: u32, failed: u16) -> i64 {

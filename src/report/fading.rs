@@ -5,60 +5,79 @@
 //! One thing is not stored: the time of the first submission. So usage fades from the first
 //! interval in which a user used something; the difference is at most the start value of the index.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::links::{PAGES_MAX, file_of};
 use super::text::{escape, user_name};
+use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
 use crate::answers::sentences::short;
+use crate::fairness::gather::By;
 use crate::results::Stored;
+
+/// What the script computes with.
+#[derive(Serialize)]
+struct Sums<'a> {
+    by: By,
+    unit: &'a str,
+    interval_s: f64,
+    intervals: u64,
+    total_s: f64,
+    half_life_s: f64,
+    start: f64,
+    floor: f64,
+    factor: f64,
+    ceiling_percent: Option<f64>,
+    early_s: f64,
+    /// What users used who are not among the heaviest.
+    others_s: f64,
+    users: Vec<Heaviest<'a>>,
+}
+
+/// Name, page, and what was used by interval.
+type Heaviest<'a> = (String, String, &'a [(u32, f64)]);
 
 /// The element, if the result has `condor` on CPU-seconds over the whole of what it read.
 pub(super) fn element(result: &Stored) -> Option<String> {
-    let settings = &result.value["settings"];
-    let answer = result.answer();
-    let rule = answer["indices"].as_array()?.iter().find_map(|index| condor(&index["settings"]))?;
-    let users = answer["users"].as_array()?;
-    if settings["warm_up"].as_f64() != Some(0.0) || users.len() < 2 {
+    let settings: FairnessSettings = result.whole.chosen();
+    let answer: &FairnessAnswer = result.found()?;
+    let rule = answer.indices.iter().find_map(|index| condor(&index.settings))?;
+    let users = &answer.users;
+    if settings.warm_up != Some(0.0) || users.len() < 2 {
         return None;
     }
-    let heaviest: Vec<Value> = users
-        .iter()
-        .take(PAGES_MAX)
-        .enumerate()
-        .map(|(place, user)| {
-            let name = short(user_name(user["user"].as_str().unwrap_or("-")));
-            json!([name, file_of("users", place), user["by_interval"]])
-        })
-        .collect();
-    let limits = &answer["suggestions"]["limits"];
-    let total_s = answer["total_cpu_s"].as_f64()?;
-    // A ceiling is on usage when it runs, and that is what is charged.
-    let is_charged_as_it_runs = settings["accrual"] == "running";
-    let ceiling = limits["ceiling_cpu_s"].as_f64().filter(|_| is_charged_as_it_runs);
-    let sums = json!({
-        "by": answer["by"],
-        "unit": answer["unit"],
-        "interval_s": answer["interval_s"],
-        "intervals": answer["intervals"],
-        "total_s": total_s,
-        "half_life_s": rule.half_life_s,
-        "start": rule.start,
-        "floor": rule.floor,
-        "factor": rule.factor,
-        "ceiling_percent": ceiling.filter(|_| 0.0 < total_s).map(|own| own / total_s * 100.0),
-        "early_s": limits["early_s"],
-        "others_s": users.get(PAGES_MAX).map_or(0.0, |user| user["cpu_s"].as_f64().unwrap_or(0.0)),
-        "users": heaviest,
+    let heaviest = users.iter().take(PAGES_MAX).enumerate().map(|(place, user)| {
+        let name = short(user_name(&user.user));
+        (name, file_of("users", place), user.by_interval.as_slice())
     });
+    let limits = &answer.suggestions.limits;
+    let total_s = answer.total_cpu_s?;
+    // A ceiling is on usage when it runs, and that is what is charged.
+    let ceiling = Some(limits.ceiling_cpu_s).filter(|_| settings.is_charged_as_it_runs());
+    let sums = Sums {
+        by: answer.by,
+        unit: &answer.unit,
+        interval_s: answer.interval_s,
+        intervals: answer.intervals,
+        total_s,
+        half_life_s: rule.half_life_s,
+        start: rule.start,
+        floor: rule.floor,
+        factor: rule.factor,
+        ceiling_percent: ceiling.filter(|_| 0.0 < total_s).map(|own| own / total_s * 100.0),
+        early_s: limits.early_s,
+        others_s: users.get(PAGES_MAX).map_or(0.0, |user| user.cpu_s),
+        users: heaviest.collect(),
+    };
     let said = format!(
         "Exact: computed from the stored sums of all {} intervals of the {} heaviest, as `condor` does; \
          a user's start value fades from the first usage on.",
-        answer["intervals"],
+        answer.intervals,
         heaviest_count(users.len()),
     );
+    let sums = serde_json::to_string(&sums).ok()?;
     Some(format!(
         "<div class=\"what-if fading\" data-sums=\"{}\"></div>\n<p class=\"source\">{}</p>\n",
-        escape(&sums.to_string()),
+        escape(&sums),
         escape(&said)
     ))
 }
@@ -78,8 +97,8 @@ struct Condor {
 
 /// Reads what the index was run with; `None` for another index, for cores in use, and where factors
 /// come from a file.
-fn condor(settings: &Value) -> Option<Condor> {
-    let parameters = settings.as_str()?.strip_prefix("condor:")?;
+fn condor(settings: &str) -> Option<Condor> {
+    let parameters = settings.strip_prefix("condor:")?;
     let of = |name: &str| {
         parameters.split(',').find_map(|one| one.strip_prefix(name)?.strip_prefix('='))
     };
@@ -103,11 +122,11 @@ mod tests {
     fn the_rule_is_read_as_the_index_writes_it() {
         let written =
             crate::fairness::indices::parse("condor:half_life_s=7200,floor=0.25").unwrap();
-        let read = condor(&json!(written.to_string())).unwrap();
+        let read = condor(&written.to_string()).unwrap();
         assert_eq!(read, Condor { half_life_s: 7200.0, start: 0.5, floor: 0.25, factor: 1.0 });
         for other in ["condor:rho=cores", "htcondor", "metered"] {
             let written = crate::fairness::indices::parse(other).unwrap().to_string();
-            assert_eq!(condor(&json!(written)), None, "{written}");
+            assert_eq!(condor(&written), None, "{written}");
         }
     }
 }

@@ -9,35 +9,82 @@ use std::fmt::Write;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use serde_json::Value;
 
 use super::html::{self, Cell, Page};
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
 use super::text::{escape, figure_text, gpu_time, instant, lasting, percent, sentence, user_name};
 use super::users::{self, Indices, Outcomes};
+use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
 use crate::answers::sentences::short;
 use crate::charts::{DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
 use crate::digits::{counted, grouped};
+use crate::fairness::gather::By;
+use crate::fairness::history::NOBODY;
+use crate::fairness::usage::{MachineUsage, UserUsage};
 use crate::results::Stored;
 
 const PAGE: &str = "fairness.html";
 
-fn entries<'a>(result: &'a Stored, what: &str) -> &'a [Value] {
-    result.answer()[what].as_array().map_or(&[], Vec::as_slice)
+/// A result with its answer.
+struct Of<'a> {
+    result: &'a Stored,
+    answer: &'a FairnessAnswer,
+    settings: FairnessSettings,
 }
 
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value[name].as_str().unwrap_or("-")
+impl<'a> Of<'a> {
+    fn new(result: &'a Stored) -> Option<Self> {
+        Some(Self { result, answer: result.found()?, settings: result.whole.chosen() })
+    }
+
+    /// What usage is grouped by: `user`, or another key.
+    const fn kind(&self) -> &'static str {
+        self.answer.by.name()
+    }
+
+    /// What was metered, in words.
+    fn noun(&self) -> &'static str {
+        gpu_time(self.result).unwrap_or("CPU time")
+    }
+
+    /// What the most that was used at once counts.
+    fn most(&self) -> &'static str {
+        gpu_time(self.result).map_or("most at once, cores", |_| "most at once, GPUs")
+    }
+
+    /// `CPU time (NCU-s)`
+    fn column(&self) -> String {
+        format!("{} ({})", self.noun(), self.answer.unit)
+    }
+
+    /// The users with their places.
+    fn places(&self) -> FxHashMap<&str, usize> {
+        let users = self.answer.users.iter().enumerate();
+        users.map(|(place, user)| (user.user.as_str(), place)).collect()
+    }
+
+    /// When use is charged.
+    fn charged(&self) -> &'static str {
+        if self.settings.is_charged_as_it_runs() {
+            "charged as it runs"
+        } else {
+            "charged when an attempt ends"
+        }
+    }
 }
 
-fn number(value: &Value, name: &str) -> Cell {
-    Cell::of(&value[name].as_f64().map_or_else(String::new, |number| number.to_string()))
+fn number(number: f64) -> Cell {
+    Cell::of(&number.to_string())
 }
 
-/// What usage is grouped by: `user`, or another key.
-fn kind(result: &Stored) -> &str {
-    text(result.answer(), "by")
+/// A share in per cent.
+fn share(share: Option<f64>) -> Cell {
+    Cell::share(&share.map_or_else(String::new, |share| share.to_string()))
+}
+
+fn share_text(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), percent)
 }
 
 /// A machine's whole name with its hashes cut short.
@@ -50,156 +97,123 @@ fn short_parts(name: &str) -> String {
 }
 
 /// What a machine, or a class of machines, is called; the cluster is named where there are several.
-fn machine_name(machine: &Value, is_only_cluster: bool, spell: impl Fn(&str) -> String) -> String {
+fn machine_name(own: &MachineUsage, is_only: bool, spell: impl Fn(&str) -> String) -> String {
     let mut parts = Vec::new();
-    if !is_only_cluster {
-        parts.push(text(machine, "cluster").to_owned());
+    if !is_only {
+        parts.push(own.cluster.clone());
     }
-    for key in ["machine", "site", "platform", "cpu", "memory"] {
-        match &machine[key] {
-            Value::Null => {}
-            Value::String(text) => parts.push(format!("{key} {}", spell(text))),
-            Value::Number(size) if size.is_f64() => {
-                parts.push(format!("{key} {}", figure_text(size.as_f64().unwrap_or(f64::NAN))));
-            }
-            other => parts.push(format!("{key} {other}")),
-        }
-    }
+    let size = |size: Option<f32>| size.map(|size| figure_text(f64::from(size)));
+    let known = [
+        ("machine", own.machine.map(|id| id.to_string())),
+        ("site", own.site.as_deref().map(&spell)),
+        ("platform", own.platform.as_deref().map(&spell)),
+        ("cpu", size(own.cpu)),
+        ("memory", size(own.memory)),
+    ];
+    parts.extend(known.into_iter().filter_map(|(key, text)| Some(format!("{key} {}", text?))));
     if parts.is_empty() { "machines not distinguished".to_owned() } else { parts.join(", ") }
-}
-
-/// Whether there is one cluster, which then goes without saying.
-fn is_only_cluster(result: &Stored) -> bool {
-    result.value["settings"]["clusters"].as_array().is_none_or(|all| all.len() < 2)
 }
 
 /// The tables of users and machines on the page of the study.
 pub(super) fn index(result: &Stored) -> String {
-    let is_only = is_only_cluster(result);
-    let users = entries(result, "users");
-    let (peak, most) = peak(result);
-    let unit = text(result.answer(), "unit");
-    let used = format!("{} ({unit})", noun(result));
-    let header = [kind(result), &used, "share", most, "first use", "last use", LARGEST];
-    let rows: Vec<Vec<Cell>> = users
-        .iter()
-        .enumerate()
-        .map(|(place, user)| {
-            vec![
-                linked(&short(user_name(text(user, "user"))), "users", place),
-                number(user, "cpu_s"),
-                share(user, "share"),
-                number(user, peak),
-                Cell::instant(user["first_use_s"].as_f64()),
-                Cell::instant(user["last_use_s"].as_f64()),
-                share(user, "largest_step_share"),
-            ]
-        })
-        .collect();
-    let caption = format!("By {} (times since the start of the span)", kind(result));
+    let Some(of) = Of::new(result) else { return String::new() };
+    let is_only = of.settings.is_only_cluster();
+    let used = of.column();
+    let header = [of.kind(), &used, "share", of.most(), "first use", "last use", LARGEST];
+    let row = |(place, user): (usize, &UserUsage)| {
+        vec![
+            linked(&short(user_name(&user.user)), "users", place),
+            number(user.cpu_s),
+            share(user.share),
+            number(user.peak_cores),
+            Cell::instant(Some(user.first_use_s)),
+            Cell::instant(Some(user.last_use_s)),
+            share(Some(user.largest_step_share)),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = of.answer.users.iter().enumerate().map(row).collect();
+    let caption = format!("By {} (times since the start of the span)", of.kind());
     let mut html = super::fading::element(result).unwrap_or_default();
     html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
-    let rows: Vec<Vec<Cell>> = entries(result, "machines")
-        .iter()
-        .enumerate()
-        .map(|(place, machine)| {
-            let name = linked(&machine_name(machine, is_only, short), "machines", place);
-            vec![name, number(machine, "cpu_s"), share(machine, "share")]
-        })
-        .collect();
+    let row = |(place, machine): (usize, &MachineUsage)| {
+        let name = linked(&machine_name(machine, is_only, short), "machines", place);
+        vec![name, number(machine.cpu_s), share(machine.share)]
+    };
+    let rows: Vec<Vec<Cell>> = of.answer.machines.iter().enumerate().map(row).collect();
     // One class of all machines says nothing.
     if 1 < rows.len() {
         let header = ["machines", &used, "share"].map(str::to_owned);
         html.push_str(&html::table("By machine, or class of machines", &header, &rows));
     }
-    html.push_str(&suggestions(result));
+    html.push_str(&suggestions(&of));
     html
 }
 
 /// The heaviest interval of a user, in words.
 const LARGEST: &str = "share of its heaviest interval";
 
-/// A share in per cent.
-fn share(of: &Value, name: &str) -> Cell {
-    Cell::share(&of[name].as_f64().map_or_else(String::new, |share| share.to_string()))
-}
-
 fn linked(name: &str, folder: &str, place: usize) -> Cell {
     if place < PAGES_MAX { Cell::link(name, &file_of(folder, place)) } else { Cell::name(name) }
 }
 
 /// Who should be held back, and who came when there was room.
-fn suggestions(result: &Stored) -> String {
-    let places: FxHashMap<&str, usize> = entries(result, "users")
-        .iter()
-        .enumerate()
-        .map(|(place, user)| (text(user, "user"), place))
-        .collect();
-    let found = &result.answer()["suggestions"];
-    let cpu = format!("{} ({})", noun(result), text(result.answer(), "unit"));
-    let cell = |row: &Value, key: &str| match key {
-        "passed_at_s" | "first_use_s" => Cell::instant(row[key].as_f64()),
-        "load_before" => share(row, key),
-        _ => number(row, key),
+fn suggestions(of: &Of<'_>) -> String {
+    let places = of.places();
+    let cpu = of.column();
+    let name = |user: &str| {
+        let shown = short(user_name(user));
+        match places.get(user) {
+            Some(&place) => linked(&shown, "users", place),
+            None => Cell::name(&shown),
+        }
     };
+    let found = &of.answer.suggestions;
+    let held = found.hold_back.iter().map(|own| {
+        let [before, after] = [own.cpu_until_then_s, own.cpu_afterwards_s].map(number);
+        vec![name(&own.user), Cell::instant(Some(own.passed_at_s)), before, after]
+    });
+    let came = found.came_when_free.iter().map(|own| {
+        let first = Cell::instant(Some(own.first_use_s));
+        vec![name(&own.user), first, share(Some(own.load_before)), number(own.cpu_s)]
+    });
     let before = format!("{cpu} until then");
     let after = format!("{cpu} afterwards");
     let mut html = String::new();
-    for (key, caption, keys, header) in [
+    for (rows, caption, header) in [
         (
-            "hold_back",
+            held.collect::<Vec<Vec<Cell>>>(),
             "Passed the ceiling early in the span",
-            ["passed_at_s", "cpu_until_then_s", "cpu_afterwards_s"],
             ["user", "passed it at", &before, &after],
         ),
-        (
-            "came_when_free",
-            "Came when capacity was free",
-            ["first_use_s", "load_before", "cpu_s"],
-            ["user", "first use", "load before", &cpu],
-        ),
+        (came.collect(), "Came when capacity was free", ["user", "first use", "load before", &cpu]),
     ] {
-        let Some(rows) = found[key].as_array().filter(|rows| !rows.is_empty()) else { continue };
-        let rows: Vec<Vec<Cell>> = rows
-            .iter()
-            .map(|row| {
-                let user = text(row, "user");
-                let shown = short(user_name(user));
-                let name = match places.get(user) {
-                    Some(&place) => linked(&shown, "users", place),
-                    None => Cell::name(&shown),
-                };
-                std::iter::once(name).chain(keys.map(|key| cell(row, key))).collect()
-            })
-            .collect();
-        let caption = format!("{caption} (times since the start of the span)");
-        html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
+        if !rows.is_empty() {
+            let caption = format!("{caption} (times since the start of the span)");
+            html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
+        }
     }
     html
 }
 
 /// The pages of users and machines; those of users lead to the pages of their jobs.
 pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
+    let Some(of) = Of::new(result) else { return Vec::new() };
     let jobs = jobs_by_user(all);
     let (indices, outcomes) = (Indices::read(result), Outcomes::of(all));
-    let users = entries(result, "users");
-    let machines = entries(result, "machines");
-    let places: FxHashMap<&str, usize> =
-        users.iter().enumerate().map(|(place, user)| (text(user, "user"), place)).collect();
+    let FairnessAnswer { users, machines, .. } = of.answer;
+    let places = of.places();
     let mut used: BTreeMap<&str, Vec<(usize, f64)>> = BTreeMap::new();
     for (place, machine) in machines.iter().enumerate() {
-        for pair in machine["users"].as_array().into_iter().flatten() {
-            if let Some(cpu_s) = pair[1].as_f64() {
-                let name = pair[0].as_str().unwrap_or("-");
-                used.entry(name).or_default().push((place, cpu_s));
-            }
+        for (user, cpu_s) in &machine.users {
+            let name = user.as_deref().unwrap_or(NOBODY);
+            used.entry(name).or_default().push((place, *cpu_s));
         }
     }
     // Who used most of a machine comes first on its page, and the other way round.
     for own in used.values_mut() {
         own.sort_by(|one, other| other.1.total_cmp(&one.1));
     }
-    let is_only = is_only_cluster(result);
+    let is_only = of.settings.is_only_cluster();
     let whole = |name: &str| name.to_owned();
     let names: Vec<String> =
         machines.iter().map(|machine| machine_name(machine, is_only, whole)).collect();
@@ -208,86 +222,85 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
         .take(PAGES_MAX)
         .enumerate()
         .map(|(place, user)| {
-            let machines = used.get(text(user, "user")).map_or(&[][..], Vec::as_slice);
+            let name = user.user.as_str();
+            let machines = used.get(name).map_or(&[][..], Vec::as_slice);
             let mut more = String::new();
-            if kind(result) == "user" {
-                let name = text(user, "user");
+            if of.answer.by == By::User {
                 more.push_str(&outcomes.html(name));
                 more.push_str(&jobs.get(name).map_or_else(String::new, |own| jobs::table(own)));
             }
-            user_page(result, (place, user), (machines, &names), &indices, &more)
+            user_page(&of, (place, user), (machines, &names), &indices, &more)
         })
         .collect();
     for (place, machine) in machines.iter().enumerate().take(PAGES_MAX) {
-        pages.push(machine_page(result, place, machine, &names[place], &places));
+        pages.push(machine_page(&of, place, machine, &names[place], &places));
     }
     pages
 }
 
-/// What a user used, its place among all, and how evenly it was spread over time; as HTML.
-fn user_answer(result: &Stored, place: usize, user: &Value) -> String {
-    let answer = result.answer();
-    let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
-    let mut said = format!(
-        "It used {} {} of {}, {} of all: place {} of {}",
-        known("cpu_s"),
-        text(answer, "unit"),
-        noun(result),
-        share_text(user, "share"),
-        grouped(place as u64 + 1),
-        counted(entries(result, "users").len() as u64, kind(result)),
-    );
-    let when = charged(result);
-    let active = user["active_intervals"].as_u64().zip(answer["intervals"].as_u64());
-    if let Some((active, all)) = active {
-        let length = lasting(answer["interval_s"].as_f64().unwrap_or(0.0));
-        let _ = write!(
-            said,
-            ". It was charged for use in {} of {} of {length}, {when}; the heaviest holds {} of its use",
-            grouped(active),
-            counted(all, "interval"),
-            share_text(user, "largest_step_share")
-        );
-    }
-    format!("<p class=\"answer\">{}.</p>\n", sentence(&said))
+/// What a user used so far, and its indices among those of all users, for a page of the portal; nothing
+/// of one who used nothing.
+#[cfg(feature = "serve")]
+pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
+    let of = Of::new(result)?;
+    let mut all = of.answer.users.iter().enumerate();
+    let (place, user) = all.find(|(_, user)| user.user == name)?;
+    let title = format!("{} {}: {} so far", of.kind(), short(user_name(name)), of.noun());
+    let indices = Indices::of(result, &std::iter::once(name).collect());
+    let chart = users::over_time(&indices, name, of.kind(), over_time(&of, user, &title));
+    Some(user_answer(&of, place, user) + &chart)
 }
 
-/// When use is charged.
-fn charged(result: &Stored) -> &'static str {
-    match text(&result.value["settings"], "accrual") {
-        "running" => "charged as it runs",
-        _ => "charged when an attempt ends",
-    }
+/// What a user used, its place among all, and how evenly it was spread over time; as HTML.
+fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
+    let answer = of.answer;
+    let mut said = format!(
+        "It used {} {} of {}, {} of all: place {} of {}",
+        figure_text(user.cpu_s),
+        answer.unit,
+        of.noun(),
+        share_text(user.share),
+        grouped(place as u64 + 1),
+        counted(answer.users.len() as u64, of.kind()),
+    );
+    let _ = write!(
+        said,
+        ". It was charged for use in {} of {} of {}, {}; the heaviest holds {} of its use",
+        grouped(user.active_intervals),
+        counted(answer.intervals, "interval"),
+        lasting(answer.interval_s),
+        of.charged(),
+        share_text(Some(user.largest_step_share))
+    );
+    format!("<p class=\"answer\">{}.</p>\n", sentence(&said))
 }
 
 /// The page of a user, with its machines, its place among all and what else is known of it.
 fn user_page(
-    result: &Stored,
-    (place, user): (usize, &Value),
+    of: &Of<'_>,
+    (place, user): (usize, &UserUsage),
     (machines, names): (&[(usize, f64)], &[String]),
     indices: &Indices,
     more: &str,
 ) -> Page {
-    let name = user_name(text(user, "user"));
-    let known = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
-    let at = |key: &str| user[key].as_f64().map_or_else(|| "-".to_owned(), instant);
-    let (peak, most) = peak(result);
+    let name = user_name(&user.user);
+    let peak = format!("{}, at {}", figure_text(user.peak_cores), instant(user.peak_at_s));
     let mut pairs = vec![
-        (most, format!("{}, at {}", known(peak), at("peak_at_s"))),
-        ("first use, since the start of the span", at("first_use_s")),
-        ("last use", at("last_use_s")),
+        (of.most(), peak),
+        ("first use, since the start of the span", instant(user.first_use_s)),
+        ("last use", instant(user.last_use_s)),
     ];
-    if let Some(group) = user["group"].as_str() {
-        pairs.insert(0, ("group", group.to_owned()));
+    if let Some(group) = &user.group {
+        pairs.insert(0, ("group", group.clone()));
     }
     let mut body = back();
-    body.push_str(&user_answer(result, place, user));
+    body.push_str(&user_answer(of, place, user));
     body.push_str(&html::facts(pairs));
-    let title = format!("{} {name}: {} so far", kind(result), noun(result));
-    let _ = writeln!(body, "<h2>Its {} so far, over time</h2>", noun(result));
-    let so_far = over_time(result, user, &title);
-    body.push_str(&users::over_time(indices, text(user, "user"), kind(result), so_far));
-    let column = format!("{} ({})", noun(result), text(result.answer(), "unit"));
+    let title = format!("{} {name}: {} so far", of.kind(), of.noun());
+    let _ = writeln!(body, "<h2>Its {} so far, over time</h2>", of.noun());
+    let so_far = over_time(of, user, &title);
+    body.push_str(&users::over_time(indices, &user.user, of.kind(), so_far));
+    let column = of.column();
     let rows: Vec<Vec<Cell>> = machines
         .iter()
         .map(|&(machine, cpu_s)| {
@@ -297,7 +310,7 @@ fn user_page(
             } else {
                 Cell::name(&short_parts(&names[machine]))
             };
-            vec![link, Cell::of(&cpu_s.to_string())]
+            vec![link, number(cpu_s)]
         })
         .collect();
     // One class of all machines says nothing.
@@ -305,23 +318,28 @@ fn user_page(
         let header = ["machines", &column].map(str::to_owned);
         body.push_str(&html::table("Where it ran", &header, &rows));
     }
-    if let Some(clusters) = user["by_cluster"].as_object().filter(|clusters| 1 < clusters.len()) {
+    if 1 < user.by_cluster.len() {
+        let clusters = user.by_cluster.iter();
         let rows: Vec<Vec<Cell>> = clusters
-            .iter()
-            .map(|(cluster, cpu_s)| vec![Cell::name(cluster), Cell::of(&cpu_s.to_string())])
+            .map(|(cluster, cpu_s)| vec![Cell::name(cluster), json_number(*cpu_s)])
             .collect();
         let header = ["cluster", &column].map(str::to_owned);
         body.push_str(&html::table("By cluster", &header, &rows));
     }
     body.push_str(more);
-    let _ =
-        writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
-    let title = format!("{} {name}", capital(kind(result)));
+    body.push_str(&source(of.result));
+    let title = format!("{} {name}", capital(of.kind()));
     Page { file: file_of("users", place), title, within: PAGE, body }
 }
 
-fn share_text(of: &Value, name: &str) -> String {
-    of[name].as_f64().map_or_else(|| "-".to_owned(), percent)
+/// A number with its decimal point, as JSON has it.
+fn json_number(number: f64) -> Cell {
+    Cell::of(&format!("{number:?}"))
+}
+
+/// Where a page is from.
+fn source(result: &Stored) -> String {
+    format!("<p class=\"source\">From <code>{}</code></p>\n", escape(&result.command()))
 }
 
 /// A word at the begin of a sentence.
@@ -334,80 +352,60 @@ fn back() -> String {
     format!("<p><a href=\"../{PAGE}\">All users and machines</a></p>\n")
 }
 
-/// What was metered, in words.
-fn noun(result: &Stored) -> &'static str {
-    gpu_time(result).unwrap_or("CPU time")
-}
-
-/// The key of the most that was used at once, and what it counts.
-fn peak(result: &Stored) -> (&'static str, &'static str) {
-    let of_cores = ("peak_cores", "most at once, cores");
-    gpu_time(result).map_or(of_cores, |_| ("peak_gpus", "most at once, GPUs"))
-}
-
 /// All that was used so far, interval by interval.
 #[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
-fn over_time(result: &Stored, user: &Value, title: &str) -> LineChart {
-    let answer = result.answer();
-    let interval_s = answer["interval_s"].as_f64().unwrap_or(1.0);
-    let count = answer["intervals"].as_u64().unwrap_or(0);
+fn over_time(of: &Of<'_>, user: &UserUsage, title: &str) -> LineChart {
+    let interval_s = of.answer.interval_s;
     let days = |interval: u64| interval as f64 * interval_s / 86_400.0;
     let mut so_far = 0.0;
     let mut points = vec![(0.0, 0.0)];
-    for pair in user["by_interval"].as_array().into_iter().flatten() {
-        if let (Some(interval), Some(cpu_s)) = (pair[0].as_u64(), pair[1].as_f64()) {
-            so_far += cpu_s;
-            points.push((days(interval + 1), so_far));
-        }
+    for &(interval, cpu_s) in &user.by_interval {
+        so_far += cpu_s;
+        points.push((days(u64::from(interval) + 1), so_far));
     }
-    points.push((days(count), so_far));
-    let step = match text(&result.value["settings"], "accrual") {
-        "running" => "A steep step is heavy use within a short time",
-        _ => "A step is an attempt that ended, however long it ran",
+    points.push((days(of.answer.intervals), so_far));
+    let step = if of.settings.is_charged_as_it_runs() {
+        "A steep step is heavy use within a short time"
+    } else {
+        "A step is an attempt that ended, however long it ran"
     };
-    let when = charged(result);
+    let when = of.charged();
     let said = format!("{step}. Sums over intervals of {}, {when}.", lasting(interval_s));
     LineChart {
         title: title.to_owned(),
         caption: said,
         x_axis: DAYS_OF_SPAN.to_owned(),
-        y_axis: text(answer, "unit").to_owned(),
+        y_axis: of.answer.unit.to_string(),
         x_scale: Scale::Linear,
         lines: vec![Line::steps(String::new(), points, Tone::Blue)],
     }
 }
 
 fn machine_page(
-    result: &Stored,
+    of: &Of<'_>,
     place: usize,
-    machine: &Value,
+    machine: &MachineUsage,
     name: &str,
     places: &FxHashMap<&str, usize>,
 ) -> Page {
-    let known = |key: &str| machine[key].as_f64().map_or_else(|| "-".to_owned(), figure_text);
-    let unit = text(result.answer(), "unit");
+    let unit = &of.answer.unit;
     let mut body = back();
     body.push_str(&html::facts([
-        (noun(result), format!("{} {unit}", known("cpu_s"))),
-        ("share of all", share_text(machine, "share")),
+        (of.noun(), format!("{} {unit}", figure_text(machine.cpu_s))),
+        ("share of all", share_text(machine.share)),
     ]));
-    let rows: Vec<Vec<Cell>> = machine["users"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|pair| {
-            let user = pair[0].as_str().unwrap_or("-");
-            let shown = short(user_name(user));
-            let cell = match places.get(user).filter(|&&place| place < PAGES_MAX) {
-                Some(&place) => Cell::link(&shown, &format!("../{}", file_of("users", place))),
-                None => Cell::name(&shown),
-            };
-            Some(vec![cell, Cell::of(&pair[1].as_f64()?.to_string())])
-        })
-        .collect();
-    let header = [kind(result).to_owned(), format!("{} ({unit})", noun(result))];
+    let row = |(user, cpu_s): &(Option<String>, f64)| {
+        let user = user.as_deref().unwrap_or(NOBODY);
+        let shown = short(user_name(user));
+        let cell = match places.get(user).filter(|&&place| place < PAGES_MAX) {
+            Some(&place) => Cell::link(&shown, &format!("../{}", file_of("users", place))),
+            None => Cell::name(&shown),
+        };
+        vec![cell, number(*cpu_s)]
+    };
+    let rows: Vec<Vec<Cell>> = machine.users.iter().map(row).collect();
+    let header = [of.kind().to_owned(), of.column()];
     body.push_str(&html::table("Who used it", &header, &rows));
-    let _ =
-        writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
+    body.push_str(&source(of.result));
     Page { file: file_of("machines", place), title: name.to_owned(), within: PAGE, body }
 }

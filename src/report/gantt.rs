@@ -3,8 +3,6 @@
 //!
 //! In: attempts as results store them. Out: a chart whose colours are those of outcomes.
 
-use serde_json::Value;
-
 use crate::charts::{Chart, GanttChart, GanttSpan, Tone, outcome_tone};
 
 /// Bars that are being gathered, in seconds on the trace clock.
@@ -15,17 +13,14 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// Adds an attempt to a row; says whether its times are known.
-    pub(super) fn add(&mut self, row: usize, attempt: &Value, name: &str) -> bool {
-        let bounds = attempt["start_s"].as_f64().zip(attempt["end_s"].as_f64());
-        let Some((from, to)) = bounds else { return false };
-        let outcome = outcome(attempt["ended_by"].as_str().unwrap_or("unknown"));
+    /// Adds an attempt, from one instant to another, to a row.
+    pub(super) fn add(&mut self, row: usize, (from, to): (f64, f64), ended_by: &str, name: &str) {
+        let outcome = outcome(ended_by);
         if !self.outcomes.contains(&outcome) {
             self.outcomes.push(outcome);
         }
         let label = format!("{name} {outcome}").trim_start().to_owned();
         self.spans.push(GanttSpan { row, from, to, label, tone: tone(outcome) });
-        true
     }
 
     /// How many there are.

@@ -57,6 +57,9 @@ impl Page {
     }
 }
 
+/// Names of at most so many bytes stay in one line.
+const SHORT: usize = 16;
+
 /// A cell of a table: its text as HTML, and the number to sort by.
 pub(crate) struct Cell {
     html: String,
@@ -71,7 +74,7 @@ impl Cell {
             // Whole numbers may be ids as well: they keep all digits.
             (Some(_), Ok(whole)) => grouped(whole),
             (Some(number), _) => figure_text(number),
-            (None, _) => escape(text),
+            (None, _) => return Self::name(text),
         };
         Self { html, number }
     }
@@ -94,7 +97,11 @@ impl Cell {
 
     /// The name of something, which is never a number.
     pub(crate) fn name(text: &str) -> Self {
-        Self { html: escape(text), number: None }
+        let html = escape(text);
+        // A hyphen would fold `65-256`.
+        let is_short = text.len() <= SHORT && text.contains(['-', ' ']);
+        let html = if is_short { format!("<span class=\"short\">{html}</span>") } else { html };
+        Self { html, number: None }
     }
 
     /// The name of something with a page of its own.

@@ -4,9 +4,13 @@
 //! numbered, so no name of a trace becomes a path.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
 
+use crate::answers::fairness::FairnessAnswer;
 use crate::answers::list;
+use crate::answers::machines::MachineDetails;
+use crate::answers::sweep::{JobDetail, JobDetails};
+use crate::fairness::gather::By;
+use crate::fairness::history::known_name;
 use crate::results::Stored;
 use crate::results::kind::{Kind, Pages};
 
@@ -29,17 +33,11 @@ impl Links {
     pub(super) fn of(results: &[Stored]) -> Self {
         let users = of_kind(results, Pages::Users).flat_map(user_files);
         let machines = of_kind(results, Pages::Machines);
-        let machines = machines.flat_map(|result| closeups(result, "machines"));
+        let machines = machines.filter_map(Stored::found::<MachineDetails>);
+        let machines = machines.flat_map(|found| &found.machines).map(|own| own.machine_id);
         Self {
-            jobs: jobs_of(results)
-                .filter_map(|job| Some(job["job_id"].as_i64()?.to_string()))
-                .collect(),
-            machines: machines
-                .filter_map(|own| {
-                    let id = own["machine_id"].as_i64()?;
-                    Some((id.to_string(), file_of_machine(id)))
-                })
-                .collect(),
+            jobs: jobs_of(results).map(|job| job.job_id.to_string()).collect(),
+            machines: machines.map(|id| (id.to_string(), file_of_machine(id))).collect(),
             users: users.collect(),
         }
     }
@@ -85,31 +83,25 @@ pub(super) fn file_of_machine(id: i64) -> String {
 
 /// The users with pages, by name; none where usage is of something else.
 fn user_files(result: &Stored) -> Vec<(String, String)> {
-    let answer = result.answer();
-    if answer["by"] != "user" {
-        return Vec::new();
-    }
-    let users = answer["users"].as_array().into_iter().flatten().take(PAGES_MAX).enumerate();
+    let of_users = result.found::<FairnessAnswer>().filter(|answer| answer.by == By::User);
+    let users = of_users.into_iter().flat_map(|answer| &answer.users).take(PAGES_MAX).enumerate();
     let known = users.filter_map(|(place, user)| {
-        Some((user["user"].as_str()?.to_owned(), file_of("users", place)))
+        Some((known_name(&user.user)?.to_owned(), file_of("users", place)))
     });
     known.collect()
 }
 
-/// The jobs, or machines, of a result that are described from close by.
-pub(super) fn closeups<'a>(result: &'a Stored, what: &str) -> &'a [Value] {
-    result.answer()[what].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn jobs_of(results: &[Stored]) -> impl Iterator<Item = &Value> {
-    of_kind(results, Pages::Jobs).flat_map(|result| closeups(result, JOBS))
+/// The jobs with a page.
+pub(super) fn jobs_of(results: &[Stored]) -> impl Iterator<Item = &JobDetail> {
+    let details = of_kind(results, Pages::Jobs).filter_map(Stored::found::<JobDetails>);
+    details.flat_map(|found| &found.jobs)
 }
 
 /// The jobs with a page, by their user.
-pub(super) fn jobs_by_user(results: &[Stored]) -> FxHashMap<&str, Vec<&Value>> {
-    let mut all: FxHashMap<&str, Vec<&Value>> = FxHashMap::default();
+pub(super) fn jobs_by_user(results: &[Stored]) -> FxHashMap<&str, Vec<&JobDetail>> {
+    let mut all: FxHashMap<&str, Vec<&JobDetail>> = FxHashMap::default();
     for job in jobs_of(results) {
-        if let Some(user) = job["user"].as_str() {
+        if let Some(user) = &job.user {
             all.entry(user).or_default().push(job);
         }
     }

@@ -34,15 +34,17 @@ use crate::results::{ResultError, Stored};
 mod compared;
 mod drawing;
 mod fading;
-mod fairness;
+pub(crate) mod fairness;
 mod findings;
 mod gantt;
 pub(crate) mod html;
+mod job_cpu;
 pub(crate) mod jobs;
 pub(crate) mod links;
 pub(crate) mod machines;
 mod pages;
 mod place;
+mod quality;
 pub(crate) mod tables;
 mod text;
 pub(crate) mod users;
@@ -197,7 +199,11 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     let mut save = |page: Page| folder.put(&page.file, &page.html(&navigation));
     save(pages::overview(results)?)?;
     for (topic, shown) in here {
-        save(pages::page(topic, &shown, results)?)?;
+        save(if list::is_of_checks(topic) {
+            quality::page(topic, &shown, results)
+        } else {
+            pages::page(topic, &shown, results)?
+        })?;
         for (kind, result) in shown {
             let own = match kind.pages {
                 Some(Pages::Users) => fairness::pages(result, results),

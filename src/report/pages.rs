@@ -2,25 +2,23 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ReportError;
 use super::findings::{Findings, answer, findings, question};
 use super::html::{self, Cell, Page};
 use super::links::Links;
 use super::tables::{stored_table, what_if};
-use super::text::{caption, escape, figure_text, gpu_time, sentence};
+use super::text::{caption, clock, escape, figure_text, gpu_time, sentence};
+use crate::answers::describe::DescribeAnswer;
+use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
-use crate::answers::{list, sweep};
+use crate::answers::sweep::{SweepAnswer, SweepSettings};
+use crate::answers::{describe, list, replay, sweep};
+use crate::digits::grouped;
 use crate::results::kind::{Kind, Pages};
-use crate::results::store::NOTHING;
-use crate::results::{Picture, Stored, missing, scope};
+use crate::results::{Picture, Stored, scope};
 use crate::schema::Source;
-
-/// Why a study has nothing to say of this trace, where it has not.
-fn nothing(answer: &Value) -> Option<&str> {
-    answer[NOTHING].as_str()
-}
 
 /// A result that stands on a page, and what kind it is.
 pub(super) type Shown<'a> = (&'static Kind<'static>, &'a Stored);
@@ -36,13 +34,13 @@ pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Sho
 /// Whether a page has more to say than why it has nothing. One that has not stands on the first page
 /// among what cannot be answered, and not at the head of every page.
 pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
-    shown.iter().any(|(_, result)| nothing(result.answer()).is_none())
+    shown.iter().any(|(_, result)| result.whole.nothing().is_none())
 }
 
 /// What trace it is, from which tables and hours.
 fn lead(results: &[Stored]) -> String {
     let mut sources: Vec<&str> =
-        results.iter().filter_map(|result| result.value["source"].as_str()).collect();
+        results.iter().filter_map(|result| result.whole.source.as_deref()).collect();
     sources.sort_unstable();
     sources.dedup();
     let known = |name: &str| name.parse::<Source>().ok().map(Source::title);
@@ -59,11 +57,11 @@ fn lead(results: &[Stored]) -> String {
 /// The tables that a result read, with their hours.
 fn tables(result: &Stored) -> String {
     let all = Kind { remarks: &[], ..Kind::of("") };
-    scope(&all, &Value::Null, &result.value["inputs"])
+    scope(&all, &Value::Null, &result.whole.inputs)
 }
 
 /// The findings and, apart, what could not be answered; each leads to its evidence.
-fn first_screen(findings: &Findings) -> String {
+fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
     let mut text = String::new();
     let link = |topic: &Topic, result: &str, words: &str| {
         format!("<a href=\"{}#{}\">{}</a>", topic.file, escape(result), escape(words))
@@ -72,7 +70,7 @@ fn first_screen(findings: &Findings) -> String {
         text.push_str("<h2>What was found</h2>\n<ol class=\"found\">\n");
         for one in &findings.found {
             let class = if one.is_shown { "" } else { " class=\"open\"" };
-            let mut scope = escape(&one.scope);
+            let mut scope = escape(&assumed.without(&one.scope));
             if !scope.is_empty() {
                 scope.push_str(". ");
             }
@@ -102,17 +100,26 @@ fn first_screen(findings: &Findings) -> String {
 pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
     let mut body = String::new();
     body.push_str(&lead(results));
-    body.push_str(&first_screen(&findings(results)));
+    let (found, assumed) = (findings(results), Assumed::of(results));
+    let scopes: Vec<String> = found.found.iter().map(|one| one.scope.clone()).collect();
+    body.push_str(&assumed.said(&scopes));
+    body.push_str(&first_screen(&found, &assumed));
     let figures = list::topics()
         .into_iter()
         .flat_map(list::kinds_on)
         .filter_map(|kind| {
             let begin = kind.figure?;
-            results.iter().filter(|result| nothing(result.answer()).is_none()).find_map(|result| {
+            results.iter().filter(|result| result.whole.nothing().is_none()).find_map(|result| {
                 let chart =
                     result.charts().into_iter().find(|chart| chart.file.starts_with(begin))?;
                 let found = answer(kind, result);
-                Some(html::figure(chart, result, "", found.as_deref()))
+                let caption = assumed.without(chart.caption);
+                Some(html::figure(
+                    Picture { caption: &caption, ..chart },
+                    result,
+                    "",
+                    found.as_deref(),
+                ))
             })
         })
         .collect::<Result<Vec<String>, ReportError>>()?;
@@ -135,31 +142,37 @@ pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
 /// The tables that the results were made from, with their hours and checksums.
 fn inputs(results: &[Stored]) -> String {
     let mut lines: Vec<[String; 6]> = Vec::new();
-    for input in results.iter().filter_map(|result| result.value["inputs"].as_array()).flatten() {
-        let cell = |name: &str| match &input[name] {
-            Value::String(text) => text.clone(),
-            Value::Null => "unknown".to_owned(),
-            other => other.to_string(),
-        };
-        let mut line = ["table", "parts", "rows", "start_s", "end_s", "sha256"].map(cell);
-        if let Some((has, of)) = input["part_count"].as_u64().zip(input["parts_of"].as_u64()) {
-            line[1] =
-                if has == of { format!("all {of}") } else { format!("{has} of {of}: {}", line[1]) };
+    for input in results.iter().flat_map(|result| &result.whole.inputs) {
+        let mut parts = input.parts.clone();
+        if let Some((has, of)) = input.part_count.zip(input.parts_of) {
+            parts = match (has, of) {
+                (1, 1) => "all of it".to_owned(),
+                (has, of) if has == of => format!("all {of}"),
+                (has, of) => format!("{has} of {of}: {parts}"),
+            };
         }
+        let unknown = || "unknown".to_owned();
+        // With a decimal, as in JSON.
+        let time = |at: Option<f64>| at.map_or_else(unknown, |at| json!(at).to_string());
+        let rows = input.rows.map_or_else(unknown, |rows| rows.to_string());
+        let (start, end) = (time(input.start_s), time(input.end_s));
+        let line = [input.table.clone(), parts, rows, start, end, input.sha256.clone()];
         if !lines.contains(&line) {
             lines.push(line);
         }
     }
     let header =
-        ["table", "parts", "rows", "first_row_s", "last_row_s", "SHA-256 of the parts' SHA-256"];
+        ["table", "parts", "rows", "first row", "last row", "SHA-256 of the parts' SHA-256"];
+    let first = lines.iter().find_map(|line| line[3].parse().ok());
     let rows: Vec<Vec<Cell>> = lines
         .iter()
         .map(|[table, parts, rows, start, end, sum]| {
-            let (start, end) = (Cell::of(start), Cell::of(end));
+            let [start, end] = [start, end].map(|time| Cell::instant(time.parse().ok()));
             vec![Cell::name(table), Cell::name(parts), Cell::of(rows), start, end, Cell::name(sum)]
         })
         .collect();
-    html::table("Tables that were read", &header.map(str::to_owned), &rows)
+    let caption = format!("Tables that were read ({})", clock(first));
+    html::table(&caption, &header.map(str::to_owned), &rows)
 }
 
 /// The page of a topic.
@@ -169,12 +182,27 @@ pub(super) fn page(
     all: &[Stored],
 ) -> Result<Page, ReportError> {
     let mut body = format!("<p class=\"lead\">{}</p>\n", escape(topic.question));
-    if list::is_of_checks(topic) {
-        body.push_str(&holes(all));
+    let (links, assumed) = (Links::of(all), Assumed::of(all));
+    let scopes: Vec<String> = shown.iter().map(|(kind, result)| result.scope(kind)).collect();
+    body.push_str(&assumed.said(&scopes));
+    let (mut same, mut unknown) = (String::new(), String::new());
+    for (place, &(kind, result)) in shown.iter().enumerate() {
+        let before = shown[..place].iter().find(|(_, other)| is_same(result, other));
+        if result.whole.nothing().is_some() {
+            unknown.push_str(&item(kind, result, None));
+        } else if before.is_some() || is_constant(result) {
+            same.push_str(&item(kind, result, before.map(|own| own.1)));
+        } else {
+            body.push_str(&section(kind, result, (&links, &assumed))?);
+        }
     }
-    let links = Links::of(all);
-    for &(kind, result) in shown {
-        body.push_str(&section(kind, result, &links)?);
+    for (heading, items) in [("The same for all", same), ("Not known of this trace", unknown)] {
+        if !items.is_empty() {
+            let _ = writeln!(
+                body,
+                "<section>\n<h2>{heading}</h2>\n<ul class=\"found\">\n{items}</ul></section>"
+            );
+        }
     }
     Ok(Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body })
 }
@@ -184,70 +212,134 @@ fn of_result(result: &Stored, words: &str) -> String {
     gpu_time(result).map_or_else(|| words.to_owned(), |noun| words.replace("CPU time", noun))
 }
 
+/// What had to be assumed of the lines of the trace: said once on a page, and not of each result.
+pub(super) struct Assumed(Vec<String>);
+
+impl Assumed {
+    pub(super) fn of(results: &[Stored]) -> Self {
+        let mut all: Vec<String> = Vec::new();
+        for result in results {
+            for (wording, count) in result.whole.inputs.iter().flat_map(|input| &input.remarks) {
+                let piece = format!("{wording}: {}", grouped(*count));
+                if !all.contains(&piece) {
+                    all.push(piece);
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// Those that bear on any of the scopes, in a paragraph.
+    fn said(&self, scopes: &[String]) -> String {
+        let bears = |piece: &&String| scopes.iter().any(|scope| scope.contains(piece.as_str()));
+        let all: Vec<&str> = self.0.iter().filter(bears).map(String::as_str).collect();
+        if all.is_empty() {
+            return String::new();
+        }
+        format!(
+            "<p class=\"source\">Assumed, with the number of lines: {}.</p>\n",
+            escape(&all.join("; "))
+        )
+    }
+
+    /// A text without them.
+    pub(super) fn without(&self, text: &str) -> String {
+        let cut = |text: String, piece: &String| {
+            text.replace(&format!("; {piece}"), "").replace(piece.as_str(), "")
+        };
+        self.0.iter().fold(text.to_owned(), cut)
+    }
+}
+
+/// A result of which a sentence says all.
+fn item(kind: &Kind<'_>, result: &Stored, same_as: Option<&Stored>) -> String {
+    let heading = of_result(result, &caption(&result.name));
+    let nothing = result.whole.nothing();
+    let is_answered = nothing.is_none();
+    let said = nothing.or_else(|| answer(kind, result));
+    let said =
+        said.map_or_else(String::new, |said| format!(": {}", sentence(said.trim_end_matches('.'))));
+    let same_as = same_as.map_or_else(String::new, |other| {
+        let name = escape(&other.name);
+        format!(", row by row as <a href=\"#{name}\">{}</a>", escape(&caption(&other.name)))
+    });
+    let files = result.tables.iter().filter(|_| is_answered).map(|table| {
+        let file = escape(&table.file);
+        format!(" <a href=\"data/{file}\">{file}</a>")
+    });
+    let files: String = files.collect();
+    format!(
+        "<li id=\"{}\"><b>{}</b>{said}{same_as}.{}{}</li>\n",
+        escape(&result.name),
+        escape(heading.trim_end_matches('?')),
+        if files.is_empty() {
+            files
+        } else {
+            format!(" <span class=\"source\">Data:{files}</span>")
+        },
+        computed(result)
+    )
+}
+
+/// Whether the first table of a result is that of another, row by row, as where each job has one task.
+fn is_same(one: &Stored, other: &Stored) -> bool {
+    let pair = one.tables.first().zip(other.tables.first());
+    pair.is_some_and(|(one, other)| {
+        one.header == other.header && one.rows == other.rows && !one.rows.is_empty()
+    })
+}
+
 /// A result on its page: question, answer, picture, table, and how it was computed.
-fn section(kind: &Kind<'_>, result: &Stored, links: &Links) -> Result<String, ReportError> {
+fn section(
+    kind: &Kind<'_>,
+    result: &Stored,
+    (links, assumed): (&Links, &Assumed),
+) -> Result<String, ReportError> {
     let heading = escape(&of_result(result, &caption(&result.name)));
     let mut body = format!("<section>\n<h2 id=\"{}\">{heading}</h2>\n", result.name);
     let heading = caption(&result.name);
     if let Some(asks) = question(result).filter(|asks| asks.trim_end_matches('?') != heading) {
         let _ = writeln!(body, "<p class=\"asks\">{}</p>", escape(asks));
     }
-    let nothing = nothing(result.answer());
-    let said = nothing.map(|text| text.trim_end_matches('.').to_owned());
-    if let Some(said) = said.or_else(|| answer(kind, result)) {
+    if let Some(said) = answer(kind, result) {
         let _ = writeln!(body, "<p class=\"answer\">{}.</p>", sentence(&said));
     }
     let scope = result.scope(kind);
-    if !scope.is_empty() {
-        let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&scope));
+    let tables = assumed.without(&scope);
+    if !tables.is_empty() {
+        let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&tables));
     }
-    if nothing.is_none() {
-        // The tables stand above.
-        let end = format!("Tables: {scope}.");
-        let mut said: Vec<String> = Vec::new();
-        let figures = result.charts().into_iter().map(|chart| {
-            let caption = chart.caption.strip_suffix(&end).unwrap_or(chart.caption).trim_end();
-            let caption = unsaid(caption, &mut said);
-            html::figure(Picture { caption: &caption, ..chart }, result, "", None)
-        });
-        let figures = figures.collect::<Result<String, ReportError>>()?;
-        if !figures.is_empty() {
-            let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
-        }
+    // The tables stand above.
+    let end = format!("Tables: {scope}.");
+    let mut said: Vec<String> = Vec::new();
+    let figures = result.charts().into_iter().map(|chart| {
+        let caption = chart.caption.strip_suffix(&end).unwrap_or(chart.caption).trim_end();
+        let caption = unsaid(caption, &mut said);
+        html::figure(Picture { caption: &caption, ..chart }, result, "", None)
+    });
+    let figures = figures.collect::<Result<String, ReportError>>()?;
+    if !figures.is_empty() {
+        let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
     }
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result));
     }
-    if nothing.is_none() && is_constant(result.answer()) {
-        // The sentence has all of it.
-        for table in &result.tables {
-            let file = escape(&table.file);
-            let _ =
-                writeln!(body, "<p class=\"source\">Data: <a href=\"data/{file}\">{file}</a></p>");
+    for table in &result.tables {
+        let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
+        if result.name == sweep::KIND.name && table.file == "sweep.csv" {
+            let unit = result.found::<SweepAnswer>().map_or("", |answer| &answer.unit);
+            body.push_str(&what_if(table, unit, result.whole.chosen::<SweepSettings>().price));
         }
-    } else if nothing.is_none() {
-        for table in &result.tables {
-            let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
-            if result.name == sweep::KIND.name && table.file == "sweep.csv" {
-                let number = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
-                let price = number(&result.value["settings"], "price");
-                body.push_str(&what_if(
-                    table,
-                    result.answer()["unit"].as_str().unwrap_or_default(),
-                    price,
-                ));
-            }
-            body.push_str(&stored_table(&caption, table, "", links));
-        }
-        let json = format!("{}.json", result.name);
-        let json = (!result.is_small()).then_some(&json);
-        for file in result.left_out.iter().chain(json) {
-            let _ = writeln!(
-                body,
-                "<p class=\"source\">Too large for a report, in the folder of the results: {}</p>",
-                escape(file)
-            );
-        }
+        body.push_str(&stored_table(&caption, table, "", links));
+    }
+    let json = format!("{}.json", result.name);
+    let json = (!result.is_small()).then_some(&json);
+    for file in result.left_out.iter().chain(json) {
+        let _ = writeln!(
+            body,
+            "<p class=\"source\">Too large for a report, in the folder of the results: {}</p>",
+            escape(file)
+        );
     }
     body.push_str(&computed(result));
     body.push_str("</section>\n");
@@ -274,56 +366,27 @@ fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
 }
 
 /// Whether an answer describes one and the same value throughout, such as one task in every job.
-fn is_constant(answer: &Value) -> bool {
-    let rows = answer["rows"].as_array().map_or(&[][..], Vec::as_slice);
-    // No sentence tells of groups.
-    if rows.iter().any(|row| !row["group"].is_null()) {
-        return false;
-    }
-    let mut known = rows.iter().filter(|row| 0 < row["count"].as_u64().unwrap_or(0));
-    let Some(first) = known.next().and_then(|row| row["min"].as_f64()) else { return false };
-    let is_it = |row: &&Value, name: &str| row[name].as_f64() == Some(first);
-    rows.iter()
-        .filter(|row| 0 < row["count"].as_u64().unwrap_or(0))
-        .all(|row| is_it(&row, "min") && is_it(&row, "max"))
-}
-
-/// What the lake lacks between its parts, and the attempts whose end lies there.
-fn holes(results: &[Stored]) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let inputs = results.iter().filter_map(|result| result.value["inputs"].as_array()).flatten();
-    for input in inputs {
-        for gap in input["gaps"].as_array().into_iter().flatten() {
-            let table = input["table"].as_str().unwrap_or("unknown");
-            let line = format!("{table} lacks {} between its parts.", missing(gap));
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
-    }
-    for kind in list::kinds() {
-        let of_kind = results.iter().filter(|result| result.name == kind.name);
-        lines.extend(of_kind.filter_map(|result| kind.quality?(&result.value)));
-    }
-    let lines = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line)));
-    let lines: String = lines.collect();
-    if lines.is_empty() { lines } else { format!("<ul class=\"found\">\n{lines}</ul>\n") }
+fn is_constant(result: &Stored) -> bool {
+    let is_described = describe::KINDS.iter().any(|kind| kind.name == result.name);
+    is_described && result.found().is_some_and(DescribeAnswer::is_constant)
 }
 
 /// How a result was computed: what was assumed, every definition and choice, the command to run it
 /// again, and the checksum of its file.
-fn computed(result: &Stored) -> String {
+pub(super) fn computed(result: &Stored) -> String {
     let mut text = String::from("<details><summary>How it was computed</summary>\n");
-    if let Some(assumptions) = result.answer()["assumptions"].as_array() {
+    if result.name == replay::KIND.name
+        && let Some(ReplayAnswer { assumptions, .. }) = result.found()
+    {
         text.push_str("<p>Assumed:</p>\n<ul>\n");
-        for assumption in assumptions.iter().filter_map(Value::as_str) {
+        for assumption in assumptions {
             let _ = writeln!(text, "<li>{}</li>", escape(assumption));
         }
         text.push_str("</ul>\n");
     }
     let mut pairs = Vec::new();
-    flatten("", &result.value["settings"], &mut pairs);
-    let sum = result.value["checksum"].as_str().unwrap_or("unknown");
+    flatten("", &result.whole.settings, &mut pairs);
+    let sum = result.whole.checksum.as_deref().unwrap_or("unknown");
     pairs.push(("SHA-256 of the result".to_owned(), sum.to_owned()));
     let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.clone()));
     let _ = writeln!(
@@ -391,13 +454,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_says_why_it_has_nothing() {
-        let why = "Not run: the lake has no table `task_events`.";
-        assert_eq!(nothing(&json!({"nothing": why})), Some(why));
-        assert_eq!(nothing(&json!({"rows": []})), None);
-    }
-
-    #[test]
     fn what_a_caption_above_says_is_not_said_again() {
         let long = "A straggler is a task longer than 1.5 times the median of its job";
         let mut said = Vec::new();
@@ -411,17 +467,6 @@ mod tests {
         );
         assert_eq!(unsaid(&format!("{long}."), &mut said), "Otherwise as above.");
         assert_eq!(unsaid("", &mut said), "");
-    }
-
-    #[test]
-    fn one_value_throughout_needs_no_table() {
-        let row = |count: u64, min: f64, max: f64| json!({"count": count, "min": min, "max": max});
-        let of = |rows: &[Value]| is_constant(&json!({"rows": rows}));
-        assert!(of(&[row(9, 1.0, 1.0), row(2, 1.0, 1.0), row(0, 0.0, 0.0)]));
-        assert!(!of(&[row(9, 1.0, 1.0), row(2, 2.0, 2.0)]));
-        assert!(!of(&[row(9, 1.0, 3.0)]) && !of(&[row(0, 1.0, 1.0)]) && !of(&[]));
-        // Of other results nothing is left out.
-        assert!(!of(&[json!({"count": 3, "share": 1.0})]));
     }
 
     #[test]

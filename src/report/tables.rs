@@ -22,12 +22,25 @@ const FOLDED_ROWS: usize = 100;
 /// Columns whose whole numbers are names.
 fn is_name(column: &str) -> bool {
     column.ends_with("_id")
-        || matches!(column, "user" | "job_name" | "machine" | "sequence" | "priority" | "figure")
+        || matches!(
+            column,
+            "user"
+                | "job_name"
+                | "machine"
+                | "sequence"
+                | "priority"
+                | "figure"
+                | "size"
+                | "account"
+                | "queue"
+        )
 }
 
 /// Columns of shares of a whole.
 fn is_share(column: &str) -> bool {
-    column.split('_').any(|word| word == "share")
+    let is_of_whole =
+        |word: &str| matches!(word, "share" | "chance" | "precision" | "recall" | "accuracy");
+    column == "false_positive_rate" || column.split('_').any(is_of_whole)
 }
 
 /// A column of lengths of time, which are said in words.
@@ -59,6 +72,22 @@ struct Kept<'a> {
 /// From so many rows on a column of zeros is left out.
 const ZEROS_FROM: usize = 2;
 
+/// Columns of the heaviest users that stand, in words, in the table of all users above.
+const OF_USERS: [&str; 8] = [
+    "share",
+    "ran_cpu_s",
+    "peak_cores",
+    "peak_gpus",
+    "peak_at_s",
+    "first_use_s",
+    "last_use_s",
+    "largest_step_share",
+];
+
+fn is_shown_above(table: &Table, column: &str) -> bool {
+    table.file == "fairness.csv" && OF_USERS.contains(&column)
+}
+
 /// Columns that stay whatever they hold: what a page computes with.
 fn columns_kept(table: &Table) -> &'static [&'static str] {
     if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
@@ -67,11 +96,15 @@ fn columns_kept(table: &Table) -> &'static [&'static str] {
 fn kept(table: &Table) -> Kept<'_> {
     let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row);
     let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
+    let rows = one_group(&table.header, rows);
     let (is_whole, kept_columns) = (table.rows.len() == table.row_count, columns_kept(table));
     let (mut columns, mut units, mut zero_columns) = (Vec::new(), Vec::new(), Vec::new());
     for (idx, column) in table.header.iter().enumerate() {
         let cell = |row: &&'_ [String]| row.get(idx).cloned().unwrap_or_default();
-        if rows.iter().all(|row| cell(row).is_empty()) {
+        // A name that no row has says as little as no value.
+        if rows.iter().all(|row| matches!(cell(row).as_str(), "" | "-"))
+            || is_shown_above(table, column)
+        {
             continue;
         }
         let first = rows.first().and_then(|row| row.get(idx)).map_or("", String::as_str);
@@ -90,8 +123,25 @@ fn kept(table: &Table) -> Kept<'_> {
         }
         columns.push(idx);
     }
-    let zero_rows = table.rows.len() - rows.len();
+    let zero_rows = table.rows.iter().filter(|row| !is_told(row)).count();
     Kept { columns, rows, units, zero_rows, zero_columns }
+}
+
+/// The rows without that of all outcomes, if there is one outcome alone and its row says the same.
+fn one_group<'a>(header: &[String], rows: Vec<&'a [String]>) -> Vec<&'a [String]> {
+    let Some(place) = header.iter().position(|column| column == "outcome") else { return rows };
+    let [all, one] = rows.as_slice() else { return rows };
+    let differs = |idx: usize| idx != place && all.get(idx) != one.get(idx);
+    let is_same =
+        all.get(place).is_some_and(|name| name == "all") && !(0..header.len()).any(differs);
+    if is_same { vec![*one] } else { rows }
+}
+
+/// A range of whole numbers, `1000000 to 10000000`, with their thousands apart.
+fn grouped_range(text: &str) -> String {
+    let number = |text: &str| text.parse::<u64>().ok().map(grouped);
+    let pair = text.split_once(" to ").and_then(|(from, to)| Some((number(from)?, number(to)?)));
+    pair.map_or_else(|| text.to_owned(), |(from, to)| format!("{from} to {to}"))
 }
 
 /// A stored table with the way to its file.
@@ -109,6 +159,7 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         match links.page(&table.header[idx], text) {
             Some(page) => Cell::link(text, &page),
             None if is_name(&table.header[idx]) => Cell::name(text),
+            None if table.header[idx].ends_with("_request") => Cell::name(&grouped_range(text)),
             None if is_share(&table.header[idx]) => Cell::share(text),
             None if table.header[idx] == RUNNING => Cell::lasting(text.parse().ok()),
             None => Cell::of(text),

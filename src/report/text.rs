@@ -5,9 +5,11 @@ use std::fmt::Write;
 use crate::answers::list;
 use crate::answers::sentences::noun_of;
 use crate::cells::is_hidden;
+use crate::digits::three_digits;
 use crate::digits::utc;
 pub(super) use crate::digits::{figure_text, lasting};
 use crate::results::Stored;
+use crate::results::envelope::Measures;
 use crate::studies::meter::Resource;
 
 /// Text as it may stand in a page or in an attribute.
@@ -32,7 +34,7 @@ pub(super) fn escape(text: &str) -> String {
 
 /// What a result adds up, in words, if it is not CPU time.
 pub(super) fn gpu_time(result: &Stored) -> Option<&'static str> {
-    let noun = noun_of(result.value["settings"]["cpu"].as_str().unwrap_or_default());
+    let noun = noun_of(&result.whole.chosen::<Measures>().cpu.unwrap_or_default());
     (noun == Resource::Gpu.noun()).then_some(noun)
 }
 
@@ -40,18 +42,55 @@ pub(super) fn gpu_time(result: &Stored) -> Option<&'static str> {
 pub(super) fn sentence(text: &str) -> String {
     // A number stays with its sign.
     let whole = |piece: &str| escape(piece).replace(" %", "&nbsp;%");
+    let spoken = |piece: &str| spoken_cpu(&spoken_times(piece));
     let pieces = text.split('`').map(whole).enumerate();
     let is_even = text.matches('`').count().is_multiple_of(2);
     let marked = pieces.map(|(place, piece)| match place % 2 {
         1 if is_even => format!("<code>{piece}</code>"),
-        0 if is_even || place == 0 => spoken_times(&piece),
-        _ => format!("`{}", spoken_times(&piece)),
+        0 if is_even || place == 0 => spoken(&piece),
+        _ => format!("`{}", spoken(&piece)),
     });
     marked.collect()
 }
 
 /// Times from this on are said in larger units, s.
 const SPOKEN_FROM_S: f64 = 120.0;
+
+/// The units of CPU time of which an hour says more than 3,600 seconds.
+const CPU_UNITS: [&str; 4] = [" processor-s", " core-s", " NCU-s", " GPU-s"];
+
+/// CPU-seconds in a text as CPU-hours, with the seconds at the pointer: `131,733 processor-h`.
+fn spoken_cpu(html: &str) -> String {
+    let mut text = html.to_owned();
+    for unit in CPU_UNITS {
+        let mut done = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find(unit) {
+            let (before, after) = (&rest[..at], &rest[at + unit.len()..]);
+            let is_word = !after.starts_with(|next: char| next.is_alphanumeric() || next == '-');
+            let begin = before
+                .trim_end_matches(|letter: char| letter.is_ascii_digit() || ",.".contains(letter));
+            let (head, figure) = before.split_at(begin.len());
+            let seconds = figure.replace(',', "").parse::<f64>().ok();
+            match seconds.filter(|seconds| is_word && CPU_HOURS_FROM_S <= *seconds) {
+                Some(seconds) => {
+                    let hours = three_digits(seconds / 3600.0);
+                    let name = unit.trim_end_matches('s');
+                    let _ =
+                        write!(done, "{head}<span title=\"{figure}{unit}\">{hours}{name}h</span>");
+                }
+                None => done.push_str(&rest[..at + unit.len()]),
+            }
+            rest = after;
+        }
+        done.push_str(rest);
+        text = done;
+    }
+    text
+}
+
+/// CPU times from this on are said in hours, s.
+const CPU_HOURS_FROM_S: f64 = 36_000.0;
 
 /// Seconds in a text as minutes, hours or days, with the seconds at the pointer: nobody sees that
 /// 172,800 s are two days.
@@ -184,6 +223,11 @@ mod tests {
             ("users s 300 s", "users s <span title=\"300 s\">5 min</span>"),
             ("é300 s`300 s`", "é<span title=\"300 s\">5 min</span><code>300 s</code>"),
             (" s", " s"),
+            (
+                "of 474,238,015 processor-s, 12 core-s and 7,200 NCU-s; 36,000 GPU-s.",
+                "of <span title=\"474,238,015 processor-s\">131,733 processor-h</span>, 12 core-s and \
+                7,200 NCU-s; <span title=\"36,000 GPU-s\">10 GPU-h</span>.",
+            ),
         ] {
             assert_eq!(sentence(text), said);
         }

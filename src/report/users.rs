@@ -7,13 +7,14 @@
 use std::fmt::Write;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{Map, Value};
 
 use super::html::{self, Cell};
 use super::links::{PAGES_MAX, of_kind};
 #[cfg(feature = "serve")]
 use super::text::instant;
 use super::text::{escape, figure_text, percent, sentence};
+use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
+use crate::answers::sweep::{JobDetails, UserOutcomes};
 #[cfg(feature = "serve")]
 use crate::charts::{Area, AreaChart, Bar, BarChart, outcome_tone};
 use crate::charts::{
@@ -22,8 +23,10 @@ use crate::charts::{
 use crate::digits::{counted, grouped};
 #[cfg(feature = "serve")]
 use crate::digits::{lasting, three_digits, unit_of_time};
+use crate::fairness::history::known_name;
 use crate::results::Stored;
 use crate::results::kind::Pages;
+use crate::studies::named::Named;
 use crate::studies::quantile;
 #[cfg(feature = "serve")]
 use crate::units::AFTER_TRACE_US;
@@ -64,7 +67,14 @@ impl Indices {
     /// Reads the series of a result, those of the users with pages; none where it has no series, or
     /// they are too large.
     pub(super) fn read(result: &Stored) -> Self {
-        Self(read(result).unwrap_or_default())
+        let answer: Option<&FairnessAnswer> = result.found();
+        let users = answer.into_iter().flat_map(|answer| &answer.users).take(PAGES_MAX);
+        Self::of(result, &users.filter_map(|user| known_name(&user.user)).collect())
+    }
+
+    /// The same of these users.
+    pub(super) fn of(result: &Stored, users: &FxHashSet<&str>) -> Self {
+        Self(read(result, users).unwrap_or_default())
     }
 
     /// The indices of a user among those of all users, with the words for them; `so_far` is drawn
@@ -135,31 +145,29 @@ impl OfIndex {
 
 /// The settings of indices by their names: `metered` with usual settings is the use so far, which is
 /// drawn as it is.
-fn wanted(result: &Stored) -> Vec<(String, String)> {
-    let all = || result.answer()["indices"].as_array().into_iter().flatten();
+fn wanted(answer: &FairnessAnswer) -> Vec<(String, String)> {
+    let all = || answer.indices.iter();
     let known = all().filter_map(|index| {
         // Two of one name cannot be told apart in the table.
-        let same = all().filter(|other| other["index"] == index["index"]).count();
-        let name = index["index"].as_str().filter(|_| same == 1)?;
-        let column = index["columns"].get(0)?.as_str()?;
-        (index["settings"] != "metered").then(|| (name.to_owned(), column.to_owned()))
+        let same = all().filter(|other| other.index == index.index).count();
+        let column = index.columns.first().filter(|_| same == 1)?;
+        (index.settings != "metered").then(|| (index.index.clone(), column.clone()))
     });
     known.take(INDICES_MAX).collect()
 }
 
-fn read(result: &Stored) -> Option<Vec<OfIndex>> {
-    let wanted = wanted(result);
+fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Vec<OfIndex>> {
+    let answer: &FairnessAnswer = result.found()?;
+    let wanted = wanted(answer);
     let path = result.path_of("series.csv").ok().filter(|_| !wanted.is_empty())?;
     if SERIES_MAX < std::fs::metadata(&path).ok()?.len() {
         return None;
     }
-    let users = result.answer()["users"].as_array()?.iter().take(PAGES_MAX);
-    let users: FxHashSet<&str> = users.filter_map(|user| user["user"].as_str()).collect();
-    let intervals = usize::try_from(result.answer()["intervals"].as_u64()?).ok()?;
+    let intervals = usize::try_from(answer.intervals).ok()?;
     let each = intervals.div_ceil(POINTS_MAX).max(1);
     // Times count from the first interval, which a warm-up puts before the span.
-    let warm_up = result.value["settings"]["shown_from"].as_f64().unwrap_or(0.0);
-    let before_s = warm_up * result.answer()["interval_s"].as_f64()?;
+    let settings: FairnessSettings = result.whole.chosen();
+    let before_s = settings.shown_from.unwrap_or(0.0) * answer.interval_s;
     let mut found: Vec<OfIndex> = wanted
         .into_iter()
         .map(|(index, column)| OfIndex {
@@ -257,7 +265,7 @@ pub(super) fn over_time(indices: &Indices, user: &str, kind: &str, so_far: LineC
 
 /// What became of the jobs of every user, by name.
 pub(super) struct Outcomes<'a> {
-    users: FxHashMap<&'a str, &'a Map<String, Value>>,
+    users: FxHashMap<&'a str, &'a Named<u64>>,
     /// Of the jobs of all users.
     all: Vec<(&'a str, u64)>,
 }
@@ -265,18 +273,12 @@ pub(super) struct Outcomes<'a> {
 impl<'a> Outcomes<'a> {
     /// Those that the results of a report have.
     pub(super) fn of(results: &'a [Stored]) -> Self {
-        let answers =
-            of_kind(results, Pages::Jobs).filter_map(|it| it.answer()["users"].as_array());
-        let mut users: FxHashMap<&str, &Map<String, Value>> = FxHashMap::default();
+        let details = of_kind(results, Pages::Jobs).filter_map(Stored::found::<JobDetails>);
+        let mut users: FxHashMap<&str, &Named<u64>> = FxHashMap::default();
         let mut all: Vec<(&str, u64)> = Vec::new();
-        for user in answers.flatten() {
-            let Some((name, outcomes)) = user["user"].as_str().zip(user["outcomes"].as_object())
-            else {
-                continue;
-            };
-            users.insert(name, outcomes);
-            for (outcome, count) in outcomes {
-                let count = count.as_u64().unwrap_or(0);
+        for UserOutcomes { user, outcomes } in details.flat_map(|found| &found.users) {
+            users.insert(user, outcomes);
+            for (outcome, &count) in outcomes.iter() {
                 match all.iter_mut().find(|known| known.0 == outcome) {
                     Some(known) => known.1 += count,
                     None => all.push((outcome, count)),
@@ -289,15 +291,14 @@ impl<'a> Outcomes<'a> {
     /// Those of a user, as HTML; nothing where they are not known.
     pub(super) fn html(&self, user: &str) -> String {
         let Some(own) = self.users.get(user) else { return String::new() };
-        let count = |of: &Value| of.as_u64().unwrap_or(0);
-        let jobs: u64 = own.values().map(count).sum();
+        let jobs: u64 = own.iter().map(|(_, count)| count).sum();
         let all: u64 = self.all.iter().map(|known| known.1).sum();
         if jobs == 0 {
             return String::new();
         }
         let of = |outcome: &str| self.all.iter().find(|known| known.0 == outcome);
-        let mut outcomes: Vec<(&String, u64)> =
-            own.iter().map(|(outcome, of)| (outcome, count(of))).collect();
+        let mut outcomes: Vec<(&str, u64)> =
+            own.iter().map(|(outcome, count)| (outcome, *count)).collect();
         outcomes.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(other.0)));
         let rows: Vec<Vec<Cell>> = outcomes
             .iter()
@@ -361,8 +362,11 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
             })
             .collect(),
     };
-    html.push_str("<h2>What became of its jobs</h2>\n");
-    html.push_str(&html::drawn(&svg_of(&Chart::Bars(bars)), &said));
+    // One bar says what the sentence says.
+    if 1 < known.len() {
+        html.push_str("<h2>What became of its jobs</h2>\n");
+        html.push_str(&html::drawn(&svg_of(&Chart::Bars(bars)), &said));
+    }
     if let Some((chart, said)) = running(jobs.spans, user) {
         html.push_str("<h2>Its jobs over time</h2>\n");
         html.push_str(&html::drawn(&svg_of(&chart), &said));
@@ -423,8 +427,6 @@ fn share(part: u64, whole: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -486,9 +488,9 @@ mod tests {
 
     #[test]
     fn outcomes_of_a_user_stand_beside_those_of_all() {
-        let own = json!({"finished": 1, "failed": 3});
+        let own = Named::from_iter([("finished", 1), ("failed", 3)]);
         let outcomes = Outcomes {
-            users: FxHashMap::from_iter([("a", own.as_object().unwrap())]),
+            users: FxHashMap::from_iter([("a", &own)]),
             all: vec![("finished", 9), ("failed", 3)],
         };
         let html = outcomes.html("a");

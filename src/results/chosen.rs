@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::ResultError;
 use super::stored::{Limits, Stored};
@@ -99,13 +99,18 @@ pub fn read_analysis(
     Ok(results)
 }
 
+/// What [`ANALYSIS_STEPS`] says of the analysis that was begun last.
+#[derive(Deserialize)]
+struct BegunLast {
+    analysis_sha256: String,
+}
+
 /// The analysis whose results of a folder are chosen; `None` where no result is of one.
 fn analysis_of(folder: &Path, here: &[Stored]) -> Result<Option<String>, ResultError> {
     let all: BTreeSet<&str> = here.iter().filter_map(Stored::analysis).collect();
     let begun_last = || {
         let text = fs::read_to_string(folder.join(ANALYSIS_STEPS)).ok()?;
-        let steps: Value = serde_json::from_str(&text).ok()?;
-        steps["analysis_sha256"].as_str().map(str::to_owned)
+        Some(serde_json::from_str::<BegunLast>(&text).ok()?.analysis_sha256)
     };
     match all.len() {
         0 => Ok(None),

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::stored::{ResultFile, files_of_result};
+use super::files::ResultFile;
+use super::stored::files_of_result;
 use crate::facts::query::{FACTS, is_fact};
 use crate::faults::{Context, Hindered, Result, Usage};
 use crate::files;

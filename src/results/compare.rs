@@ -7,9 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+use super::envelope::Envelope;
 use super::stored::{Stored, Table};
 
 /// What differs, before, after.
@@ -136,8 +137,8 @@ pub fn compare(first: &[Stored], second: &[Stored]) -> Vec<ResultChange> {
 
 fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     let mut differing = Vec::new();
-    for key in ["program", "source", "settings", "inputs"] {
-        differences(key, &first.value[key], &second.value[key], &mut differing);
+    for ((key, one), (_, other)) in compared(first).into_iter().zip(compared(second)) {
+        differences(key, &one, &other, &mut differing);
     }
     // A checksum has no meaning for a reader; a name that differs is a place, not a choice.
     differing.retain(|(path, ..)| !path.ends_with(".sha256"));
@@ -178,6 +179,17 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     ResultChange { name, side: Side::Both, settings, data, tables, not_compared }
 }
 
+/// What is compared of two results besides their tables.
+fn compared(result: &Stored) -> [(&'static str, Value); 4] {
+    let Envelope { program, source, settings, inputs, .. } = &result.whole;
+    [
+        ("program", json!(program)),
+        ("source", json!(source)),
+        ("settings", settings.clone()),
+        ("inputs", json!(inputs)),
+    ]
+}
+
 /// The places where two values differ: inside them while both have the same form.
 fn differences(
     path: &str,
@@ -204,7 +216,8 @@ fn differences(
             if one.len() == other.len() && one.iter().chain(other).all(Value::is_object) =>
         {
             for (place, (one, other)) in one.iter().zip(other).enumerate() {
-                let name = one["table"].as_str().map_or(place.to_string(), str::to_owned);
+                let table = one.get("table").and_then(Value::as_str);
+                let name = table.map_or_else(|| place.to_string(), str::to_owned);
                 differences(&format!("{path}.{name}"), one, other, found);
             }
         }
@@ -239,8 +252,9 @@ fn other_rows(first: &Stored, second: &Stored) -> Option<String> {
         other => other.to_string(),
     };
     QUESTIONS.into_iter().find_map(|question| {
-        let places = ["settings", "answer"].into_iter();
-        let mut pairs = places.map(|it| (&first.value[it][question], &second.value[it][question]));
+        let (one, other) = (&first.whole, &second.whole);
+        let places = [(&one.settings, &other.settings), (&one.answer, &other.answer)].into_iter();
+        let mut pairs = places.map(|(one, other)| (&one[question], &other[question]));
         let (one, other) = pairs.find(|(one, other)| one != other)?;
         let question = question.replace('_', " ");
         Some(format!("other rows: {question} {} and {}", word(one), word(other)))
@@ -249,7 +263,11 @@ fn other_rows(first: &Stored, second: &Stored) -> Option<String> {
 
 /// The units of two results, where they differ.
 fn units(first: &Stored, second: &Stored) -> Option<(String, String)> {
-    let unit = |result: &Stored| result.answer()["unit"].as_str().map(str::to_owned);
+    #[derive(Deserialize)]
+    struct Unit {
+        unit: String,
+    }
+    let unit = |result: &Stored| Some(result.whole.read::<Unit>()?.unit);
     unit(first).zip(unit(second)).filter(|(one, other)| one != other)
 }
 

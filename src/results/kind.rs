@@ -3,12 +3,15 @@
 //! In: nothing. Out: one [`Kind`] per result, defined next to its study. Captions, pages and
 //! sentences of a report follow from it.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::envelope::{Envelope, again};
 use crate::schema::Table;
 
-/// Says in one sentence what was found, from the whole JSON of a stored result.
-pub type Sentence = fn(&Value) -> Option<String>;
+/// Says in one sentence what was found, from the whole of a stored result.
+pub type Sentence = fn(&Envelope) -> Option<String>;
 
 /// A kind of result.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +28,8 @@ pub struct Kind<'a> {
     pub meters: bool,
     /// The first words of the assumptions that matter for it.
     pub remarks: &'static [&'static str],
+    /// Reads an answer as the type of its study, and writes it again.
+    pub form: Option<fn(&Value) -> serde_json::Result<Value>>,
     /// What was found, in a sentence.
     pub sentence: Option<Sentence>,
     /// What else it says of the quality of the data.
@@ -56,6 +61,7 @@ impl<'a> Kind<'a> {
             tables: &[],
             meters: false,
             remarks: &["status "],
+            form: None,
             sentence: None,
             quality: None,
             figure: None,
@@ -67,6 +73,12 @@ impl<'a> Kind<'a> {
     #[must_use]
     pub const fn called(name: &'a str, caption: &'static str) -> Self {
         Self { caption: Some(caption), ..Self::of(name) }
+    }
+
+    /// It, with the type of its answers.
+    #[must_use]
+    pub const fn holding<T: Serialize + DeserializeOwned>(self) -> Self {
+        Self { form: Some(again::<T>), ..self }
     }
 
     /// Its caption, or that of one of its tables.

@@ -5,14 +5,13 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
 
 /// Brackets within which each item has a line of its own: the result, its answer and a table in it.
 const OPEN: usize = 3;
 
 /// The text of a JSON value, an item a line in its outer three levels.
-pub(super) fn laid_out(value: &Value) -> serde_json::Result<String> {
+pub(super) fn laid_out(value: &impl Serialize) -> serde_json::Result<String> {
     let mut text = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut text, Lines::default()))?;
     Ok(String::from_utf8(text).expect("JSON is UTF-8"))
@@ -95,7 +94,7 @@ impl Formatter for Lines {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -19,13 +19,17 @@ use crate::faults::{Code, Fault};
 mod chosen;
 mod commit;
 mod compare;
+pub mod envelope;
+mod files;
 pub mod forms;
 pub mod frame;
 mod glossary;
+mod inputs;
 pub mod kind;
 mod layout;
 pub mod marks;
 mod points;
+pub mod rows;
 mod scope;
 pub mod shares;
 pub mod store;
@@ -34,11 +38,10 @@ pub mod view;
 
 pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
 pub use compare::{CellChange, Difference, ResultChange, Side, TableChange, compare};
-pub(crate) use scope::missing;
+pub use files::ResultFile;
 pub use scope::scope;
 pub use stored::{
-    COMPARE_LIMITS, Limits, PAGE_LIMITS, Picture, RESULT_VERSION, ResultFile, Stored, Table,
-    files_of_result,
+    COMPARE_LIMITS, Limits, PAGE_LIMITS, Picture, RESULT_VERSION, Stored, Table, files_of_result,
 };
 
 /// Results could not be read.

@@ -4,10 +4,13 @@
 //! In: the `inputs` and the settings of a stored result. Out: words for its sentences and captions.
 //! Without them, a figure would seem to describe the whole trace.
 
+use serde::Deserialize;
 use serde_json::Value;
 
+use super::envelope::{Input, Measures, if_it_reads};
 use super::kind::Kind;
 use crate::digits::{counted, grouped};
+use crate::lake::Gap;
 use crate::schema::Table;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
@@ -17,21 +20,22 @@ const HOURS_BELOW_DAYS: f64 = 3.0;
 
 /// The tables that an answer is made of; none where it is made of all of the lake.
 pub(super) fn tables_of(kind: &Kind<'_>, settings: &Value) -> Vec<Table> {
-    let has_usage = matches!(settings["cpu"].as_str(), Some("measured" | "published"))
-        || matches!(settings["memory"].as_str(), Some("canonical" | "assigned"));
+    let Measures { cpu, memory } = Measures::deserialize(settings).unwrap_or_default();
+    let has_usage = matches!(cpu.as_deref(), Some("measured" | "published"))
+        || matches!(memory.as_deref(), Some("canonical" | "assigned"));
     let usage = (kind.meters && has_usage).then_some(Table::TaskUsage);
     kind.tables.iter().copied().chain(usage).collect()
 }
 
 /// `task_events: 17 of 500 parts, 25.0 hours; job_events: all, 29.0 days`; empty where nothing is
 /// known of the tables.
-pub fn scope(kind: &Kind<'_>, settings: &Value, inputs: &Value) -> String {
+pub fn scope(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> String {
     let wanted = tables_of(kind, settings);
     let is_read =
         |table: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted.name() == table);
     let mut extents: Vec<(String, Vec<&str>)> = Vec::new();
-    for input in inputs.as_array().into_iter().flatten() {
-        let Some(table) = input["table"].as_str().filter(|table| is_read(table)) else { continue };
+    for input in inputs.iter().filter(|input| is_read(&input.table)) {
+        let table = input.table.as_str();
         let extent = extent(input);
         match extents.iter_mut().find(|known| known.0 == extent) {
             Some((_, tables)) if tables.contains(&table) => {}
@@ -46,12 +50,11 @@ pub fn scope(kind: &Kind<'_>, settings: &Value, inputs: &Value) -> String {
 
 /// What had to be assumed of the rows, as far as it bears on an answer: a status where outcomes are
 /// counted, a wait where waits and starts are.
-fn assumed(kind: &Kind<'_>, inputs: &Value) -> Vec<String> {
+fn assumed(kind: &Kind<'_>, inputs: &[Input]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let remarks = inputs.as_array().into_iter().flatten();
-    for (wording, count) in remarks.filter_map(|input| input["remarks"].as_object()).flatten() {
+    for (wording, &count) in inputs.iter().flat_map(|input| &input.remarks) {
         let is_about = kind.remarks.iter().any(|start| wording.starts_with(start));
-        let said = format!("{wording}: {}", grouped(count.as_u64().unwrap_or(0)));
+        let said = format!("{wording}: {}", grouped(count));
         if is_about && !all.contains(&said) {
             all.push(said);
         }
@@ -61,8 +64,16 @@ fn assumed(kind: &Kind<'_>, inputs: &Value) -> Vec<String> {
 
 /// The shares of jobs and machines that a replay draws, where it does not take all.
 fn drawn(settings: &Value) -> Option<String> {
-    let share = |key: &str| settings[key].as_f64().unwrap_or(1.0);
-    let (jobs, machines) = (share("sample"), share("machines"));
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Shares {
+        #[serde(deserialize_with = "if_it_reads")]
+        sample: Option<f64>,
+        #[serde(deserialize_with = "if_it_reads")]
+        machines: Option<f64>,
+    }
+    let Shares { sample, machines } = Shares::deserialize(settings).unwrap_or_default();
+    let (jobs, machines) = (sample.unwrap_or(1.0), machines.unwrap_or(1.0));
     (jobs < 1.0 || machines < 1.0).then(|| {
         format!(
             "sampled with the seed: {:.1} % of the jobs, {:.1} % of the machines",
@@ -82,15 +93,15 @@ fn joined(names: &[&str]) -> String {
 }
 
 /// How much of a table there is: `17 of 500 parts, 25.0 hours`.
-fn extent(input: &Value) -> String {
-    let has = input["part_count"].as_u64();
-    let parts = match (has, input["parts_of"].as_u64()) {
+fn extent(input: &Input) -> String {
+    let parts = match (input.part_count, input.parts_of) {
         (Some(has), Some(of)) if has == of => "all".to_owned(),
         (Some(has), Some(of)) => format!("{} of {}", grouped(has), counted(of, "part")),
         (Some(has), None) => counted(has, "part"),
-        (None, _) => format!("parts {}", input["parts"].as_str().unwrap_or("unknown")),
+        (None, _) if input.parts.is_empty() => "parts unknown".to_owned(),
+        (None, _) => format!("parts {}", input.parts),
     };
-    let ends = input["start_s"].as_f64().zip(input["end_s"].as_f64());
+    let ends = input.start_s.zip(input.end_s);
     let extent = match ends.map(|(start, end)| (end - start) / SECONDS_PER_DAY) {
         None => parts,
         // All that there is stands at one instant, such as the machines of a log.
@@ -98,15 +109,14 @@ fn extent(input: &Value) -> String {
         Some(days) if days < HOURS_BELOW_DAYS => format!("{parts}, {:.1} hours", days * 24.0),
         Some(days) => format!("{parts}, {days:.1} days"),
     };
-    let gaps = input["gaps"].as_array().into_iter().flatten();
-    gaps.fold(extent, |extent, gap| format!("{extent} without {}", missing(gap)))
+    input.gaps.iter().fold(extent, |extent, gap| format!("{extent} without {}", missing(gap)))
 }
 
 /// What a table lacks between its parts: `part 14 (hours 19.5 to 20.9)`.
-pub(crate) fn missing(gap: &Value) -> String {
-    let parts = gap["parts"].as_str().unwrap_or("unknown");
+fn missing(gap: &Gap) -> String {
+    let Gap { parts, from_h, until_h, .. } = gap;
     let noun = if parts.contains(['-', ',']) { "parts" } else { "part" };
-    match gap["from_h"].as_f64().zip(gap["until_h"].as_f64()) {
+    match from_h.zip(*until_h) {
         Some((from, until)) => format!("{noun} {parts} (hours {from:.2} to {until:.2})"),
         None => format!("{noun} {parts}"),
     }
@@ -122,13 +132,21 @@ mod tests {
     fn the_tables_of_an_answer_are_named_with_their_hours() {
         let table = |name: &str, has: u64, of: Option<u64>, end_s: Option<f64>| {
             let start_s = end_s.map(|_| 0.0);
-            json!({"table": name, "parts": "x", "part_count": has, "parts_of": of, "start_s": start_s, "end_s": end_s})
+            Input {
+                table: name.to_owned(),
+                parts: "x".to_owned(),
+                part_count: Some(has),
+                parts_of: of,
+                start_s,
+                end_s,
+                ..Input::default()
+            }
         };
-        let inputs = json!([
+        let inputs = [
             table("job_events", 500, Some(500), Some(2_506_200.0)),
             table("task_events", 17, Some(500), Some(90_000.0)),
             table("task_usage", 1, None, None),
-        ]);
+        ];
         let of = |tables| Kind { tables, ..Kind::of("x") };
         let jobs = of(&[Table::JobEvents]);
         let tasks = of(&[Table::TaskEvents]);
@@ -140,22 +158,24 @@ mod tests {
             "job_events: all, 29.0 days; task_events: 17 of 500 parts, 25.0 hours"
         );
         assert!(said(&both, "measured").ends_with("; task_usage: 1 part"));
-        let log = json!([
+        let log = [
             table("job_events", 1, Some(1), Some(864_000.0)),
             table("task_events", 1, Some(1), Some(864_000.0)),
-        ]);
+        ];
         let said = scope(&both, &json!({"cpu": "requested"}), &log);
         assert_eq!(said, "job_events and task_events: all, 10.0 days");
-        assert_eq!(scope(&both, &json!({}), &json!([])), "");
+        assert_eq!(scope(&both, &json!({}), &[]), "");
         let mut holed = table("task_events", 16, Some(500), Some(90_000.0));
-        holed["gaps"] = json!([{"parts": "14", "from_h": 19.5, "until_h": 20.875}]);
+        let table = "task_events".to_owned();
+        let (parts, from_h, until_h) = ("14".to_owned(), Some(19.5), Some(20.875));
+        holed.gaps = vec![Gap { table, parts, from_h, until_h }];
         assert_eq!(
-            scope(&tasks, &json!({}), &json!([holed])),
+            scope(&tasks, &json!({}), &[holed]),
             "task_events: 16 of 500 parts, 25.0 hours without part 14 (hours 19.50 to 20.88)"
         );
         let mut assumed = log.clone();
-        assumed[1]["remarks"] =
-            json!({"status unknown: taken as finished": 1200, "wait unknown": 7});
+        let remarks = [("status unknown: taken as finished", 1200), ("wait unknown", 7)];
+        assumed[1].remarks = remarks.map(|(said, count)| (said.to_owned(), count)).into();
         let said = scope(&both, &json!({"cpu": "slots"}), &assumed);
         assert!(said.ends_with("10.0 days; status unknown: taken as finished: 1,200"), "{said}");
         assert!(

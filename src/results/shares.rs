@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 /// A share that an answer gives.
 #[derive(Clone, Copy, Debug)]
@@ -24,14 +24,24 @@ pub const fn share(name: &'static str, part: &'static str, whole: &'static str) 
     Share { name, part, whole }
 }
 
-/// Puts what each share is of into the JSON of an answer, under `of`, and under `numerators` what
-/// is divided by it.
-pub fn put(json: &mut Value, shares: &[Share]) {
-    let by_name = |text: fn(&Share) -> &'static str| -> BTreeMap<&str, &str> {
-        shares.iter().map(|share| (share.name, text(share))).collect()
-    };
-    json["of"] = json!(by_name(|share| share.whole));
-    json["numerators"] = json!(by_name(|share| share.part));
+/// What the shares of an answer are: `of` their wholes and `numerators` their parts, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Terms {
+    /// The denominators.
+    pub of: BTreeMap<String, String>,
+    /// The numerators.
+    pub numerators: BTreeMap<String, String>,
+}
+
+impl Terms {
+    /// Those of some shares.
+    pub fn of(shares: &[Share]) -> Self {
+        let by_name = |text: fn(&Share) -> &'static str| {
+            shares.iter().map(|share| (share.name.to_owned(), text(share).to_owned())).collect()
+        };
+        Self { of: by_name(|share| share.whole), numerators: by_name(|share| share.part) }
+    }
 }
 
 /// The shares for the help of a command, one per line.

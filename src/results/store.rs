@@ -4,7 +4,6 @@
 //! anything again. Every `result.json` has the command line, the settings, the program's version,
 //! the checksums of the input and those of the other files.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
@@ -12,24 +11,24 @@ use std::sync::{Arc, OnceLock};
 
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
-use serde::Serialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::commit::{self, Earlier, WORK};
+pub use super::envelope::NOTHING;
+use super::envelope::{Drawn, Envelope, Input, is_left_out};
+use super::files::ResultFile;
 use super::forms::{self, Made, parquet_writer};
+pub use super::inputs::inputs;
 use super::kind::Kind;
 use super::layout::laid_out;
 use super::points::points;
 use super::scope::{scope, tables_of};
-use super::stored::{RESULT_VERSION, ResultFile};
+use super::stored::RESULT_VERSION;
 use crate::charts::{Chart, ChartFormat, Look, file_of, telling};
 use crate::faults::{Bug, Context, Hindered, Result};
 use crate::files::{self, FolderLock, Summed};
 use crate::lake::gaps::note_of;
 use crate::lake::{Gap, Lake};
-use crate::sources::hex;
-use crate::units::micros_to_seconds;
 
 /// An answer in all its forms.
 pub struct Answer<'a> {
@@ -43,28 +42,6 @@ pub struct Answer<'a> {
     pub settings: Value,
     /// Charts by the stem of their file.
     pub charts: Vec<(String, Chart)>,
-}
-
-/// One table of the lake that an answer was made from.
-#[derive(Serialize)]
-pub struct Input {
-    table: String,
-    parts: String,
-    /// Parts in the lake, and the number of all parts if their names say it.
-    part_count: usize,
-    parts_of: Option<u32>,
-    rows: u64,
-    /// First and last time of a row in the lake, s.
-    start_s: Option<f64>,
-    end_s: Option<f64>,
-    /// What had to be assumed of its rows, and how often.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    remarks: BTreeMap<String, u64>,
-    /// SHA-256 over the SHA-256 sums of the raw parts, in the order of their numbers.
-    sha256: String,
-    /// What is missing between the parts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    gaps: Vec<Gap>,
 }
 
 /// An analysis with every choice made, and its identifier.
@@ -116,9 +93,9 @@ fn with_analysis(object: &str, analysis: &Whole) -> Result<String> {
 /// Where the numbers of an answer come from, as it is stored with them.
 pub struct Origin {
     /// The kind of trace.
-    pub source: Value,
+    pub source: Option<String>,
     /// The tables and their checksums.
-    pub inputs: Value,
+    pub inputs: Vec<Input>,
     /// What is missing between loaded parts.
     pub gaps: Vec<Gap>,
 }
@@ -131,9 +108,9 @@ impl Origin {
 
     /// Several lakes; the source is that of the first.
     pub(crate) fn of_all(lakes: &[&Lake]) -> Self {
-        let inputs: Vec<Input> = lakes.iter().flat_map(|lake| inputs(lake)).collect();
+        let inputs = lakes.iter().flat_map(|lake| inputs(lake)).collect();
         let gaps = lakes.iter().flat_map(|lake| lake.gaps()).collect();
-        Self { source: json!(lakes[0].manifest.source), inputs: json!(inputs), gaps }
+        Self { source: Some(lakes[0].source().name().to_owned()), inputs, gaps }
     }
 
     /// What is missing of the tables that an answer is made of, in a sentence.
@@ -153,8 +130,8 @@ pub fn made() -> Vec<(&'static str, Value)> {
 /// The same with the lake and the settings.
 pub fn made_from(origin: &Origin, settings: &Value) -> Vec<(&'static str, Value)> {
     let further = [
-        ("source", origin.source.clone()),
-        ("inputs", origin.inputs.clone()),
+        ("source", json!(origin.source)),
+        ("inputs", json!(origin.inputs)),
         ("settings", settings.clone()),
     ];
     made().into_iter().chain(further).collect()
@@ -168,9 +145,6 @@ pub fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
     whole.extend(made.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
     Value::Object(whole)
 }
-
-/// The key of the sentence that says why a study has no answer for this trace.
-pub const NOTHING: &str = "nothing";
 
 /// The stem of the JSON of an answer that is the only one of its folder; of several each has its
 /// name.
@@ -325,6 +299,7 @@ impl Files {
         self.table(answer.kind.name, answer.table)?;
         self.parquet(answer.kind.name, answer.table)?;
         let scope = scope(&answer.kind, &answer.settings, &origin.inputs);
+        debug_assert!(is_read_back(answer), "`{}` is not read back", answer.kind.name);
         let charts = with_own_stems(&answer.charts, &scope);
         let pictures = self.pictures.clone();
         for (stem, chart) in &charts {
@@ -343,6 +318,12 @@ impl Files {
         commit::give_places(self.lock.folder(), &self.name, &named, &json)?;
         Ok(self.lock.folder().join(json))
     }
+}
+
+/// Whether what is written is what the type of its study reads.
+fn is_read_back(answer: &Answer<'_>) -> bool {
+    let Some(form) = answer.kind.form.filter(|_| !is_left_out(&answer.json)) else { return true };
+    form(&answer.json).is_ok_and(|read| read == answer.json)
 }
 
 impl Drop for Files {
@@ -436,20 +417,24 @@ fn text_of(
     origin: &Origin,
     named: &[ResultFile],
 ) -> Result<String> {
-    let result = json!({
-        "program": crate::PROGRAM,
-        "format_version": RESULT_VERSION,
-        "name": answer.kind.name,
-        "command": command(),
-        "source": origin.source,
-        "inputs": origin.inputs,
-        "settings": answer.settings,
-        "charts": charts.iter().map(|(stem, chart)| {
-            json!({"file": stem, "title": chart.title(), "caption": chart.caption()})
-        }).collect::<Vec<Value>>(),
-        "files": named,
-        "answer": answer.json,
-    });
+    let drawn = |(stem, chart): &(String, Chart)| Drawn {
+        file: stem.clone(),
+        title: chart.title().to_owned(),
+        caption: chart.caption().to_owned(),
+    };
+    let result = Envelope {
+        program: crate::PROGRAM.to_owned(),
+        format_version: RESULT_VERSION,
+        name: answer.kind.name.to_owned(),
+        command: command(),
+        source: origin.source.clone(),
+        inputs: origin.inputs.clone(),
+        settings: answer.settings.clone(),
+        charts: charts.iter().map(drawn).collect(),
+        files: named.to_vec(),
+        answer: answer.json.clone(),
+        ..Envelope::default()
+    };
     let text = laid_out(&result).context("an answer is plain data")?;
     Ok(files::sealed(&match ANALYSIS.get() {
         Some(analysis) => with_analysis(&text, analysis)?,
@@ -466,34 +451,4 @@ fn command() -> Vec<String> {
 /// The same as one line of text.
 pub(crate) fn command_line() -> String {
     command().join(" ")
-}
-
-/// The tables of a lake and their checksums.
-pub fn inputs(lake: &Lake) -> Vec<Input> {
-    let gaps = lake.gaps();
-    lake.manifest
-        .tables
-        .iter()
-        .map(|(table, entry)| {
-            let mut hasher = Sha256::new();
-            let times = entry.parts.iter();
-            let mut remarks: BTreeMap<String, u64> = BTreeMap::new();
-            for (wording, count) in entry.parts.iter().flat_map(|part| &part.remarks) {
-                *remarks.entry(wording.clone()).or_default() += count;
-            }
-            entry.parts.iter().for_each(|part| hasher.update(part.sha256.as_bytes()));
-            Input {
-                table: table.clone(),
-                parts: entry.part_ranges(),
-                part_count: entry.parts.len(),
-                parts_of: entry.parts.iter().find_map(|part| part.of),
-                rows: entry.rows(),
-                start_s: times.filter_map(|part| part.min_time_us).min().map(micros_to_seconds),
-                end_s: entry.max_time_us().map(micros_to_seconds),
-                remarks,
-                sha256: hex(&hasher.finalize()),
-                gaps: gaps.iter().filter(|gap| gap.table == *table).cloned().collect(),
-            }
-        })
-        .collect()
 }

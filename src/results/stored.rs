@@ -7,10 +7,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::ResultError;
+use super::envelope::{Drawn, Envelope};
+use super::files::ResultFile;
 use super::kind::Kind;
 use crate::cells::unguarded;
 use crate::charts::ChartFormat;
@@ -43,7 +46,7 @@ pub struct Stored {
     /// What it answers: `account`, `sweep`, ...
     pub name: String,
     /// The whole of its JSON.
-    pub value: Value,
+    pub whole: Envelope,
     /// Tables of it, the main one first.
     pub tables: Vec<Table>,
     /// Files of further tables that are too large, or missing.
@@ -54,40 +57,6 @@ pub struct Stored {
     missing: Vec<String>,
     /// The JSON file.
     path: PathBuf,
-}
-
-/// A file of an answer, as its JSON names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResultFile {
-    /// The file, without its folder.
-    pub file: String,
-    /// Its size.
-    pub bytes: u64,
-    /// CRC-32 of its bytes.
-    pub crc32: u32,
-}
-
-impl ResultFile {
-    /// A file as it is now, `file` below a folder.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn of(folder: &Path, file: &str) -> io::Result<Self> {
-        let path = folder.join(file);
-        let bytes = fs::metadata(&path)?.len();
-        Ok(Self { file: file.to_owned(), bytes, crc32: files::crc32_of(&path)? })
-    }
-
-    /// Whether the file of this name below a folder is still this one.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn is_in(&self, folder: &Path) -> io::Result<bool> {
-        let path = folder.join(&self.file);
-        let about = fs::metadata(&path)?;
-        let is_like = about.is_file() && about.len() == self.bytes;
-        Ok(is_like && files::crc32_of(&path)? == self.crc32)
-    }
 }
 
 /// A table of an answer.
@@ -114,18 +83,32 @@ pub struct Picture<'a> {
     pub caption: &'a str,
 }
 
+/// What tells a result from other JSON, whatever its version.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "program")]
+    _program: String,
+    name: String,
+    #[serde(default)]
+    format_version: Value,
+}
+
 impl Stored {
+    /// A result without its files.
+    pub(crate) fn of(whole: Envelope) -> Self {
+        let (tables, left_out, files, missing, path) = Default::default();
+        Self { name: whole.name.clone(), whole, tables, left_out, files, missing, path }
+    }
+
     /// Reads the JSON of a result; `None` of a file that is something else.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, ResultError> {
         let bytes = fs::read(path).map_err(|cause| ResultError::io(path, cause))?;
         let bad = |problem: String| ResultError::BadResult { path: path.to_owned(), problem };
         let text = String::from_utf8(bytes).map_err(|error| bad(error.to_string()))?;
         let value: Value = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-        let Some(name) = value["name"].as_str().filter(|_| value["program"].is_string()) else {
-            return Ok(None);
-        };
-        if value["format_version"] != RESULT_VERSION {
-            let version = &value["format_version"];
+        let Ok(head) = Head::deserialize(&value) else { return Ok(None) };
+        if head.format_version != RESULT_VERSION {
+            let version = &head.format_version;
             return Err(bad(format!(
                 "its format is {version}, not {RESULT_VERSION}; run its command again"
             )));
@@ -136,12 +119,11 @@ impl Stored {
             );
         }
         // Files are copied by their names: none may lead out of the folder.
-        if !is_name(name) {
-            return Err(bad(format!("`{name}` is not the name of a result")));
+        if !is_name(&head.name) {
+            return Err(bad(format!("`{}` is not the name of a result", head.name)));
         }
-        let (name, path) = (name.to_owned(), path.to_owned());
-        let (tables, left_out, files, missing) = Default::default();
-        let stored = Self { name, value, tables, left_out, files, missing, path };
+        let whole = serde_json::from_value(value).map_err(|error| bad(error.to_string()))?;
+        let stored = Self { path: path.to_owned(), ..Self::of(whole) };
         if let Some(chart) = stored.charts().into_iter().find(|chart| !is_name(chart.file)) {
             return Err(bad(format!("`{}` is not the name of a chart", chart.file)));
         }
@@ -156,7 +138,7 @@ impl Stored {
 
     /// What the analysis that it is part of is known by.
     pub fn analysis(&self) -> Option<&str> {
-        self.value["analysis_sha256"].as_str()
+        self.whole.analysis_sha256.as_deref()
     }
 
     /// Whether a report holds its JSON as well.
@@ -170,33 +152,25 @@ impl Stored {
         &self.path
     }
 
-    /// The answer itself.
-    pub fn answer(&self) -> &Value {
-        &self.value["answer"]
+    /// The answer as the type of its study; none where the study was left out.
+    pub fn found<T: DeserializeOwned + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.whole.found()
     }
 
     /// The command line that made it.
     pub fn command(&self) -> String {
-        let words = self.value["command"].as_array().into_iter().flatten();
-        words.filter_map(Value::as_str).map(quoted).collect::<Vec<String>>().join(" ")
+        self.whole.command.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
     }
 
     /// The tables that it is made of and their hours, in words.
     pub fn scope(&self, kind: &Kind<'_>) -> String {
-        super::scope::scope(kind, &self.value["settings"], &self.value["inputs"])
+        super::scope::scope(kind, &self.whole.settings, &self.whole.inputs)
     }
 
     /// Its charts.
     pub fn charts(&self) -> Vec<Picture<'_>> {
-        let all = self.value["charts"].as_array().into_iter().flatten();
-        all.filter_map(|chart| {
-            Some(Picture {
-                file: chart["file"].as_str()?,
-                title: chart["title"].as_str()?,
-                caption: chart["caption"].as_str()?,
-            })
-        })
-        .collect()
+        let all = self.whole.charts.iter();
+        all.map(|Drawn { file, title, caption }| Picture { file, title, caption }).collect()
     }
 
     /// The kinds of files of one of its charts.
@@ -232,7 +206,7 @@ impl Stored {
 
     /// Compares the files that its JSON names with what it says.
     fn check_files(&mut self) -> Result<(), ResultError> {
-        for file in files_of(&self.value) {
+        for file in within(self.whole.files.clone()) {
             let path = self.folder().join(&file.file);
             match file.is_in(self.folder()) {
                 Ok(true) => self.files.push(file),
@@ -285,20 +259,24 @@ impl Stored {
 
 /// The files that the JSON of a result names; only those in the same folder or in folders inside
 /// it, whatever it lists.
-fn files_of(value: &Value) -> Vec<ResultFile> {
-    let entries = value["files"].as_array().into_iter().flatten();
-    let files = entries.filter_map(|entry| ResultFile::deserialize(entry).ok());
-    files.filter(|entry| entry.file.split('/').all(is_name)).collect()
+fn within(files: Vec<ResultFile>) -> impl Iterator<Item = ResultFile> {
+    files.into_iter().filter(|entry| entry.file.split('/').all(is_name))
 }
 
 /// The name of a result and the files that its JSON names, if a text is one, of whichever version
 /// of this program.
 pub fn files_of_result(text: &str) -> Option<(String, Vec<ResultFile>)> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let program = crate::PROGRAM.split(' ').next().unwrap_or_default();
-    let is_ours = value["program"].as_str().is_some_and(|it| it.starts_with(program));
-    let name = value["name"].as_str().filter(|name| is_ours && is_name(name))?;
-    Some((name.to_owned(), files_of(&value)))
+    #[derive(Deserialize)]
+    struct Names {
+        program: String,
+        name: String,
+        #[serde(default)]
+        files: Vec<ResultFile>,
+    }
+    let Names { program, name, files } = serde_json::from_str(text).ok()?;
+    let ours = crate::PROGRAM.split(' ').next().unwrap_or_default();
+    let is_ours = program.starts_with(ours) && is_name(&name);
+    is_ours.then(|| (name, within(files).collect()))
 }
 
 /// A word as a shell takes it.

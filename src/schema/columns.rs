@@ -1,9 +1,9 @@
 //! The columns of each table, source by source.
 //!
 //! In: a table and a source. Out: its columns in the order of the lake. The columns of the Google
-//! trace come first in every lake, under the same names and types, so that every question can be
-//! asked of every lake; a unit or a meaning may differ, and a column that Google always fills may
-//! be missing elsewhere. Each source's own columns follow.
+//! trace come first in every lake, under the same names and types, so that every question works on
+//! every lake; a unit or a meaning may differ, and a column that Google always fills may be missing
+//! elsewhere. Additional columns of each source follow.
 
 use super::Column;
 use super::ColumnType::{self, Amount, Bool, Event, Float, Floats, Id, Int, Long, Text, Time};
@@ -115,7 +115,7 @@ pub(super) const MACHINE_ATTRIBUTES: &[Column] = &[
     must("machine_id", Id, "", "the machine"),
     must("attribute_name", Text, "", "name of the attribute (hash)"),
     may("attribute_value", Text, "", "value (hash or whole number)"),
-    must("is_deleted", Bool, "", "whether the attribute was taken away"),
+    must("is_deleted", Bool, "", "whether the attribute was removed"),
 ];
 
 pub(super) const TASK_CONSTRAINTS: &[Column] = &[
@@ -127,7 +127,7 @@ pub(super) const TASK_CONSTRAINTS: &[Column] = &[
     may("attribute_value", Text, "", "value to compare with (hash or whole number)"),
 ];
 
-/// What the trace of 2019 says of a collection besides.
+/// Additional columns of collections in the trace of 2019.
 const V3_JOB_EXTRA: &[Column] = &[
     may("priority", Int, "", "raw: 0-99 free, 100-119 mid, 120-200 production, above monitoring"),
     may("alloc_collection_id", Id, "", "the alloc set it runs in"),
@@ -219,10 +219,10 @@ pub(super) const V3_TASK_CONSTRAINTS: &[Column] = &replace::<{ TASK_CONSTRAINTS.
     )],
 );
 
-/// What a log of parallel jobs knows of a job besides (standard and grid workload format).
+/// Additional columns of jobs in logs of parallel jobs (standard and grid workload format).
 pub(super) const LOG_EXTRA: &[Column] = &[
     may("user_group", Text, "", "group of the user"),
-    may("executable", Text, "", "what was run; also in `logical_job_name` of job_events"),
+    may("executable", Text, "", "program that was run; also in `logical_job_name` of job_events"),
     may("queue", Text, "", "queue it was submitted to"),
     may("partition", Text, "", "partition of the system it ran on"),
     may("status", Int, "", "as logged: 1 completed, 0 failed, 5 cancelled; 2-4 parts of a run"),
@@ -241,13 +241,13 @@ pub(super) const LOG_EXTRA: &[Column] = &[
     may("requested_memory_kib", Float, "KiB", "memory requested, per processor"),
 ];
 
-/// What only the standard workload format knows.
+/// Columns of the standard workload format alone.
 const SWF_EXTRA: &[Column] = &[
     may("preceding_job", Id, "", "job that had to end first"),
     may("think_time_us", Long, "µs", "time between the end of the preceding job and the submit"),
 ];
 
-/// What only the grid workload format knows.
+/// Columns of the grid workload format alone.
 const GWF_EXTRA: &[Column] = &[
     may("site", Text, "", "site it was submitted at"),
     may("last_run_site", Text, "", "last site that it ran at"),
@@ -300,7 +300,7 @@ pub(super) const LOG_MACHINE_EVENTS: &[Column] = &replace::<{ MACHINE_EVENTS.len
     ],
 );
 
-/// What Rumen knows of a job besides.
+/// Additional columns of jobs in Rumen.
 const RUMEN_JOB_EXTRA: &[Column] = &[
     may("queue", Text, "", "queue it was submitted to"),
     may("priority", Int, "", "0 VERY_LOW, 1 LOW, 2 NORMAL, 3 HIGH, 4 VERY_HIGH"),
@@ -308,7 +308,7 @@ const RUMEN_JOB_EXTRA: &[Column] = &[
     may("total_reduces", Int, "", "reduce tasks"),
 ];
 
-/// What Rumen knows of a task and its attempts besides.
+/// Additional columns of tasks and attempts in Rumen.
 const RUMEN_TASK_EXTRA: &[Column] = &[
     may("phase", Text, "", "map, reduce, setup or cleanup"),
     may("task_name", Text, "", "the task's own name, such as task_200904211745_0002_m_000010"),
@@ -338,7 +338,7 @@ pub(super) const RUMEN_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS.len(
     &[may("machine_name", Text, "", "name of the host"), may("rack", Text, "", "rack of the host")],
 ]);
 
-/// The lists one after the other; `COUNT` is how many columns they have together.
+/// Joins the lists; `COUNT` is their total number of columns.
 pub(super) const fn join<const COUNT: usize>(lists: &[&[Column]]) -> [Column; COUNT] {
     let mut all = [lists[0][0]; COUNT];
     let mut filled = 0;
@@ -356,7 +356,7 @@ pub(super) const fn join<const COUNT: usize>(lists: &[&[Column]]) -> [Column; CO
     all
 }
 
-/// `base` with some columns explained anew; each must be there.
+/// `base` with new meanings for some columns, each of which must exist.
 pub(super) const fn replace<const COUNT: usize>(
     base: &[Column],
     new: &[Column],

@@ -1,30 +1,30 @@
-//! What an event of a job or task says.
+//! The types of events of jobs and tasks.
 
-/// What an event of a job or task says, by the numbers of the lake.
+/// The type of an event of a job or task, with its number in the lake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum EventType {
     /// It may be scheduled from now on.
     Submit = 0,
-    /// It begins to run on a machine.
+    /// It starts to run on a machine.
     Schedule = 1,
     /// It lost its machine to something else.
     Evict = 2,
     /// It failed by its own fault.
     Fail = 3,
-    /// It did its work.
+    /// It completed its work.
     Finish = 4,
     /// Its user, or another program, killed it.
     Kill = 5,
     /// Its end is missing in the trace.
     Lost = 6,
-    /// What it asks for changed while it waited.
+    /// Its request changed while it waited.
     UpdatePending = 7,
-    /// What it asks for changed while it ran.
+    /// Its request changed while it ran.
     UpdateRunning = 8,
-    /// It was held back until its turn (2019).
+    /// It was held back (2019).
     Queue = 9,
-    /// It was let continue, after it was held back (2019).
+    /// It may continue after it was held back (2019).
     Enable = 10,
 }
 
@@ -44,12 +44,12 @@ impl EventType {
         Self::Enable,
     ];
 
-    /// The type of a number; `None` for one that the lake does not know.
+    /// The type of a number; `None` for an unknown number.
     pub fn of(number: impl TryInto<usize>) -> Option<Self> {
         Self::ALL.get(number.try_into().ok()?).copied()
     }
 
-    /// Its number, as columns of the lake hold it.
+    /// Its number in columns of the lake.
     pub const fn number(self) -> i32 {
         self as i32
     }
@@ -84,7 +84,7 @@ impl EventType {
         matches!(self, Self::Evict | Self::Fail | Self::Finish | Self::Kill | Self::Lost)
     }
 
-    /// Whether it decides what state its job or task is in: it waits, runs, or has ended.
+    /// Whether it decides the state of its job or task: waiting, running or ended.
     pub const fn is_deciding(self) -> bool {
         matches!(self, Self::Submit | Self::Schedule) || self.is_terminal()
     }

@@ -1,11 +1,11 @@
 //! The lake's tables: every column once, with its name, type, unit and meaning.
 //!
-//! In: nothing. Out: what a table is made of, for the sources that fill it, the lake that stores
-//! it and the help that explains it. No other file names a column's type; a change of a column
+//! In: nothing. Out: the columns of each table, for the sources that fill it, the lake that stores
+//! it and the help that explains it. No other file defines a column's type; a change of a column
 //! here raises [`FORMAT_VERSION`].
 //!
-//! Every source fills the same tables with the same event numbers. What only some logs know
-//! stands in extra columns, which only the lakes of those sources have ([`Table::columns`]).
+//! Every source fills the same tables with the same event numbers. Data that only some logs have
+//! are in extra columns, which exist only in lakes of those sources ([`Table::columns`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -35,9 +35,9 @@ pub enum Table {
     TaskUsage,
     /// Machines that join, leave or change.
     MachineEvents,
-    /// Properties of machines over time.
+    /// Attributes of machines over time.
     MachineAttributes,
-    /// Demands of tasks on properties of machines.
+    /// Constraints of tasks on attributes of machines.
     TaskConstraints,
 }
 
@@ -46,7 +46,7 @@ pub enum Table {
 pub enum ColumnType {
     /// A time in whole microseconds, never negative (i64).
     Time,
-    /// A number that names something (i64).
+    /// An id (i64).
     Id,
     /// A small whole number (i32).
     Int,
@@ -77,22 +77,22 @@ pub struct Column {
     pub is_mandatory: bool,
     /// The unit, or an empty text.
     pub unit: &'static str,
-    /// What it says, one line.
+    /// Its meaning in one line.
     pub meaning: &'static str,
 }
 
-/// The name of the column that keeps the file order: part number times 2^40 plus line. Where a
-/// line or object makes several rows, the source says what stands for the line.
+/// The name of the column that keeps the file order: part number times 2^40 plus line. If a line or
+/// object makes several rows, the source defines what counts as a line.
 pub const ROW_ID: &str = "row_id";
 
-/// The number of the machine that stands for a whole system, in logs of parallel jobs: they do not
-/// say how large each of its machines is.
+/// The id of the machine that represents a whole system in logs of parallel jobs, which do not
+/// record the size of each machine.
 pub const SYSTEM_MACHINE: i64 = 1;
 
-/// The most CPU, memory or disk that a row may name, in units of the largest machine: 2^20.
+/// The most CPU, memory or disk that a row may have, in units of the largest machine: 2^20.
 ///
-/// Real rows stay below a few hundred. With it no sum of [`crate::units::CpuTime`] can overflow:
-/// 2^44 rows of 2^63 µs each would have to be added up.
+/// Real rows stay below a few hundred. With this limit no sum of [`crate::units::CpuTime`] can
+/// overflow: that would take 2^44 rows of 2^63 µs each.
 pub const AMOUNT_MAX: f32 = 1_048_576.0;
 
 impl Table {
@@ -118,7 +118,7 @@ impl Table {
         }
     }
 
-    /// One line on what the table holds.
+    /// The contents of the table in one line.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::JobEvents => "life-cycle events of jobs",
@@ -130,8 +130,8 @@ impl Table {
         }
     }
 
-    /// The columns of a lake of `source`, without `row_id`, in the order of the lake: those that
-    /// every source has, then its own.
+    /// The columns in a lake of `source`, without `row_id`, in the order of the lake: first the
+    /// columns of every source, then additional ones.
     pub const fn columns(self, source: Source) -> &'static [Column] {
         tables::of(self, source)
     }
@@ -173,7 +173,7 @@ impl FromStr for Table {
 }
 
 impl Column {
-    /// The type as other engines call it.
+    /// The name of the type in other engines.
     pub const fn type_name(&self) -> &'static str {
         match self.kind {
             ColumnType::Time | ColumnType::Id | ColumnType::Long => "int64",
@@ -204,10 +204,10 @@ pub fn bucket_of(job_id: i64, bucket_count: u32) -> u32 {
     (bits % u64::from(bucket_count)) as u32
 }
 
-/// Bits of a `row_id` that hold the line; the part number stands above them.
+/// Bits of a `row_id` for the line; the part number is in the bits above.
 pub const ROW_ID_LINE_BITS: u32 = 40;
 
-/// The most parts that a table can have, so that a `row_id` is never negative.
+/// The most parts of a table, so that a `row_id` is never negative.
 pub const PARTS_MAX: u32 = 1 << (63 - ROW_ID_LINE_BITS);
 
 /// Returns the `row_id` of a line (from 1) of a part.

@@ -7,7 +7,7 @@ use super::columns::{
     may, must, replace,
 };
 
-/// What became of an attempt in the log's own words.
+/// The state of an attempt as logged.
 pub(super) const STATE: Column =
     may("state", Text, "", "state as logged, such as `CANCELLED by 1001`");
 pub(super) const END_REASON: Column = may(
@@ -22,7 +22,7 @@ pub(super) const GPU_MODEL: Column =
     may("gpu_model", Text, "", "model of GPU, where one was named");
 pub(super) const MACHINE_NAME: Column = may("machine_name", Text, "", "name of the machine");
 
-/// What Slurm knows in the columns of every log of parallel jobs.
+/// Slurm's meanings of the columns in logs of parallel jobs.
 const SLURM_LOG: [Column; LOG_EXTRA.len()] = replace(
     LOG_EXTRA,
     &[
@@ -33,7 +33,7 @@ const SLURM_LOG: [Column; LOG_EXTRA.len()] = replace(
     ],
 );
 
-/// What an accounting log knows of a job besides.
+/// Additional columns of jobs in accounting logs.
 const ACCOUNTING: [Column; 11] = [
     STATE,
     END_REASON,
@@ -48,7 +48,7 @@ const ACCOUNTING: [Column; 11] = [
     GPU_MODEL,
 ];
 
-/// What only Slurm knows.
+/// Columns of Slurm alone.
 const SLURM_EXTRA: &[Column] = &join::<{ ACCOUNTING.len() + 3 }>(&[
     &replace::<{ ACCOUNTING.len() }>(
         &ACCOUNTING,
@@ -84,7 +84,7 @@ pub(super) const SLURM_MACHINE_EVENTS: &[Column] = &join::<{ LOG_MACHINE_EVENTS.
     &[MACHINE_NAME],
 ]);
 
-/// What a mapped table may know besides.
+/// Additional columns that a mapped table may have.
 const MAPPED_EXTRA: &[Column] = &replace::<{ ACCOUNTING.len() }>(
     &ACCOUNTING,
     &[may("end_reason", Text, "", "why it ended: the state as logged; missing while it is open")],
@@ -115,7 +115,7 @@ pub(super) const MAPPED_TASK_EVENTS: &[Column] =
     ]);
 pub(super) const MAPPED_MACHINE_EVENTS: &[Column] = SLURM_MACHINE_EVENTS;
 
-/// What a pod knows.
+/// Additional columns of pods.
 const OPENB_EXTRA: &[Column] = &[
     STATE,
     END_REASON,
@@ -273,7 +273,12 @@ pub(super) const KUBERNETES_TASK_EVENTS: &[Column] = &join::<{ TASK_EVENTS.len()
         may("exit_code", Text, "", "exit code"),
         may("namespace", Text, "", "namespace"),
         may("pod_name", Text, "", "name of the pod"),
-        may("owner_kind", Text, "", "what owns it: Job, Deployment, ...; Pod where nothing does"),
+        may(
+            "owner_kind",
+            Text,
+            "",
+            "kind of its owner: Job, Deployment, ...; Pod if it has no owner",
+        ),
         may("qos", Text, "", "quality of service, the class of the job"),
         may("restarts", Int, "", "how often its container was started again"),
         may("priority_class", Text, "", "name of its priority"),
@@ -286,8 +291,8 @@ pub(super) const KUBERNETES_MACHINE_EVENTS: &[Column] = &join::<{ MACHINE_EVENTS
         MACHINE_EVENTS,
         &[
             must("machine_id", Id, "", "the machine (hash of its name)"),
-            may("cpu_capacity", Float, "cores", "never present: pods do not say it"),
-            may("memory_capacity", Float, "MiB", "never present: pods do not say it"),
+            may("cpu_capacity", Float, "cores", "never present: not recorded"),
+            may("memory_capacity", Float, "MiB", "never present: not recorded"),
         ],
     ),
     &[MACHINE_NAME],

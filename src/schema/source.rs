@@ -1,7 +1,7 @@
 //! The kinds of trace that a lake can be made from.
 //!
-//! In: a name. Out: a [`Source`], and the tables that it can fill. Only `sources` knows the format
-//! itself; this has what the lake needs.
+//! In: a name. Out: a [`Source`], and the tables that it can fill. Only `sources` handles the
+//! formats; this file has what the lake needs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -92,7 +92,7 @@ impl Source {
         }
     }
 
-    /// What it is, for a reader.
+    /// A title for readers.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Google2011 => "Google cluster trace of 2011",
@@ -131,24 +131,25 @@ impl Source {
         matches!(self, Self::Swf | Self::Gwf | Self::Slurm | Self::Mapped)
     }
 
-    /// Whether a log may come in several files, such as one for each month.
+    /// Whether a log may have several files, such as one per month.
     pub const fn has_files(self) -> bool {
         matches!(self, Self::Slurm | Self::Mapped)
     }
 
-    /// Whether its jobs may be suspended: their `run_us` may be shorter than from start to end.
+    /// Whether its jobs may be suspended, so that `run_us` may be less than the time from start to
+    /// end.
     pub const fn suspends(self) -> bool {
         matches!(self, Self::Slurm | Self::Mapped)
     }
 
-    /// Whether it is a Google trace: amounts are shares of the largest machine, and 0 is a time
+    /// Whether it is a Google trace: amounts are shares of the largest machine, and time 0 means
     /// before the window.
     pub const fn is_google(self) -> bool {
         matches!(self, Self::Google2011 | Self::Google2019 | Self::Google2019AllocSets)
     }
 
-    /// The first time of a job that is one, µs: 0 means before the window in the Google traces,
-    /// and is a time like any other elsewhere.
+    /// The smallest real time of a job, µs: 0 means before the window in the Google traces, and is
+    /// an ordinary time elsewhere.
     pub const fn first_time_us(self) -> i64 {
         if self.is_google() { 1 } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! Which columns a table has in the lakes of which source.
+//! The columns of each table, by source of the lake.
 
 use super::columns::{
     GWF_JOB_EVENTS, GWF_TASK_EVENTS, JOB_EVENTS, LOG_MACHINE_EVENTS, MACHINE_ATTRIBUTES,

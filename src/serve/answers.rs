@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use maud::{Markup, PreEscaped, html};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::pages::Reader;
@@ -16,6 +17,7 @@ use crate::report::html::{Cell, figure, table};
 use crate::report::links::Links;
 use crate::report::tables::stored_table;
 use crate::results::{Limits, Stored, read_all};
+use crate::studies::named::Named;
 
 /// What a page holds; all rows are in the files.
 const LIMITS: Limits = Limits { rows: 200, bytes: 1 << 20 };
@@ -59,7 +61,7 @@ pub(super) async fn live(portal: &Portal, reader: &Reader, id: &str, job: &Job) 
 }
 
 /// How the job stands, and what can be done about it.
-fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
+pub(super) fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
     let record = &job.record;
     let is_old = record.answer.as_ref().is_some_and(|answer| {
         let now = portal.lakes.chosen(record.spec.lakes.iter().map(String::as_str));
@@ -142,26 +144,48 @@ fn titled(file: &str) -> String {
     super::start::titled(&file.trim_end_matches(".csv").replace('-', " "))
 }
 
+/// The tables of a comparison of indices; those of memory have other names of columns.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Compared {
+    unit: String,
+    heaviest: Vec<Row>,
+    what_if: Vec<Row>,
+    what_if_places: Vec<Row>,
+    clusters: Vec<Row>,
+    suggestions: Suggested,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Suggested {
+    hold_back: Vec<Row>,
+    came_when_free: Vec<Row>,
+}
+
+/// A row: cells by the names of their columns.
+type Row = Named<Value>;
+
 /// The tables of a comparison of indices, from the JSON.
 fn fairness(result: &Stored) -> Markup {
-    let answer = result.answer();
-    let moves = rows(&answer["what_if_places"]);
-    let of_pair =
-        |one: &Value, other: &Value| one["one"] == other["one"] && one["other"] == other["other"];
-    let moves: Vec<Value> =
-        moves.chunk_by(of_pair).flat_map(|pair| pair.iter().take(MOVES_MAX).cloned()).collect();
+    let Compared { unit, heaviest, what_if, what_if_places, clusters, suggestions } =
+        result.whole.read().unwrap_or_default();
+    let nothing = result.whole.nothing();
+    let of_pair = |one: &Row, other: &Row| {
+        one.get("one") == other.get("one") && one.get("other") == other.get("other")
+    };
+    let moves = what_if_places.chunk_by(of_pair);
+    let moves: Vec<Row> = moves.flat_map(|pair| pair.iter().take(MOVES_MAX).cloned()).collect();
     let tables = [
-        ("The heaviest users, and each index at the end of the window", rows(&answer["heaviest"])),
-        ("How alike the orders under two indices are", rows(&answer["what_if"])),
+        ("The heaviest users, and each index at the end of the window", heaviest),
+        ("How alike the orders under two indices are", what_if),
         ("Who moves most between two indices", moves),
-        ("Clusters", rows(&answer["clusters"])),
+        ("Clusters", clusters),
     ];
     let further = [
-        ("Users to hold back", rows(&answer["suggestions"]["hold_back"])),
-        ("Users who came when capacity was free", rows(&answer["suggestions"]["came_when_free"])),
+        ("Users to hold back", suggestions.hold_back),
+        ("Users who came when capacity was free", suggestions.came_when_free),
     ];
-    let unit = answer["unit"].as_str().unwrap_or_default();
-    let nothing = answer["nothing"].as_str();
     html! {
         @if let Some(nothing) = nothing { p { (nothing) } }
         p class="source" { "CPU time in " (unit) "." }
@@ -174,32 +198,29 @@ fn fairness(result: &Stored) -> Markup {
     }
 }
 
-fn rows(value: &Value) -> Vec<Value> {
-    value.as_array().cloned().unwrap_or_default()
-}
-
 /// Objects as a table; what is itself a list stays in the files.
-fn of_rows(caption: &str, rows: &[Value]) -> String {
-    let first = rows.first().and_then(Value::as_object);
+fn of_rows(caption: &str, rows: &[Row]) -> String {
     let is_plain = |value: &Value| !value.is_array() && !value.is_object();
-    let header: Vec<String> = first
-        .into_iter()
-        .flatten()
-        .filter(|(name, value)| is_plain(value) && !LEFT_OUT.contains(&name.as_str()))
-        .map(|(name, _)| name.clone())
+    let header: Vec<String> = rows
+        .iter()
+        .take(1)
+        .flat_map(Row::iter)
+        .filter(|(name, value)| is_plain(value) && !LEFT_OUT.contains(name))
+        .map(|(name, _)| name.to_owned())
         .collect();
-    let cell = |row: &Value, name: &String| match &row[name] {
-        Value::Null => Cell::name(""),
-        Value::String(text) => Cell::name(&short(text)),
-        Value::Bool(yes) => Cell::name(if *yes { "yes" } else { "no" }),
-        other => Cell::of(&other.to_string()),
+    let cell = |row: &Row, name: &str| match row.get(name) {
+        None | Some(Value::Null) => Cell::name(""),
+        Some(Value::String(text)) => Cell::name(&short(text)),
+        Some(Value::Bool(yes)) => Cell::name(if *yes { "yes" } else { "no" }),
+        Some(other) => Cell::of(&other.to_string()),
     };
     let cells: Vec<Vec<Cell>> =
         rows.iter().map(|row| header.iter().map(|name| cell(row, name)).collect()).collect();
     table(caption, &header, &cells)
 }
 
-fn read(folder: &Path) -> Result<Vec<Stored>, String> {
+/// The results of an answer.
+pub(super) fn read(folder: &Path) -> Result<Vec<Stored>, String> {
     let chosen = read_all(&[folder.to_owned()], LIMITS);
     chosen.map(|chosen| chosen.results).map_err(|error| error.to_string())
 }

@@ -16,6 +16,7 @@ use arrow::util::display::array_value_to_string;
 use hyper::StatusCode;
 use maud::{Markup, PreEscaped, html};
 
+use super::beside::{self, Beside};
 use super::form::{Pairs, encoded};
 use super::pages::{self, Reader};
 use super::portal::Portal;
@@ -61,6 +62,10 @@ struct Found {
 }
 
 impl Found {
+    fn is_empty(&self) -> bool {
+        self.tables.iter().all(|(_, _, rows, _)| rows.is_empty())
+    }
+
     /// Says why there are no charts.
     fn fail(&mut self, error: &dyn std::fmt::Display, end: Instant) {
         self.failed = Some(if end < progress::now() {
@@ -91,7 +96,11 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
         let (wanted, of) = (id.clone(), what.clone());
         let look = move || look(&version.path, &of, &wanted);
         match tokio::task::spawn_blocking(look).await {
-            Ok(Ok(found)) => shown(&found, &name, &what, &id),
+            Ok(Ok(found)) => {
+                let is_user = what == "user" && !found.is_empty();
+                let beside = beside::of_user(portal, reader, (&name, &id), is_user).await;
+                shown(&found, &beside, (name.as_str(), what.as_str(), id.as_str()))
+            }
             Ok(Err(error)) => html! { p class="wrong" { (error) } },
             Err(_) => html! { p class="wrong" { "The search failed." } },
         }
@@ -124,23 +133,21 @@ fn form(portal: &Portal, lake: &str, what: &str, id: &str) -> Markup {
     }
 }
 
-fn shown(found: &Found, lake: &str, what: &str, id: &str) -> Markup {
-    let is_empty = found.tables.iter().all(|(_, _, rows, _)| rows.is_empty());
-    html! {
+fn shown(found: &Found, beside: &Beside, (lake, what, id): (&str, &str, &str)) -> Markup {
+    let page = html! {
         h2 { (titled(what)) " " (id) }
-        @if is_empty { p { "The lake " (lake) " has no " (what) " with this id." } }
+        @if found.is_empty() { p { "The lake " (lake) " has no " (what) " with this id." } }
         @if found.is_cut { p class="wrong" { "The search was stopped after " (TIME.as_secs()) " s: rows may be missing." } }
         @if let Some(said) = &found.failed { p class="wrong" { (said) } }
         (PreEscaped(&found.drawings))
-        @if what == "user" && !is_empty {
-            p {
-                a href={ "/fairness?lake=" (encoded(lake)) "&use=metered&use=condor" } { "Its use and its indices beside those of the others" }
-                ": evaluate the form, and look for its name."
-            }
-        }
+        (beside.part)
         @for (caption, header, rows, count) in &found.tables {
             @if !rows.is_empty() { (PreEscaped(rows_table(caption, header, rows, *count, lake))) }
         }
+    };
+    match &beside.job {
+        Some((job, phase)) => html! { div id="live" data-job=(job) data-phase=(phase) { (page) } },
+        None => page,
     }
 }
 
@@ -418,8 +425,8 @@ fn draw(lake: &Lake, id: i64, end: Instant, found: &mut Found) {
     }
     let lake = watched(lake, end);
     match closeup::one(&lake, Windows::of(&lake, None), id) {
-        Ok(Some([load, machine])) => {
-            found.drawings = drawings(&machine, &load, &format!("Machine {id}"));
+        Ok(Some((load, machine))) => {
+            found.drawings = drawings(&machine, load, &format!("Machine {id}"));
         }
         Ok(None) => {}
         Err(error) => found.fail(&error, end),

@@ -23,6 +23,7 @@ mod answers;
 mod api;
 mod ask;
 mod asked;
+mod beside;
 mod body;
 mod cache;
 mod config;

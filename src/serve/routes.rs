@@ -21,7 +21,7 @@ use super::portal::Portal;
 use super::reply::{self, Reply};
 use super::report::kind_of;
 use super::state::is_id;
-use super::{answers, api, asked, fairness, find, jobs, openapi, start};
+use super::{answers, api, asked, beside, fairness, find, jobs, openapi, start};
 use crate::progress;
 
 /// The body of a form comes within this time, and is no longer.
@@ -186,6 +186,7 @@ fn sent(portal: &Portal, words: &[&str], reader: &Reader, form: &Pairs) -> Reply
             asked::submit(portal, reader, name, form).unwrap_or_else(|| missing(reader))
         }
         ["jobs", id] => jobs::act(portal, reader, id, form),
+        ["find"] => beside::submit(portal, reader, form),
         ["indices", id] if is_id(id) => forget(portal, reader, id, form),
         _ => missing(reader),
     }

@@ -9,13 +9,13 @@ use super::rules::RuleGrid;
 use crate::facts::jobs::{END_REASON, Job, QOS};
 use crate::units::CpuTime;
 
-/// The outcome of jobs that `job_events` does not know.
+/// The outcome of jobs without a row in `job_events`.
 pub const UNMATCHED: &str = "unmatched";
 
-/// The priority, class or user of jobs of which it is not known.
+/// The priority, class or user of jobs for which it is unknown.
 pub const UNKNOWN: &str = "-";
 
-/// Orders the values of groups in tables: numbers by their size, then texts, the unknown first.
+/// Orders the values of groups in tables: unknown first, numbers by size, then texts.
 pub(super) fn order_of(value: &str) -> (i64, &str) {
     let number = if value == UNKNOWN { i64::MIN } else { value.parse().unwrap_or(i64::MAX) };
     (number, value)
@@ -40,7 +40,7 @@ pub enum GroupBy {
 }
 
 impl GroupBy {
-    /// The name of its column.
+    /// The name of the column.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Class => "scheduling_class",
@@ -55,7 +55,7 @@ impl GroupBy {
         self.of(row).unwrap_or_else(|| UNKNOWN.to_owned())
     }
 
-    /// What a job has of it, if that is known.
+    /// The value of a job, if known.
     pub(super) fn of(self, row: &JobRow<'_>) -> Option<String> {
         match self {
             Self::Class => Some(row.job?.scheduling_class?.to_string()),
@@ -67,10 +67,10 @@ impl GroupBy {
     }
 }
 
-/// What is asked of a lake.
+/// The settings of a study.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// What is added up, and by which definition.
+    /// The quantity that is added up, and its definition.
     pub meter: Meter,
     /// How outcomes are defined.
     pub classes: Classes,
@@ -78,17 +78,17 @@ pub struct Asked {
     pub groups: Vec<GroupBy>,
     /// What the sweep is split by, if anything.
     pub sweep_by: Option<GroupBy>,
-    /// Whether a task that has finished by the instant at which it is condemned is spared.
+    /// Whether a task that has finished by the time of its kill is spared.
     pub spares_finished: bool,
     /// Kill rules to sweep.
     pub rules: Vec<RuleGrid>,
-    /// Where the past ends and the future begins, µs, if a choice is to be tested.
+    /// The time that divides past and future if a choice is tested, µs.
     pub split_us: Option<i64>,
-    /// Resamplings of jobs, 0 for none.
+    /// Number of resamplings of the jobs; 0 for none.
     pub rounds: usize,
     /// Seed of the resampling.
     pub seed: u64,
-    /// A parameter of the first rule, by its place in the grid, whose harmed jobs are all named.
+    /// Position in the grid of the first rule: all jobs that this parameter harms are listed.
     pub all_harmed_at: Option<usize>,
 }
 
@@ -99,12 +99,12 @@ impl Asked {
     }
 }
 
-/// What the study knows of a job while its bucket is in memory.
+/// Data about a job while its bucket is in memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JobRow<'a> {
     /// The job.
     pub job_id: i64,
-    /// What `job_events` says; `None` for a job that it does not know.
+    /// Its events in `job_events`; `None` if it has none.
     pub job: Option<&'a Job>,
     /// The user.
     pub user: Option<&'a str>,
@@ -118,16 +118,16 @@ pub(super) struct JobRow<'a> {
     pub priority: Option<i32>,
     /// Tasks with at least one event.
     pub task_count: u64,
-    /// Position of its outcome; after the last of them where it is unmatched.
+    /// Position of its outcome; one past the last if unmatched.
     pub outcome: usize,
     /// CPU (or memory time) of all its tasks.
     pub cpu: CpuTime,
-    /// The chance that it does not finish, where a rule asks for it.
+    /// The chance that it does not finish, if a rule needs it.
     pub chance: Option<f64>,
-    /// The same while it runs.
+    /// The chance while it runs, if a rule needs it.
     pub moment: Option<Moment<'a>>,
-    /// By rule: what the first parameters of its grid would have done to the job (no later one
-    /// condemns any task of it). Empty where no rule condemns any.
+    /// By rule: what the first parameters of its grid would have done to the job (later ones
+    /// condemn no task of it). Empty if no rule condemns a task.
     pub kills: Vec<Vec<KillStep>>,
 }
 
@@ -143,7 +143,7 @@ impl JobRow<'_> {
 pub(super) struct KillStep {
     /// Condemned tasks.
     pub tasks: u64,
-    /// Those of them that had finished by the instant of their kill.
+    /// Condemned tasks that had finished by the time of their kill.
     pub at_end: u64,
     /// CPU of the condemned tasks after their kill.
     pub saved: CpuTime,

@@ -1,15 +1,15 @@
 //! Compares a census with the published counts of the whole trace of 2011.
 //!
-//! In: a [`Census`] and the complete tables. Out: one [`Check`] per published number. Numbers of
-//! incomplete tables are not checked, and a synthetic or sampled trace has none.
+//! In: a [`Census`] and the complete tables. Out: one [`Check`] per published number. Incomplete
+//! tables are not checked, nor are synthetic or sampled traces.
 //!
-//! Sources: the numbers were counted from the original files where those were available
-//! (`job_events`, `machine_events`) and are published otherwise (the repository of the trace and
-//! its document, and Mandai, Kawahara and Kasahara, 2017).
+//! Sources: the numbers of `job_events` and `machine_events` were counted in the original files;
+//! the others are published (the repository of the trace and its document; Mandai, Kawahara and
+//! Kasahara, 2017).
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::digits::counted;
 use crate::facts::census::Census;
@@ -17,15 +17,15 @@ use crate::lake::{Lake, Manifest};
 use crate::schema::{Source, Table};
 
 /// A published number and ours.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// The table.
     pub table: String,
-    /// What is counted.
+    /// The count.
     pub what: String,
-    /// As published.
+    /// The published number.
     pub published: u64,
-    /// As found.
+    /// The number found.
     pub found: u64,
 }
 
@@ -36,7 +36,7 @@ impl Check {
     }
 }
 
-/// What is published, by the names of the census.
+/// Published numbers, by the names of the census.
 const PUBLISHED: &[(Table, &[(&str, u64)])] = &[
     (
         Table::JobEvents,
@@ -95,12 +95,11 @@ const PUBLISHED: &[(Table, &[(&str, u64)])] = &[
     (Table::MachineAttributes, &[("rows", 10_748_566)]),
 ];
 
-/// What cannot be in a lake of a log, whatever the log says; nothing where all is well.
+/// Impossible counts in a lake of a log; empty if there are none.
 ///
 /// A log has each job once, so each table must have the same jobs, and each job and task must be
-/// submitted once, or of Slurm at least once. The Google traces are cut into parts and keep to
-/// neither. Tasks and instances of Alibaba are files of their own, and neither has all of the
-/// other.
+/// submitted once (in Slurm at least once). Neither holds for the Google traces, which are cut into
+/// parts. Alibaba has separate files for tasks and instances, and neither is a subset of the other.
 pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
     if lake.source().is_google() {
         return Vec::new();
@@ -119,7 +118,7 @@ pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
     }
     for table in [Table::JobEvents, Table::TaskEvents] {
         let (entities, submits) = (count(table, "entities"), count(table, "event_type 0"));
-        // A job of Slurm that is put back into the queue is submitted again.
+        // A job that Slurm requeues is submitted again.
         let is_wrong = match lake.source() {
             Source::Slurm | Source::Mapped | Source::Kubernetes => submits < entities,
             // A first try may be missing.
@@ -134,10 +133,10 @@ pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
     found
 }
 
-/// What looks wrong in the parts of a lake though each could be read; nothing where all is well.
+/// Signs of bad parts in a lake whose parts could all be read; empty if there are none.
 ///
-/// The same raw file under two numbers counts twice; a table of jobs without a single time above 0
-/// has lost its times.
+/// A raw file with two part numbers counts twice; a table of jobs without any time above 0 has lost
+/// its times.
 pub fn odd_parts(manifest: &Manifest) -> Vec<String> {
     let mut found = Vec::new();
     for table in [Table::JobEvents, Table::TaskEvents, Table::TaskUsage] {
@@ -160,13 +159,12 @@ pub fn odd_parts(manifest: &Manifest) -> Vec<String> {
     found
 }
 
-/// The warning of a raw file that stands under two numbers.
+/// The warning about a raw file with two part numbers.
 pub fn same_file(table: impl std::fmt::Display, first: u32, other: u32) -> String {
     format!("parts {first} and {other} of {table} are the same file: its rows count twice")
 }
 
-/// What looks wrong in the rows of a lake though each could be: studies of it say little or
-/// nothing.
+/// Signs of bad rows in a lake whose rows could all be read: studies of it show little or nothing.
 pub fn odd_rows(census: &Census) -> Vec<String> {
     let count = |table, what: &str| {
         census.tables.get(&table).and_then(|counts| counts.get(what)).copied().unwrap_or(0)
@@ -194,7 +192,7 @@ pub fn odd_rows(census: &Census) -> Vec<String> {
     found
 }
 
-/// Parts of a whole table.
+/// Number of parts of a complete table.
 fn whole_part_count(table: Table) -> usize {
     match table {
         Table::MachineEvents | Table::MachineAttributes => 1,
@@ -205,12 +203,12 @@ fn whole_part_count(table: Table) -> usize {
 /// Parts of each of the large tables of the trace of 2011.
 const PARTS_2011: u32 = 500;
 
-/// SHA-256 of its only part of `machine_events`, as published.
+/// SHA-256 of the only part of `machine_events`, as published.
 const MACHINE_EVENTS_2011: &str =
     "fc44b8d2b33a96a261382488789855be7a0ce338888c99930ff45cb592249664";
 
-/// Whether the lake holds the trace of 2011, or some of it: a table of one part could be that of
-/// any trace, so a part of 500 must be there, or the machines with the published checksum.
+/// Whether the lake holds the trace of 2011 or a part of it. A table of one part could come from
+/// any trace, so a table of 500 parts must be there, or the machines with the published checksum.
 fn is_2011(lake: &Lake) -> bool {
     let mut parts = lake.manifest.tables.values().flat_map(|entry| &entry.parts);
     lake.source() == Source::Google2011
@@ -226,7 +224,7 @@ pub fn is_whole(lake: &Lake, table: Table) -> bool {
             .is_some_and(|entry| entry.is_whole() && entry.parts.len() == whole_part_count(table))
 }
 
-/// Compares every published number of the tables that are whole.
+/// Compares every published number of the complete tables.
 pub fn compare(lake: &Lake, census: &Census) -> Vec<Check> {
     if !lake.manifest.origin.is_original() || !is_2011(lake) {
         return Vec::new();

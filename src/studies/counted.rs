@@ -3,20 +3,19 @@
 //! In: whole numbers with their censoring. Out: the same in ascending order and packed, for
 //! merging, iteration and quantiles.
 
-/// A value with what the edges of the window did to it, in eight bytes.
+/// A value and the effects of the window's edges on it, in eight bytes.
 ///
-/// The amount (whole microseconds or a count, at most 2^60 - 1) stands above the three flags, so
-/// that values sort by amount.
+/// The amount (whole microseconds or a count, at most 2^60 - 1) is stored above the three flags, so
+/// values sort by amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(i64);
 
-/// Whether something began before the window, whether it continues after it, and whether it is a
-/// wait for nothing.
+/// Whether something began before the window, continues after it, or waited and never started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edges {
     /// Begun before the window, at time 0.
     pub is_left_censored: bool,
-    /// Cut off by the window's end, so that the value stands for something larger.
+    /// Cut off by the window's end: the true value is larger.
     pub is_censored: bool,
     /// A wait that ended without an attempt.
     pub is_unstarted: bool,
@@ -27,7 +26,7 @@ impl Value {
     const LEFT: i64 = 2;
     const RIGHT: i64 = 1;
 
-    /// Packs an amount, which is cut to 0 and 2^60 - 1, and its flags.
+    /// Packs an amount (clamped to 0 and 2^60 - 1) and its flags.
     pub fn new(amount: i64, edges: Edges) -> Self {
         const LARGEST: i64 = i64::MAX >> 3;
         let unstarted = if edges.is_unstarted { Self::UNSTARTED } else { 0 };
@@ -41,7 +40,7 @@ impl Value {
         self.0 >> 3
     }
 
-    /// Whether it stands for something larger.
+    /// Whether the true value is larger.
     pub const fn is_censored(self) -> bool {
         self.0 & Self::RIGHT != 0
     }
@@ -57,13 +56,13 @@ impl Value {
     }
 }
 
-/// How often each value occurs, ascending.
+/// Values in ascending order, with how often each occurs.
 ///
-/// A trace has tens of millions of different waits. Each is held as its distance to the one
-/// before and, where it occurs more than once, how often: three to four bytes and not sixteen.
+/// A trace has tens of millions of different waits. Each is stored as its distance from the one
+/// before and, if it occurs more than once, its count: three to four bytes instead of sixteen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// By value: twice the distance, odd where a count follows; then the count. Seven bits a byte.
+    /// By value: twice the distance (odd if a count follows), then the count; seven bits per byte.
     bytes: Vec<u8>,
     largest: Option<Value>,
 }
@@ -79,7 +78,7 @@ impl From<Vec<Value>> for Counted {
     }
 }
 
-/// The values of a [`Counted`] with how often each occurs.
+/// Iterates over the values of a [`Counted`] and how often each occurs.
 #[derive(Clone, Debug)]
 pub struct Runs<'a> {
     bytes: &'a [u8],
@@ -112,7 +111,7 @@ impl Iterator for Runs<'_> {
     }
 }
 
-/// Values of one amount, whatever the edges of the window did to them.
+/// All values of one amount, with any flags.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Same {
     pub amount: i64,
@@ -121,7 +120,7 @@ pub(super) struct Same {
 }
 
 impl Counted {
-    /// Adds a value that is larger than all before.
+    /// Adds a value larger than all earlier ones.
     fn push(&mut self, value: Value, count: u64) {
         let step = (value.0 - self.largest.map_or(0, |before| before.0)).cast_unsigned() << 1;
         self.number(step | u64::from(1 < count));
@@ -140,12 +139,12 @@ impl Counted {
         self.bytes.push(number as u8);
     }
 
-    /// The values and how often each occurs, ascending.
+    /// The values in ascending order, with how often each occurs.
     pub fn runs(&self) -> Runs<'_> {
         Runs { bytes: &self.bytes, before: 0 }
     }
 
-    /// Whether there is no value.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.largest.is_none()
     }
@@ -155,7 +154,7 @@ impl Counted {
         self.largest
     }
 
-    /// All values of both.
+    /// Merges the values of both.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         if self.is_empty() || other.is_empty() {
@@ -190,12 +189,12 @@ impl Counted {
         merged
     }
 
-    /// Values whose flags `is_in` takes.
+    /// Counts the values that `is_in` accepts.
     pub fn count(&self, is_in: impl Fn(Value) -> bool) -> u64 {
         self.runs().filter(|run| is_in(run.0)).map(|run| run.1).sum()
     }
 
-    /// Keeps the values that `is_in` takes.
+    /// Keeps the values that `is_in` accepts.
     pub fn retain(&mut self, is_in: impl Fn(Value) -> bool) {
         let mut rest = Self::default();
         for (value, count) in self.runs().filter(|run| is_in(run.0)) {
@@ -204,7 +203,7 @@ impl Counted {
         *self = rest;
     }
 
-    /// The values amount by amount.
+    /// The values, grouped by amount.
     pub(super) fn amounts(&self) -> impl Iterator<Item = Same> + Clone {
         let mut runs = self.runs().peekable();
         std::iter::from_fn(move || {
@@ -218,7 +217,7 @@ impl Counted {
         })
     }
 
-    /// Quantiles by R-7 (linear between the two nearest order statistics), of ascending shares.
+    /// Quantiles by R-7 (linear between the two nearest order statistics); shares must ascend.
     pub(super) fn quantiles<const N: usize>(
         &self,
         shares: [f64; N],
@@ -228,7 +227,7 @@ impl Counted {
         near.map(|near| near.map(|(low, high, weight)| low + weight * (high - low)))
     }
 
-    /// Which quantiles grow if the values that are cut off grow without bound.
+    /// Whether each quantile grows if the censored values grow without bound.
     pub(super) fn growing<const N: usize>(&self, shares: [f64; N]) -> [bool; N] {
         let count = self.count(|_| true);
         let mut rest = self.clone();
@@ -243,7 +242,7 @@ impl Counted {
     }
 
     /// The two order statistics nearest to each share among `count` values, and the weight of the
-    /// upper one. Values that are there in number only are larger than all, without bound.
+    /// upper one. Counted values that are not listed count as infinite.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -257,7 +256,7 @@ impl Counted {
         per_unit: f64,
     ) -> [Option<(f64, f64, f64)>; N] {
         let Some(last) = count.checked_sub(1) else { return [None; N] };
-        // One pass for all: by share the amounts at its place rounded down, and one further.
+        // One pass for all shares: the amounts at each position rounded down, and at the next one.
         let places = shares.map(|share| share * last as f64);
         let none = f64::INFINITY;
         let mut near = places.map(|place| Some((none, none, place - place.floor())));

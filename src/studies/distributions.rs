@@ -1,7 +1,8 @@
 //! How long, how many, how often: distributions per outcome, survival, and chances.
 //!
-//! In: whole numbers per outcome, counted. Out: summaries, cumulative curves, Kaplan-Meier curves and the
-//! chance to finish given so many events. Quantiles are R-7, variances those of the population.
+//! In: whole numbers per outcome, counted. Out: summaries, cumulative curves, Kaplan-Meier curves
+//! and the chance to finish after a number of events. Quantiles are R-7; variances are of the
+//! population.
 
 use serde::Serialize;
 
@@ -10,12 +11,12 @@ use super::counted::{Counted, Value};
 /// One line of a table of distributions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The group, where values are split.
+    /// The group, if values are split.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// The outcome of the jobs, or `all`.
     pub outcome: String,
-    /// Values.
+    /// Number of values.
     pub count: u64,
     /// Arithmetic mean.
     pub mean: Option<f64>,
@@ -35,10 +36,10 @@ pub struct Summary {
     pub p99: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
-    /// Values that were cut off by the window's end and stand for something larger.
+    /// Censored values; the true values are larger.
     pub censored: u64,
-    /// Statistics that are lower bounds because of that, such as `mean,p99,max`; the true ones are
-    /// at least as large. The variance is then no bound.
+    /// Statistics that are therefore lower bounds, such as `mean,p99,max`. The variance is then not
+    /// a bound.
     pub at_least: String,
     /// Waits that ended without an attempt; none for other quantities.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,11 +47,11 @@ pub struct Summary {
     /// Attempts that ran longer than requested; none for other quantities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overruns: Option<u64>,
-    /// Values of what began before the window (at time 0); they are in, as written.
+    /// Values that began before the window (at time 0); included as written.
     pub left_censored: u64,
 }
 
-/// Summarises values; `per_unit` amounts are one of the unit shown.
+/// Summarises values; `per_unit` amounts make up one of the unit shown.
 #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53; sums are taken in i128")]
 pub fn summarize(outcome: &str, values: &Counted, per_unit: f64) -> Summary {
     let count = values.count(|_| true);
@@ -95,9 +96,9 @@ const QUANTILES: [(&str, f64); 7] = [
     ("max", 1.0),
 ];
 
-/// The statistics that values cut off by the window's end make lower bounds: the mean, and each
-/// quantile that moves if all of them grow without bound. A value that is cut off can only grow, so
-/// that no other quantile moves whatever they grow to.
+/// The statistics that are lower bounds because values are censored: the mean, and each quantile
+/// that moves if all censored values grow without bound. Such values can only grow, so the other
+/// quantiles never move.
 fn at_least(values: &Counted) -> String {
     if values.count(Value::is_censored) == 0 {
         return String::new();
@@ -107,7 +108,7 @@ fn at_least(values: &Counted) -> String {
     ["mean"].into_iter().chain(quantiles.map(|((name, _), _)| name)).collect::<Vec<_>>().join(",")
 }
 
-/// Points of a curve that are kept for a picture or a table.
+/// Most points of a curve that are kept for a chart or table.
 const CURVE_POINTS: usize = 400;
 
 /// The share of values at or below each amount, thinned to a few hundred points.
@@ -121,8 +122,8 @@ pub fn cumulative(values: &Counted, per_unit: f64) -> Vec<(f64, f64)> {
     }))
 }
 
-/// Keeps points that are apart on a logarithmic axis or in height, and always the last; all of
-/// them where they are few.
+/// Keeps points that are apart on a logarithmic axis or in height, and always the last one; keeps
+/// all if they are few.
 fn thin<T: Copy + AsPoint>(points: impl Iterator<Item = T> + Clone) -> Vec<T> {
     let (Some(first), Some(last)) = (points.clone().next(), points.clone().last()) else {
         return Vec::new();
@@ -144,7 +145,7 @@ fn thin<T: Copy + AsPoint>(points: impl Iterator<Item = T> + Clone) -> Vec<T> {
     kept
 }
 
-/// What can be thinned.
+/// A point that can be thinned.
 trait AsPoint {
     fn x(&self) -> f64;
     fn y(&self) -> f64;
@@ -173,13 +174,13 @@ impl AsPoint for Survival {
 pub struct Survival {
     /// Time since the start, s.
     pub time_s: f64,
-    /// Share that lasts longer.
+    /// Share that lasts longer than this.
     pub share: f64,
     /// Lower end of the 95 % band.
     pub share_low: f64,
     /// Upper end of the 95 % band.
     pub share_high: f64,
-    /// Still followed just before.
+    /// Number still observed just before this time.
     pub at_risk: u64,
 }
 
@@ -188,8 +189,8 @@ const Z_95: f64 = 1.959_963_984_540_054;
 
 /// The Kaplan-Meier estimate with Greenwood's band, for values in microseconds.
 ///
-/// S(t) = Π (1 − d/n) over ends up to t; its variance is S² Σ d/(n(n−d)). Censored values leave
-/// at their time, after the ends of the same instant. (Kaplan and Meier, 1958.)
+/// S(t) = Π (1 − d/n) over ends up to t; its variance is S² Σ d/(n(n−d)). Values censored at the
+/// same time as an end count as at risk for it. (Kaplan and Meier, 1958.)
 #[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
 pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
     let (mut share, mut greenwood) = (1.0_f64, 0.0_f64);
@@ -215,7 +216,7 @@ pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
     }))
 }
 
-/// How many are still followed just before each of some times, s: those that last at least so long.
+/// The number still observed just before each time, s: values that last at least that long.
 pub fn at_risk(values: &Counted, times_s: &[f64]) -> Vec<u64> {
     let micros = |time_s: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "times of a trace fit")]
@@ -226,14 +227,14 @@ pub fn at_risk(values: &Counted, times_s: &[f64]) -> Vec<u64> {
     times_s.iter().map(last).collect()
 }
 
-/// The chance that a task's job finishes, given that the task has so many events already.
+/// The chance that a task's job finishes, given the number of events of the task so far.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chance {
     /// The group, or `all`.
     pub group: String,
     /// Events so far.
     pub events: u64,
-    /// Tasks with at least so many.
+    /// Tasks with at least that many events.
     pub tasks: u64,
     /// Those whose job finished.
     pub finished: u64,
@@ -247,9 +248,9 @@ pub struct Chance {
     pub chance_high: f64,
 }
 
-/// Counts, for each number of events, the tasks that got so far and those whose job finished.
+/// Counts, for each number of events, the tasks that reached it and those whose job finished.
 ///
-/// In: the numbers of events of tasks of jobs that finished, and of all others that ended.
+/// In: the numbers of events of tasks of finished jobs, and of all other jobs that ended.
 pub fn chances(group: &str, finished: &Counted, others: &Counted) -> Vec<Chance> {
     let longest = [finished, others].into_iter().filter_map(Counted::largest);
     let longest = longest.map(Value::amount).max().unwrap_or(0);
@@ -311,9 +312,9 @@ mod tests {
         let four = values(&[(8, true), (2, false), (4, false), (2, false)]);
         let row = summarize("all", &four, 1.0);
         assert_eq!((row.count, row.censored), (4, 1));
-        // The 8 may grow: what lies between 2 and 4 does not move, such as the median.
+        // The 8 may grow: values between 2 and 4, such as the median, do not move.
         assert_eq!(row.at_least, "mean,p75,p90,p99,max");
-        // One of three equal values may grow: the smaller two stay, and with them the median.
+        // One of three equal values may grow: the smaller two stay, and so does the median.
         let equal = values(&[(5, false), (5, false), (5, true)]);
         assert_eq!(summarize("all", &equal, 1.0).at_least, "mean,p75,p90,p99,max");
         let low = values(&[(1, true), (2, false), (4, false)]);
@@ -327,7 +328,7 @@ mod tests {
     }
 
     proptest! {
-        /// A statistic is a lower bound exactly if it moves when what is cut off grows.
+        /// A statistic is a lower bound exactly if it moves when censored values grow.
         #[test]
         fn lower_bounds_are_the_statistics_that_move(
             amounts in prop::collection::vec((0_i64..6, any::<bool>()), 1..12),

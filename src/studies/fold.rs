@@ -1,9 +1,9 @@
 //! One pass over a lake for the whole outcome study: ledger, sweep, and harmed jobs.
 //!
-//! In: a lake and the settings in [`Asked`]. Out: a [`Study`], sums over jobs from which every
-//! table of the study is made. A bucket's jobs are summed up before the next bucket is read, so
-//! memory depends on the largest bucket and not on the trace. The sums are exact: neither the
-//! number of threads nor the order of buckets changes a digit.
+//! In: a lake and the settings in [`Asked`]. Out: a [`Study`], the sums over jobs behind every
+//! table of the study. A bucket's jobs are added up before the next bucket is read, so memory
+//! depends on the largest bucket and not on the trace. The sums are exact: neither the number of
+//! threads nor the order of buckets changes a digit.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -36,54 +36,54 @@ use crate::units::CpuTime;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Study {
-    /// What was asked; not part of what travels between processes.
+    /// The settings; they are not sent between processes.
     #[serde(skip)]
     pub asked: Asked,
     /// The kind of trace.
     pub source: Source,
     pub(super) ledger: LedgerSums,
-    /// Whether the lake has `job_events`, without which no outcome is known.
+    /// Whether the lake has `job_events`; without it no outcome is known.
     pub(super) knows_outcomes: bool,
     /// By rule.
     pub(super) rules: Vec<RuleSums>,
-    /// By what the sweep is split by; none for what is not known.
+    /// By the group of the sweep; `None` for jobs whose group is unknown.
     pub(super) groups: BTreeMap<Option<String>, GroupSums>,
     pub(super) split: Option<SplitSums>,
     pub(super) resampled: Option<Resampled>,
-    /// Measured CPU outside of attempts, that of windows without a task included; nothing under
-    /// the other definitions.
+    /// Measured CPU outside of attempts, including windows without a task; zero under the other
+    /// definitions.
     pub outside: CpuTime,
     /// Counts of usage rows.
     pub usage: UsageCounts,
     /// Attempts.
     pub attempts: u64,
-    /// Those without a CPU request.
+    /// Attempts without a CPU request.
     pub attempts_without_request: u64,
-    /// Attempts without an end of their own that are closed with their job.
+    /// Attempts without an end event, closed with their job.
     pub closed_with_job: ClosedWithJob,
-    /// Those whose CPU time a log records, if that is requested.
+    /// Attempts whose CPU time a log records, if that is requested.
     pub attempts_with_cpu_time: u64,
-    /// Attempts that reach over the edges of the window.
+    /// Attempts that cross the edges of the window.
     pub attempt_edges: EdgeCounts,
-    /// Jobs whose duration reaches over the edges of the window.
+    /// Jobs whose duration crosses the edges of the window.
     pub job_edges: EdgeCounts,
 }
 
-/// Attempts without an end of their own that are closed with their job.
+/// Attempts without an end event, closed with their job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedWithJob {
-    /// How many.
+    /// Number of attempts.
     pub attempts: u64,
-    /// Their CPU; of no meaning under the published definition, which knows only jobs.
+    /// Their CPU; meaningless under the published definition, which has only jobs.
     pub cpu: CpuTime,
 }
 
-/// Attempts (or jobs) that reach over the edges of the window.
+/// Attempts (or jobs) that cross the edges of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdgeCounts {
-    /// Begun before it, at time 0.
+    /// Begun before the window, at time 0.
     pub left_censored: u64,
-    /// Open at its end.
+    /// Open at the window's end.
     pub censored: u64,
 }
 
@@ -121,12 +121,12 @@ impl Study {
         }
     }
 
-    /// Whether the lake has `job_events`, without which no outcome is known.
+    /// Whether the lake has `job_events`; without it no outcome is known.
     pub const fn knows_outcomes(&self) -> bool {
         self.knows_outcomes
     }
 
-    /// Adds a job of which everything is known.
+    /// Adds a complete job.
     pub(super) fn add(&mut self, row: &JobRow<'_>) {
         self.ledger.add(&self.asked, row);
         if let Some(resampled) = &mut self.resampled {
@@ -164,7 +164,7 @@ impl Study {
         }
     }
 
-    /// Counts the jobs that reach over the edges of the window.
+    /// Counts the jobs that cross the edges of the window.
     pub(super) fn add_job_edges(&mut self, known: &Jobs, windows: Windows) {
         for job in &known.jobs {
             if job.first_schedule_us.is_some_and(|start| start < i64::MAX) {
@@ -174,7 +174,7 @@ impl Study {
         }
     }
 
-    /// Adds what was folded of other buckets.
+    /// Adds the sums of other buckets.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.ledger.merge(other.ledger);
@@ -212,31 +212,31 @@ impl Study {
         self.asked.classes.outcomes()
     }
 
-    /// The unit of its sums.
+    /// The unit of the sums.
     pub fn unit(&self) -> &'static str {
         self.asked.meter.unit(self.source)
     }
 
-    /// CPU (or memory time) of the attempts that are closed with their job, in the unit of its sums; none under the
-    /// published definition.
+    /// CPU (or memory time) of attempts closed with their job, in the unit of the sums; none under
+    /// the published definition.
     pub fn closed_with_job_sum(&self) -> Option<f64> {
         let is_known = self.asked.meter != Meter::PUBLISHED;
         is_known.then(|| self.closed_with_job.cpu.seconds())
     }
 
-    /// CPU per outcome, and of unmatched jobs last.
+    /// CPU per outcome, with unmatched jobs last.
     pub fn totals(&self) -> Vec<CpuTime> {
         self.ledger.totals(self.asked.outcome_count())
     }
 
-    /// Whether any attempt says what is added up: a request, or what it used.
+    /// Whether any attempt has the amount that is added up, as a request or as use.
     pub fn knows_amounts(&self) -> bool {
         let attempts = [self.attempts, self.attempts_without_request, self.attempts_with_cpu_time];
         !self.asked.meter.is_silent(self.source, attempts)
     }
 
-    /// What reaches over the edges of the window: attempts, or the jobs whose durations the
-    /// published definition takes.
+    /// The attempts that cross the edges of the window; under the published definition the jobs,
+    /// since it uses their durations.
     pub fn censoring(&self) -> Censoring {
         let (of, edges) = match self.asked.meter {
             Meter::PUBLISHED => ("jobs", self.job_edges),
@@ -253,14 +253,13 @@ impl Study {
 
 /// Folds a lake. Without `task_events` only jobs are known.
 ///
-/// # Errors
-/// A table that the CPU definition needs is not there or does not read, a grid of thresholds does
-/// not ascend, or the caller's callback says to stop; nothing is kept then.
+/// A table that the CPU definition needs is missing or cannot be read, a grid of thresholds does
+/// not ascend, or the callback stops the call; nothing is kept then.
 pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactError> {
     fold_range(lake, windows, asked, 0..lake.bucket_count())
 }
 
-/// Puts together what [`fold_range`] made of ranges that are all buckets together.
+/// Merges the results of [`fold_range`] for ranges that together cover all buckets.
 pub fn fold_parts(lake: &Lake, asked: &Asked, parts: impl IntoIterator<Item = Study>) -> Study {
     parts.into_iter().fold(Study::new(lake, asked), Study::merge)
 }
@@ -289,7 +288,7 @@ pub fn fold_range(
     study.unwrap_or_else(|| Ok(Study::new(lake, asked)))
 }
 
-/// A study that is ready to fold buckets, whoever reads them.
+/// A study that is ready to fold buckets, which any caller may read.
 pub struct Folding {
     asked: Asked,
     published: Option<Published>,
@@ -297,13 +296,13 @@ pub struct Folding {
 }
 
 impl Folding {
-    /// Reads what is known of the lake as a whole.
+    /// Reads the data of the lake as a whole.
     ///
     /// # Errors
     /// Those of [`fold`].
     pub fn of(lake: &Lake, windows: Windows, asked: Asked) -> Result<Self, FactError> {
         asked.rules.iter().try_for_each(RuleGrid::check)?;
-        // The published definition knows jobs only, until a rule condemns tasks.
+        // The published definition needs only jobs, unless a rule condemns tasks.
         if asked.meter != Meter::PUBLISHED || !asked.rules.is_empty() {
             lake.require(Table::TaskEvents)?;
         }
@@ -319,7 +318,7 @@ impl Folding {
     /// Folds a bucket.
     ///
     /// # Errors
-    /// A table does not read, or a custom rule breaks its promise.
+    /// A table cannot be read, or a custom rule breaks its promise.
     pub fn bucket(&self, bucket: &Bucket<'_>) -> Result<Study, FactError> {
         let (asked, windows, lake) = (&self.asked, bucket.windows, bucket.lake);
         let known = bucket.jobs()?;
@@ -368,7 +367,7 @@ impl Folding {
             for row in &mut rows {
                 republish(row, cpu.get(&row.job_id).copied().unwrap_or(0.0));
             }
-            // The definition knows nothing smaller than a job.
+            // The definition has nothing smaller than a job.
             study.outside = CpuTime::ZERO;
         }
         for row in &rows {
@@ -378,7 +377,7 @@ impl Folding {
     }
 }
 
-/// When each rule that ends whole jobs ends those of a bucket, by rule.
+/// For each rule that ends whole jobs, when it ends the jobs of a bucket.
 fn job_ends(tasks: &Tasks, known: &Jobs, asked: &Asked, foreseen: &Foreseen) -> Vec<JobEnds> {
     let mut ends: Vec<JobEnds> = asked.rules.iter().map(|_| JobEnds::default()).collect();
     if !asked.rules.iter().any(RuleGrid::ends_jobs) {
@@ -417,8 +416,8 @@ pub(super) fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> Job
     }
 }
 
-/// Replaces the measured CPU of a job by the published one. Its parts are in proportion to the
-/// measured ones, since the definition knows only jobs.
+/// Replaces the measured CPU of a job by the published one. The parts keep their measured
+/// proportions, since the definition has only jobs.
 pub(super) fn republish(row: &mut JobRow<'_>, published_s: f64) {
     let measured = row.cpu;
     row.cpu = CpuTime::from_seconds(published_s);

@@ -1,7 +1,7 @@
 //! Predictions for each job, if a kill rule needs them.
 //!
 //! In: a lake and rules. Out: by job the chance that it does not finish, at its submission and
-//! while it runs. Without such a rule nothing is read.
+//! while it runs. If no rule needs it, nothing is read.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +14,7 @@ use crate::facts::FactError;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 
-/// What is foreseen.
+/// The predictions.
 #[derive(Debug, Default)]
 pub(super) struct Foreseen {
     /// By job, the chance at its submission.
@@ -23,7 +23,7 @@ pub(super) struct Foreseen {
 }
 
 impl Foreseen {
-    /// Reads what rules ask for.
+    /// Reads the predictions that the rules need.
     pub(super) fn read(
         lake: &Lake,
         windows: Windows,
@@ -46,7 +46,7 @@ impl Foreseen {
         self.chances.get(&job_id).copied()
     }
 
-    /// The same while it runs.
+    /// The chance while the job runs.
     pub(super) fn moment(&self, job_id: i64) -> Option<Moment<'_>> {
         self.hazards.as_ref()?.of_job(job_id)
     }

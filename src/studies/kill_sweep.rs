@@ -1,67 +1,72 @@
 //! What if hopeless tasks had been killed earlier: CPU saved against finished jobs harmed.
 //!
-//! In: the sums of a [`Study`]. Out: one [`SweepRow`] per parameter, with the jobs that would have
-//! been harmed by name. All parameters come from one pass over the data. Two bounds are shown with
-//! the rules: never to kill (0 saved, 0 harmed), and an oracle that kills exactly the tasks of jobs
-//! that do not finish, at their first event.
+//! In: the sums of a [`Study`]. Out: one [`SweepRow`] per parameter, with the names of the jobs
+//! that it would have harmed. All parameters come from one pass over the data. Two bounds are shown
+//! with the rules: never kill (0 saved, 0 harmed), and an oracle that kills exactly the tasks of
+//! jobs that do not finish, at their first event.
 //!
 //! All shares refer to the same jobs: those whose tasks are loaded. Without `job_events` no outcome
 //! is known, and values that depend on one are null.
 
-use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::asked::{GroupBy, UNMATCHED, order_of};
 use super::fold::Study;
+use super::named::Named;
 use super::rules::RuleGrid;
 use super::selection::Interval;
 pub use super::sums::HarmedJob;
 use super::sums::{GroupSums, HARMED_NAMED, Largest, StepSums};
 use crate::units::CpuTime;
 
-/// A value for each outcome, in the order in which outcomes are shown; none where it is unknown.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ByOutcome<T>(Vec<(&'static str, Option<T>)>);
+/// A value for each outcome, in the order in which outcomes are shown; `None` if unknown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent, bound(deserialize = "T: Deserialize<'de>"))]
+pub struct ByOutcome<T>(Named<Option<T>>);
+
+impl<T> Default for ByOutcome<T> {
+    fn default() -> Self {
+        Self(Named::default())
+    }
+}
 
 impl<T: Copy> ByOutcome<T> {
-    /// That of an outcome, such as `failed`; none for one that does not exist.
+    /// The value of an outcome, such as `failed`; `None` if there is no such outcome.
     pub fn get(&self, outcome: &str) -> Option<T> {
-        self.0.iter().find(|(name, _)| *name == outcome)?.1
+        *self.0.get(outcome)?
     }
 
     /// Outcomes with their values.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, Option<T>)> + '_ {
-        self.0.iter().copied()
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<T>)> + '_ {
+        self.0.iter().map(|(name, value)| (name, *value))
     }
 }
 
-impl<T: Serialize> Serialize for ByOutcome<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
-
-/// What one parameter of a rule would have done; what depends on the outcome of jobs is none where
-/// no outcome is known.
-#[derive(Clone, Debug, Serialize)]
+/// What one parameter of a rule would have done; values that depend on outcomes are `None` if no
+/// outcome is known.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct SweepRow {
     /// The parameter.
     pub threshold: i64,
     /// Condemned tasks by outcome of their job.
     pub condemned_tasks: ByOutcome<u64>,
-    /// Those of them that had finished by the instant at which they are condemned: nothing is saved.
+    /// Condemned tasks that had finished by the time of their kill: nothing is saved.
     pub condemned_at_end: ByOutcome<u64>,
     /// CPU of condemned tasks after the kill, by outcome.
     pub saved_cpu: ByOutcome<f64>,
-    /// The same as a share of all CPU of the outcome; null where that is 0.
+    /// Saved CPU as a share of all CPU of the outcome; null if that is 0.
     pub saved_share: ByOutcome<f64>,
-    /// The part of `saved_cpu` that one job makes up, the one with most.
+    /// The part of `saved_cpu` in the job that saves most.
     pub largest_saved_share: ByOutcome<f64>,
-    /// The part of what is saved in all jobs that did not finish that one of them makes up.
+    /// The share of a single job, the largest, in the CPU saved in all unfinished jobs.
     pub largest_saved_in_all: Option<f64>,
     /// Finished jobs with at least one condemned task.
     pub harmed_jobs: Option<u64>,
-    /// Those of them all of whose condemned tasks had finished by then.
+    /// Harmed jobs whose condemned tasks had all finished by then.
     pub harmed_at_end: Option<u64>,
     /// Harmed jobs as a share of the finished jobs with tasks loaded.
     pub harmed_jobs_share: Option<f64>,
@@ -69,19 +74,19 @@ pub struct SweepRow {
     pub destroyed_cpu: Option<f64>,
     /// Share of all CPU of finished jobs.
     pub destroyed_cpu_share: Option<f64>,
-    /// The part of `destroyed_cpu` that one job makes up, the one with most.
+    /// The part of `destroyed_cpu` in the job that loses most.
     pub largest_destroyed_share: Option<f64>,
     /// All CPU of the harmed jobs.
     pub harmed_jobs_cpu: Option<f64>,
     /// Share of all CPU of finished jobs.
     pub harmed_jobs_cpu_share: Option<f64>,
-    /// The part of `harmed_jobs_cpu` that one job makes up, the one with most.
+    /// The part of `harmed_jobs_cpu` in the job with most.
     pub largest_harmed_cpu_share: Option<f64>,
-    /// CPU saved in jobs that did not finish, less what was destroyed in those that did.
+    /// CPU saved in jobs that did not finish, minus CPU destroyed in finished jobs.
     pub net_cpu: Option<f64>,
     /// Share of all CPU of jobs that did not finish.
     pub net_share: Option<f64>,
-    /// How far resampled jobs spread the shares, where that was asked for.
+    /// Spread of the shares over resampled jobs, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The harmed jobs that lose most.
@@ -89,28 +94,29 @@ pub struct SweepRow {
 }
 
 /// A rule over its grid.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Sweep {
-    /// The rule, as it is written on the command line.
+    /// The rule, as written on the command line.
     pub rule: String,
     /// What its parameter counts.
-    pub parameter: &'static str,
+    pub parameter: Cow<'static, str>,
     /// The unit of the thresholds.
-    pub threshold_unit: &'static str,
-    /// The jobs that it is of, where jobs are grouped.
+    pub threshold_unit: Cow<'static, str>,
+    /// The jobs that the sweep covers, if jobs are grouped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<SweepGroup>,
     /// By parameter, ascending.
     pub rows: Vec<SweepRow>,
 }
 
-/// The jobs of one user, class or priority.
-#[derive(Clone, Debug, Serialize)]
+/// The jobs with one user, class, priority or other group.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SweepGroup {
-    /// What jobs are grouped by.
+    /// The key by which jobs are grouped.
     pub by: GroupBy,
-    /// What these have of it; none where that is not known.
+    /// Their value of it; `None` if unknown.
     pub value: Option<String>,
 }
 
@@ -136,14 +142,14 @@ pub fn sweep(study: &Study, rule_idx: usize) -> Sweep {
 fn blank(rule: &RuleGrid) -> Sweep {
     Sweep {
         rule: rule.to_string(),
-        parameter: rule.rule.parameter(),
-        threshold_unit: rule.rule.unit(),
+        parameter: rule.rule.parameter().into(),
+        threshold_unit: rule.rule.unit().into(),
         group: None,
         rows: Vec::new(),
     }
 }
 
-/// The sweeps of a rule over the jobs of each group, in the order of the groups.
+/// The sweeps of a rule over the jobs of each group, in group order.
 pub fn sweep_groups(study: &Study, rule_idx: usize) -> Vec<Sweep> {
     let rule = &study.asked.rules[rule_idx];
     let of_group = |(group, sums): (&Option<String>, &GroupSums)| {
@@ -166,21 +172,21 @@ pub fn sweep_groups(study: &Study, rule_idx: usize) -> Vec<Sweep> {
     groups.into_iter().map(of_group).collect()
 }
 
-/// What the sums of a parameter are compared with.
+/// The totals that the sums of a parameter are compared with.
 struct Whole {
     names: &'static [&'static str],
-    /// CPU by outcome, and of unmatched jobs last.
+    /// CPU by outcome, with unmatched jobs last.
     totals: Vec<CpuTime>,
     /// Finished jobs with tasks loaded.
     finished: u64,
     /// Whether any outcome is known.
     is_known: bool,
-    /// Whether anything says what is saved.
+    /// Whether any saved amount is known.
     knows_amounts: bool,
 }
 
 impl Whole {
-    /// Values by outcome; none for outcomes that are not known.
+    /// Values by outcome; `None` for unknown outcomes.
     fn by_outcome<T>(&self, value: impl Fn(usize) -> Option<T>) -> ByOutcome<T> {
         let names = self.names.iter().copied().chain([UNMATCHED]).enumerate();
         let known = |outcome: &usize| self.is_known || *outcome == self.names.len();
@@ -224,7 +230,7 @@ impl Whole {
     }
 }
 
-/// The finished jobs that a parameter harms, those that lose most first: all of them where
+/// The finished jobs that a parameter harms, ordered by falling loss: all of them if
 /// [`all_harmed_at`](super::fold::Asked::all_harmed_at) asks for that, else a few.
 pub fn harmed_jobs(study: &Study, rule_idx: usize, step_idx: usize) -> Vec<HarmedJob> {
     let mut harmed = study.rules[rule_idx].harmed[step_idx].clone();
@@ -232,7 +238,7 @@ pub fn harmed_jobs(study: &Study, rule_idx: usize, step_idx: usize) -> Vec<Harme
     harmed.jobs
 }
 
-/// Total CPU by outcome; none for outcomes that are not known.
+/// Total CPU by outcome; `None` for unknown outcomes.
 pub fn total_cpu(study: &Study) -> ByOutcome<f64> {
     let names = study.outcomes().iter().copied().chain([UNMATCHED]);
     let known = |name: &str| study.knows_amounts() && (study.knows_outcomes || name == UNMATCHED);
@@ -240,14 +246,14 @@ pub fn total_cpu(study: &Study) -> ByOutcome<f64> {
     ByOutcome(names.zip(study.totals()).map(|(name, cpu)| (name, cell(name, cpu))).collect())
 }
 
-/// The finished jobs with tasks loaded, of which harmed jobs are a share; none where no outcome is
-/// known.
+/// The number of finished jobs with tasks loaded, the denominator for harmed jobs; `None` if no
+/// outcome is known.
 pub fn finished_jobs(study: &Study) -> Option<u64> {
     study.knows_outcomes.then(|| study.ledger.jobs_with_tasks(0))
 }
 
-/// A point of the plane of CPU saved against jobs harmed.
-#[derive(Clone, Debug, Serialize)]
+/// A point in the plane of CPU saved against jobs harmed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlanePoint {
     /// The rule.
     pub rule: String,
@@ -257,14 +263,13 @@ pub struct PlanePoint {
     pub harmed_jobs: u64,
     /// Net CPU saved.
     pub net_cpu: f64,
-    /// Share of the CPU of jobs that did not finish.
+    /// Net CPU as a share of the CPU of jobs that did not finish.
     pub net_share: Option<f64>,
-    /// Whether no other point saves as much for less harm.
+    /// Whether no other point saves as much with less harm.
     pub is_on_front: bool,
 }
 
-/// All rules in one plane, with the front of those that no other beats and the two bounds; nothing
-/// where no outcome is known.
+/// All rules in one plane, with the Pareto front and the two bounds; empty if no outcome is known.
 pub fn plane(study: &Study, sweeps: &[Sweep]) -> Vec<PlanePoint> {
     if !study.knows_outcomes || !study.knows_amounts() {
         return Vec::new();

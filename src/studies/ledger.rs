@@ -1,7 +1,7 @@
 //! CPU time (or memory time) per outcome, under one of several definitions that are never mixed.
 //!
-//! In: the sums of a [`Study`]. Out: a [`Ledger`] that closes: outcomes + unmatched + outside of attempts is
-//! the total, exactly. Groups split the same sums by class, priority or user.
+//! In: the sums of a [`Study`]. Out: a [`Ledger`] that closes: outcomes + unmatched + outside of
+//! attempts is the total, exactly. Groups split the same sums by class, priority or user.
 
 use serde::Serialize;
 
@@ -18,22 +18,22 @@ use crate::units::CpuTime;
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct LedgerRow {
-    /// Values of the groups, in the order asked for.
+    /// Values of the groups, in the requested order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     /// The outcome of the jobs.
     pub outcome: String,
-    /// Jobs; none, like all that follows, where no outcome is known.
+    /// Jobs; `None` if no outcome is known, as are the fields below.
     pub jobs: Option<u64>,
-    /// Those of them with tasks loaded: all the others say of is how many they are.
+    /// Jobs with tasks loaded; the fields below cover only these.
     pub jobs_with_tasks: Option<u64>,
     /// Tasks with events.
     pub tasks: Option<u64>,
-    /// What is added up, in the ledger's unit.
+    /// The amount, in the ledger's unit.
     pub amount: Option<f64>,
     /// Share of the total.
     pub share: Option<f64>,
-    /// The part of `amount` that one job makes up, the one with most.
+    /// The part of `amount` in the job with most.
     pub largest_job_share: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ pub struct LedgerRow {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Ledger {
-    /// What is added up, and by which definition; `"cpu": "measured"` in JSON.
+    /// The quantity that is added up and its definition; `"cpu": "measured"` in JSON.
     #[serde(flatten)]
     pub meter: Meter,
     /// How outcomes are defined.
@@ -50,44 +50,44 @@ pub struct Ledger {
     pub unit: &'static str,
     /// Per outcome (and group).
     pub rows: Vec<LedgerRow>,
-    /// The amount of jobs that `job_events` does not know.
+    /// The amount of jobs without a row in `job_events`.
     pub unmatched: f64,
-    /// That of windows, or parts of them, outside of attempts.
+    /// The amount of windows, or parts of them, outside of attempts.
     pub outside_attempts: f64,
-    /// Everything.
+    /// The total.
     pub total: f64,
-    /// Whether any attempt says what is added up; where none does, every amount is unknown, and the
-    /// sums above are 0.
+    /// Whether any attempt has the amount; if none has, every amount is unknown and the sums above
+    /// are 0.
     #[serde(skip)]
     pub is_known: bool,
-    /// Usage windows, those without a rate, and those that overlap an earlier one.
+    /// Usage windows.
     pub windows: u64,
-    /// Counted as 0.
+    /// Windows without a rate, counted as 0.
     pub windows_without_rate: u64,
-    /// Counted like all others.
+    /// Windows that overlap an earlier one, counted like all others.
     pub windows_overlapping: u64,
     /// Attempts.
     pub attempts: u64,
-    /// Counted as 0 by `requested`.
+    /// Attempts without a request, which `requested` counts as 0.
     pub attempts_without_request: u64,
-    /// Attempts without an end of their own that are closed at the end of their job.
+    /// Attempts without an end event, closed at the end of their job.
     pub attempts_closed_with_job: u64,
-    /// Their amount; none under the published definition, which knows only jobs.
+    /// The amount of those attempts; `None` under the published definition, which has only jobs.
     #[serde(skip)]
     pub closed_with_job_sum: Option<f64>,
-    /// Counted by the CPU time that a log records (`measured`).
+    /// Attempts counted by the CPU time that a log records (`measured`).
     pub attempts_with_cpu_time: u64,
-    /// What reaches over the edges of the window.
+    /// What crosses the edges of the window.
     pub censoring: Censoring,
 }
 
-/// The ledger of a study, split by the groups that were asked for.
+/// The ledger of a study, split by the requested groups.
 pub fn ledger(study: &Study) -> Ledger {
     let (names, asked) = (study.outcomes(), &study.asked);
     let mut sums = study.ledger.0.clone();
     let unmatched = sums.remove(&(Vec::new(), names.len())).unwrap_or_default().cpu;
     if asked.groups.is_empty() {
-        // Every outcome is listed, with 0 where nothing was.
+        // Every outcome is listed, with 0 if it has no jobs.
         for outcome in 0..names.len() {
             sums.entry((Vec::new(), outcome)).or_default();
         }

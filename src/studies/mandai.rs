@@ -2,8 +2,8 @@
 //! scheduling in a cloud platform" (2017).
 //!
 //! In: our results, and the complete tables. Out: one [`Claim`] for each number and sentence of the
-//! paper. Numbers from incomplete tables are shown next to the paper's and cannot be compared; they
-//! are never called reproduced.
+//! paper. Numbers from incomplete tables are shown next to the paper's but not compared; they are
+//! never called reproduced.
 
 use crate::claims::{Cell, Claim, Published, Side, bound, direction};
 
@@ -13,11 +13,11 @@ pub const MEMORY_NOT_PRINTED: &str = "the paper announces memory but prints no n
 /// How far numbers can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// All tables that it needs are whole.
+    /// All needed tables are complete.
     Whole,
-    /// Some are partial; says which.
+    /// Some needed tables are incomplete; says which.
     Partial(String),
-    /// One is missing; says which.
+    /// A needed table is missing; says which.
     Missing(String),
 }
 
@@ -31,25 +31,25 @@ pub struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// A number and the unit of its last printed digit.
+    /// A claim about a number, with the unit of its last printed digit.
     pub fn number(&self, claim: &str, (number, digit): (f64, f64), ours: Option<f64>) -> Claim {
         let values: Vec<f64> = ours.into_iter().collect();
         self.settled(Published::exact(number, digit).beside(self.name, claim, &values))
     }
 
-    /// A bound in words ("over 20 %").
+    /// A claim of a bound in words ("over 20 %").
     pub fn bound(&self, claim: &str, side: Side, limit: f64, ours: Option<f64>) -> Claim {
         let cell = Cell::new("", ours.into_iter().collect());
         self.settled(bound(self.name, claim, side, limit, &[cell]))
     }
 
-    /// A sentence of order; each cell by how much it holds.
+    /// A claim about an order; each cell holds the margin.
     pub fn direction(&self, claim: &str, cells: &[(&str, Option<f64>)]) -> Claim {
         let cells = cells.iter().map(|(name, by)| Cell::new(*name, by.iter().copied().collect()));
         self.settled(direction(self.name, claim, &cells.collect::<Vec<Cell>>()))
     }
 
-    /// The claim, where the tables allow.
+    /// Settles the claim, as far as the tables allow.
     fn settled(&self, claim: Claim) -> Claim {
         match self.basis {
             Basis::Whole => claim,

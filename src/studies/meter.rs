@@ -1,9 +1,9 @@
 //! The amount that is added up over tasks: CPU time, GPU time or memory time, under one of several
 //! definitions.
 //!
-//! In: the user's choice. Out: a [`Meter`], which says what is read, the unit of its sums, and
-//! whether a lake can answer. Definitions are never mixed within one sum. Every sum over tasks and
-//! time (a ledger, usage by user, load over time) can use a meter.
+//! In: the user's choice. Out: a [`Meter`], which determines what is read, the unit of its sums,
+//! and whether a lake has the data. Definitions are never mixed within one sum. Every sum over
+//! tasks and time (a ledger, usage by user, load over time) can use a meter.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// The name on the command line, and of the column that holds it.
+    /// The name on the command line, and of its column.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -38,7 +38,7 @@ impl Resource {
         }
     }
 
-    /// What its sums are, in words.
+    /// The noun for its sums.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Cpu => "CPU time",
@@ -47,7 +47,7 @@ impl Resource {
         }
     }
 
-    /// The same at the head of a title.
+    /// The same at the start of a title.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Cpu => "CPU time",
@@ -73,16 +73,19 @@ pub enum CpuDefinition {
     Requested,
     /// Running time, in task-seconds
     Slots,
-    /// GPUs requested (0.5 is half of one) times the time held, in GPU-seconds
+    /// Requested GPUs (0.5 is half a GPU) times the time for which they were held, in GPU-seconds
     GpuSlots,
 }
 
 impl CpuDefinition {
-    /// The unit of its sums in traces of a kind.
+    /// The unit of GPU time.
+    pub(crate) const GPU_UNIT: &'static str = "GPU-s";
+
+    /// The unit of its sums for a kind of trace.
     pub const fn unit(self, source: Source) -> &'static str {
         match (self, source) {
             (Self::Slots, _) => "task-s",
-            (Self::GpuSlots, _) => "GPU-s",
+            (Self::GpuSlots, _) => Self::GPU_UNIT,
             (Self::Requested | Self::Measured, source) if source.is_log() => "processor-s",
             (Self::Requested, Source::Rumen) => "slot-s",
             (
@@ -93,15 +96,15 @@ impl CpuDefinition {
         }
     }
 
-    /// Whether it reads what was used: `task_usage`, or the CPU time that a log tells.
+    /// Whether it reads use: `task_usage`, or the CPU time that a log records.
     pub const fn needs_usage(self) -> bool {
         matches!(self, Self::Measured | Self::Published)
     }
 
-    /// Refuses a lake without what the definition reads.
+    /// Refuses a lake without the data that the definition needs.
     ///
     /// # Errors
-    /// There is no `task_usage`, nor a log that records the CPU time of any job; or its kind of
+    /// There is no `task_usage`, and no log that records the CPU time of any job; or this kind of
     /// trace records no GPUs.
     pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
         if self == Self::GpuSlots {
@@ -134,7 +137,7 @@ impl fmt::Display for CpuDefinition {
 pub enum MemoryDefinition {
     /// Mean canonical (user-accessible) memory times length of the usage windows, inside attempts
     Canonical,
-    /// The same with the assigned memory: what the container had, used or not
+    /// The same for assigned memory: the memory of the container, whether it was used or not
     Assigned,
     /// Memory request times running time
     Requested,
@@ -143,8 +146,8 @@ pub enum MemoryDefinition {
 }
 
 impl MemoryDefinition {
-    /// The unit of its sums in traces of a kind: memory as a share of the largest machine's (NMU), or
-    /// as the log has it, times seconds.
+    /// The unit of its sums for a kind of trace: memory as a share of the largest machine's (NMU),
+    /// or as in the log, times seconds.
     pub const fn unit(self, source: Source) -> &'static str {
         match source {
             Source::Swf | Source::Gwf | Source::Slurm | Source::Mapped => "KiB-s",
@@ -162,7 +165,7 @@ impl MemoryDefinition {
         }
     }
 
-    /// Measured where the lake has a usage table, requested otherwise.
+    /// Measured if the lake has a usage table, requested otherwise.
     pub fn usual(lake: &Lake) -> Self {
         if lake.has(Table::TaskUsage) { Self::Canonical } else { Self::Requested }
     }
@@ -179,7 +182,7 @@ impl fmt::Display for MemoryDefinition {
     }
 }
 
-/// What is added up, and by which definition.
+/// The quantity that is added up, and its definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -197,10 +200,10 @@ impl Default for Meter {
 }
 
 impl Meter {
-    /// CPU time as the paper of 2017 defines it, which knows jobs only.
+    /// CPU time as the paper of 2017 defines it, with nothing smaller than a job.
     pub const PUBLISHED: Self = Self::Cpu(CpuDefinition::Published);
 
-    /// What is added up.
+    /// The resource that is added up.
     pub const fn resource(self) -> Resource {
         match self {
             Self::Cpu(CpuDefinition::GpuSlots) => Resource::Gpu,
@@ -209,7 +212,7 @@ impl Meter {
         }
     }
 
-    /// The name of the columns and keys of its sums: what `--cpu` or `--memory` chose.
+    /// The name of its columns and keys: the value of `--cpu` or `--memory`.
     pub const fn column(self) -> &'static str {
         match self {
             Self::Cpu(_) => "cpu",
@@ -217,8 +220,8 @@ impl Meter {
         }
     }
 
-    /// Whether attempts of a kind of trace say nothing of it: so many, so many of them without a
-    /// request, and so many with the CPU time that they used.
+    /// Whether the attempts of a trace have no data for it, from the counts of attempts, of those
+    /// without a request, and of those with a recorded CPU time.
     pub const fn is_silent(self, source: Source, attempts: [u64; 3]) -> bool {
         let [attempts, without_request, with_cpu_time] = attempts;
         let is_of_requests = match self {
@@ -230,7 +233,7 @@ impl Meter {
         is_of_requests && 0 < attempts && without_request == attempts && with_cpu_time == 0
     }
 
-    /// What an attempt asks for of it, where that is known.
+    /// The request of an attempt for the resource, if known.
     pub const fn request_of(self, attempt: &Attempt) -> Option<f32> {
         match self.resource() {
             Resource::Cpu => attempt.cpu_request,
@@ -239,7 +242,7 @@ impl Meter {
         }
     }
 
-    /// The unit of its sums in traces of a kind.
+    /// The unit of its sums for a kind of trace.
     pub const fn unit(self, source: Source) -> &'static str {
         match self {
             Self::Cpu(cpu) => cpu.unit(source),
@@ -247,7 +250,7 @@ impl Meter {
         }
     }
 
-    /// Whether it reads what was used.
+    /// Whether it reads use.
     pub const fn needs_usage(self) -> bool {
         match self {
             Self::Cpu(cpu) => cpu.needs_usage(),
@@ -255,7 +258,7 @@ impl Meter {
         }
     }
 
-    /// What is read of each task besides its events.
+    /// What is read for each task besides its events.
     pub const fn usage(self) -> Usage {
         match self {
             Self::Cpu(CpuDefinition::GpuSlots) => Usage::Gpus,
@@ -269,11 +272,11 @@ impl Meter {
         }
     }
 
-    /// Refuses a lake without what the definition reads.
+    /// Refuses a lake without the data that the definition needs.
     ///
     /// # Errors
-    /// There is no `task_usage`, nor (for measured CPU) a log that records what its jobs used; or
-    /// its kind of trace records no GPUs.
+    /// There is no `task_usage`, and (for measured CPU) no log that records what its jobs used; or
+    /// this kind of trace records no GPUs.
     pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
         match self {
             Self::Cpu(cpu) => cpu.check(lake),

@@ -18,6 +18,7 @@ pub mod machines;
 pub mod mandai;
 pub mod meter;
 pub mod monthly;
+pub mod named;
 pub mod of_facts;
 pub mod outcomes;
 pub mod predict;
@@ -29,7 +30,7 @@ pub mod selection;
 mod sums;
 
 /// The `share` quantile of ascending values by the estimator R-7 (linear between the two nearest
-/// order statistics); `None` of nothing.
+/// order statistics); `None` if there are no values.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -1,9 +1,8 @@
 //! The studies from facts instead of from the lake, for `--engine polars` and `spark`.
 //!
-//! In: answers of the queries, from any engine. Out: the same [`Study`] and [`Samples`] as the
-//! folds give, so all later code is the same. Sums are of CPU-seconds rounded per task, where the
-//! folds add exact amounts: they agree to about 15 digits. Of the kill rules only that of events
-//! has a query.
+//! In: answers of the queries, from any engine. Out: the same [`Study`] and [`Samples`] as from the
+//! folds, so all later code is the same. CPU-seconds are rounded per task here, while the folds add
+//! exact amounts: both agree to about 15 digits. The only kill rule with a query is `events`.
 
 use rustc_hash::FxHashMap;
 
@@ -23,15 +22,15 @@ use crate::lake::Lake;
 use crate::schema::Table;
 use crate::units::CpuTime;
 
-/// Whether the facts are enough to apply a rule: only the rule of events, without spared groups.
+/// Whether the facts are enough to apply a rule: only `events` without spared groups.
 fn can_tell(rule: &RuleGrid) -> bool {
     rule.rule == Rule::Events && rule.and.is_empty() && rule.spare.is_empty()
 }
 
-/// Refuses what no query of the facts answers.
+/// Refuses settings that no query can answer.
 ///
 /// # Errors
-/// Something of that kind is asked.
+/// The settings need something else.
 pub fn check(lake: &Lake, asked: &Asked) -> Result<(), Usage> {
     let refused = |text: &str| Err(Usage(text.to_owned()));
     if asked.meter == Meter::Cpu(CpuDefinition::Measured) && lake.source().is_log() {
@@ -87,8 +86,8 @@ pub fn queries_of_study(lake: &Lake, asked: &Asked) -> Vec<&'static str> {
     needed
 }
 
-/// A study of the facts of [`queries_of_study`]; its rules are such as [`check`] allows, and
-/// their grids the thresholds of the queries.
+/// The study from the facts of [`queries_of_study`]; [`check`] must accept its rules, and their
+/// grids must be the thresholds of the queries.
 pub fn study(facts: &Facts, lake: &Lake, windows: Windows, asked: &Asked) -> Study {
     let known = if facts.has("q01") { Jobs::of_facts(facts.of("q01")) } else { Jobs::default() };
     let mut study = Study::new(lake, asked);
@@ -144,7 +143,7 @@ pub fn study(facts: &Facts, lake: &Lake, windows: Windows, asked: &Asked) -> Stu
     study
 }
 
-/// A row per job, those that `job_events` does not know behind the others.
+/// A row per job, with jobs that are not in `job_events` last.
 struct JobRows<'a> {
     all: Vec<JobRow<'a>>,
     known: &'a Jobs,
@@ -165,23 +164,23 @@ impl<'a> JobRows<'a> {
     }
 }
 
-/// Where the facts hold what a meter adds up.
+/// The columns of the facts that hold the amount of a meter.
 struct Columns {
     query: &'static str,
-    /// Inside attempts.
+    /// The amount inside attempts.
     inside: &'static str,
-    /// What of it lies in attempts that are closed with their job.
+    /// The part of it in attempts closed with their job.
     closed: &'static str,
-    /// Where usage windows are read.
+    /// The columns of usage windows, if the meter reads them.
     measured: Option<Measured>,
 }
 
-/// Where the facts hold what usage windows say.
+/// The columns of the facts about usage windows.
 struct Measured {
     query: &'static str,
-    /// Outside of attempts.
+    /// The amount outside of attempts.
     outside: &'static str,
-    /// How many windows have no number.
+    /// The number of windows without a value.
     without: &'static str,
 }
 
@@ -194,8 +193,8 @@ fn columns_of(meter: Meter) -> Columns {
         measured: Some(Measured { query, outside, without }),
     };
     match meter {
-        // Questions that no query answers are refused before any fact is computed: GPUs, and below
-        // the use that a log records.
+        // GPUs (and, below, the use that a log records) are refused before any fact is computed: no
+        // query has them.
         Meter::Cpu(CpuDefinition::Slots | CpuDefinition::GpuSlots) => {
             of("q05", "slots_s", "closed_slots_s")
         }
@@ -228,7 +227,7 @@ fn columns_of(meter: Meter) -> Columns {
     }
 }
 
-/// What is added up of each task inside its attempts.
+/// The amount of each task inside its attempts.
 fn spent_of(facts: &Facts, meter: Meter) -> FxHashMap<(i64, i64), CpuTime> {
     let columns = columns_of(meter);
     let fact = facts.of(columns.query);
@@ -260,7 +259,7 @@ fn add_attempts(study: &mut Study, facts: &Facts, windows: Windows) {
     }
 }
 
-/// What each threshold would have done.
+/// Adds what each threshold would have done.
 fn add_kills(
     rows: &mut JobRows<'_>,
     facts: &Facts,
@@ -274,7 +273,7 @@ fn add_kills(
         Meter::Cpu(CpuDefinition::Measured | CpuDefinition::Published) => {
             ("q12", "saved_measured_s")
         }
-        Meter::Memory(_) => unreachable!("no query says what memory a kill saves"),
+        Meter::Memory(_) => unreachable!("no query has the memory that a kill saves"),
     };
     let keys = |fact: Fact<'_>| -> Vec<(i64, i64, i64)> {
         let tasks = fact.ints("job_id").iter().zip(fact.ints("task_index"));
@@ -323,7 +322,7 @@ pub fn queries_of_samples(lake: &Lake, what: What, split: Split) -> Vec<&'static
     needed
 }
 
-/// The same from the facts of [`queries_of_samples`].
+/// Samples from the facts of [`queries_of_samples`].
 pub fn samples(facts: &Facts, windows: Windows, what: What, split: Split) -> Samples {
     let jobs = if facts.has("q01") { Jobs::of_facts(facts.of("q01")) } else { Jobs::default() };
     let mut collector = Collector::new(&jobs, windows, split);
@@ -371,7 +370,7 @@ pub fn samples(facts: &Facts, windows: Windows, what: What, split: Split) -> Sam
     collector.finish(left_out)
 }
 
-/// How many attempts each task has.
+/// The number of attempts of each task.
 fn counts_of(attempts: Fact<'_>) -> FxHashMap<(i64, i64), i64> {
     let mut counts: FxHashMap<(i64, i64), i64> = FxHashMap::default();
     for (&job, &task) in attempts.ints("job_id").iter().zip(attempts.ints("task_index")) {
@@ -389,9 +388,9 @@ struct TaskFact {
     first_event_us: i64,
     submit_us: Option<i64>,
     is_open: bool,
-    /// What became of it by its own last event.
+    /// Its outcome by its own last event.
     own_end: u8,
-    /// When it finished, if that was its end.
+    /// When it finished, if it ended so.
     finish_us: Option<i64>,
     wait: Option<Wait>,
 }
@@ -408,7 +407,7 @@ impl TaskFact {
             move |(row, ((((priority, submit_us), (outcome, ended_us)), wait), is_open))| Self {
                 job_id: jobs[row],
                 task_index: tasks[row],
-                // As the fold takes it where the log has none.
+                // The default of the fold for logs without priorities.
                 priority: Some(priority.map_or(0, |priority| i32::try_from(priority).unwrap_or(0))),
                 events: fact.ints("event_count")[row],
                 first_event_us: firsts[row],

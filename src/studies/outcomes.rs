@@ -4,6 +4,7 @@
 //! [`Classification`] whose counts add up to the number of jobs or tasks. The order of rows is
 //! fixed: the published classes first, then by descending count.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +13,7 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::facts::events::Event;
@@ -20,7 +21,7 @@ use crate::facts::jobs;
 use crate::facts::window::Windows;
 
 /// How outcomes are defined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Classes {
@@ -40,7 +41,7 @@ impl Classes {
         }
     }
 
-    /// Every outcome of this classification, in the order in which it is shown.
+    /// Every outcome of this classification, in display order.
     pub const fn outcomes(self) -> &'static [&'static str] {
         match self {
             Self::Sequence => &["finished", "failed", "killed", "running", "other"],
@@ -50,7 +51,7 @@ impl Classes {
         }
     }
 
-    /// The event sequence that stands for an outcome.
+    /// The event sequence of an outcome.
     fn sequence_of(self, outcome: &str) -> Option<&'static str> {
         match (self, outcome) {
             (Self::Sequence, "finished") => Some("014"),
@@ -89,9 +90,10 @@ impl FromStr for Classes {
 }
 
 /// One line of a classification.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct OutcomeRow {
-    /// The event sequence; none where an outcome has many.
+    /// The event sequence; `None` if the outcome has many.
     pub sequence: Option<String>,
     /// The outcome.
     pub outcome: String,
@@ -101,12 +103,12 @@ pub struct OutcomeRow {
     pub share: f64,
 }
 
-/// One line of a classification that is split by the reasons of ends.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One line of a classification that is split by end reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReasonRow {
     /// The outcome.
-    pub outcome: &'static str,
-    /// Why it ended, in the log's own word; none while it is open.
+    pub outcome: Cow<'static, str>,
+    /// Why it ended, in the log's wording; `None` while it is open.
     pub end_reason: Option<String>,
     /// Jobs or tasks.
     pub count: u64,
@@ -114,7 +116,7 @@ pub struct ReasonRow {
     pub share: f64,
 }
 
-/// Counts by outcome (as its place among [`Classes::outcomes`]) and reason as rows, in the order of
+/// Rows from counts by outcome (its position in [`Classes::outcomes`]) and reason, in the order of
 /// outcomes and then by falling count.
 pub fn reason_rows(
     counts: BTreeMap<(usize, Option<String>), u64>,
@@ -124,7 +126,7 @@ pub fn reason_rows(
     let mut rows: Vec<(usize, ReasonRow)> = counts
         .into_iter()
         .map(|((place, end_reason), count)| {
-            let (outcome, share) = (classes.outcomes()[place], ratio(count, total));
+            let (outcome, share) = (classes.outcomes()[place].into(), ratio(count, total));
             (place, ReasonRow { outcome, end_reason, count, share })
         })
         .collect();
@@ -132,27 +134,27 @@ pub fn reason_rows(
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// How many jobs or tasks had which outcome.
+/// The number of jobs or tasks per outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Classification {
     /// One row per outcome.
     pub rows: Vec<OutcomeRow>,
     /// All jobs or tasks.
     pub total: u64,
-    /// Every exact sequence, by falling count; the rows behind `other` among them.
+    /// Every exact sequence by falling count, including those behind `other`.
     pub sequences: Vec<OutcomeRow>,
-    /// Those whose first event lies before the window (at time 0).
+    /// Jobs or tasks whose first event lies before the window (at time 0).
     pub left_censored: u64,
-    /// Those that are open at the window's end.
+    /// Jobs or tasks open at the window's end.
     pub censored: u64,
 }
 
-/// The window that jobs or tasks are seen in.
+/// The window in which jobs or tasks are observed.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Where the windows of the lake begin.
+    /// The windows of the lake.
     pub windows: Windows,
-    /// Where the one asked about ends, µs.
+    /// The end of the window in question, µs.
     pub end_us: i64,
 }
 
@@ -178,7 +180,7 @@ impl Counter {
             Classes::Sequence => jobs::SEQUENCE_OUTCOMES[usize::from(jobs::by_sequence(events))],
             Classes::Terminal => jobs::TERMINAL_OUTCOMES[usize::from(jobs::by_terminal(events))],
         };
-        // The key is written into the same memory each time: almost all sequences are known.
+        // The key is written into a reused buffer: almost all sequences are known.
         self.scratch.clear();
         jobs::write_sequence(events, &mut self.scratch);
         match self.seen.get_mut(self.scratch.as_str()) {
@@ -194,7 +196,7 @@ impl Counter {
         self.censored += u64::from(!is_ended || window.end_us < last_us);
     }
 
-    /// Adds what another counter has counted.
+    /// Adds the counts of another counter.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.left_censored += other.left_censored;
@@ -206,14 +208,14 @@ impl Counter {
     }
 
     fn into_counts(mut self) -> BTreeMap<(String, String), u64> {
-        // One sequence has one outcome, and the order is that of an ordered map.
+        // A sequence has one outcome; the ordered map fixes the order.
         for (sequence, (outcome, count)) in self.seen.drain().collect::<BTreeMap<_, _>>() {
             *self.counts.entry((sequence, outcome.to_owned())).or_default() += count;
         }
         self.counts
     }
 
-    /// Counts the rows of a table of `q01` or `q02`.
+    /// Counts the rows of a table from `q01` or `q02`.
     pub fn add(&mut self, facts: &RecordBatch, classes: Classes, window: Window) {
         let text = |name: &str| {
             facts.column_by_name(name).expect("the query has this column").as_string::<i32>()

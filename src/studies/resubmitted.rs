@@ -1,8 +1,8 @@
-//! Whether failed and killed tasks have many events because they were submitted again.
+//! Whether failed and killed tasks have many events because they were resubmitted.
 //!
-//! In: a lake of a trace with events. Out: of the tasks with over three events, how many have a
-//! SUBMIT behind an event that had ended them (section 4.1 of the study of 2017). A task is failed or
-//! killed by the outcome of its job, or by its own last event: both are counted.
+//! In: a lake of a trace with events. Out: of the tasks with more than three events, how many have
+//! a SUBMIT after an event that ended them (section 4.1 of the study of 2017). A task counts as
+//! failed or killed by the outcome of its job, or by its own last event; both are counted.
 
 use rayon::prelude::*;
 
@@ -17,12 +17,12 @@ use crate::schema::{EventType, Table};
 /// Events of a task that is submitted, runs and ends; a long task has more.
 const EVENTS_OF_ONE_LIFE: usize = 3;
 
-/// Long tasks, and those of them that were submitted again.
+/// Long tasks, and how many of them were resubmitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LongTasks {
-    /// Tasks with over three events.
+    /// Tasks with more than three events.
     pub count: u64,
-    /// Those with a SUBMIT behind an end.
+    /// Long tasks with a SUBMIT after an end.
     pub submitted_again: u64,
 }
 
@@ -39,19 +39,19 @@ impl LongTasks {
         }
     }
 
-    /// The share that was submitted again, %; `None` where no task is long.
+    /// The share that was resubmitted, %; `None` if there are no long tasks.
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 tasks")]
     pub fn again_percent(self) -> Option<f64> {
         (0 < self.count).then(|| self.submitted_again as f64 / self.count as f64 * 100.0)
     }
 }
 
-/// Long tasks that failed or were killed, by the end that decides this.
+/// Long tasks that failed or were killed, by both definitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FailedOrKilled {
-    /// Of failed and killed jobs, by the sequence of the job.
+    /// Tasks of failed and killed jobs, by the sequence of the job.
     pub by_job: LongTasks,
-    /// Failed or killed by their own last event.
+    /// Tasks that failed or were killed by their own last event.
     pub by_own_end: LongTasks,
 }
 
@@ -70,7 +70,8 @@ fn is_submitted_again(events: &[Event]) -> bool {
     after_an_end.into_iter().any(|event| event.event_type == EventType::Submit)
 }
 
-/// Counts the long tasks of failed and killed jobs, and those that failed or were killed themselves.
+/// Counts the long tasks of failed and killed jobs, and those that failed or were killed
+/// themselves.
 pub fn long_tasks(lake: &Lake, windows: Windows) -> Result<FailedOrKilled, FactError> {
     lake.require(Table::TaskEvents)?;
     let rows = lake.expect_rows(&[Table::TaskEvents]);
@@ -86,7 +87,7 @@ pub fn long_tasks(lake: &Lake, windows: Windows) -> Result<FailedOrKilled, FactE
 }
 
 fn long_tasks_of(lake: &Lake, bucket: u32, windows: Windows) -> Result<FailedOrKilled, FactError> {
-    // "failed" and "killed" stand second and third in the outcomes of both classes.
+    // "failed" and "killed" are second and third in the outcomes of both classes.
     let is_bad = |outcome: u8| matches!(outcome, 1 | 2);
     let jobs = if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
     let mut counted = FailedOrKilled::default();

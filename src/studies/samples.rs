@@ -73,10 +73,10 @@ impl What {
         }
     }
 
-    /// How many of the stored amounts are one of the unit.
+    /// Number of stored amounts in one unit.
     pub fn per_unit(self) -> f64 {
         match self {
-            // Billionths of what was requested.
+            // Stored in billionths of the requested time.
             Self::Estimates => 1e7,
             _ if self.is_time() => 1e6,
             _ => 1.0,
@@ -88,12 +88,12 @@ impl What {
         self.unit() == "s"
     }
 
-    /// Whether the window's end can cut values off: times, and counts of what a task goes through.
+    /// Whether the window's end can cut values off: times, and counts of events or attempts.
     fn has_end(self) -> bool {
         self.is_time() || matches!(self, Self::EventsPerTask | Self::Attempts | Self::Estimates)
     }
 
-    /// What has one value each.
+    /// The thing that has one value each.
     pub const fn of(self) -> &'static str {
         match self {
             Self::JobDurations | Self::TasksPerJob | Self::JobSurvival => "jobs",
@@ -102,7 +102,7 @@ impl What {
         }
     }
 
-    /// Whether each task has a value that does not depend on what becomes of its job.
+    /// Whether each task has a value that does not depend on the outcome of its job.
     pub const fn is_of_tasks_alone(self) -> bool {
         matches!(self, Self::EventsPerTask | Self::Waiting | Self::Attempts | Self::Estimates)
     }
@@ -120,7 +120,7 @@ impl What {
     }
 }
 
-/// The group of a job or task; numbers come before names, in their order.
+/// The group of a job or task; numbers sort before names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// Nothing is grouped.
@@ -129,7 +129,7 @@ pub enum Group {
     Number(i32),
     /// A user.
     Name(String),
-    /// Not known.
+    /// The value is unknown.
     Unknown,
 }
 
@@ -147,25 +147,25 @@ impl fmt::Display for Group {
 /// Counted values by group and outcome.
 #[derive(Debug, Default)]
 pub struct Samples {
-    /// By group, and by the position of the outcome (unmatched after the last).
+    /// By group and position of the outcome (one past the last if unmatched).
     pub values: BTreeMap<(Group, usize), Counted>,
-    /// Tasks that began before the window and have no value for that reason.
+    /// Tasks that have no value because they began before the window.
     pub left_out: u64,
 }
 
 impl Samples {
-    /// The values of an outcome, whatever the group.
+    /// The values of an outcome in all groups.
     pub fn of_outcome(&self, outcome: usize) -> Counted {
         self.of(|key| key.1 == outcome)
     }
 
-    /// The values whose key `is_in` takes.
+    /// The values whose key `is_in` accepts.
     pub fn of(&self, is_in: impl Fn(&(Group, usize)) -> bool) -> Counted {
         let own = self.values.iter().filter(|(key, _)| is_in(key));
         own.map(|(_, values)| values.clone()).fold(Counted::default(), Counted::merge)
     }
 
-    /// Leaves out what the window's end cut off and returns how many that were.
+    /// Drops values that the window's end cut off, and returns their number.
     pub fn without_censored(&mut self) -> u64 {
         let count = |values: &Counted| values.count(Value::is_censored);
         let left_out = self.values.values().map(count).sum();
@@ -173,7 +173,7 @@ impl Samples {
         left_out
     }
 
-    /// Keeps waits that ended in this way.
+    /// Keeps the waits that ended in this way.
     pub fn keep_waits(&mut self, waits: Waits) {
         let is_kept = |value: Value| match waits {
             Waits::All => true,
@@ -183,7 +183,7 @@ impl Samples {
         self.values.values_mut().for_each(|values| values.retain(is_kept));
     }
 
-    /// What reaches over the edges of the window.
+    /// The values that cross the edges of the window.
     pub fn censoring(&self, what: What) -> Censoring {
         let count = |is_in: fn(Value) -> bool| -> u64 {
             self.values.values().map(|values| values.count(is_in)).sum()
@@ -209,30 +209,30 @@ impl Samples {
     }
 }
 
-/// Whose end decides among which values one counts.
+/// Whose end decides the outcome of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutcomeOf {
     /// The outcome of the job.
     #[default]
     Job,
-    /// The last event of the task itself, unless a SUBMIT or SCHEDULE follows it; of values
-    /// [of tasks alone](What::is_of_tasks_alone), and told by [`Classes::Terminal`].
+    /// The last event of the task itself, unless a SUBMIT or SCHEDULE follows it. Only for values
+    /// [of tasks alone](What::is_of_tasks_alone), with the outcomes of [`Classes::Terminal`].
     Task,
 }
 
-/// How values are spread: by which outcomes, and by what else.
+/// How values are split: by outcome, and by group.
 #[derive(Clone, Copy, Debug)]
 pub struct Split {
     /// How outcomes are defined.
     pub classes: Classes,
-    /// Whose outcomes.
+    /// Whose end decides.
     pub of: OutcomeOf,
-    /// What values are grouped by, if anything.
+    /// The key by which values are grouped, if any.
     pub group_by: Option<GroupBy>,
 }
 
 impl Split {
-    /// The outcome of a job, or that of a task by its own end, as positions.
+    /// The position of the outcome of a job, or of a task by its own end.
     fn outcome(self, job: Option<&Job>, own_end: Option<u8>) -> usize {
         if let (OutcomeOf::Task, Some(own_end)) = (self.of, own_end) {
             return usize::from(own_end);
@@ -306,12 +306,12 @@ fn collect_bucket(
         }
         (What::TasksPerJob, Some(tasks)) => collector.sizes(&sizes_of(tasks, windows)),
         (_, Some(tasks)) => tasks.for_each(|task| left_out += collector.task(task, what)),
-        (_, None) => unreachable!("what is counted per task reads the tasks"),
+        (_, None) => unreachable!("values per task read the tasks"),
     }
     Ok(collector.finish(left_out))
 }
 
-/// What the tasks of a job say of it.
+/// Data about a job from its tasks.
 #[derive(Clone, Copy, Default)]
 pub(super) struct JobSize {
     pub(super) tasks: i64,
@@ -335,7 +335,7 @@ fn is_before(task: &TaskView<'_>, windows: Windows) -> bool {
     task.events.first().is_some_and(|event| windows.has_begun_before(event.time_us))
 }
 
-/// How a wait ended, as it is counted.
+/// The flags of a wait, by how it ended.
 pub(super) fn edges_of(wait: Wait) -> Edges {
     Edges {
         is_left_censored: false,
@@ -354,11 +354,11 @@ pub enum Waits {
     All,
     /// Those that ended with the first attempt
     Started,
-    /// Those that ended with the task or its job, before any attempt
+    /// Those that ended with the task or its job, before the first attempt
     Ended,
 }
 
-/// Values on their way into samples.
+/// Collects values into samples.
 pub(super) struct Collector<'a> {
     jobs: &'a Jobs,
     windows: Windows,
@@ -381,7 +381,7 @@ impl<'a> Collector<'a> {
         self.values.entry(key).or_default().push(value);
     }
 
-    /// The same of a task, whose own end is a position in the outcomes of [`Classes::Terminal`].
+    /// Adds a task's value; its own end is a position in the outcomes of [`Classes::Terminal`].
     pub(super) fn push_task(&mut self, job_id: i64, priority: Option<i32>, own: (u8, Value)) {
         let jobs = self.jobs;
         let job = jobs.find(job_id).map(|position| &jobs.jobs[position]);
@@ -416,7 +416,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Measures a task; returns 1 for one that is left out for having begun before the window.
+    /// Measures a task; returns 1 if it is left out because it began before the window.
     fn task(&mut self, task: &TaskView<'_>, what: What) -> u64 {
         let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let begun = Edges {
@@ -441,7 +441,7 @@ impl<'a> Collector<'a> {
         0
     }
 
-    /// Measures the attempts of a task whose user requested a time.
+    /// Measures the attempts of a task with a requested time.
     fn estimates(&mut self, task: &TaskView<'_>, begun: Edges) {
         let Some(requested_us) = task.requested_us else { return };
         for attempt in task.attempts {
@@ -454,7 +454,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Shares of requested times are counted in billionths.
+/// Shares of requested times are stored in billionths.
 const BILLION: i128 = 1_000_000_000;
 
 /// Whether an attempt ran longer than requested, by its share of the requested time.

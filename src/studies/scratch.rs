@@ -1,6 +1,6 @@
-//! What a task spent, laid out over time, and what each kill rule would have saved of it.
+//! What a task spent over time, and what each kill rule would have saved of it.
 //!
-//! In: a task and what is asked. Out: its sums, added to the row of its job.
+//! In: a task and the settings. Out: its sums, added to the row of its job.
 
 use super::asked::{Asked, JobRow, KillStep};
 use super::meter::{CpuDefinition, MemoryDefinition, Meter};
@@ -9,7 +9,7 @@ use crate::facts::tasks::{Attempt, Spent, TaskView};
 use crate::schema::Source;
 use crate::units::CpuTime;
 
-/// Memory that is used again for each task.
+/// Buffers that are reused for each task.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) spent: Spent,
@@ -17,7 +17,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Lays out over time what the attempts of a task spent.
+    /// Computes what the attempts of a task spent over time.
     fn lay_out(&mut self, task: &TaskView<'_>, meter: Meter, source: Source) {
         use CpuDefinition::{GpuSlots, Measured, Published, Requested, Slots};
         match meter {

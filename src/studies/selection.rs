@@ -1,87 +1,91 @@
-//! How far the numbers of a sweep can be trusted: honest selection and bootstrap.
+//! How reliable the numbers of a sweep are: honest selection and bootstrap.
 //!
 //! In: the sums of a [`Study`]. Out: a rule and a parameter chosen on the first part of the trace
 //! and tested on the rest, and intervals from resampled jobs. A choice uses only jobs that had
 //! ended when it was made.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::asked::UNMATCHED;
 use super::fold::Study;
+use super::named::Named;
 use super::rules::RuleGrid;
 use super::sums::{PartSums, StepSums};
 use crate::units::{CpuTime, micros_to_seconds};
 
-/// How a rule with a parameter did on some jobs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The result of a rule with a parameter on some jobs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Score {
-    /// The rule; `never` for never killing.
+    /// The rule; `never` for no kills.
     pub rule: String,
-    /// The parameter; `None` for never killing.
+    /// The parameter; `None` for no kills.
     pub threshold: Option<i64>,
     /// Net CPU saved.
     pub net_cpu: f64,
     /// Finished jobs harmed.
     pub harmed_jobs: u64,
-    /// Net CPU less the price of the harmed jobs.
+    /// Net CPU minus the price of the harmed jobs.
     pub gain: f64,
 }
 
-/// 95 % intervals of a [`Score`] under resampling of jobs; in JSON as those of an [`Interval`].
+/// 95 % intervals of a [`Score`] under resampling of jobs; in JSON like those of an [`Interval`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Of the net CPU saved.
+    /// Interval of the net CPU saved.
     pub net_cpu: (f64, f64),
-    /// Of the finished jobs harmed.
+    /// Interval of the finished jobs harmed.
     pub harmed_jobs: (f64, f64),
-    /// Of the gain.
+    /// Interval of the gain.
     pub gain: (f64, f64),
 }
 
 /// A rule and its parameter, chosen on the past and scored on the future.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Choice {
-    /// What was chosen among: one rule, or all of them.
+    /// The candidates: one rule, or all of them.
     pub among: String,
-    /// The choice on the past, and how it did there.
+    /// The choice, and its result on the past.
     pub train: Score,
-    /// What it did in the future.
+    /// Its result on the future.
     pub test: Score,
-    /// How far that spreads under resampling of the jobs of the future, where that was asked for.
+    /// Intervals of that under resampling of future jobs, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_interval: Option<Spread>,
-    /// The best choice in hindsight, and what it would have done in the future.
+    /// The best choice in hindsight, and its result on the future.
     pub hindsight: Score,
 }
 
-/// The choices for a price of a harmed job.
-#[derive(Clone, Debug, Serialize)]
+/// The choices at a price per harmed job.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Selection {
-    /// Where the past ends, s of the trace clock.
+    /// End of the past, s of the trace clock.
     pub split_s: f64,
     /// The price of a harmed job, CPU-seconds.
     pub price: f64,
     /// Jobs with tasks loaded that had ended by the split.
     pub train_jobs: u64,
-    /// Jobs with tasks loaded that were submitted after it.
+    /// Jobs with tasks loaded that were submitted at or after the split.
     pub test_jobs: u64,
-    /// Those of them that finished.
-    pub test_finished_jobs: u64,
+    /// Those that finished.
+    pub test_finished_jobs: Option<u64>,
     /// The best parameter of each rule.
     pub rules: Vec<Choice>,
-    /// The best of all rules and parameters together.
+    /// The best of all rules and parameters.
     pub chosen: Choice,
 }
 
-/// The jobs with tasks loaded before and after the split: those that had ended by then, and those
-/// that were submitted from then on; `None` where the study was asked for no split.
+/// The numbers of jobs with tasks loaded that had ended by the split, and that were submitted from
+/// then on; `None` if the study has no split.
 pub fn sides(study: &Study) -> Option<(u64, u64)> {
     study.split.as_ref().map(|split| (split.past.jobs, split.future.jobs))
 }
 
-/// Chooses each rule's parameter, and the best of all rules, on jobs ended before the split for a
-/// `price` in CPU-seconds per harmed job, and scores the choices on jobs submitted from then on;
-/// `None` where the study was asked for no split.
+/// Chooses each rule's parameter, and the best of all rules, on jobs ended before the split, for a
+/// `price` in CPU-seconds per harmed job. Scores the choices on jobs submitted from then on. `None`
+/// if the study has no split.
 pub fn select(study: &Study, price: f64) -> Option<Selection> {
     let split = study.split.as_ref()?;
     let mut choices = Vec::new();
@@ -95,7 +99,7 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
         choices.push(choice(&rule.to_string(), &past, &future, |step| {
             spread((step < rule.grid.len()).then_some((rule_idx, step)))
         }));
-        // Never killing is every rule's last choice, and stands once at the end of all of them.
+        // Killing nothing is the last choice of every rule; it is added once, after all rules.
         all_past.extend_from_slice(&past[..rule.grid.len()]);
         all_future.extend_from_slice(&future[..rule.grid.len()]);
         places.extend((0..rule.grid.len()).map(|step| (rule_idx, step)));
@@ -107,7 +111,7 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
         price,
         train_jobs: split.past.jobs,
         test_jobs: split.future.jobs,
-        test_finished_jobs: split.future.finished_jobs,
+        test_finished_jobs: Some(split.future.finished_jobs),
         rules: choices,
         chosen: choice("all rules", &all_past, &all_future, |idx| spread(places.get(idx).copied())),
     })
@@ -129,7 +133,7 @@ fn choice(
     }
 }
 
-/// How far the score of a rule's parameter spreads; of never killing (no place) not at all.
+/// Intervals of the score of a rule's parameter; `None` for killing nothing (no position).
 fn spread(rounds: &[PartSums], place: Option<(usize, usize)>, price: f64) -> Option<Spread> {
     let score = |round: &PartSums| match place {
         Some((rule, step)) => figures_of(&round.rules[rule][step], price),
@@ -154,7 +158,7 @@ fn never() -> Score {
     Score { rule: "never".to_owned(), threshold: None, net_cpu: 0.0, harmed_jobs: 0, gain: 0.0 }
 }
 
-/// One score per parameter, and never killing last.
+/// One score per parameter, with no kills last.
 fn scores(sums: &[StepSums], rule: &RuleGrid, price: f64) -> Vec<Score> {
     let mut scores: Vec<Score> = sums
         .iter()
@@ -174,7 +178,8 @@ fn scores(sums: &[StepSums], rule: &RuleGrid, price: f64) -> Vec<Score> {
     scores
 }
 
-/// The largest gain; the most lenient parameter, or the later rule, where several are equal.
+/// The position of the largest gain; the most lenient parameter, or the later rule, if gains are
+/// equal.
 fn best(scores: &[Score]) -> usize {
     let mut best = scores.len() - 1;
     for (idx, score) in scores.iter().enumerate().rev() {
@@ -186,12 +191,12 @@ fn best(scores: &[Score]) -> usize {
 }
 
 /// Intervals of one parameter under resampling of jobs: 2.5 % and 97.5 % quantiles. In JSON
-/// each is two numbers, `<name>_low` and `<name>_high`, as in the columns of tables.
-#[derive(Clone, Debug)]
+/// each is two numbers, `<name>_low` and `<name>_high`, like the columns of tables.
+#[derive(Clone, Debug, Default)]
 pub struct Interval {
-    /// CPU saved by outcome, as a share of all CPU of the outcome; none where a resampling had
-    /// no CPU of it.
-    pub saved_share: Vec<(&'static str, Option<(f64, f64)>)>,
+    /// CPU saved by outcome, as a share of all CPU of the outcome; `None` if a resampling had no
+    /// CPU of it.
+    pub saved_share: Named<Option<(f64, f64)>>,
     /// Net CPU saved, as a share of the CPU of jobs that did not finish.
     pub net_share: Option<(f64, f64)>,
     /// Finished jobs harmed.
@@ -201,9 +206,9 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The bounds of what is saved of an outcome.
+    /// The interval of the share saved of an outcome.
     pub fn saved_share_of(&self, outcome: &str) -> Option<(f64, f64)> {
-        self.saved_share.iter().find(|(name, _)| *name == outcome)?.1
+        *self.saved_share.get(outcome)?
     }
 }
 
@@ -221,6 +226,36 @@ impl Serialize for Interval {
     }
 }
 
+impl<'de> Deserialize<'de> for Interval {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let all = Named::<Option<f64>>::deserialize(source)?;
+        let saved = all.iter().filter_map(|(name, _)| {
+            let outcome = name.strip_prefix("saved_share_")?.strip_suffix("_low")?;
+            Some((outcome.to_owned(), of_both(&all, &format!("saved_share_{outcome}"))))
+        });
+        Ok(Self {
+            saved_share: saved.collect(),
+            net_share: of_both(&all, "net_share"),
+            harmed_jobs: of_both(&all, "harmed_jobs"),
+            destroyed_cpu_share: of_both(&all, "destroyed_cpu_share"),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Spread {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let all = Named::<Option<f64>>::deserialize(source)?;
+        let of = |name: &str| of_both(&all, name).unwrap_or((f64::NAN, f64::NAN));
+        Ok(Self { net_cpu: of("net_cpu"), harmed_jobs: of("harmed_jobs"), gain: of("gain") })
+    }
+}
+
+/// The bounds that stand as `<name>_low` and `<name>_high`.
+fn of_both(all: &Named<Option<f64>>, name: &str) -> Option<(f64, f64)> {
+    let bound = |side: &str| *all.get(&format!("{name}_{side}"))?;
+    bound("low").zip(bound("high"))
+}
+
 impl Serialize for Spread {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let all =
@@ -234,7 +269,7 @@ fn low_and_high(name: &str, bounds: Option<(f64, f64)>) -> [(String, Option<f64>
     [(format!("{name}_low"), low), (format!("{name}_high"), high)]
 }
 
-/// The figures of a resampling, in the order in which [`intervals`] takes them out again.
+/// The values of a resampling, in the order in which [`intervals`] reads them.
 fn figures(draw: &PartSums) -> Vec<f64> {
     let share = |part: CpuTime, whole| part.share_of(whole).unwrap_or(f64::NAN);
     let lost: CpuTime = draw.totals[1..].iter().copied().sum();
@@ -249,7 +284,7 @@ fn figures(draw: &PartSums) -> Vec<f64> {
     figures
 }
 
-/// How far each parameter of each rule spreads under resampling; nothing where none was asked for.
+/// Intervals of each parameter of each rule under resampling; empty if none was requested.
 pub fn intervals(study: &Study) -> Vec<Vec<Interval>> {
     let Some(resampled) = &study.resampled else { return Vec::new() };
     let rounds: Vec<Vec<f64>> = resampled.rounds.iter().map(figures).collect();
@@ -270,7 +305,7 @@ pub fn intervals(study: &Study) -> Vec<Vec<Interval>> {
     rules.map(|rule| rule.grid.iter().map(|_| interval()).collect()).collect()
 }
 
-/// The 2.5 % and 97.5 % quantiles; none where a value is not known.
+/// The 2.5 % and 97.5 % quantiles; `None` if a value is unknown.
 fn bounds(values: &mut [f64]) -> Option<(f64, f64)> {
     if values.iter().any(|value| value.is_nan()) {
         return None;
@@ -324,7 +359,7 @@ mod tests {
         for (found, expected) in figures.iter().zip(strict.iter().chain(&lenient)) {
             assert!(found == expected || (found.is_nan() && expected.is_nan()), "{figures:?}");
         }
-        // At a price of 5 a harmed job, in two rounds of which the second draws it twice.
+        // At a price of 5 per harmed job, in two rounds; the second draws the job twice.
         let mut twice = PartSums::new(&asked);
         twice.add(&finished, 2);
         twice.add(&failed, 1);
@@ -337,7 +372,7 @@ mod tests {
         assert_eq!(found.gain, between(8.0 - 60.0 - 10.0, 8.0 - 30.0 - 5.0));
         assert_eq!(spread(&rounds, None, 5.0).unwrap().gain, (0.0, 0.0));
         assert_eq!(spread(&[], Some((0, 0)), 5.0), None);
-        // A job drawn twice counts twice, and two halves of the jobs are the whole.
+        // A job drawn twice counts twice, and two halves of the jobs make the whole.
         let (mut whole, mut half) = (PartSums::new(&asked), PartSums::new(&asked));
         whole.add(&finished, 2);
         half.add(&failed, 1);

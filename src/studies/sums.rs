@@ -1,8 +1,8 @@
 //! Sums over jobs, from which the tables of the outcome study are made.
 //!
-//! In: one [`JobRow`] after the other. Out: sums per outcome, per parameter of a rule, per side of a
-//! split and per resampling. They are exact, so two halves of the jobs can be added up apart and
-//! merged in any order.
+//! In: one [`JobRow`] after another. Out: sums per outcome, per parameter of a rule, per side of a
+//! split and per resampling. They are exact, so two halves of the jobs can be added up separately
+//! and merged in any order.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::asked::{Asked, JobRow, KillStep};
 use crate::units::CpuTime;
 
-/// Harmed jobs that are named per parameter, those that lose most first.
+/// Most harmed jobs that are listed per parameter, by falling loss.
 pub(super) const HARMED_NAMED: usize = 25;
 
 /// Sums over jobs by the values of their groups and the position of their outcome.
@@ -26,7 +26,7 @@ pub(super) struct LedgerSum {
     pub(super) jobs_with_tasks: u64,
     pub(super) tasks: u64,
     pub(super) cpu: CpuTime,
-    /// CPU of the job with most.
+    /// CPU of the largest job.
     pub(super) largest: CpuTime,
 }
 
@@ -84,11 +84,11 @@ pub struct HarmedJob {
     pub job_name: Option<String>,
     /// Its condemned tasks.
     pub condemned_tasks: u64,
-    /// What they had used up to the kill.
+    /// CPU that they had used up to the kill.
     pub destroyed_cpu: f64,
 }
 
-/// Sums that one parameter adds up over jobs.
+/// The sums of one parameter over jobs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct StepSums {
     pub(super) tasks: Vec<u64>,
@@ -113,7 +113,7 @@ impl StepSums {
         }
     }
 
-    /// Adds what happens to a job that counts `times`.
+    /// Adds the effect on a job, `times` times.
     pub(super) fn add(&mut self, row: &JobRow<'_>, step: &KillStep, times: u32) {
         self.tasks[row.outcome] += step.tasks * u64::from(times);
         self.at_end[row.outcome] += step.at_end * u64::from(times);
@@ -136,18 +136,18 @@ impl StepSums {
         self.harmed_jobs_cpu += other.harmed_jobs_cpu;
     }
 
-    /// Saved in jobs that did not finish, less what was destroyed in those that did.
+    /// CPU saved in jobs that did not finish, minus CPU destroyed in finished jobs.
     pub(super) fn net(&self) -> CpuTime {
         self.saved[1..].iter().copied().sum::<CpuTime>() - self.destroyed
     }
 }
 
-/// Adds sums one by one.
+/// Adds `others` to `sums`, element by element.
 pub(super) fn add_all(sums: &mut [CpuTime], others: &[CpuTime]) {
     sums.iter_mut().zip(others).for_each(|(sum, &other)| *sum += other);
 }
 
-/// What the one job adds that adds most, to each sum of a parameter.
+/// For each sum of a parameter, the largest contribution of a single job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Largest {
     pub(super) saved: Vec<CpuTime>,
@@ -177,7 +177,7 @@ impl Largest {
     }
 }
 
-/// What each parameter of a rule adds up over jobs.
+/// The sums of each parameter of a rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RuleSums {
     pub(super) steps: Vec<StepSums>,
@@ -187,7 +187,7 @@ pub(super) struct RuleSums {
     pub(super) harmed: Vec<Harmed>,
 }
 
-/// Harmed jobs, of which no more are kept than are named.
+/// Harmed jobs; only those that are listed are kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Harmed {
     pub(super) jobs: Vec<HarmedJob>,
@@ -208,7 +208,7 @@ impl Harmed {
         }
     }
 
-    /// Sorts them, those that lose most first, and drops those that are not named.
+    /// Sorts them by falling loss, and drops those that are not listed.
     pub(super) fn cut(&mut self) {
         self.jobs.sort_by(|one, other| {
             let by_cpu = other.destroyed_cpu.total_cmp(&one.destroyed_cpu);
@@ -257,15 +257,15 @@ pub(super) struct SplitSums {
     pub(super) split_us: i64,
     pub(super) past: PartSums,
     pub(super) future: PartSums,
-    /// The future under resampling, where that was asked for.
+    /// The future under resampling, if requested.
     pub(super) resampled: Option<Resampled>,
 }
 
-/// Sums over some of the jobs with tasks loaded, each as often as it counts.
+/// Sums over some of the jobs with tasks loaded, with multiplicity.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PartSums {
     pub(super) jobs: u64,
-    /// Those that finished.
+    /// Jobs that finished.
     pub(super) finished_jobs: u64,
     /// All CPU, by outcome.
     pub(super) totals: Vec<CpuTime>,
@@ -300,7 +300,7 @@ impl PartSums {
     }
 }
 
-/// Sums over the jobs of a group, with the job that adds most to each.
+/// Sums over the jobs of a group, with the largest contribution of a single job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct GroupSums {
     pub(super) all: PartSums,
@@ -337,7 +337,7 @@ impl SplitSums {
     }
 
     pub(super) fn add(&mut self, row: &JobRow<'_>) {
-        // Of a job without tasks in the loaded parts the rules can say nothing.
+        // Rules cannot judge a job without tasks in the loaded parts.
         let Some(job) = row.job.filter(|_| 0 < row.task_count) else { return };
         if job.is_ended() && job.last_event_us < self.split_us {
             self.past.add(row, 1);
@@ -359,9 +359,8 @@ impl SplitSums {
     }
 }
 
-/// Sums under resampling of jobs (Poisson bootstrap: in each round a job counts a Poisson(1)
-/// number of times, the same one for every rule). The numbers follow from the seed and the job's
-/// id alone.
+/// Sums under resampling of jobs (Poisson bootstrap: in each round a job counts a Poisson(1) number
+/// of times, the same number for every rule). The numbers depend only on the seed and the job's id.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Resampled {
     pub(super) seed: u64,
@@ -369,7 +368,7 @@ pub(super) struct Resampled {
 }
 
 impl Resampled {
-    /// None where no rounds were asked for.
+    /// `None` if no rounds were requested.
     pub(super) fn of(asked: &Asked) -> Option<Self> {
         let rounds = || vec![PartSums::new(asked); asked.rounds];
         (0 < asked.rounds).then(|| Self { seed: asked.seed, rounds: rounds() })

@@ -1,8 +1,9 @@
-//! What one task adds to the ground truth: attempts, CPU pieces, crossings, quality counts.
+//! The contribution of one task to the ground truth: attempts, CPU pieces, crossings, quality
+//! counts.
 //!
 //! In: the events and usage windows of a task as written. Out: changes to the [`Tally`] and to the
 //! sums of its job. The rules are the definitions in `reports/sessions/definitions.md`, applied to
-//! the plan; the analysis has its own code for them, and the two must agree to the last bit.
+//! the plan; the analysis has separate code for them, and the two must agree to the last bit.
 //!
 //! ```text
 //!  attempts        |------------|      |---------------|
@@ -21,7 +22,7 @@ use super::tally::{Tally, bump};
 use super::timeline::TaskEvent;
 use super::units::{ExactCpu, exact_rate};
 
-/// From SCHEDULE to the next terminal event, or to the next SCHEDULE, or to the close.
+/// From SCHEDULE to the next terminal event or SCHEDULE, or to the close of the trace.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Attempt {
     pub(super) start: i64,
@@ -40,11 +41,11 @@ pub(super) struct UsageWindow {
     pub(super) end: i64,
     pub(super) machine: u64,
     pub(super) rate: Option<f32>,
-    /// Whether the row stands twice in the file.
+    /// Whether the row is in the file twice.
     pub(super) is_doubled: bool,
 }
 
-/// Returns the attempts of a task; open ones end at `close`. They never overlap.
+/// Returns the attempts of a task, which never overlap; open ones end at `close`.
 pub(super) fn attempts_of(events: &[TaskEvent], close: i64) -> Vec<Attempt> {
     let mut attempts: Vec<Attempt> = Vec::new();
     let mut is_open = false;
@@ -70,7 +71,7 @@ pub(super) fn attempts_of(events: &[TaskEvent], close: i64) -> Vec<Attempt> {
     attempts
 }
 
-/// Books a task that has events.
+/// Adds a task with events to the tally.
 pub(super) fn book_task(
     tally: &mut Tally,
     sums: &mut JobSums,
@@ -98,7 +99,7 @@ pub(super) fn book_task(
     sums.add_task(events, &cpu);
 }
 
-/// Books usage of a task that has no events: all of it is outside attempts.
+/// Adds usage of a task without events: all of it is outside attempts.
 pub(super) fn book_stray_usage(tally: &mut Tally, sums: &mut JobSums, windows: &[UsageWindow]) {
     let (_, outside) = measured_pieces(&[], windows);
     sums.outside += outside;
@@ -108,8 +109,8 @@ pub(super) fn book_stray_usage(tally: &mut Tally, sums: &mut JobSums, windows: &
     tally.stray_tasks += u64::from(!windows.is_empty());
 }
 
-/// Returns the parts of the windows that lie in attempts, and the CPU of what does not. A row that
-/// stands twice counts twice.
+/// Returns the parts of the windows inside attempts, and the CPU outside. A row that is in the file
+/// twice counts twice.
 fn measured_pieces(attempts: &[Attempt], windows: &[UsageWindow]) -> (Vec<Piece>, ExactCpu) {
     let mut pieces = Vec::with_capacity(windows.len());
     let mut outside = 0;

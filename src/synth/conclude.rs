@@ -1,4 +1,4 @@
-//! Turns the tally into the truth: names for positions, seconds for exact sums.
+//! Turns the tally into the truth: positions become names, exact sums become seconds.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ pub(super) fn conclude(scene: &Scene, mut tally: Tally, parts: PartsWritten) -> 
     }
 }
 
-/// Names the values of a list of classes.
+/// Maps names of classes to their values.
 fn named<T: Copy>(names: &[&str], values: &[T]) -> BTreeMap<String, T> {
     names.iter().zip(values).map(|(name, value)| ((*name).to_owned(), *value)).collect()
 }
@@ -83,7 +83,7 @@ fn with_every_class(mut outcomes: Outcomes) -> Outcomes {
     outcomes
 }
 
-/// Names of the outcomes of a job, `unmatched` last.
+/// Names of the outcomes of a job, with `unmatched` last.
 fn sequence_outcomes() -> Vec<&'static str> {
     SEQUENCE_CLASSES.into_iter().chain(["unmatched"]).collect()
 }
@@ -138,9 +138,9 @@ fn durations(tally: &Tally) -> BTreeMap<String, Durations> {
         .collect()
 }
 
-/// Describes durations; `None` if there are none. Variance: (n Σx² − (Σx)²) / n², in whole numbers
-/// to the last step; n Σx² stays under 2^127 for ten million jobs of 29 days.
-#[expect(clippy::cast_precision_loss, reason = "the one rounding of exact sums")]
+/// Describes durations; `None` if there are none. The variance (n Σx² − (Σx)²) / n² uses whole
+/// numbers up to the last step; n Σx² stays below 2^127 for ten million jobs of 29 days.
+#[expect(clippy::cast_precision_loss, reason = "the only rounding of exact sums")]
 fn describe(values: &[(i64, bool)]) -> Option<Durations> {
     let mut sorted: Vec<i64> = values.iter().map(|(value, _)| *value).collect();
     sorted.sort_unstable();

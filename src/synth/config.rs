@@ -1,7 +1,7 @@
-//! The settings of the caller, and the window and time slices that follow from them.
+//! The settings of the caller, and the resulting window and time slices.
 //!
-//! In: a [`SynthConfig`]. Out: a checked [`Window`]. Everything else about the trace's shape is
-//! fixed in the modules that draw it.
+//! In: a [`SynthConfig`]. Out: a checked [`Window`]. All other properties of the trace are fixed in
+//! the modules that draw them.
 
 use std::path::Path;
 
@@ -10,32 +10,32 @@ use serde::{Deserialize, Serialize};
 use super::units::{DAY, HOUR, SECOND, float, float_of_count, micros, whole};
 use super::{SynthError, SynthErrorKind};
 
-/// The real trace: jobs, days, parts and machines.
+/// Jobs, days, parts and machines of the real trace.
 const REAL: (u64, f64, u32, u32) = (672_074, 29.0, 500, 12_500);
 
 /// The size and seed of a synthetic trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SynthConfig {
-    /// Seed of every random number; same seed, same bytes.
+    /// Seed of every random number; the same seed gives the same bytes.
     pub seed: u64,
     /// Jobs in `job_events`.
     pub job_count: u64,
     /// Length of the window in days, from one hour (1/24) up.
     pub days: f64,
-    /// Parts per sliced table. One part of one table per thread is held in memory.
+    /// Parts per sliced table. Each thread holds one part of one table in memory.
     pub part_count: u32,
-    /// Machines; 0 gives as many as carry the load the real trace's machines had.
+    /// Machines; 0 chooses as many as give each machine the same load as in the real trace.
     pub machine_count: u32,
     /// Whether `task_usage` is written. The other tables are the same with and without it.
     pub with_usage: bool,
-    /// Whether bad lines and odd files are planted; only in the form of 2011.
+    /// Whether bad lines and odd files are planted; only in the format of 2011.
     pub dirty: Dirty,
-    /// In what form it is written.
+    /// The format.
     #[serde(default)]
     pub form: Form,
 }
 
-/// The form of a trace. What happened is the same in each.
+/// The format of a trace. The events are the same in each format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
     /// CSV of the trace of 2011.
@@ -73,8 +73,9 @@ impl Default for SynthConfig {
 }
 
 impl SynthConfig {
-    /// A trace `factor` times the real one. Jobs and parts grow with the factor; days and machines
-    /// with its root, so that the load of a machine and the size of a part stay what they are.
+    /// A trace `factor` times as large as the real one. Jobs and parts grow with the factor; days
+    /// and machines grow with its square root, so that the load per machine and the size of a part
+    /// do not change.
     pub fn scale(factor: f64) -> Self {
         let (jobs, days, parts, machines) = REAL;
         let grow = |value: f64| whole((value * factor.max(0.0)).round()).max(1);
@@ -90,7 +91,7 @@ impl SynthConfig {
         }
     }
 
-    /// The number of machines, derived from the load where it was left open.
+    /// The number of machines, derived from the load if it is 0.
     pub(super) fn machines(&self) -> u32 {
         if self.machine_count > 0 {
             return self.machine_count;
@@ -100,7 +101,7 @@ impl SynthConfig {
         u32::try_from(whole(f64::from(machines) * load)).unwrap_or(u32::MAX).max(MACHINES_MIN)
     }
 
-    /// Checks the settings and returns the window they describe.
+    /// Checks the settings and returns the window.
     pub(super) fn window(&self, dir: &Path) -> Result<Window, SynthError> {
         let fail = |setting, found, expected| {
             Err(SynthError::new(dir, SynthErrorKind::Setting { setting, found, expected }))
@@ -129,7 +130,7 @@ const PARTS_MAX: u32 = 99_999;
 const JOBS_MAX: u64 = 10_000_000;
 const MACHINES_MIN: u32 = 20;
 
-/// The window starts 600 s after the trace's zero, as in the real trace.
+/// The window starts 600 s after time 0, as in the real trace.
 pub(super) const WINDOW_START: i64 = 600 * SECOND;
 
 /// The time span of the trace and its slices.
@@ -146,13 +147,13 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The last event of `job_events` and of `task_events`, planted by the first job. Knowing it
-    /// beforehand is what lets open attempts and jobs be closed while they are made.
+    /// The last event of `job_events` and of `task_events`, planted by the first job. Since it is
+    /// known in advance, open attempts and jobs can be closed while they are made.
     pub(super) const fn last_event(&self) -> i64 {
         self.end - SECOND
     }
 
-    /// The latest instant of any other task event; its job's end may follow within a second.
+    /// The latest instant of any other task event; the end of its job may follow within a second.
     pub(super) const fn task_limit(&self) -> i64 {
         self.end - 3 * SECOND
     }

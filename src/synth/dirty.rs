@@ -1,13 +1,13 @@
-//! Known bad lines, put among the good ones of a dirty trace.
+//! Known bad lines that are added to the good lines of a dirty trace.
 //!
-//! In: a good row. Out: the same row with exactly one fault, of a kind that `sources/` must reject
-//! by that name. Bad lines are additional: no good row is replaced, and the last line of a part is
-//! a good one.
+//! In: a good row. Out: the same row with exactly one fault, which `sources/` must reject under
+//! that name. Bad lines are additional: no good row is replaced, and the last line of a part is
+//! good.
 
 use super::draw::{Draws, Stream};
 use super::table::{Column, ColumnKind, Need, Table};
 
-/// Why a planted line cannot be read.
+/// The fault of a planted line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     TooFewColumns,
@@ -19,7 +19,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// The last one needs a column of event types.
+    /// All faults; the last one needs a column of event types.
     const ALL: [Self; 6] = [
         Self::TooFewColumns,
         Self::TooManyColumns,
@@ -45,14 +45,14 @@ impl Fault {
 /// Good rows per planted bad line, beyond the first.
 const ROWS_PER_FAULT: usize = 5_000;
 
-/// One good line in so many ends in CRLF.
+/// The share of good lines that end in CRLF.
 const CRLF_CHANCE: f64 = 0.005;
 
-/// The faults of one part, from last to first row, and the draws that make them.
+/// The faults of one part, from last to first row, and their random draws.
 pub(super) struct DirtyPart {
     table: Table,
     draws: Draws,
-    /// (row before which the bad line goes, fault), the next one last.
+    /// (row before which the bad line is inserted, fault); the next one is last.
     faults: Vec<(usize, Fault)>,
 }
 
@@ -74,13 +74,13 @@ impl DirtyPart {
         Self { table, draws, faults }
     }
 
-    /// Returns the next bad line that goes before `row`, with its line end.
+    /// Returns the next bad line to insert before `row`, with its line end.
     pub(super) fn line_before(&mut self, row: usize, text: &[u8]) -> Option<(Fault, Vec<u8>)> {
         let (_, fault) = self.faults.pop_if(|(at, _)| *at == row)?;
         Some((fault, broken(self.table, text, fault, &mut self.draws)))
     }
 
-    /// Whether this good line ends in CRLF.
+    /// Whether the next good line ends in CRLF.
     pub(super) fn ends_in_crlf(&mut self) -> bool {
         self.draws.chance(CRLF_CHANCE)
     }
@@ -126,7 +126,7 @@ fn broken(table: Table, row: &[u8], fault: Fault, draws: &mut Draws) -> Vec<u8> 
     line
 }
 
-/// Breaks whole numbers in every second row, floats in the others.
+/// Breaks whole numbers in about every second row, and floats in the others.
 fn draws_whole(row: &[u8]) -> bool {
     row.len().is_multiple_of(2)
 }

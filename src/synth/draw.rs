@@ -1,5 +1,5 @@
-//! Random draws. One stream per job (and per user, machine, part), so that what one of them draws
-//! never depends on another, on the number of threads, or on the tables that are written.
+//! Random draws. Each job (and user, machine, part) has a separate stream, so that draws never
+//! depend on other jobs, on the number of threads, or on the tables that are written.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal, Zipf};
 
 use super::units::{float_of_count, micros, whole};
 
-/// What a random stream is for; the number within it is that of the job, user, part, ...
+/// The purpose of a random stream; its number is that of the job, user, part, ...
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stream {
     Job,
@@ -28,7 +28,7 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// Opens stream `number` of a kind. The job's own stream is its number.
+    /// Opens stream `number` of a kind. For jobs it is the job's number.
     pub(super) fn new(seed: u64, stream: Stream, number: u64) -> Self {
         debug_assert!(number < 1 << 56, "the high byte names the kind of stream");
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -67,7 +67,7 @@ impl Draws {
         ((u128::from(self.bits()) * u128::from(count)) >> 64) as u64
     }
 
-    /// One of `items`, each as likely.
+    /// One of `items`, all equally likely.
     pub(super) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         let index = usize::try_from(self.below(items.len() as u64));
         &items[index.expect("an index of the slice fits")]
@@ -92,7 +92,7 @@ impl Draws {
         median * (sigma * normal).exp()
     }
 
-    /// Log-normal seconds, held in [low, high], in whole microseconds.
+    /// Log-normal seconds, clamped to [low, high], in whole microseconds.
     pub(super) fn span(&mut self, median: f64, sigma: f64, range: (f64, f64)) -> i64 {
         micros(self.lognormal(median, sigma).clamp(range.0, range.1))
     }

@@ -1,4 +1,4 @@
-//! The rules that read a sequence of events: classes, attempts, legal transitions, as defined in
+//! The rules for sequences of events: classes, attempts and legal transitions, as defined in
 //! `reports/sessions/definitions.md`.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub(super) fn sequence(events: impl Iterator<Item = Event>) -> String {
 /// Names of the classes of `sequence`, in the order of [`sequence_class`].
 pub(super) const SEQUENCE_CLASSES: [&str; 5] = ["finished", "failed", "killed", "running", "other"];
 
-/// The published classification: the exact sequences, everything else is `other`.
+/// The published classification: exact sequences; everything else is `other`.
 pub(super) fn sequence_class(sequence: &str) -> usize {
     match sequence {
         "014" => 0,
@@ -28,7 +28,7 @@ pub(super) fn sequence_class(sequence: &str) -> usize {
 pub(super) const TERMINAL_CLASSES: [&str; 7] =
     ["finished", "failed", "killed", "evicted", "lost", "pending", "running"];
 
-/// The class by the last event that is not an UPDATE: a terminal event, or what came after it.
+/// The class by the last event that is not an UPDATE: a terminal event, SUBMIT or SCHEDULE.
 pub(super) fn terminal_class(events: impl Iterator<Item = Event>) -> usize {
     events.fold(5, |class, event| match event {
         Event::Finish => 0,
@@ -47,7 +47,7 @@ pub(super) const fn has_ended(terminal_class: usize) -> bool {
     terminal_class < 5
 }
 
-/// Where a job or task stands in the trace's state machine.
+/// The state of a job or task in the trace's state machine.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Dead,
@@ -55,8 +55,8 @@ enum State {
     Running,
 }
 
-/// Counts the transitions the trace's state machine does not have, by name such as
-/// `EVICT while pending`. After one, the state is what the event says.
+/// Counts the transitions that the trace's state machine does not have, by name such as
+/// `EVICT while pending`. After such a transition, the event determines the state.
 pub(super) fn count_illegal(
     events: impl Iterator<Item = Event>,
     counts: &mut BTreeMap<String, u64>,
@@ -88,7 +88,7 @@ pub(super) fn count_illegal(
     }
 }
 
-/// Counts the groups of neighbouring events at one instant: all of them, and those after time 0.
+/// Counts the groups of consecutive events at one instant: all of them, and those after time 0.
 pub(super) fn count_ties(times: impl Iterator<Item = i64>) -> (u64, u64) {
     let (mut all, mut after_zero) = (0, 0);
     let (mut previous, mut in_group) = (None, false);

@@ -1,9 +1,9 @@
 //! Rows of the trace of 2011 in the export format of the trace of 2019: JSON, one object per line.
 //!
-//! In: lines of CSV as every other module makes them. Out: lines of JSON with the tables, names and
-//! numbers of v3, and among them what v2.1 does not have: QUEUE and ENABLE, demands as a list of
-//! the instance, histograms of CPU use, and alloc sets in which some jobs run, with the
-//! usage of those jobs once more. What a lake of jobs must leave out is counted.
+//! In: lines of CSV from the other modules. Out: lines of JSON with the tables, names and numbers
+//! of v3. They include what v2.1 does not have: QUEUE and ENABLE, constraints as a list of the
+//! instance, histograms of CPU use, and alloc sets in which some jobs run, with a second copy of
+//! the usage of those jobs. Lines that a lake of jobs must leave out are counted.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -15,13 +15,13 @@ use super::table::Table;
 use super::tally::bump;
 use super::text::push_g4;
 
-/// Alloc sets bear the id of the job that runs in them plus this.
+/// The id of an alloc set is that of the job in it plus this.
 const ALLOC_SET_IDS: u64 = 1_000_000_000_000;
 
-/// One job of so many runs in an alloc set, waits in a queue, keeps its tasks apart.
+/// One in this many jobs runs in an alloc set, waits in a queue, or keeps its tasks apart.
 const RARE: u64 = 8;
 
-/// The table as the trace of 2019 calls it; nothing for demands, which stand with the instances.
+/// The name of the table in the trace of 2019; `None` for constraints, which are in the instances.
 pub(super) const fn name_of(table: Table) -> Option<&'static str> {
     match table {
         Table::JobEvents => Some("collection_events"),
@@ -33,19 +33,19 @@ pub(super) const fn name_of(table: Table) -> Option<&'static str> {
     }
 }
 
-/// The job, task and time of a submit, and the demands that stand with it.
+/// The constraints of each submission, by job, task and time.
 type Demands = FxHashMap<(Vec<u8>, Vec<u8>, Vec<u8>), Vec<[String; 3]>>;
 
 /// Writes the lines of one part.
 pub(super) struct Exporter {
     table: Table,
     demands: Demands,
-    /// Lines that a lake of jobs leaves out, by what they are of.
+    /// Lines that a lake of jobs leaves out, by kind.
     pub(super) left_out: BTreeMap<String, u64>,
 }
 
 impl Exporter {
-    /// Of a part of `table`; the demands are those of its slice.
+    /// An exporter for a part of `table`; the constraints are those of its slice.
     pub(super) fn new(table: Table, demands: &SortedSlice) -> Self {
         let mut found = Demands::default();
         for line in demands.rows() {
@@ -57,7 +57,7 @@ impl Exporter {
         Self { table, demands: found, left_out: BTreeMap::new() }
     }
 
-    /// Appends what a row becomes.
+    /// Appends the lines for a row.
     pub(super) fn push(&mut self, row: &[u8], out: &mut Vec<u8>) {
         let fields = fields(row);
         match self.table {
@@ -82,7 +82,7 @@ impl Exporter {
                 line.raw("deleted", if fields[4] == b"1" { b"true" } else { b"false" });
                 line.end();
             }
-            Table::TaskConstraints => unreachable!("demands stand with the instances"),
+            Table::TaskConstraints => unreachable!("constraints are in the instances"),
         }
     }
 
@@ -142,7 +142,7 @@ impl Exporter {
         }
     }
 
-    /// The numbers of v3 that an event becomes: a submit is also queued and enabled.
+    /// The event numbers of v3 for an event: a submission is also queued and enabled.
     fn kinds(&mut self, job: u64, digit: u8) -> Vec<u8> {
         if digit != b'0' {
             return vec![number_of_2019(digit)];
@@ -185,7 +185,7 @@ impl Exporter {
     }
 }
 
-/// The fields of a line, which has no quotes.
+/// The fields of a line, which contains no quotes.
 fn fields(line: &[u8]) -> Vec<&[u8]> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.split(|&byte| byte == b',').collect()
@@ -245,7 +245,7 @@ impl<'o> Line<'o> {
         self.out.extend_from_slice(value);
     }
 
-    /// Hashes and digits need no escapes.
+    /// Writes a text without escapes, which hashes and digits do not need.
     fn text(&mut self, name: &str, value: &[u8]) {
         self.name(name);
         self.out.push(b'"');
@@ -259,7 +259,7 @@ impl<'o> Line<'o> {
         }
     }
 
-    /// What all events have.
+    /// Writes the fields that all events have.
     fn event(&mut self, time: &[u8], kind: u8, missing: &[u8], collection: u64, of: u8) {
         self.text("time", time);
         self.text("type", kind.to_string().as_bytes());
@@ -270,7 +270,7 @@ impl<'o> Line<'o> {
         }
     }
 
-    /// Where an instance is.
+    /// Writes the fields that identify an instance.
     fn instance(&mut self, index: &[u8], machine: &[u8], job: u64) {
         self.text("instance_index", index);
         self.text("machine_id", if machine.is_empty() { b"0" } else { machine });
@@ -292,7 +292,7 @@ impl<'o> Line<'o> {
         }
     }
 
-    /// Percentiles that climb from half the mean to the largest use.
+    /// Writes percentiles that rise from half the mean to the largest use.
     fn histograms(&mut self, mean: &[u8], largest: &[u8]) {
         let read = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<f64>().ok();
         let (Some(mean), Some(largest)) = (read(mean), read(largest)) else { return };

@@ -1,14 +1,14 @@
-//! What becomes of one job: its outcome, when it arrives, how long it lasts, how many tasks it has.
+//! Draws the fate of one job: its outcome, arrival, length, and number of tasks.
 //!
-//! In: the job's number and random stream. Out: a [`JobPlan`]. From 200 jobs on, the first ones are
-//! [`PLANTED`], so that every rarity of the real trace occurs in a small trace too.
+//! In: the job's number and random stream. Out: a [`JobPlan`]. In traces of at least 200 jobs, the
+//! first jobs are [`PLANTED`], so that every rarity of the real trace also occurs in a small trace.
 
 use super::config::WINDOW_START;
 use super::draw::Draws;
 use super::scene::Scene;
 use super::units::{DAY, SECOND, float, micros, whole};
 
-/// How a job goes, by its event sequence.
+/// The fate of a job, by its event sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     /// 014
@@ -27,7 +27,7 @@ pub(super) enum Fate {
     Updated,
     /// 018888
     UpdatedOften,
-    /// 013014: fails and runs again under its old id.
+    /// 013014: fails and runs again under the same id.
     Reconfigured,
     /// 05
     KilledPending,
@@ -35,7 +35,7 @@ pub(super) enum Fate {
     Pending,
 }
 
-/// Shares of the real trace, in parts of a million; the rarest are a little more frequent.
+/// Shares of the real trace, in parts per million; the rarest are slightly more frequent.
 const FATES: [(Fate, u32); 11] = [
     (Fate::Finished, 573_700),
     (Fate::Failed, 15_060),
@@ -50,23 +50,23 @@ const FATES: [(Fate, u32); 11] = [
     (Fate::Pending, 8),
 ];
 
-/// What else is particular about a job.
+/// Other properties of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Ordinary,
     /// Its last event is the last of the trace.
     LastOfAll,
-    /// A finished job with a task of 280 events, the real trace's longest.
+    /// A finished job with a task of 280 events, the longest of the real trace.
     LongFinisher,
-    /// A task for each quirk.
+    /// One task per quirk.
     Zoo,
-    /// A task that dies 140 times.
+    /// A task that fails 140 times.
     CrashLoop,
     /// Forty finished tasks, five of them slow.
     Stragglers,
     /// No row in `task_events`.
     NoTasks,
-    /// Usage of a task that `task_events` does not know.
+    /// Usage of a task without rows in `task_events`.
     StrayUsage,
     /// Submitted at time 0 and scheduled in the window.
     LateSchedule,
@@ -77,13 +77,13 @@ pub(super) enum Role {
 enum Arrival {
     /// At time 0: before the window.
     Zero,
-    /// In its first third, so that long sequences of events have room.
+    /// In the first third of the window, which leaves time for long sequences of events.
     Early,
-    /// Any time, more by day than by night.
+    /// Any time, more often by day than by night.
     Window,
 }
 
-/// The first jobs of a trace of 200 jobs or more; the first of all is in every trace.
+/// The first jobs of a trace of 200 jobs or more; every trace has the first of them.
 const PLANTED: [(Fate, Role, Arrival); 22] = [
     (Fate::Finished, Role::LastOfAll, Arrival::Early),
     (Fate::Finished, Role::LongFinisher, Arrival::Early),
@@ -109,8 +109,8 @@ const PLANTED: [(Fate, Role, Arrival); 22] = [
     (Fate::Finished, Role::StrayUsage, Arrival::Window),
 ];
 
-/// Most usage windows of one job. The real trace has larger jobs; the bound keeps a batch of jobs
-/// within memory. Longer jobs with many tasks are shortened, running ones get fewer tasks.
+/// Most usage windows of one job. The real trace has larger jobs; the limit keeps a batch of jobs
+/// in memory. Longer jobs with many tasks are shortened, and running ones get fewer tasks.
 const WINDOWS_MAX: f64 = 150_000.0;
 
 /// The plan of one job.
@@ -119,13 +119,13 @@ pub(super) struct JobPlan {
     pub(super) id: u64,
     pub(super) fate: Fate,
     pub(super) role: Role,
-    /// Whether `job_events` has it; if not, its tasks are unmatched.
+    /// Whether the job is in `job_events`; if not, its tasks are unmatched.
     pub(super) is_known: bool,
     pub(super) submit: i64,
     /// From its first attempt (but not before the window) to about its end.
     pub(super) stretch: i64,
     pub(super) task_count: u32,
-    /// Probability that a task falls into a loop of dead runs.
+    /// Probability that a task enters a crash loop.
     pub(super) loop_chance: f64,
 }
 
@@ -150,7 +150,7 @@ impl JobPlan {
         Self { id, fate, role, is_known, submit, stretch, task_count, loop_chance }
     }
 
-    /// The instant its killed tasks die.
+    /// The instant at which its killed tasks die.
     pub(super) fn stop(&self, scene: &Scene) -> i64 {
         (self.submit.max(WINDOW_START) + self.stretch).min(scene.window.task_limit())
     }
@@ -163,7 +163,8 @@ fn draw_kind(scene: &Scene, number: u64, draws: &mut Draws) -> (Fate, Role, Arri
         return *kind;
     }
     let fate = draws.weighted(&FATES);
-    // 3,986 of 672,074 jobs are from before the window, 2,329 of them among the 3,986 running.
+    // Of 672,074 jobs, 3,986 are from before the window; 2,329 of these are among the 3,986
+    // running.
     let zero_chance = if fate == Fate::Running { 0.584 } else { 0.002_48 };
     let arrival = if draws.chance(zero_chance) { Arrival::Zero } else { Arrival::Window };
     let chance = draws.unit();
@@ -192,7 +193,7 @@ fn diurnal_arrival(scene: &Scene, draws: &mut Draws) -> i64 {
     }
 }
 
-/// Draws length and number of tasks, held to the window and to [`WINDOWS_MAX`].
+/// Draws length and number of tasks, limited by the window and [`WINDOWS_MAX`].
 fn draw_size(
     scene: &Scene,
     (fate, role): (Fate, Role),
@@ -212,7 +213,7 @@ fn draw_size(
         Fate::Killed => (170.0, 2.6),
         _ => (300.0, 1.5),
     };
-    // Large jobs that do not finish run for long: most CPU of the real trace is theirs.
+    // Large jobs that do not finish run long: they use most CPU of the real trace.
     let patience = if wanted > 1.0 && fate != Fate::Finished { 10.0 } else { 1.0 };
     let mut stretch = draws.lognormal(median * patience, sigma).max(0.5);
     if stretch > room * 0.98 {
@@ -232,8 +233,9 @@ fn draw_size(
     (micros(stretch).max(1), u32::try_from(whole(tasks)).expect("at most 90,050"))
 }
 
-/// Three of four jobs have one task; the others are Pareto with exponent 0.65 up to the most a
-/// trace of this size may have. At full size: mean 39, variance about 10^6, as the real trace.
+/// Three of four jobs have one task; the others are Pareto with exponent 0.65, up to the limit for
+/// a trace of this size. At full size the mean is 39 and the variance about 10^6, as in the real
+/// trace.
 fn draw_task_count(scene: &Scene, draws: &mut Draws) -> f64 {
     if draws.chance(0.75) {
         return 1.0;
@@ -241,7 +243,7 @@ fn draw_task_count(scene: &Scene, draws: &mut Draws) -> f64 {
     draws.bounded_pareto(2.0, scene.tasks_max, 0.65).floor().max(2.0)
 }
 
-/// Crash loops belong to jobs that do not finish; about one finished job in a thousand has them.
+/// Crash loops belong to jobs that do not finish, and to about one in a thousand finished jobs.
 fn draw_loop_chance(fate: Fate, draws: &mut Draws) -> f64 {
     match fate {
         Fate::Finished if draws.chance(0.001) => 0.5,
@@ -252,7 +254,7 @@ fn draw_loop_chance(fate: Fate, draws: &mut Draws) -> f64 {
     }
 }
 
-/// Returns the number of jobs to make, those included that `job_events` does not know.
+/// Returns the number of jobs to make, including those without rows in `job_events`.
 pub(super) fn jobs_to_make(scene: &Scene) -> u64 {
     scene.config.job_count + scene.unknown_job_count
 }

@@ -1,7 +1,7 @@
-//! Makes one job: its tasks, its rows in four tables, its entry in the truth.
+//! Makes one job: its tasks, its rows in four tables, and its entry in the truth.
 //!
-//! A job's SUBMIT is not after its first task's, its SCHEDULE is its first task's, its end is not
-//! before its last task's.
+//! A job's SUBMIT is not after that of its first task, its SCHEDULE is that of its first task, and
+//! its end is not before that of its last task.
 
 use super::account::{attempts_of, book_stray_usage, book_task};
 use super::draw::{Draws, Stream};
@@ -18,7 +18,7 @@ use super::timeline::{TaskEvent, events_of};
 use super::units::{SECOND, scaled};
 use super::usage::{Consumer, UsageDraws};
 
-/// Makes job `number`, appends its rows, and books it.
+/// Makes job `number`, appends its rows, and adds it to the tally.
 pub(super) fn make_job(scene: &Scene, number: u64, rows: &mut RowBuffers, tally: &mut Tally) {
     let seed = scene.config.seed;
     let mut draws = Draws::new(seed, Stream::Job, number);
@@ -49,7 +49,7 @@ pub(super) fn make_job(scene: &Scene, number: u64, rows: &mut RowBuffers, tally:
     tally.close_job(scene, work.plan.id, known, sums);
 }
 
-/// What the steps of one job share.
+/// Data that the steps of one job share.
 struct JobWork<'a> {
     scene: &'a Scene,
     plan: JobPlan,
@@ -78,7 +78,7 @@ impl JobWork<'_> {
         MadeTask { events, quirk: plan.quirk }
     }
 
-    /// Writes a task's usage, and books the task.
+    /// Writes a task's usage, and adds the task to the tally.
     fn use_and_book(
         &mut self,
         index: u32,
@@ -97,7 +97,7 @@ impl JobWork<'_> {
         book_task(tally, sums, (index, &task.events), &attempts, &windows);
     }
 
-    /// Writes usage of a task that has no events, as long as an attempt of the job would be.
+    /// Writes usage of a task without events, as long as an attempt of the job.
     fn use_astray(&mut self, (sums, tally): (&mut JobSums, &mut Tally), rows: &mut RowBuffers) {
         let Some(draws) = &mut self.usage else { return };
         let end = self.plan.stop(self.scene);
@@ -141,7 +141,7 @@ impl JobWork<'_> {
                     [0.2, 0.4, 0.6, 0.8].map(|share| (running(share), Event::UpdateRunning)),
                 );
             }
-            // Its one task goes through the same events.
+            // Its only task has the same events.
             Fate::Reconfigured => events.extend(span.first_task.iter().skip(1)),
             Fate::Running | Fate::Pending => {}
         }
@@ -156,13 +156,13 @@ impl JobWork<'_> {
     }
 }
 
-/// The events of a task, and what its usage must know.
+/// The events of a task, and the inputs of its usage.
 struct MadeTask {
     events: Vec<TaskEvent>,
     quirk: Quirk,
 }
 
-/// What the job's own events are made around.
+/// The times of tasks from which the job's events are made.
 #[derive(Default)]
 struct TaskSpan {
     first_schedule: Option<i64>,

@@ -1,8 +1,8 @@
 //! The machines: `machine_events` and `machine_attributes`.
 //!
-//! Capacities in the mix of the real trace (CPU 0.5 for 92.7 %, 1.0 for 6.3 %, 0.25 for 1 %); most
-//! machines are there at time 0; some leave and return, some never return, some are updated.
-//! Tasks do not know of it: a task may run on a machine that is away, as in the real trace.
+//! The mix of capacities is that of the real trace (CPU 0.5 for 92.7 %, 1.0 for 6.3 %, 0.25 for 1
+//! %). Most machines are present at time 0; some leave and return, some never return, some are
+//! updated. Tasks ignore this: a task may run on a machine that is away, as in the real trace.
 
 use super::config::WINDOW_START;
 use super::draw::{Draws, Stream};
@@ -28,7 +28,7 @@ const MEMORIES: [(&str, u32); 7] = [
 ];
 const PLATFORM_COUNT: u64 = 4;
 
-/// One machine while its rows are written.
+/// A machine while its rows are written.
 struct Machine<'a> {
     id: u64,
     platform: &'a str,
@@ -61,7 +61,7 @@ fn any_time(scene: &Scene, draws: &mut Draws) -> i64 {
     WINDOW_START + micros(float(scene.window.length() - 2 * HOUR / 3) / 1e6 * draws.unit())
 }
 
-/// Writes one machine's joins, leaves and updates.
+/// Writes the ADD, REMOVE and UPDATE rows of one machine.
 fn write_life(
     scene: &Scene,
     mut machine: Machine<'_>,
@@ -131,7 +131,7 @@ fn write_attributes(scene: &Scene, id: u64, draws: &mut Draws, rows: &mut RowBuf
     }
 }
 
-/// An empty value is a deletion.
+/// Writes an attribute; an empty value is a deletion.
 fn push_attribute((time, id): (i64, u64), name: &str, value: &str, rows: &mut RowBuffer) {
     rows.push(time, |out| {
         push_time(out, time);

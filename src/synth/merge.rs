@@ -1,4 +1,4 @@
-//! Merging of two tallies: `other` stands for later jobs.
+//! Merges two tallies; `other` is that of later jobs.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::tally::{STRAGGLERS_LISTED, SweepTally, Tally};
 use super::units::ExactCpu;
 
 impl Tally {
-    /// Adds what was counted for later jobs.
+    /// Adds the counts of later jobs.
     pub(super) fn merge(&mut self, other: Self) {
         self.merge_counts(&other);
         self.merge_maps(&other);

@@ -14,10 +14,10 @@
 //!  export    the same lines in the form of the trace of 2019
 //! ```
 //!
-//! Invariants: the same configuration gives the same bytes, whatever the number of threads. The
-//! truth is kept while rows are made, from the values as written; no file is read back for it, and
-//! nothing of the analysis is called. Memory holds one batch of jobs and, per thread, one slice of
-//! one table, never the trace.
+//! Invariants: the same configuration gives the same bytes for any number of threads. The truth is
+//! collected while rows are made, from the values as written; no file is read back for it, and no
+//! code of the analysis is called. Memory holds one batch of jobs and, per thread, one slice of one
+//! table, never the trace.
 
 mod account;
 mod conclude;
@@ -62,21 +62,21 @@ pub use truth::{
 };
 pub use write::{remove_unfinished, write_trace};
 
-/// How far [`write_trace`] has come.
+/// The progress of [`write_trace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SynthProgress {
-    /// What is being done.
+    /// The current step.
     pub stage: SynthStage,
     /// Jobs or parts done so far.
     pub done: u64,
-    /// Jobs or parts in all.
+    /// Total number of jobs or parts.
     pub total: u64,
 }
 
 /// The two steps of writing a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SynthStage {
-    /// Jobs are drawn and their rows set aside by time slice; counted in jobs.
+    /// Jobs are drawn and their rows stored by time slice; counted in jobs.
     Jobs,
     /// Slices are sorted and compressed; counted in parts of all tables.
     Parts,
@@ -97,7 +97,7 @@ impl SynthError {
         &self.path
     }
 
-    /// Why it failed.
+    /// The reason.
     pub fn kind(&self) -> &SynthErrorKind {
         &self.kind
     }
@@ -126,23 +126,23 @@ impl Fault for SynthError {
     }
 }
 
-/// Why a synthetic trace could not be written.
+/// The reason why a synthetic trace could not be written.
 #[derive(Debug, Error)]
 pub enum SynthErrorKind {
-    /// The target folder holds something already; nothing was touched.
+    /// The target folder is not empty; nothing was changed.
     #[error("the folder is not empty")]
     NotEmpty,
-    /// A setting is out of its range.
+    /// A setting is out of range.
     #[error("setting `{setting}` is {found}, not {expected}")]
     Setting {
         /// The field of [`SynthConfig`].
         setting: &'static str,
         /// Its value.
         found: String,
-        /// What it may be.
+        /// The allowed values.
         expected: &'static str,
     },
-    /// A file could not be written, or a spill file not be read back.
+    /// A file could not be written, or a spill file could not be read back.
     #[error("a file could not be written or read back")]
     Io(#[source] io::Error),
     /// `truth.json` could not be written.

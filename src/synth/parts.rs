@@ -1,8 +1,8 @@
 //! The parts of the tables: sorted slices, gzipped and hashed, in parallel.
 //!
 //! In: spilled slices and the machine tables. Out: `<table>/part-?????-of-?????.csv.gz`, or the
-//! files of an export, and the SHA-256 of each. A thread holds one slice. In a dirty trace bad lines are put in here, so that
-//! everything before knows good rows only.
+//! files of an export, and the SHA-256 of each. Each thread holds one slice. Bad lines of a dirty
+//! trace are added here, so all earlier steps see only good rows.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -24,14 +24,14 @@ use super::table::Table;
 use super::tally::bump;
 use super::{SynthError, SynthProgress, SynthStage};
 
-/// Half the CPU time of level 6 for 4 % more space: 20,000 jobs took 10.6 s and 227 MB at level 3,
-/// 20.2 s and 218 MB at level 6 (zlib-rs, everything included).
+/// Level 3 takes half the CPU time of level 6 and 4 % more space: 20,000 jobs took 10.6 s and 227
+/// MB at level 3, 20.2 s and 218 MB at level 6 (zlib-rs, everything included).
 const LEVEL: Compression = Compression::new(3);
 
-/// Bytes handed to the compressor at once.
+/// Bytes passed to the compressor at once.
 const CHUNK: usize = 64 * 1024;
 
-/// What was written over all parts.
+/// Totals over all parts.
 #[derive(Debug, Default)]
 pub(super) struct PartsWritten {
     /// `SHA256SUM`, in its own format.
@@ -43,7 +43,7 @@ pub(super) struct PartsWritten {
     pub(super) left_out: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
-/// What was written to one part.
+/// Counts of one part.
 struct PartWritten {
     table: Table,
     name: String,
@@ -55,7 +55,7 @@ struct PartWritten {
     left_out: BTreeMap<String, u64>,
 }
 
-/// Where slices come from.
+/// The sources of slices.
 pub(super) struct Slices {
     pub(super) spilled: SpilledSlices,
     pub(super) machine_events: SortedSlice,
@@ -70,7 +70,7 @@ pub(super) fn write_parts(
     progress: &(dyn Fn(SynthProgress) + Sync),
 ) -> Result<PartsWritten, SynthError> {
     let mut plan = Vec::new();
-    // The largest table first, so that no thread is left with it at the end.
+    // The largest table first, so that no thread has it left at the end.
     for table in Table::ALL.into_iter().rev() {
         let is_export = scene.config.form == Form::Google2019;
         if table == Table::TaskUsage && !scene.config.with_usage
@@ -228,7 +228,7 @@ fn write_rows(
     encoder.finish()?.finish()
 }
 
-/// Writes through to a file and hashes what passes.
+/// Writes to a file and hashes the written bytes.
 struct Hashing {
     file: BufWriter<File>,
     hash: Sha256,

@@ -1,6 +1,6 @@
 //! The text of rows of `job_events`, `task_events` and `task_constraints`.
 //!
-//! What is the same on all rows of a job is drawn and printed once.
+//! Values that are the same on all rows of a job are drawn and printed once.
 
 use super::draw::Draws;
 use super::event::Event;
@@ -10,9 +10,9 @@ use super::spill::RowBuffer;
 use super::text::{push_int, push_time};
 use super::timeline::{CPU_REQUESTS, TaskEvent};
 
-/// What a job's rows share.
+/// Values that the rows of a job share.
 pub(super) struct JobLabels {
-    /// Positions in the scene's list of users, and numbers of names, for counting them.
+    /// Positions in the scene's list of users, and numbers of job names, for counting them.
     pub(super) user: u64,
     pub(super) job_name: u64,
     pub(super) logical_name: u64,
@@ -70,7 +70,7 @@ impl JobLabels {
     }
 }
 
-/// One row of `job_events`, without what is the same on all rows of the job.
+/// One row of `job_events`, without the values that all rows of the job share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JobEvent {
     pub(super) time: i64,
@@ -131,14 +131,14 @@ pub(super) fn write_task_events(
     }
 }
 
-/// Placement constraints, the same for the first tasks of a job.
+/// Placement constraints, which the first tasks of a job share.
 pub(super) struct Constraints(Vec<(u64, u8, String)>);
 
-/// Tasks of a job that carry its constraints; bounds the table.
+/// Most tasks of a job with constraints; limits the size of the table.
 const CONSTRAINED_TASKS_MAX: u32 = 50;
 
 impl Constraints {
-    /// Six of 100 jobs have one to three constraints, each on another attribute.
+    /// Draws one to three constraints for 6 % of jobs, each on another attribute.
     pub(super) fn draw(scene: &Scene, draws: &mut Draws) -> Self {
         if !draws.chance(0.06) {
             return Self(Vec::new());

@@ -1,31 +1,31 @@
-//! What all jobs of a trace share: the window, the users, the machines, the sizes that follow from
-//! the configuration. Made once, read by every thread.
+//! Data that all jobs of a trace share: the window, the users, the machines, and the sizes that
+//! follow from the configuration. Made once, read by every thread.
 
 use super::config::{Dirty, SynthConfig, Window};
 use super::draw::{Draws, Stream};
 use super::text::hash_text;
 use super::units::{float_of_count, whole};
 
-/// Names a user has for jobs; the first are the most frequent.
+/// Job names per user; the first ones are the most frequent.
 pub(super) const NAMES_PER_USER: u64 = 200;
 /// Job names that share a logical name.
 const NAMES_PER_LOGICAL: u64 = 5;
 const ATTRIBUTES: u64 = 12;
-/// Machines that tasks run on and `machine_events` does not know.
+/// Machines on which tasks run but which are not in `machine_events`.
 const UNANNOUNCED: [u64; 3] = [4_900_000_001, 4_900_000_002, 4_900_000_003];
 
-/// What all jobs share.
+/// Data that all jobs share.
 pub(super) struct Scene {
     pub(super) config: SynthConfig,
     pub(super) window: Window,
     pub(super) users: Vec<String>,
-    /// Announced machines; their position is their number.
+    /// Machines in `machine_events`; their position is their number.
     pub(super) machines: Vec<u64>,
     /// Names of machine attributes.
     pub(super) attributes: Vec<String>,
-    /// The most tasks a job may have: 90,050 for the real trace's number of jobs.
+    /// Most tasks of a job: 90,050 for the real trace's number of jobs.
     pub(super) tasks_max: f64,
-    /// Jobs that only `task_events` knows, numbered after the others.
+    /// Jobs that are only in `task_events`, numbered after the others.
     pub(super) unknown_job_count: u64,
 }
 
@@ -67,7 +67,7 @@ impl Scene {
         *draws.pick(&self.machines)
     }
 
-    /// A machine that no `machine_events` row announces.
+    /// A machine without a row in `machine_events`.
     pub(super) fn unannounced_machine(draws: &mut Draws) -> u64 {
         *draws.pick(&UNANNOUNCED)
     }
@@ -89,7 +89,7 @@ impl Scene {
     }
 }
 
-/// Distinct ids, some small and most of nine or ten digits as in the real trace.
+/// Distinct ids, some small and most with nine or ten digits, as in the real trace.
 fn machine_ids(config: &SynthConfig) -> Vec<u64> {
     let mut draws = Draws::new(config.seed, Stream::Machines, 0);
     let count = u64::from(config.machines());

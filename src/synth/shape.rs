@@ -1,7 +1,7 @@
-//! What becomes of one task: the runs that die before it, how it ends, and its quirk.
+//! Draws the fate of one task: its dead runs, its end, and its quirk.
 //!
-//! In: the job's plan. Out: a [`TaskPlan`] of wishes in microseconds; `timeline` makes them fit and
-//! turns them into events.
+//! In: the job's plan. Out: a [`TaskPlan`] with desired times in microseconds; `timeline` makes
+//! them fit and turns them into events.
 
 use super::draw::Draws;
 use super::event::Event;
@@ -9,7 +9,7 @@ use super::fate::{Fate, JobPlan, Role};
 use super::scene::Scene;
 use super::units::{SECOND, float, float_of_count, micros, scaled, whole};
 
-/// One oddity of a task. Each occurs in a trace that is large enough, or has a zoo job.
+/// An oddity of a task. Each occurs in a trace that is large enough or has a zoo job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quirk {
     None,
@@ -29,9 +29,9 @@ pub(super) enum Quirk {
     TieChain,
     /// SCHEDULE and the end at one instant.
     ZeroLength,
-    /// No requests on any row.
+    /// No request on any row.
     NoRequest,
-    /// A machine that is in no `machine_events` row.
+    /// A machine without a row in `machine_events`.
     StrangeMachine,
     /// A missing-info code on the last row.
     MissingInfo,
@@ -45,7 +45,7 @@ pub(super) enum Quirk {
     NoRate,
 }
 
-/// Quirks of ordinary tasks, in parts of 10,000.
+/// Quirks of ordinary tasks, in parts per 10,000.
 const QUIRKS: [(Quirk, u32); 16] = [
     (Quirk::None, 9_595),
     (Quirk::UpdatePending, 5),
@@ -69,7 +69,7 @@ const QUIRKS: [(Quirk, u32); 16] = [
 const LONG_FINISHER_RUNS: usize = 92;
 const CRASH_LOOP_RUNS: usize = 140;
 
-/// A run that ends in death and is tried again.
+/// A run that dies and is tried again.
 #[derive(Debug, Clone)]
 pub(super) struct DeadRun {
     /// From SUBMIT to SCHEDULE.
@@ -81,7 +81,7 @@ pub(super) struct DeadRun {
     pub(super) gap: i64,
 }
 
-/// How a task ends, if it does.
+/// How a task ends, if it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// After a run of this length.
@@ -90,22 +90,22 @@ pub(super) enum Ending {
     KillAtStop,
     /// Killed while pending when the job stops.
     KillPending,
-    /// Runs beyond the window.
+    /// Runs past the end of the window.
     Open,
-    /// Waits beyond the window.
+    /// Waits past the end of the window.
     Pending,
 }
 
-/// The wishes for one task.
+/// The desired times of one task.
 #[derive(Debug, Clone)]
 pub(super) struct TaskPlan {
     pub(super) submit: i64,
-    /// Whether a task submitted at time 0 waits until the window.
+    /// Whether a task submitted at time 0 waits until the window begins.
     pub(super) is_late: bool,
     pub(super) dead: Vec<DeadRun>,
     pub(super) wait: i64,
     pub(super) ending: Ending,
-    /// The instant the task may not outlive.
+    /// The latest possible end of the task.
     pub(super) stop: i64,
     pub(super) quirk: Quirk,
 }
@@ -142,7 +142,7 @@ impl TaskPlan {
         task
     }
 
-    /// Bends the plan to the task's quirk and the job's role.
+    /// Adapts the plan to the task's quirk and the job's role.
     fn apply(&mut self, scene: &Scene, job: &JobPlan, draws: &mut Draws) {
         match (self.quirk, &mut self.ending) {
             (Quirk::ZeroLength, Ending::Run(run, _)) => *run = 0,
@@ -202,7 +202,7 @@ fn draw_ending(job: &JobPlan, index: u32, draws: &mut Draws) -> Ending {
     }
 }
 
-/// Siblings take about as long as each other, but one in 25 takes 1.6 to 6 times as long.
+/// Siblings have similar lengths, but one in 25 takes 1.6 to 6 times as long.
 fn run_length(job: &JobPlan, index: u32, draws: &mut Draws) -> i64 {
     let slow = match job.role {
         Role::Stragglers => (35..40).contains(&index),
@@ -229,20 +229,20 @@ fn draw_dead_runs(job: &JobPlan, index: u32, draws: &mut Draws) -> Vec<DeadRun> 
     if count == 0 || matches!(job.fate, Fate::Pending | Fate::KilledPending) {
         return Vec::new();
     }
-    // Few patterns, so that the distinct sequences of a large trace stay countable.
+    // Few patterns, so that a large trace has few distinct sequences.
     let pattern = match job.fate {
         Fate::Finished | Fate::Reconfigured if count > 1 || job.fate == Fate::Reconfigured => {
             &[Event::Fail][..]
         }
         _ => draws.weighted(&PATTERNS),
     };
-    // A loop continues as long as its job would.
+    // A loop lasts as long as its job.
     let share = float(job.stretch) / 1e6 / (float_of_count(count as u64) + 1.0);
     let run_s = if count > 1 { share.clamp(5.0, 3_600.0) } else { 20.0 };
     (0..count).map(|run| dead_run(pattern[run % pattern.len()], run_s, draws)).collect()
 }
 
-/// Tasks of one job that may loop: bounds the events of the largest jobs.
+/// Most tasks of one job that may loop; limits the events of the largest jobs.
 const LOOPING_TASKS_MAX: u32 = 2_000;
 
 const PATTERNS: [(&[Event], u32); 5] = [

@@ -1,8 +1,7 @@
-//! Rows on their way to the parts: buffers of one batch, and the files they wait in by table and
-//! time slice.
+//! Stores rows until parts are written: buffers of one batch, and files by table and time slice.
 //!
 //! A record is the row's time and length (8 + 4 bytes, little endian) and its text with the line
-//! end. Within a slice, records stand in generation order, which decides among equal times. Memory
+//! end. Within a slice, records are in generation order, which decides between equal times. Memory
 //! holds at most [`SLICE_BUFFER`] bytes per table and slice.
 
 use std::fs::{self, File, OpenOptions};
@@ -38,7 +37,7 @@ impl RowBuffer {
         self.row_count += 1;
     }
 
-    /// Appends the last row once more.
+    /// Appends the last row again.
     pub(super) fn repeat_last(&mut self) {
         let end = self.bytes.len();
         self.bytes.extend_from_within(self.last..end);
@@ -83,7 +82,7 @@ fn slot(table: Table) -> usize {
     Table::SLICED.iter().position(|each| *each == table).expect("only sliced tables are spilled")
 }
 
-/// The spill files of a trace, in a folder of their own.
+/// The spill files of a trace, in a separate folder.
 pub(super) struct Spill {
     dir: PathBuf,
     window: Window,
@@ -92,7 +91,7 @@ pub(super) struct Spill {
 }
 
 impl Spill {
-    /// Makes the folder.
+    /// Creates the folder.
     pub(super) fn create(
         dir: &Path,
         window: Window,
@@ -103,7 +102,7 @@ impl Spill {
         Ok(Self { dir: dir.to_owned(), window, part_count, buffers })
     }
 
-    /// Sets the rows of a batch aside by slice.
+    /// Distributes the rows of a batch over the slices.
     pub(super) fn append(&mut self, batch: &RowBuffers) -> Result<(), SynthError> {
         for (table, rows) in batch.iter() {
             for (time, record) in records(&rows.bytes) {
@@ -119,7 +118,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Writes out what is still in memory, and returns what is needed to read slices back.
+    /// Writes the rest of the buffers, and returns what is needed to read slices back.
     pub(super) fn finish(mut self) -> Result<SpilledSlices, SynthError> {
         for table in Table::SLICED {
             for part in 0..self.part_count {
@@ -135,8 +134,8 @@ fn spill_path(dir: &Path, table: Table, part: usize) -> PathBuf {
     dir.join(format!("{}-{part:05}", table.name()))
 }
 
-/// Appends the buffer to its file. The file is opened again each time: a trace has more slices than
-/// a process may have open files.
+/// Appends the buffer to its file. The file is reopened each time: a trace has more slices than a
+/// process may have open files.
 fn flush(path: &Path, buffer: &mut Vec<u8>) -> Result<(), SynthError> {
     if buffer.is_empty() {
         return Ok(());
@@ -164,7 +163,7 @@ impl SpilledSlices {
         Ok(SortedSlice::new(bytes))
     }
 
-    /// Removes the folder, which is empty once every slice was taken.
+    /// Removes the folder, which is empty once every slice has been read.
     pub(super) fn remove(self) -> Result<(), SynthError> {
         fs::remove_dir_all(&self.dir).map_err(SynthError::io(&self.dir))
     }
@@ -174,7 +173,7 @@ impl SpilledSlices {
 #[derive(Debug, Default)]
 pub(super) struct SortedSlice {
     bytes: Vec<u8>,
-    /// Time, and where the text begins and ends.
+    /// Time, start and end of the text.
     order: Vec<(i64, usize, usize)>,
 }
 
@@ -186,12 +185,12 @@ impl SortedSlice {
             order.push((time, at + HEADER, at + record.len()));
             at += record.len();
         }
-        // The place in the file is the generation order, so an unstable sort is enough.
+        // The position in the file is the generation order, so an unstable sort is enough.
         order.sort_unstable();
         Self { bytes, order }
     }
 
-    /// Takes rows that never went to a file.
+    /// Sorts rows that were never written to a file.
     pub(super) fn from_buffer(rows: RowBuffer) -> Self {
         Self::new(rows.bytes)
     }

@@ -1,8 +1,8 @@
-//! The ground truth of the kill-threshold sweep: which tasks cross which threshold, and what that
-//! saves or destroys, under each definition of CPU time.
+//! The ground truth of the kill-threshold sweep: which tasks cross which threshold, and the CPU
+//! that this saves or destroys, under each definition of CPU time.
 //!
 //! In: the events and CPU pieces of a task. Out: per job a [`Crossing`] for each threshold that one
-//! of its tasks crosses; `tally` books them under the job's outcome once that is known.
+//! of its tasks crosses; `tally` adds them to the job's outcome once that is known.
 
 use super::timeline::TaskEvent;
 use super::units::ExactCpu;
@@ -15,7 +15,7 @@ pub fn thresholds() -> Vec<u32> {
     [1, 2, 3, 5].into_iter().chain((10..=400).step_by(10)).collect()
 }
 
-/// CPU at one rate over one span.
+/// CPU at one rate over a span of time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
     pub(super) start: i64,
@@ -24,7 +24,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// All of it.
+    /// The total.
     pub(super) fn cpu(&self) -> ExactCpu {
         self.cpu_after(self.start)
     }
@@ -50,7 +50,7 @@ impl TaskCpu {
     }
 }
 
-/// What the tasks of one job that cross a threshold have.
+/// Sums over the tasks of one job that cross a threshold.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Crossing {
     pub(super) condemned: u64,
@@ -60,16 +60,16 @@ pub(super) struct Crossing {
     pub(super) spent: [ExactCpu; 3],
 }
 
-/// What a job's tasks add up to, before the job's outcome is known.
+/// Sums over a job's tasks, before the job's outcome is known.
 #[derive(Debug)]
 pub(super) struct JobSums {
     thresholds: Vec<u32>,
     pub(super) cpu: [ExactCpu; 3],
     pub(super) outside: ExactCpu,
-    /// As many as the largest threshold crossed; the rest are nothing.
+    /// One per threshold, up to the largest that was crossed.
     pub(super) crossings: Vec<Crossing>,
     pub(super) task_count: u64,
-    /// Tasks with a finished attempt, and the length of the last one.
+    /// Tasks with a finished attempt, and the length of their last finished one.
     pub(super) finished: Vec<(u32, i64)>,
 }
 
@@ -85,7 +85,7 @@ impl JobSums {
         }
     }
 
-    /// Adds a task: condemned under T at its event number T + 1, whatever event that is.
+    /// Adds a task: T condemns it at its event number T + 1, of any type.
     pub(super) fn add_task(&mut self, events: &[TaskEvent], cpu: &TaskCpu) {
         let all = cpu.after(i64::MIN / 2);
         for (sum, more) in self.cpu.iter_mut().zip(all) {

@@ -1,7 +1,7 @@
 //! The six tables of the trace: their names, their columns, and `schema.csv`.
 //!
-//! The column list is the only place that knows which columns are mandatory and of what type; the
-//! dirty rows and the schema file are both made from it.
+//! The list of columns is the only place with their types and whether they are mandatory; dirty
+//! rows and the schema file are both made from it.
 
 /// A table of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,7 +14,7 @@ pub(super) enum Table {
     TaskUsage,
 }
 
-/// What a column holds, as far as breaking a value of it goes.
+/// The type of a column, as far as it matters for breaking a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     Time,
@@ -50,7 +50,7 @@ const fn may(name: &'static str, kind: ColumnKind) -> Column {
 }
 
 impl Table {
-    /// Every table, in the order of the trace's own schema file.
+    /// Every table, in the order of the original schema file.
     pub(super) const ALL: [Self; 6] = [
         Self::JobEvents,
         Self::TaskEvents,
@@ -177,7 +177,7 @@ const TASK_USAGE: &[Column] = &[
     may("sampled CPU usage", Float),
 ];
 
-/// Returns the text of `schema.csv`, in the format of the trace's own.
+/// Returns the text of `schema.csv`, in the format of the original.
 pub(super) fn schema_csv() -> String {
     let mut text = String::from("file pattern,field number,content,format,mandatory\n");
     for table in Table::ALL {

@@ -1,8 +1,8 @@
 //! The running sums of the ground truth, merged over threads.
 //!
-//! Every sum is exact and every list is put together in the order of the jobs, so the result does
-//! not depend on how the jobs were divided among threads. Grows with distinct sequences, names and
-//! jobs (8 bytes each for the durations), not with rows.
+//! Every sum is exact and every list is joined in job order, so the result does not depend on how
+//! the jobs were divided among threads. Memory grows with distinct sequences, names and jobs (8
+//! bytes each for the durations), not with rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +17,15 @@ use super::table::Table;
 use super::truth::{CpuCounts, MachineCounts, Outcomes, Spread};
 use super::units::ExactCpu;
 
-/// Stragglers that are listed; all are counted.
+/// Most stragglers that are listed; all are counted.
 pub(super) const STRAGGLERS_LISTED: usize = 10_000;
-/// Finished tasks under which a job is not judged for stragglers.
+/// Jobs with fewer finished tasks are not judged for stragglers.
 const STRAGGLER_TASKS_MIN: usize = 10;
 
-/// Position of jobs that `job_events` does not know, after the five classes.
+/// Position of jobs that are not in `job_events`, after the five classes.
 pub(super) const UNMATCHED: usize = 5;
 
-/// CPU of one definition by job outcome; the last place of each is `unmatched`.
+/// CPU of one definition by job outcome; the last element of each is `unmatched`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CpuTally {
     pub(super) by_sequence: [ExactCpu; 6],
@@ -117,7 +117,7 @@ impl Tally {
         self.rows[table.index()] += count;
     }
 
-    /// Books a job after all its tasks; `known` is what `job_events` says of it.
+    /// Adds a job after all its tasks; `known` has its data in `job_events`.
     pub(super) fn close_job(
         &mut self,
         scene: &Scene,
@@ -147,7 +147,7 @@ impl Tally {
         }
     }
 
-    /// Books the rows of `job_events`, and returns the job's two classes.
+    /// Adds the rows of `job_events`, and returns the job's two classes.
     fn book_job_events(
         &mut self,
         scene: &Scene,
@@ -202,8 +202,9 @@ impl Tally {
         }
     }
 
-    /// Judges under `median:1.5`: strictly longer than 1.5 times the median, where the median of an
-    /// even number is the mean of the middle two. Four times everything keeps it whole numbers.
+    /// Judges under `median:1.5`: a straggler is strictly longer than 1.5 times the median, where
+    /// the median of an even number is the mean of the middle two. Everything is multiplied by four
+    /// to stay in whole numbers.
     fn book_stragglers(&mut self, job_id: u64, finished: Vec<(u32, i64)>) {
         if finished.len() < STRAGGLER_TASKS_MIN {
             self.jobs_left_out += u64::from(!finished.is_empty());

@@ -1,4 +1,4 @@
-//! Tests of whole traces: same seed, same bytes; what is counted is what is written.
+//! Tests of whole traces: the same seed gives the same bytes, and counts match the files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,7 +36,7 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// The unpacked text of all parts of a table, one after the other.
+/// The unpacked text of all parts of a table in order.
 fn text_of(dir: &Path, table: &str) -> String {
     let mut text = String::new();
     for bytes in files(&dir.join(table)).values() {

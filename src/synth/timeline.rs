@@ -1,12 +1,12 @@
-//! Turns the plan of one task into its events, in the order of the file.
+//! Turns the plan of one task into its events, in file order.
 //!
 //! ```text
 //!  SUBMIT  SCHEDULE  FAIL  SUBMIT     SCHEDULE              FINISH
 //!    |--wait--|--run--|-gap-|---wait-----|-------run-----------|      stop
 //! ```
 //!
-//! Plans are wishes: where they do not fit between SUBMIT and stop, every wait, run and gap of the
-//! task shrinks by one factor. Times never go back, which the sums rely on.
+//! Planned times are wishes: if they do not fit between SUBMIT and stop, all waits, runs and gaps
+//! of the task shrink by one factor. Times never go back; the sums rely on that.
 
 use super::config::WINDOW_START;
 use super::draw::Draws;
@@ -15,20 +15,20 @@ use super::scene::Scene;
 use super::shape::{Ending, Quirk, TaskPlan};
 use super::units::{float, scaled};
 
-/// CPU requests as written, the frequent ones several times.
+/// CPU requests as written; frequent ones are listed several times.
 pub(super) const CPU_REQUESTS: [&str; 20] = [
     "0.03125", "0.03125", "0.03125", "0.0625", "0.0625", "0.0625", "0.01562", "0.01562", "0.0125",
     "0.0125", "0.0125", "0.02499", "0.02499", "0.06873", "0.006248", "0.125", "0.1875", "0.25",
     "0.5", "0",
 ];
 
-/// One row of `task_events`, without what is the same on all rows of the task.
+/// One row of `task_events`, without the values that all rows of the task share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TaskEvent {
     pub(super) time: i64,
     pub(super) event: Event,
     pub(super) machine: Option<u64>,
-    /// The CPU request as written; without one the other requests are empty too.
+    /// The CPU request as written; if it is missing, so are the other requests.
     pub(super) cpu_request: Option<&'static str>,
     pub(super) missing_info: Option<u8>,
 }
@@ -46,7 +46,7 @@ pub(super) fn events_of(
     let mut line = Timeline { scene, plan, events, cpu_request, machine: None, ratio, now: 0 };
     line.now = plan.submit;
     line.push(Event::Submit);
-    // Under a thousandth, runs of seconds would become runs of nothing.
+    // Below a thousandth, runs of seconds would have no length.
     if ratio > 0.001 {
         for dead in &plan.dead {
             line.schedule_after(dead.wait, draws);
@@ -99,13 +99,13 @@ impl Timeline<'_> {
         });
     }
 
-    /// Lets a planned span pass. What began before the window continues in it.
+    /// Advances by a planned span. A span that began before the window continues in it.
     fn pass(&mut self, span: i64) {
         let later = self.now.max(WINDOW_START) + scaled(span, self.ratio);
         self.now = later.min(self.plan.stop).max(self.now);
     }
 
-    /// Waits for a machine, but not at time 0: there the task runs already, unless it is late.
+    /// Waits for a machine, except at time 0: there the task already runs, unless it is late.
     fn schedule_after(&mut self, wait: i64, draws: &mut Draws) {
         if self.now > 0 || self.plan.is_late {
             self.pass(wait);
@@ -123,7 +123,7 @@ impl Timeline<'_> {
         self.push(Event::Schedule);
     }
 
-    /// Writes the last submission's wait, run and end.
+    /// Writes the wait, run and end after the last submission.
     fn finish(&mut self, draws: &mut Draws) {
         match self.plan.ending {
             Ending::Pending => {}
@@ -169,7 +169,7 @@ impl Timeline<'_> {
         }
     }
 
-    /// Runs to `end`, with what the quirk wants to happen on the way or at the end.
+    /// Runs to `end`, with the events of the quirk on the way or at the end.
     fn run_until(&mut self, end: i64, how: Option<Event>, draws: &mut Draws) {
         let start = self.now.max(WINDOW_START);
         let end = end.max(self.now);

@@ -1,9 +1,9 @@
 //! `truth.json`: the ground truth that the analysis must find.
 //!
-//! Raise [`FORMAT`] when a field changes its name or meaning. CPU is in NCU-s, from exact sums
-//! rounded once: `(sum as f64) / 2^64 / 1e6`, where a sum adds
-//! `(f64::from(rate_f32) * 2^64) as i128 * length_us`. Times are whole microseconds. Maps list
-//! every outcome, with 0 where nothing was.
+//! Raise [`FORMAT`] when a field changes its name or meaning. Times are whole microseconds. CPU is
+//! in NCU-s, from exact sums rounded once: `(sum as f64) / 2^64 / 1e6`, where a sum adds
+//! `(f64::from(rate_f32) * 2^64) as i128 * length_us`. Maps list every outcome, with 0 for empty
+//! ones.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use super::config::SynthConfig;
 /// Version of `truth.json`.
 pub(super) const FORMAT: u32 = 1;
 
-/// What was planted.
+/// The contents of the trace, as planted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Truth {
     /// Version of this structure.
     pub format: u32,
-    /// What the trace was made from.
+    /// The settings of the trace.
     pub config: SynthConfig,
     /// Window and last times of the tables.
     pub times: LastTimes,
@@ -35,7 +35,7 @@ pub struct Truth {
     pub jobs_unknown: u64,
     /// Tasks in `task_events`.
     pub tasks: u64,
-    /// Users, job names and logical job names in `job_events`.
+    /// Distinct users in `job_events`.
     pub users: u64,
     /// Distinct job names.
     pub job_names: u64,
@@ -81,7 +81,7 @@ pub struct Truth {
     pub parts_without_last_newline: Vec<String>,
     /// Parts that are gzip files of two members, divided within a line.
     pub parts_of_two_members: Vec<String>,
-    /// Lines in the form of 2019 that a lake of jobs leaves out, by table and what they are of.
+    /// Lines in the format of 2019 that a lake of jobs leaves out, by table and kind.
     #[serde(default)]
     pub left_out: BTreeMap<String, BTreeMap<String, u64>>,
 }
@@ -93,9 +93,9 @@ pub struct LastTimes {
     pub window_start_us: i64,
     /// End of the window.
     pub window_end_us: i64,
-    /// Last event of `job_events`: where open jobs are closed.
+    /// Last event of `job_events`; open jobs are closed there.
     pub last_job_event_us: i64,
-    /// Last event of `task_events`: where open attempts are closed.
+    /// Last event of `task_events`; open attempts are closed there.
     pub last_task_event_us: i64,
     /// Latest end of a usage window; never after the last task event.
     pub last_usage_end_us: i64,
@@ -110,16 +110,16 @@ pub struct Outcomes {
     pub terminal: BTreeMap<String, u64>,
 }
 
-/// How a count is spread.
+/// The distribution of a count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
-    /// How many have it.
+    /// The number of values.
     pub count: u64,
     /// Their sum.
     pub sum: u64,
     /// The largest.
     pub max: u64,
-    /// Those that have exactly one.
+    /// The number of values that are exactly one.
     pub ones: u64,
 }
 
@@ -136,18 +136,18 @@ impl Spread {
     }
 }
 
-/// CPU of one definition, in NCU-s; outcomes are those of the task's job.
+/// CPU of one definition, in NCU-s, by the outcome of the task's job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CpuLedger {
     /// By class of `sequence`.
     pub sequence: BTreeMap<String, f64>,
     /// By class of `terminal`.
     pub terminal: BTreeMap<String, f64>,
-    /// Of jobs that `job_events` does not know.
+    /// CPU of jobs that are not in `job_events`.
     pub unmatched: f64,
-    /// Of usage outside attempts; 0 for requested and slots.
+    /// CPU of usage outside attempts; 0 for requested and slots.
     pub outside_attempts: f64,
-    /// All of it.
+    /// The total.
     pub total: f64,
 }
 
@@ -158,8 +158,8 @@ pub struct CpuCounts {
     pub windows: u64,
     /// Usage windows without a mean CPU rate.
     pub windows_without_rate: u64,
-    /// Windows that start before the latest end of any earlier one of their task, in (start, end,
-    /// row) order.
+    /// Windows that start before the latest end of any earlier window of their task, in (start,
+    /// end, row) order.
     pub overlapping_windows: u64,
     /// SCHEDULE rows of tasks: attempts.
     pub schedules: u64,
@@ -182,7 +182,7 @@ pub struct SweepRow {
     pub cpu: BTreeMap<String, CpuSpent>,
 }
 
-/// What a threshold saves and destroys, in NCU-s.
+/// CPU that a threshold saves and destroys, in NCU-s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CpuSpent {
     /// CPU of condemned tasks after their kill.
@@ -198,15 +198,15 @@ pub struct CpuSpent {
 pub struct Durations {
     /// Jobs with a SCHEDULE.
     pub count: u64,
-    /// Those of them that ended.
+    /// Jobs that ended.
     pub ended_count: u64,
     /// Sum.
     pub sum_us: i64,
-    /// Sum over those that ended.
+    /// Sum over jobs that ended.
     pub ended_sum_us: i64,
     /// Shortest.
     pub min_us: i64,
-    /// Mean of the middle two, if even.
+    /// The median; the mean of the middle two for an even number.
     pub median_us: f64,
     /// Longest.
     pub max_us: i64,
@@ -214,10 +214,10 @@ pub struct Durations {
     pub variance_s2: f64,
 }
 
-/// Stragglers under `median:1.5` with at least ten tasks that have a finished attempt.
+/// Stragglers under `median:1.5`, in jobs with at least ten tasks that have a finished attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stragglers {
-    /// Jobs with ten such tasks or more.
+    /// Jobs with at least ten such tasks.
     pub jobs_judged: u64,
     /// Jobs with one to nine.
     pub jobs_left_out: u64,
@@ -225,22 +225,22 @@ pub struct Stragglers {
     pub jobs_without_finished_task: u64,
     /// Stragglers.
     pub straggler_count: u64,
-    /// (job, task index) of the first 10,000 in the order they were made, then sorted.
+    /// (job, task index) of the first 10,000 that were made, sorted.
     pub tasks: Vec<(u64, u32)>,
 }
 
-/// Oddities, as rows unless said otherwise.
+/// Oddities; counted in rows unless stated otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quality {
-    /// Groups of neighbouring events of one job at one instant.
+    /// Groups of consecutive events of one job at one instant.
     pub job_ties: u64,
-    /// Those of them not at time 0.
+    /// Groups that are not at time 0.
     pub job_ties_after_zero: u64,
-    /// Groups of neighbouring events of one task at one instant.
+    /// Groups of consecutive events of one task at one instant.
     pub task_ties: u64,
-    /// Those of them not at time 0.
+    /// Groups that are not at time 0.
     pub task_ties_after_zero: u64,
-    /// By event and state, `EVICT while pending`.
+    /// By event and state, such as `EVICT while pending`.
     pub illegal_job_transitions: BTreeMap<String, u64>,
     /// By event and state.
     pub illegal_task_transitions: BTreeMap<String, u64>,
@@ -248,13 +248,13 @@ pub struct Quality {
     pub schedule_while_running: u64,
     /// Terminal events of tasks without an open attempt, by type.
     pub terminal_without_schedule: BTreeMap<String, u64>,
-    /// Further copies of a row, by table.
+    /// Extra copies of a row, by table.
     pub duplicate_rows: BTreeMap<String, u64>,
     /// Usage rows of tasks without events.
     pub usage_without_task: u64,
-    /// Tasks with usage and no events.
+    /// Tasks with usage but no events.
     pub tasks_with_usage_only: u64,
-    /// Machines that `machine_events` does not know.
+    /// Machines that are not in `machine_events`.
     pub machines_never_announced: Unannounced,
     /// Rows of `job_events` by missing-info code.
     pub job_missing_info: BTreeMap<String, u64>,
@@ -266,14 +266,14 @@ pub struct Quality {
     pub task_rows_at_zero: u64,
 }
 
-/// Machines that `machine_events` does not know.
+/// Machines that are not in `machine_events`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unannounced {
     /// Distinct machines.
     pub machines: u64,
-    /// Rows of `task_events` that name one.
+    /// Rows of `task_events` with such a machine.
     pub task_event_rows: u64,
-    /// Rows of `task_usage` that name one.
+    /// Rows of `task_usage` with such a machine.
     pub usage_rows: u64,
 }
 
@@ -282,9 +282,9 @@ pub struct Unannounced {
 pub struct MachineCounts {
     /// Distinct machines in `machine_events`.
     pub machines: u64,
-    /// Those added at time 0.
+    /// Machines added at time 0.
     pub present_at_zero: u64,
-    /// Those whose last event is REMOVE.
+    /// Machines whose last event is REMOVE.
     pub never_return: u64,
     /// Rows without capacities.
     pub rows_without_capacity: u64,

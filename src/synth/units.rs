@@ -2,7 +2,7 @@
 //!
 //! Times are whole microseconds (`i64`). CPU time is summed in units of 2^-64 NCU-µs as `i128`, so
 //! that a sum does not depend on the order of its terms and another program can get the same bits.
-//! Nothing here rounds except where the name says so.
+//! Nothing here rounds except where its comment says so.
 
 /// One second in microseconds.
 pub(super) const SECOND: i64 = 1_000_000;
@@ -12,24 +12,24 @@ pub(super) const HOUR: i64 = 3_600 * SECOND;
 pub(super) const DAY: i64 = 24 * HOUR;
 
 /// An exact amount of CPU time in units of 2^-64 NCU-µs. A whole trace of 12,500 machines over a
-/// month stays under 2^120.
+/// month stays below 2^120.
 pub(super) type ExactCpu = i128;
 
 const ONE: f64 = 18_446_744_073_709_551_616.0; // 2^64
 
-/// Returns `rate` in units of 2^-64. Rates under 2^-40 lose the bits beyond, the same everywhere.
+/// Returns `rate` in units of 2^-64. Rates under 2^-40 lose bits, the same ones everywhere.
 #[expect(clippy::cast_possible_truncation, reason = "defined as truncation; rates are under 2^16")]
 pub(super) fn exact_rate(rate: f32) -> ExactCpu {
     (f64::from(rate) * ONE) as ExactCpu
 }
 
 /// Returns the CPU seconds of `sum`, rounded once.
-#[expect(clippy::cast_precision_loss, reason = "the one rounding of the sum")]
+#[expect(clippy::cast_precision_loss, reason = "the only rounding of the sum")]
 pub(super) fn cpu_seconds(sum: ExactCpu) -> f64 {
     sum as f64 / ONE / 1e6
 }
 
-/// Returns `seconds` in whole microseconds, cut.
+/// Returns `seconds` in whole microseconds, truncated.
 #[expect(clippy::cast_possible_truncation, reason = "callers stay under 100 years")]
 pub(super) fn micros(seconds: f64) -> i64 {
     (seconds * 1e6) as i64
@@ -47,13 +47,13 @@ pub(super) fn float_of_count(value: u64) -> f64 {
     value as f64
 }
 
-/// Returns the whole part of a number that is not negative.
+/// Returns the whole part of a non-negative number.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, small")]
 pub(super) fn whole(value: f64) -> u64 {
     value as u64
 }
 
-/// Returns `value` × `ratio`, cut to whole microseconds.
+/// Returns `value` × `ratio`, truncated to whole microseconds.
 #[expect(clippy::cast_possible_truncation, reason = "the ratio is at most 1")]
 pub(super) fn scaled(value: i64, ratio: f64) -> i64 {
     (float(value) * ratio) as i64

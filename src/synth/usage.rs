@@ -2,8 +2,8 @@
 //!
 //! In: the attempts of a task. Out: rows of `task_usage`, and the windows as written for the truth.
 //! Windows are aligned to multiples of 300 s and cut at the attempt, whose ends are often rounded
-//! outwards to full seconds, as the real trace's precision is. Drawn from the job's second stream,
-//! so that the other tables do not depend on whether usage is written.
+//! outwards to full seconds, as in the real trace. They use the job's second random stream, so that
+//! the other tables do not depend on whether usage is written.
 
 use super::account::{Attempt, UsageWindow};
 use super::config::WINDOW_START;
@@ -16,13 +16,13 @@ use super::units::{DAY, SECOND, micros};
 
 const WINDOW: i64 = 300 * SECOND;
 
-/// Disk times cover about the first 14 days of the real trace.
+/// Disk times exist for about the first 14 days of the real trace.
 const DISK_TIMES_END: i64 = WINDOW_START + 14 * DAY;
 
 /// The random streams of one job's usage.
 pub(super) struct UsageDraws {
     usage: Draws,
-    /// Which rows stand twice; only in a dirty trace.
+    /// Which rows are duplicated; only in a dirty trace.
     duplicates: Option<Draws>,
 }
 
@@ -42,7 +42,7 @@ impl UsageDraws {
     }
 }
 
-/// Whose usage is written, and how much it uses.
+/// A task whose usage is written, and its level of use.
 pub(super) struct Consumer {
     job_id: u64,
     task_index: u32,
@@ -84,7 +84,7 @@ impl Consumer {
             return windows;
         }
         for attempt in attempts {
-            // The sampling misses half of the runs that are over in seconds.
+            // Sampling misses half of the runs that last only seconds.
             if attempt.end - attempt.start < 30 * SECOND && draws.usage.chance(0.5) {
                 continue;
             }
@@ -108,7 +108,7 @@ impl Consumer {
         windows
     }
 
-    /// The span that is sampled: the attempt, mostly rounded outwards, sometimes longer.
+    /// The sampled span: the attempt, mostly rounded outwards, sometimes longer.
     fn sampled_span(&self, scene: &Scene, attempt: &Attempt, draws: &mut Draws) -> (i64, i64) {
         let (mut start, mut end) = (attempt.start, attempt.end);
         if draws.chance(0.7) {

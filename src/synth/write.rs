@@ -19,20 +19,20 @@ use super::tally::Tally;
 use super::truth::Truth;
 use super::{SynthError, SynthErrorKind, SynthProgress, SynthStage};
 
-/// Jobs that one thread makes in one go.
+/// Jobs that one thread makes at a time.
 const CHUNK_JOBS: u64 = 8;
-/// Jobs in memory at a time: one batch is made while the one before is spilled.
+/// Jobs in memory at a time: a batch is made while the previous one is spilled.
 const BATCH_JOBS: u64 = 256;
 /// Folder of the spilled rows, removed at the end.
 const SPILL_DIR: &str = ".spill";
-/// Files that are written when the tables are there, in their order.
+/// Files that are written after the tables, in order.
 const SUMS: &str = "SHA256SUM";
 const SCHEMA: &str = "schema.csv";
 const TRUTH: &str = "truth.json";
 
 /// Writes a synthetic trace to `dir`, which must be empty or absent, and returns its truth.
 ///
-/// Runs on rayon's current thread pool; the bytes do not depend on its size.
+/// Uses rayon's current thread pool; its size does not change the bytes.
 pub fn write_trace(
     config: &SynthConfig,
     dir: &Path,
@@ -50,8 +50,8 @@ pub fn write_trace(
     written
 }
 
-/// Removes what [`write_trace`] left of a trace that it could not finish, if anything. A folder with
-/// something else in it stays as it is; returned is the name of that.
+/// Removes an unfinished trace of [`write_trace`], if there is one. A folder with anything else in
+/// it is left alone, and the name of that file is returned.
 ///
 /// # Errors
 /// The folder cannot be read or removed.
@@ -75,7 +75,7 @@ pub fn remove_unfinished(dir: &Path) -> Result<Option<String>, SynthError> {
     Ok(None)
 }
 
-/// Makes the folder, or refuses one that holds something.
+/// Creates the folder, or refuses one that is not empty.
 fn prepare(dir: &Path) -> Result<(), SynthError> {
     fs::create_dir_all(dir).map_err(SynthError::io(dir))?;
     let mut entries = fs::read_dir(dir).map_err(SynthError::io(dir))?;
@@ -110,7 +110,7 @@ fn write_tables(
     let path = dir.join(TRUTH);
     let json = serde_json::to_vec_pretty(&truth)
         .map_err(|error| SynthError::new(&path, SynthErrorKind::Json(error)))?;
-    // Written last and renamed: where it is, the trace is whole.
+    // Written last and renamed: if it exists, the trace is complete.
     sync_folders(dir)?;
     let beside = path.with_extension("new");
     write_file(&beside, &json)?;
@@ -124,7 +124,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), SynthError> {
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(SynthError::io(path))
 }
 
-/// Makes the names in a folder, and in the folders in it, survive a power failure.
+/// Syncs the names in a folder and its subfolders, so that they survive a power failure.
 fn sync_folders(folder: &Path) -> Result<(), SynthError> {
     for entry in fs::read_dir(folder).map_err(SynthError::io(folder))? {
         let path = entry.map_err(SynthError::io(folder))?.path();
@@ -141,7 +141,7 @@ struct Made {
     tally: Tally,
 }
 
-/// Makes all jobs, in order, one batch ahead of the spilling.
+/// Makes all jobs in order, one batch ahead of the spilling.
 fn make_jobs(
     scene: &Scene,
     spill_dir: &Path,

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Every ratio in one run: ingest, outcome study, replay, fairness and detectors beside their peers.
+# Measures every ratio in one run: ingest, outcome study, replay, fairness and detectors against other programs.
 #
 # usage: all.sh [RUNS]
 #
 #   RUNS            runs of each contender (default 3)
 #   JOBFATE_PYTHON  a Python with duckdb, polars and simpy (default python3)
 #
-# Needs `cargo build --release --examples`. What a peer lacks (SimGrid, say) is left out and named.
-# Output: Markdown on stdout. Compare contenders within a run, as ratios, and not runs.
+# Needs `cargo build --release --examples`. Missing programs (such as SimGrid) are left out and named. Output:
+# Markdown on stdout. Compare programs by ratios within one run; do not compare runs.
 set -euo pipefail
 
 here=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

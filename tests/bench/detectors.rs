@@ -1,7 +1,7 @@
-//! How many running attempts each straggler detector judges in a second.
+//! Measures how many running attempts each straggler detector judges in a second.
 //!
-//! A made-up group keeps `RUNNING` attempts running (default 2000) until 30 times as many tasks are
-//! through, with a heartbeat every 10 s; only the time inside of the detector counts. Usage:
+//! A simulated group keeps `RUNNING` attempts running (default 2000) until 30 times as many tasks
+//! have ended, with a heartbeat every 10 s; only the time inside the detector counts. Usage:
 //! `detectors [RUNNING] [DETECTOR]...`.
 #![expect(clippy::print_stdout, reason = "this is a program of its own")]
 #![expect(clippy::disallowed_methods, reason = "it measures")]
@@ -48,7 +48,7 @@ fn judge_all(plan: &DetectorPlan, slots: u32) -> (u64, u64, Duration) {
             if end_us <= now_us {
                 let Running { attempt: number, task, machine, start_us, .. } = *attempt;
                 let how = End::Finished;
-                // All that end between two heartbeats end at the second one.
+                // Tasks that end between two heartbeats end at the second one.
                 ends.push(Ended { attempt: number, task, machine, start_us, end_us: now_us, how });
                 over += 1;
                 copies -= u32::from(attempt.has_copy);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Seconds of `jobfate fairness` on a lake, beside DuckDB adding up the same metered usage.
+"""Compares the seconds of `jobfate fairness` on a lake with DuckDB, which adds up the same metered usage.
 
 Usage: fairness.py LAKE [RUNS]
 
-Runs in turn, A B C A B C ..., as whole processes: two indices, all built-in ones, and a peer that
+Runs three programs in turn, A B C A B C ..., as whole processes: two indices, all built-in indices, and a script that
 only sums CPU by user and hour with DuckDB and accumulates it. Prints medians as Markdown. Needs
 `cargo build --release` and a Python with duckdb (run it with that Python).
 """

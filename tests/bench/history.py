@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Benchmark of the replay of history beside a plain simulator that does the same in SimPy.
+"""Benchmark of the replay of history against a plain simulator that does the same in SimPy.
 
 Usage: history.py JOBFATE LOG [--jobs N] [--press FACTOR] [--runs N] [--python PYTHON]
 
-LOG is a real log in SWF, gzip or not. The first N jobs that ran are taken (10,000 by default),
-with arrivals pressed together by FACTOR so that jobs wait (2 by default), and replayed first come,
-first served on as many processors as the log names. Each contender is a whole process: ours reads
-a lake, replays, measures and writes every line of the journal; SimPy reads the text and replays.
-They take turns; CPU times are user and system, medians of the runs. Every job must end at the same
-second in both, or the run fails.
+LOG is a real log in SWF, gzip or not. The first N jobs that ran (10,000 by default) are replayed first come, first
+served on as many processors as the log names. Arrivals are FACTOR times as fast (2 by default), so that jobs wait.
+Each program is a whole process: ours reads a lake, replays, measures and writes every line of the journal; SimPy
+reads the text and replays. They run in turn; CPU times are user and system, medians of the runs. Every job must end
+at the same second in both, or the run fails.
 """
 
 import argparse
@@ -25,7 +24,7 @@ PEER = Path(__file__).resolve().parent / "replay_peers" / "history.py"
 
 
 def cut(log, jobs, press):
-    """The first jobs of a log that ran, and its processors."""
+    """Returns the first jobs of a log that ran, and the number of its processors."""
     opener = gzip.open if log.endswith(".gz") else open
     rows, processors = [], None
     with opener(log, "rt", errors="replace") as lines:
@@ -40,13 +39,13 @@ def cut(log, jobs, press):
     if processors is None:
         sys.exit(f"{log}: no line `; MaxProcs: N`")
     for number, row in enumerate(rows, 1):
-        # Every job finishes: the recorded outcome is not what is compared.
+        # Every job finishes, because recorded outcomes are not compared.
         row[0], row[1], row[2], row[10] = number, int(row[1] / press), -1, 1
     return rows, processors
 
 
 def cpu_s(command, **options):
-    """Runs a command; its CPU time and what it printed."""
+    """Runs a command; returns its CPU time and its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, **options)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,7 +1,7 @@
-//! The yardstick of the ingest benchmark: inflates every part of a folder and throws it away.
+//! The lower bound of the ingest benchmark: inflates every part of a folder and discards the text.
 //!
-//! Same library, same block size and same number of threads as `jobfate ingest`; nothing is
-//! hashed twice, parsed or written. Usage: `inflate TRACE_DIR THREADS`.
+//! It uses the library, the block size and the number of threads of `jobfate ingest`; it hashes
+//! once, and does not parse or write. Usage: `inflate TRACE_DIR THREADS`.
 #![expect(clippy::print_stdout, reason = "this is a program of its own")]
 
 use std::path::Path;

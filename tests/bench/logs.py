@@ -3,12 +3,12 @@
 
 Usage: logs.py [--data DIR] [--megabytes N] [--runs N] [--threads N] [--work DIR] [SOURCE...]
 
-Makes a gzip of about N MB of text (default 300) for each SOURCE (default: all): the real logs of
-DIR (default: ../shared/data beside the repository) again and again with new job numbers (slurm,
-alibaba-2017, openb, swf), and drawn ones (alibaba-2018, mapped). Then runs `inflate` (our library and
-block size, one pass over the file) and `jobfate ingest` in turn, as whole processes, and prints the
-medians with their ratio as Markdown. Needs `cargo build --release --examples`. The page cache is
-warm: each contender runs once before it is counted. Exit status 1 where a ratio is above 2.
+Makes a gzip of about N MB of text (default 300) for each SOURCE (default: all): the real logs of DIR (default:
+../shared/data next to the repository), repeated with new job numbers (slurm, alibaba-2017, openb, swf), and random
+ones (alibaba-2018, mapped). Then runs `inflate` (our library and block size, one pass over the file) and
+`jobfate ingest` in turn, as whole processes, and prints the medians with their ratio as Markdown. Needs
+`cargo build --release --examples`. The page cache is warm: each program runs once before it is measured. Exit status
+1 if a ratio is above 2.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def text_of(path):
 
 
 def slurm(data):
-    """The first two fields are the job; its number moves on from copy to copy."""
+    """Yields copies; the first two fields name the job, whose number grows from copy to copy."""
     for number, line in again(text_of(data / "slurm/pozidriv.sacct.gz")):
         job, raw, rest = line.split("|", 2)
         yield f"{number}{job}|{number}{raw}|{rest}\n"
@@ -92,7 +92,7 @@ def mapped(_):
 
 
 def again(lines):
-    """Line by line, with the number of the copy before the number of its job."""
+    """Yields lines with the number of the copy before the number of the job."""
     for number in range(1, 2**62):
         yield from ((number, line) for line in lines)
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A trace of one day and one of 24 such days, analysed end to end: memory, file handles, leftovers.
+"""Analyses a trace of one day and one of 24 such days end to end: memory, file handles, leftovers.
 
 Usage: long_run.py [--jobs 3000] [--times 24] [--work DIR]
 
-Runs `analyze` on both (verify to report, every detector, replay, fairness), looks at the process
-ten times a second, and prints as Markdown the largest resident set, the most open files, and what
-lies in the temporary folder and under temporary names in the lake and among the results afterwards.
-Ends with 1 if anything does, or if the longer run takes more memory than runs of 8 to 150 million
-rows do (scale.py: 420 to 530 MB), or notably more files than the shorter.
+Runs `analyze` on both (verify to report, every detector, replay, fairness), samples the process ten times a second,
+and prints as Markdown the largest resident set, the most open files, and the files that remain in the temporary
+folder, or under temporary names in the lake and the results. Exits with 1 if any file remains, or if the longer run
+takes more memory than runs of 8 to 150 million rows do (scale.py: 420 to 530 MB), or clearly more files than the
+shorter one.
 """
 
 import argparse
@@ -28,7 +28,7 @@ HANDLES_MORE_MAX = 8
 
 
 def watched(command, temporary):
-    """Seconds, the largest resident set in MB, and the most files that were open at once."""
+    """Returns the seconds, the largest resident set in MB, and the most files that were open at once."""
     start, handles = time.perf_counter(), 0
     process = subprocess.Popen(
         [str(word) for word in command],
@@ -54,7 +54,7 @@ def watched(command, temporary):
 
 
 def leftovers(out, temporary):
-    """What a finished run should have taken away."""
+    """Returns the files that a finished run should have removed."""
     names = [path for path in out.rglob("*") if path.name.startswith(".work") or path.suffix in (".new", ".tmp")]
     return [str(path) for path in [*names, *temporary.iterdir()]]
 

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""Benchmark of the replay: the plain work queue and the one with copies, beside SimPy and SimGrid.
+"""Benchmark of the replay: the plain work queue and the one with copies, against SimPy and SimGrid.
 
 Usage: replay.py [--runs N] [--python PYTHON] [--work DIR]
 
-The same experiment everywhere: tasks of size 100, machines of constant speeds from 1 to 16, copies
-without limit. Contenders take turns, A B C A B C ..., as whole processes; the time is that of the
-simulation alone, measured inside each. Prints the median rate in task completions per second and
-its ratio to ours, as Markdown. Makespans are compared: those of the plain queue must agree to the
-rounding to whole microseconds; with copies they differ a little, because it is open which of
-several machines that are freed at one instant is served first.
+All programs run the same experiment: tasks of size 100, machines of constant speeds from 1 to 16, copies without
+limit. They run in turn, A B C A B C ..., as whole processes; the time is that of the simulation alone, measured
+inside each program. Prints the median rate in task completions per second and its ratio to ours, as Markdown.
+Makespans are compared: those of the plain queue must agree up to rounding to whole microseconds. With copies they
+differ a little, because the order of machines that are freed at the same instant is not defined.
 
-Needs `cargo build --release --example replay`, a Python with simpy (--python), and SimGrid's
-headers with a C++ compiler (Debian: libsimgrid-dev g++). What is missing is left out and named.
+Needs `cargo build --release --example replay`, a Python with simpy (--python), and SimGrid's headers with a C++
+compiler (Debian: libsimgrid-dev g++). Missing programs are left out and named.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 //! Task completions per second of the replay: the plain work queue and the one with copies, at
-//! constant speeds from 1 to 16. `tests/bench/replay.py` runs it beside other simulators.
+//! constant speeds from 1 to 16. `tests/bench/replay.py` compares it with other simulators.
 //!
 //! `replay TASKS MACHINES POLICY RUNS` prints the best and the median of `RUNS` and the makespan.
 //!
-//! `replay costs RUNS` prints what one task costs where tasks ask for different amounts, against the
-//! number of machines, of tasks that wait, and of tasks that run on one machine, as Markdown.
+//! `replay costs RUNS` prints the cost of one task as Markdown, if tasks request different amounts,
+//! by the number of machines, of waiting tasks, and of running tasks per machine.
 
 use std::time::Instant;
 
@@ -62,21 +62,21 @@ const POLICIES: [&str; 5] = [
     "fifo:depth=100+late:heartbeat_s=60",
 ];
 
-/// What is replayed: tasks of some ten minutes in jobs of twenty.
+/// The workload: tasks of about ten minutes in jobs of twenty.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     tasks: usize,
     machines: usize,
     /// Tasks that fit one machine, on average.
     per_machine: u64,
-    /// Tasks that wait when all have arrived at once; otherwise they arrive over time and keep nine
-    /// tenths of the machines busy.
+    /// The number of waiting tasks if all arrive at once; otherwise tasks arrive over time and keep
+    /// nine tenths of the machines busy.
     waiting: Option<usize>,
 }
 
 impl Size {
     fn workload(self) -> Result<Workload, Box<dyn std::error::Error>> {
-        // A linear congruential generator: the same tasks on every machine.
+        // A linear congruential generator, so that the tasks are the same on every computer.
         let mut seed = 1_u64;
         let mut draw = |below: u64| {
             seed = seed
@@ -99,7 +99,8 @@ impl Size {
         let jobs: Vec<u32> = (0..count).map(|task| task / 20).collect();
         (workload.job, workload.group) = (Column::Each(jobs.clone()), Column::Each(jobs));
         if self.waiting.is_none() {
-            // Some 720 s of half the places of a task that asks for the mean.
+            // Tasks take about 720 s; with their mean request, a machine holds twice `per_machine`
+            // of them.
             let gap_us = 720_000_000 * 10 / 9 / (2 * self.machines as u64 * self.per_machine);
             let gap_us = i64::try_from(gap_us.max(1))?;
             workload.arrival_us =
@@ -118,7 +119,7 @@ impl Size {
         cluster.memory = vec![Some(UNITS); self.machines];
         let (cluster, _) = cluster.check()?;
         let (workload, policy): (Workload, PolicyPlan) = (self.workload()?, policy.parse()?);
-        // Where all wait from the beginning, as many starts are measured as fit a few rounds.
+        // If all tasks wait from the start, only the starts of a few rounds are measured.
         let until_us = if self.waiting.is_some() { 7_200_000_000 } else { i64::MAX };
         let plan =
             Plan { journal: Keep::Sums, until_us, ..Plan::new(&cluster, &workload, &policy) };

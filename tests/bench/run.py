@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Benchmarks: ingest and outcome study against DuckDB, Polars and bare inflating, in one run.
+"""Benchmarks ingest and outcome study against DuckDB, Polars and inflating alone, in one run.
 
 Usage: run.py [--jobs N] [--runs N] [--threads N] [--work DIR] [--keep]
 
-Makes a synthetic trace with `jobfate synth` (40,000 jobs: about 1.2 GB of CSV, mostly
-task_usage), then runs the contenders in turn, A B C A B C ..., as whole processes, and prints the
-median of each with its ratio to ours, as Markdown. Needs `cargo build --release --examples` and a
-Python with duckdb and polars (run it with that Python). DuckDB and Polars get the same number of
-threads. The page cache is warm for everybody: each contender runs once before it is counted.
+Makes a synthetic trace with `jobfate synth` (40,000 jobs: about 1.2 GB of CSV, mostly task_usage), then runs the
+programs in turn, A B C A B C ..., as whole processes, and prints the median of each with its ratio to ours, as
+Markdown. Needs `cargo build --release --examples` and a Python with duckdb and polars (run it with that Python).
+DuckDB and Polars get the same number of threads. The page cache is warm for all: each program runs once before it is
+measured.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def files(lake, table):
 
 
 def peer(args):
-    """Runs one contender in a process of its own (called by this script)."""
+    """Runs one program in a separate process (called by this script)."""
     what, engine, source, out, threads = args
     usage = sorted(str(path) for path in Path(source).glob("task_usage/*.csv.gz")) if what == "ingest" else []
     if engine == "polars":
@@ -101,7 +101,7 @@ def peer(args):
 
 
 def timed(commands):
-    """Seconds and the largest resident set (MB) of commands run one after the other."""
+    """Returns the seconds and the largest resident set (MB) of commands run one after the other."""
     start, peak = time.perf_counter(), 0
     for command in commands:
         process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -114,7 +114,7 @@ def timed(commands):
 
 
 def race(title, contenders, runs, before=lambda name: None):
-    """Runs contenders in turn and prints a table of medians and ratios to the first."""
+    """Runs programs in turn and prints a table of medians and ratios to the first."""
     times, peaks = {name: [] for name in contenders}, dict.fromkeys(contenders, 0)
     for run in range(runs + 1):
         for name, commands in contenders.items():
@@ -132,7 +132,7 @@ def race(title, contenders, runs, before=lambda name: None):
 
 
 def synth(trace, jobs):
-    """Makes a trace of 7 days, if it is not there."""
+    """Makes a trace of 7 days, if it does not exist."""
     if not (trace / "truth.json").exists():
         parts = max(12, jobs // 1500)
         subprocess.run([JOBFATE, "synth", trace, "--jobs", str(jobs), "--days", "7", "--parts", str(parts)],

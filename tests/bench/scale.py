@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Memory and time at growing sizes, and what the whole trace of 2011 would take.
+"""Measures memory and time at growing sizes, and estimates the time of the whole trace of 2011.
 
 Usage: scale.py [--jobs 17500,70000,280000] [--days 29] [--work DIR]
 
-Makes synthetic traces of as many days as the real one has, runs `ingest` and then `analyze` on
-each (all detectors, replay, fairness, report), and prints as Markdown seconds, seconds per million
-rows and peak memory. Then the largest once more without `task_usage`, which tells the cost of a
-row of it from that of an event, and from these the time of the whole trace: it has 8.5 usage rows
-to an event, a synthetic one about half of that. Traces that lie in --work already are taken as
-they are. 280,000 jobs are about 140 million rows, 5 GB of lake, and fifteen minutes.
+Makes synthetic traces with as many days as the real one, runs `ingest` and then `analyze` on each (all detectors,
+replay, fairness, report), and prints as Markdown seconds, seconds per million rows and peak memory. Then it runs the
+largest again without `task_usage`, which separates the cost of a usage row from that of an event. From these costs it
+estimates the time of the whole trace, which has 8.5 usage rows per event; a synthetic trace has about half of that.
+Traces that exist in --work are used again. 280,000 jobs are about 140 million rows, 5 GB of lake, and fifteen
+minutes.
 """
 
 import argparse
@@ -30,7 +30,7 @@ REAL_BYTES = 41e9
 
 
 def timed(command):
-    """Seconds and the largest resident set in MB."""
+    """Returns the seconds and the largest resident set in MB."""
     start = time.perf_counter()
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     error = process.stderr.read()
@@ -41,7 +41,7 @@ def timed(command):
 
 
 def synth(trace, jobs, days):
-    """Makes a trace, if it is not there, and returns its rows by table."""
+    """Makes a trace, if it does not exist, and returns its rows by table."""
     if not (trace / "truth.json").exists():
         words = ["--jobs", jobs, "--days", days, "--parts", max(4, jobs // 4375)]
         subprocess.run([str(word) for word in [JOBFATE, "synth", trace, *words]], check=True, stderr=subprocess.DEVNULL)

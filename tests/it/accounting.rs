@@ -1,4 +1,4 @@
-//! Accounting logs as a user asks them: what is charged, what is unknown, and what is refused.
+//! Studies of accounting logs: what is charged, what is unknown, and what is refused.
 
 use std::fmt::Write;
 
@@ -19,8 +19,8 @@ fn of_slurm(header: &str, lines: &[String]) -> Place {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Promise: what `account` and `fairness` charge a job of Slurm is its processors times the time
-    /// that it ran, suspended or not; so a sum over the lines says.
+    /// Promise: `account` and `fairness` charge a job of Slurm its processors times the time that
+    /// it ran, without suspensions, as a sum over the lines gives.
     #[test]
     fn a_job_is_charged_for_the_time_that_it_ran(
         jobs in prop::collection::vec((0_i32..1_000, 1_i32..5_000, 0_i32..3_000, 1_i32..64), 1..30),
@@ -43,7 +43,7 @@ proptest! {
     }
 }
 
-/// Promise: where no line says how many processors a job had, no CPU time is given for it.
+/// Promise: without a line that gives the processors of a job, its CPU time is unknown.
 #[test]
 fn cpu_time_that_no_line_tells_is_unknown() {
     let slurm = of_slurm("JobID|State|Submit|Start|End", &[format!("7|COMPLETED|{ROW}")]);
@@ -64,13 +64,13 @@ fn cpu_time_that_no_line_tells_is_unknown() {
         let said = "The CPU time (requested) of all jobs is unknown: the log does not record the \
             CPUs or processors of any of 1 attempt.";
         assert!(run.text().contains(said), "{}", run.text());
-        // How long they ran is known.
+        // Their running times are known.
         let json = place.run(&["account", "--cpu", "slots", "--format", "json"]).ok().json();
         assert_eq!(json["total"], 100.0);
     }
 }
 
-/// Promise: groups by a reason that the lake does not have are wrong use, by every command alike.
+/// Promise: grouping by a reason that the lake does not record is wrong use in every command.
 #[test]
 fn reasons_that_a_lake_does_not_have_are_refused_everywhere() {
     let place = Place::new().with_golden_trace();
@@ -95,8 +95,8 @@ fn reasons_that_a_lake_does_not_have_are_refused_everywhere() {
     }
 }
 
-/// Promise: a lake with qualities of service is split by them in every study that has groups, and
-/// one without them says so.
+/// Promise: every study with groups splits a lake by quality of service if the lake has it, and
+/// otherwise reports that it has none.
 #[test]
 fn qualities_of_service_are_groups() {
     let lines = ["normal", "normal", "high", ""].map(|qos| format!("|COMPLETED|{ROW}|2|{qos}"));
@@ -141,7 +141,7 @@ fn qualities_of_service_are_groups() {
     }
 }
 
-/// Promise: `query q14` of a lake of Slurm gives what the log says of each job.
+/// Promise: `query q14` of a lake of Slurm has the values of the log for each job.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn the_requests_of_slurm_jobs_are_a_query() {
@@ -154,7 +154,7 @@ fn the_requests_of_slurm_jobs_are_a_query() {
     ");
 }
 
-/// Promise: months of one log in a folder are one log, whose jobs have each attempt once.
+/// Promise: monthly files in a folder are one log, in which each attempt of a job occurs once.
 #[test]
 fn a_job_of_two_months_is_one_attempt() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! A whole analysis as one file, and one that goes on where it was stopped.
+//! A whole analysis as one file, and an analysis that continues where it was stopped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ const CONFIG: &str = "steps = [\"sweep\", \"account\", \"describe\", \"replay\"]
     [sweep]\nrules = [\"failures\", \"events\"]\nthresholds = \"3,5\"\nbootstrap = 20\n\
     [replay]\npolicies = [\"fifo\", \"fair\"]\n";
 
-/// The files of an analysis but for pictures, the lake, and the words of the command line.
+/// The files of an analysis, without pictures, the lake, and the command line.
 fn results(place: &Place, folder: &str) -> BTreeMap<String, String> {
     let is_text = |name: &String| name.ends_with(".json") || name.ends_with(".csv");
     let files = tree(&place.path(folder)).into_iter();
@@ -32,7 +32,7 @@ fn results(place: &Place, folder: &str) -> BTreeMap<String, String> {
         .map(|(name, bytes)| {
             let text = String::from_utf8(bytes).unwrap();
             match serde_json::from_str::<serde_json::Value>(&text) {
-                // The sums of results hold their command lines as well.
+                // Checksums of results depend on their command lines as well.
                 Ok(steps) if name.ends_with("steps.json") => {
                     let steps = steps["steps"].as_object().unwrap();
                     let files = |step: &serde_json::Value| {
@@ -45,7 +45,7 @@ fn results(place: &Place, folder: &str) -> BTreeMap<String, String> {
                 }
                 Ok(mut value) if name.ends_with(".json") && value.is_object() => {
                     value["command"] = serde_json::Value::Null;
-                    // Parquet carries the command line, and so its sum differs.
+                    // Parquet contains the command line, so its checksum differs.
                     for file in value["files"].as_array_mut().into_iter().flatten() {
                         if file["file"].as_str().is_some_and(|name| name.ends_with(".parquet")) {
                             *file = file["file"].clone();
@@ -82,7 +82,7 @@ fn a_file_holds_a_whole_analysis() {
         assert!(names.contains(&name), "{names:?}");
     }
     assert!(!names.iter().any(|name| name.starts_with("detect") || name.starts_with("verify")));
-    // The choices of the file are those of the results, each of which holds all of them.
+    // The settings of the file are those of the results; each result has all of them.
     let sweep: serde_json::Value = serde_json::from_str(&found["sweep.json"]).unwrap();
     assert_eq!(sweep["settings"]["cpu"], "slots");
     assert_eq!(sweep["answer"]["rule"], "failures");
@@ -95,7 +95,7 @@ fn a_file_holds_a_whole_analysis() {
         "{}",
         found["attempts.csv"]
     );
-    // What it was run with does it again; the command line counts more.
+    // The file of a run repeats the run; the command line overrides the file.
     place.run(&["analyze", "--config", "found/analysis.toml", "--out", "again"]).ok();
     same(&results(&place, "again"), &found);
 }
@@ -112,7 +112,7 @@ fn an_analysis_goes_on_where_it_was_stopped() {
     };
     let said = run(&[]);
     assert_eq!(said.matches("done before").count(), 4, "{said}");
-    // As if the sweep had been begun and its results damaged: its mark is gone.
+    // As if the sweep was interrupted and its results were damaged: its mark is gone.
     let marks = fs::read(place.path("found/steps.json")).unwrap();
     let mut marks: serde_json::Value = serde_json::from_slice(&marks).unwrap();
     assert!(marks["steps"].as_object_mut().unwrap().remove("sweep").is_some());
@@ -122,12 +122,12 @@ fn an_analysis_goes_on_where_it_was_stopped() {
     let said = run(&[]);
     assert_eq!(said.matches("done before").count(), 3, "{said}");
     same(&results(&place, "found"), &found);
-    // Another choice is another question.
+    // With another setting the step runs again.
     fs::write(place.path("analysis.toml"), CONFIG.replace("3,5", "3,6")).unwrap();
     let said = run(&[]);
     assert!(said.contains("[3/4] sweep\n") && said.matches("done before").count() == 3, "{said}");
     assert!(!run(&["--again"]).contains("done before"));
-    // A step that stops half-way in another analysis is not done in this one either.
+    // A step that stops half-way in another analysis does not count as done in this one.
     let half = CONFIG.replace("3,5", "4,7").replace("bootstrap = 20", "bootstrap = 21");
     fs::write(place.path("half.toml"), half).unwrap();
     fs::remove_file(place.path("found/sweep-selection.csv")).unwrap();
@@ -135,11 +135,11 @@ fn an_analysis_goes_on_where_it_was_stopped() {
     let stopped = place.run(&["analyze", "--config", "half.toml"]);
     assert_eq!(stopped.code, Some(2), "{}", stopped.stderr);
     fs::remove_dir(place.path("found/sweep-selection.csv")).unwrap();
-    // With every file in its place the mark alone can tell.
+    // All files are in place, so only the mark shows it.
     fs::write(place.path("found/sweep-selection.csv"), "").unwrap();
     assert!(run(&[]).contains("[3/4] sweep\n"), "its results are of the other analysis");
     assert_eq!(run(&[]).matches("done before").count(), 4);
-    // Nor is one whose results are gone, or are no longer what they were.
+    // Neither does a step whose results are missing or were changed.
     fs::remove_file(place.path("found/account.csv")).unwrap();
     assert!(run(&[]).contains("[2/4] account\n"));
     let table = place.path("found/account.csv");
@@ -162,7 +162,7 @@ fn a_report_shows_its_own_analysis_alone() {
     let page = run("steps = [\"describe\"]\n[describe]\nwhat = \"waiting\"\n");
     let page = fs::read_to_string(page).unwrap();
     assert!(!page.contains("id=\"attempts\"") && page.contains("id=\"waiting\""));
-    // Another content of a file that is named is another question.
+    // If the content of a named file changes, the step runs again.
     fs::write(place.path("shares.txt"), "a 1\na/x 1\n").unwrap();
     let config = "steps = [\"fairness\"]\n[fairness]\naccounts = \"shares.txt\"\n";
     run(config);
@@ -172,11 +172,11 @@ fn a_report_shows_its_own_analysis_alone() {
     assert!(!again().stderr.contains("done before"));
 }
 
-/// Signals that an `analyze` gets, and milliseconds after its begin.
+/// Signals that an `analyze` gets, and milliseconds after its start.
 pub(crate) const SIGNALS: [(&str, u64); 4] =
     [("-INT", 60), ("-TERM", 400), ("-INT", 900), ("-TERM", 1500)];
 
-/// Stopped by a signal wherever it is, an analysis ends within a second or two and goes on later.
+/// An analysis that gets a signal at any step ends within a second or two and can be continued.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_signal_stops_an_analysis_and_nothing_is_lost() {
@@ -194,7 +194,7 @@ fn a_signal_stops_an_analysis_and_nothing_is_lost() {
         child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         let code = child.wait().unwrap().code();
         let took = begin.elapsed();
-        // One that was done before, or had not yet begun to listen, has nothing to say about it.
+        // A run that had ended, or did not yet handle signals, prints no message about it.
         if sent.is_ok_and(|status| status.success()) && code.is_some_and(|code| code != 0) {
             assert_eq!(code, Some(130), "{said}");
             assert!(said.contains("run the same command to continue"), "{said}");
@@ -225,8 +225,8 @@ fn result(place: &Place, path: &str) -> serde_json::Value {
     serde_json::from_slice(&fs::read(place.path(path)).unwrap()).unwrap()
 }
 
-/// Traces of every kind of which a lake can be made here, each as a folder `trace`: with and
-/// without a usage table.
+/// Traces of every kind that can be made here, each as a folder `trace`, with and without a usage
+/// table.
 fn traces() -> Vec<(&'static str, Place)> {
     let log = |name: &str, beside: &[&str]| {
         let place = Place::new();
@@ -247,8 +247,8 @@ fn traces() -> Vec<(&'static str, Place)> {
     ]
 }
 
-/// What an analysis says of CPU time is one thing: the definition is the same in every step and in
-/// every command that is called by itself, and users together used what the ledger holds.
+/// An analysis has one definition of CPU time: it is the same in every step and in every separate
+/// command, and the usage of all users adds up to the ledger.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn every_command_takes_the_same_defaults_for_a_trace() {
@@ -258,7 +258,7 @@ fn every_command_takes_the_same_defaults_for_a_trace() {
         let expected = match kind {
             "rumen" => "slots",
             "google-2011 without usage" | "gwf" => "requested",
-            // The small SWF log tells the CPU time that jobs used.
+            // The small SWF log records the CPU time that jobs used.
             _ => "measured",
         };
         assert!(
@@ -275,7 +275,8 @@ fn every_command_takes_the_same_defaults_for_a_trace() {
             place.run(&args).ok();
             assert_eq!(of(&format!("{command}/result.json"), "cpu"), expected, "{kind}: {command}");
         }
-        // Everything that ran is in both, open attempts included; the ledger adds up by itself.
+        // All running time is in both, open attempts included; the rows of the ledger add up to its
+        // total.
         let ledger = result(&place, "account/result.json")["answer"].clone();
         let number = |value: &serde_json::Value| value.as_f64().unwrap();
         let ran = number(&ledger["total"]) - number(&ledger["outside_attempts"]);
@@ -288,7 +289,7 @@ fn every_command_takes_the_same_defaults_for_a_trace() {
     }
 }
 
-/// A log's processors are as many as it says, and its kills are of running time.
+/// A log has the number of processors in its header, and its kill rules use running time.
 fn assert_replayed_alike(place: &Place, kind: &str, said: &str) {
     if !place.path("all/replay/result.json").exists() {
         return;
@@ -307,7 +308,8 @@ fn assert_replayed_alike(place: &Place, kind: &str, said: &str) {
     }
 }
 
-/// Jobs that used nothing: one sentence instead of a table of zeros; what machines read stays.
+/// Jobs that used nothing: one sentence instead of a table of zeros; machine-readable output is
+/// unchanged.
 #[test]
 fn a_ledger_of_nothing_is_one_sentence() {
     let place = Place::new();
@@ -328,13 +330,13 @@ fn a_ledger_of_nothing_is_one_sentence() {
         let rows = ask("csv");
         assert!(rows.lines().nth(1).is_some_and(|row| row.contains(",0.0,")), "{rows}");
     }
-    // Memory that the log does not record is not known.
+    // Memory that the log does not record is unknown.
     let said = place.run(&["account", "--resource", "memory"]).ok().stdout_text().to_owned();
     assert!(said.starts_with("The memory time (requested) of all jobs is unknown"), "{said}");
 }
 
-/// Of a folder with the events of tasks alone nothing is known about the outcome of jobs: no
-/// sentence, caption or page gives a share of an outcome.
+/// A folder with only task events has no outcomes of jobs: no sentence, caption or page gives a
+/// share of an outcome.
 #[test]
 fn what_a_folder_cannot_tell_is_said_to_be_unknown() {
     let place = place();
@@ -403,13 +405,13 @@ fn one_sentence_stands_for_a_table_of_zeros() {
     }
     let index = page("index");
     assert!(index.contains("job_events: all, 5.3 hours. "), "{index}");
-    // The numbers are there for programs.
+    // Programs find the numbers in the JSON.
     let json = place.run(&["detect", "--lake", "all/lake", "--format", "json"]).ok().json();
     assert_eq!(json["counts"]["groups"], 0);
 }
 
-/// A log that has no status and no wait: what is made of that is said with every outcome, and no
-/// table shows waits of 0.
+/// A log without status and waits: the assumptions are stated with every outcome, and no table
+/// shows waits of 0.
 #[test]
 fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     let place = Place::new();
@@ -448,7 +450,7 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     let index = fs::read_to_string(place.path("all/report/index.html")).unwrap();
     let unknown = "The log records no status: how its 30 jobs ended is unknown";
     assert_eq!(index.matches(unknown).count(), 1, "{index}");
-    // Every job has one task and never waits: a picture of that would pass for a result.
+    // Every job has one task and never waits: a chart of that would look like a result.
     for name in ["tasks-per-job", "attempts", "replay/replay-response", "replay/replay-queue"] {
         assert!(!place.path(&format!("all/{name}.svg")).exists(), "{name}");
     }
@@ -456,7 +458,7 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     assert!(!index.contains("lake; "), "{index}");
 }
 
-/// What the overview says of a result in groups is what it says of the whole.
+/// For a result in groups, the overview has the same sentence as for the whole.
 #[test]
 fn the_overview_of_a_result_in_groups_is_of_the_whole() {
     let place = place();

@@ -8,7 +8,8 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use super::support::{Place, assert_same_files};
 
-/// The names of the made-up log below: people, accounts, groups, queues, programs, machines, sites.
+/// The names in the generated log below: people, accounts, groups, queues, programs, machines,
+/// sites.
 const NAMES: [&str; 16] = [
     "grace",
     "hopper",
@@ -28,7 +29,7 @@ const NAMES: [&str; 16] = [
     "arrayed",
 ];
 
-/// A log in which all of them stand, one in a line that does not parse.
+/// A log with all of these names, one of them in a line that does not parse.
 fn log_of_names(place: &Place, name: &str) {
     let header = "JobID|JobIDRaw|Cluster|Partition|QOS|Account|Group|User|Submit|Start|End|State|NNodes|AllocCPUS|NodeList|JobName";
     let lines = [
@@ -71,8 +72,8 @@ fn all_texts(folder: &std::path::Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Promise: with a key no file of a lake holds a name of the log; the same key gives the same names in
-/// every lake, another key others; and what is counted stays the same.
+/// Promise: with a key no file of a lake holds a name of the log; the same key gives the same names
+/// in every lake, another key gives others; counts are unchanged.
 #[test]
 fn a_lake_made_with_a_key_holds_no_name_of_the_log() {
     let place = Place::new();
@@ -122,7 +123,7 @@ fn a_lake_made_with_a_key_holds_no_name_of_the_log() {
     assert_ne!(manifest("one")["anonymized"], manifest("three")["anonymized"]);
     let text = manifest("swf").to_string();
     assert!(text.contains("MaxProcs") && text.contains("1704067200"), "{text}");
-    // What is counted stays: by user, by job, by account.
+    // Counts by user, by job and by account are unchanged.
     for args in [
         &["classify", "--format", "csv"][..],
         &["account", "--cpu", "requested", "--format", "csv"],
@@ -137,7 +138,7 @@ fn a_lake_made_with_a_key_holds_no_name_of_the_log() {
         json["rows"].as_array().unwrap().len()
     };
     assert_eq!(users("plain"), users("one"));
-    // Another key, or none, does not go into the lake.
+    // The lake refuses rows with another key or without a key.
     for key in [Some("other-key"), None] {
         let run = ingest(log, "one", key);
         assert_eq!(run.code, Some(3), "{}", run.stderr);

@@ -1,7 +1,7 @@
-//! An attempt never outlasts its job, and gaps between loaded parts are said.
+//! An attempt never outlasts its job, and gaps between loaded parts are reported.
 //!
-//! Traces are drawn, one part of `task_events` is left out, and the sums are computed here from the
-//! raw events alone.
+//! Traces are random, one part of `task_events` is left out, and the sums are computed here from
+//! the raw events alone.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::support::{Place, real_trace, skipped};
 
-/// Drawn traces.
+/// Number of random traces.
 const TRACES: u32 = 16;
 
-/// Parts of `task_events`; one between the others is left out.
+/// Parts of `task_events`; one in the middle is left out.
 const PARTS: usize = 4;
 
 /// Seconds that a part covers.
@@ -36,7 +36,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     prop::collection::vec((events(5), tasks), 1..6)
 }
 
-/// Lines of a part, in the order of time; events of one instant in the order of the list.
+/// Lines of a part, ordered by time; events at one instant in the order of the list.
 fn sorted(mut lines: Vec<(u64, String)>) -> String {
     lines.sort_by_key(|line| line.0);
     lines.into_iter().map(|line| line.1).collect()
@@ -67,14 +67,14 @@ fn write(place: &Place, jobs: &[Job], hole: usize) {
 
 const TERMINAL: [u32; 5] = [2, 3, 4, 5, 6];
 
-/// What the raw events say of the attempts, s.
+/// Sums over attempts, from the raw events, s.
 #[derive(Default)]
 struct Expected {
     total: u64,
-    /// Closed with their job, and how long they are.
+    /// Attempts that are closed with their job, and their length.
     closed: u64,
     closed_s: u64,
-    /// The last instant at which one runs.
+    /// The last instant at which an attempt runs.
     last: u64,
 }
 
@@ -119,7 +119,7 @@ fn brute_force(jobs: &[Job], hole: usize, with_job: bool) -> Expected {
 proptest! {
     #![proptest_config(Config { cases: TRACES, ..Config::default() })]
 
-    /// The ledger of every engine and definition is that of the raw events.
+    /// The ledger of every engine and definition equals that of the raw events.
     #[test]
     #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn an_attempt_never_outlasts_its_job(jobs in jobs(), hole in 1..PARTS - 1) {
@@ -199,7 +199,7 @@ fn a_gap_is_said_by_every_command_and_kept_in_the_result() {
         }
     }
     assert!(ingest.stderr.contains(note), "{}", ingest.stderr);
-    // Answers that the table is no part of do not speak of it; `verify` says it once.
+    // Answers that do not use the table do not mention it; `verify` reports the gap once.
     for (command, count) in [(["classify", "--by", "job"].as_slice(), 0), (&["verify"], 1)] {
         let said = place.run(command).stderr;
         assert_eq!(said.matches("Missing between").count(), count, "{command:?}: {said}");
@@ -212,7 +212,7 @@ fn a_gap_is_said_by_every_command_and_kept_in_the_result() {
     assert_eq!(counts["task_events task-s of attempts closed with their job"], 130);
 }
 
-/// Beside the ledger, the detectors and the replay say what was closed with its job.
+/// Besides the ledger, the detectors and the replay report what was closed with its job.
 #[test]
 fn what_is_closed_with_its_job_is_said_where_attempts_are_used() {
     //  part 0                  part 1 missing      part 2
@@ -237,7 +237,7 @@ fn what_is_closed_with_its_job_is_said_where_attempts_are_used() {
     assert_eq!(result["answer"]["counts"]["attempts_closed_with_job"], 1);
     for chart in result["charts"].as_array().unwrap() {
         assert!(chart["caption"].as_str().unwrap().contains(said), "{chart}");
-        // A single hour can be compared with none before it.
+        // A single hour has no earlier hour to compare with.
         assert!(!chart["file"].as_str().unwrap_or_default().contains("detect-shifts"), "{chart}");
     }
     let run = place.run(&["replay"]).ok();
@@ -245,7 +245,7 @@ fn what_is_closed_with_its_job_is_said_where_attempts_are_used() {
     assert!(run.stderr.contains(said), "{}", run.stderr);
 }
 
-/// Counted from the original files by another program.
+/// Counted in the original files by another program.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn the_ledger_of_the_real_parts_closes_attempts_with_their_jobs() {

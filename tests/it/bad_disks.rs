@@ -1,5 +1,4 @@
-//! Folders that cannot be written and disks that are full: an error with its way out, and the next
-//! run goes on.
+//! Folders that cannot be written and full disks: an error with a hint, and the next run continues.
 
 use std::fs;
 use std::path::Path;
@@ -27,11 +26,11 @@ fn a_lake_that_cannot_be_a_folder() {
     assert_repaired(&place, &[]);
 }
 
-/// A small file system of its own, for as long as the test runs.
+/// A small separate file system for the time of the test.
 struct Mount(std::path::PathBuf);
 
 impl Mount {
-    /// Mounts `options` at `path`; `None` (and loud) where that is not allowed.
+    /// Mounts `options` at `path`; prints a message and returns `None` if that is not allowed.
     fn new(path: &Path, options: &str) -> Option<Self> {
         fs::create_dir_all(path).unwrap();
         let is_done = mount(&["-t", "tmpfs", "-o", options, "tmpfs"], path);
@@ -53,7 +52,7 @@ fn mount(args: &[&str], path: &Path) -> bool {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        // A folder that stays mounted is cleared with the machine.
+        // A folder that remains mounted is removed with the machine.
         let _ = Command::new("umount").arg(&self.0).status();
     }
 }
@@ -88,7 +87,8 @@ fn a_disk_that_is_full() {
         assert_eq!(run.code, Some(4), "{}", run.stderr);
         assert!(run.stderr.contains("hint: free some space"), "{}", run.stderr);
     };
-    // It is told before anything is written; who forces it fills the disk and goes on later.
+    // The error comes before anything is written; with `--force` the disk fills up, and a later run
+    // continues.
     let refused = place.ingest(&[]);
     assert_eq!(refused.code, Some(4), "{}", refused.stderr);
     assert!(refused.stderr.contains("of disk, but only"), "{}", refused.stderr);

@@ -1,7 +1,7 @@
-//! Folders and parts that cannot be ingested: the error says what to do, and the next run repairs.
+//! Folders and parts that cannot be ingested: the error says what to do, and the next run repairs
+//! the lake.
 //!
-//! Nothing is lost, and what was stored before is kept: after the repair the lake equals one that
-//! never saw the fault.
+//! Stored rows are kept: after the repair the lake equals a lake without the fault.
 
 use std::fs;
 
@@ -98,7 +98,7 @@ fn none_of_the_chosen_parts() {
     ");
 }
 
-/// Part 0 is good and part 1 is at fault; part 0 is kept, and part 1 follows once it is good.
+/// Part 0 is good and part 1 is faulty; part 0 is kept, and part 1 is added once it is repaired.
 #[track_caller]
 fn check_fault(fault: &[u8], more: &[&str]) -> String {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! Broken input end to end: each line that is no row is a reject with its line, its column and a
-//! reason under `lake/rejects/`, and each file that is no part is an error. Nothing vanishes.
+//! Broken input end to end: each line that is not a row is a reject with its line, its column and a
+//! reason under `lake/rejects/`, and each file that is not a part is an error. No line is lost.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +14,10 @@ use proptest::prelude::*;
 
 use super::support::{Place, contents, gzip};
 
-/// What is expected of a line: `row`, or the column and the reason of its reject.
+/// The expected result of a line: `row`, or the column and the reason of its reject.
 type Line<'a> = (&'a [u8], &'a str);
 
-/// Ingests the lines as one part and compares the rejects with what is expected of each line.
+/// Ingests the lines as one part and compares the rejects with the expected results.
 #[track_caller]
 fn check(table: &str, lines: &[Line]) {
     let place = Place::new();
@@ -89,7 +89,7 @@ fn line_ends_of_every_kind() {
             (b"\r", "too_few_columns"),
             (b"600,,7,0,u\r,1,n,l", "user bad_value"),
             (b"600,,7,0,u,1,n,l\r\r", "logical_job_name bad_value"),
-            // The line ends of old: all in one line.
+            // Old line ends (CR alone): all text is one line.
             (b"600,,7,0,u,1,n,l\r601,,7,1,u,1,n,l", "too_many_columns"),
             (b"600,,7,0,u,1,n,l", "row"),
         ],
@@ -125,7 +125,7 @@ fn columns_too_few_and_too_many() {
             (b"0\t5\t0\tx\t0.5\t0.5", "too_few_columns"),
             (b"0,5,0,\"a,b\",0.5,0.5", "row"),
             (b"0,5,0,\"a,b,0.5,0.5", "too_few_columns"),
-            // A wrong count is said before what is wrong in a field.
+            // A wrong number of fields is reported before a wrong field.
             (b"-1,5,9,x", "too_few_columns"),
             (b",,,,,", "time_us empty_mandatory"),
             (b"0,,0,x,0.5,0.5", "machine_id empty_mandatory"),
@@ -369,7 +369,7 @@ fn rejects_are_kept_part_by_part_and_quoted() {
     );
 }
 
-/// Lines that are near a row of `machine_events`, and some that are far from it.
+/// Lines that resemble a row of `machine_events`, and some that do not.
 fn near_rows() -> impl Strategy<Value = Vec<u8>> {
     let field = prop_oneof![
         4 => "[0-9]{1,3}",
@@ -390,7 +390,7 @@ fn near_rows() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the bytes are: each line is a row or a reject, and both are numbered.
+    /// For any bytes, each line is a row or a reject, and both are numbered.
     #[test]
     fn every_line_is_a_row_or_a_reject(text in near_rows()) {
         let place = Place::new();

@@ -1,5 +1,5 @@
-//! Lakes that are missing, damaged, of another kind or in use: an error with its way out, and
-//! nothing is touched.
+//! Lakes that are missing, damaged, of another kind or in use: an error with a hint, and no file
+//! changes.
 
 use std::fs::{self, File};
 
@@ -173,7 +173,7 @@ fn a_lake_that_another_process_writes() {
         hint: wait for it, or fill the lake in parallel with `--shard I/N`
     ");
     assert_eq!(place.ingest(&["--shard", "1/2"]).code, Some(4));
-    // Programs that other tests are just starting may hold the file, too.
+    // Programs that other tests start at the same time may also hold the file.
     lock.unlock().unwrap();
     assert_repaired(&place, &[]);
 }

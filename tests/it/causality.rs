@@ -1,5 +1,5 @@
-//! What `fairness` says of a time depends on nothing after it: drawn traces are cut at a time, and
-//! what is left gives the same values up to it, for every index, built in or custom.
+//! Values of `fairness` do not depend on later events: random traces are cut at a time, and the
+//! rest gives the same values up to that time, for every built-in or custom index.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,13 +12,14 @@ use super::support::{Place, repository, skipped};
 
 const HOUR_US: i64 = 3_600_000_000;
 
-/// When the drawn traces begin, µs.
+/// The start of the random traces, µs.
 const BEGIN_US: i64 = 600_000_000;
 
-/// How an attempt ends: evicted (and submitted anew), failed, finished, killed, lost, never.
+/// How an attempt ends: evicted (and submitted again), failed, finished, killed, lost, never.
 const ENDS: [i32; 6] = [2, 3, 4, 5, 6, -1];
 
-/// A task: submitted at (minutes), its attempts as (wait, run, end), and whether it waits for good.
+/// A task: submitted at (minutes), its attempts as (wait, run, end), and whether it waits to the
+/// end.
 type DrawnTask = (u16, Vec<(u16, u16, usize)>, bool);
 
 /// A job: user, request in quarters of a machine, tasks.
@@ -93,7 +94,7 @@ fn lake(name: &str, place: &Place, [of_jobs, of_tasks]: &[Rows; 2], until_us: i6
     place.run(&["ingest", &format!("{name}-trace"), "--lake", name]).ok();
 }
 
-/// Built-in indices with parameters; every one is also tried as it is.
+/// Built-in indices with parameters; every index is also tested with its defaults.
 const VARIANTS: [&str; 8] = [
     "metered:charges=factors.txt",
     "condor:factors=factors.txt",
@@ -108,7 +109,7 @@ const VARIANTS: [&str; 8] = [
 const FORMULA: &str = "state x = entitled + users\nupdate x = x / 2 + usage + ran + all(waiting)\n\
     display x\ndisplay users\ndisplay k + t + capacity + entitled\ndisplay sum(cpu * charge * factor)\n";
 
-/// Answers with whatever it has been told: how many users and machines, and of how many records.
+/// Answers with the numbers of users, machines and records that it has received.
 const PROGRAM: &str = r#"tab=$(printf '\t'); users=0; machines=0; lines=0
 while IFS="$tab" read -r word rest; do lines=$((lines + 1)); case $word in
     begin) printf 'columns\tusers\tmachines\tlines\n' ;;
@@ -181,14 +182,14 @@ proptest! {
         write_files(&place);
         let rows = rows(&jobs);
         let first = rows[1].iter().map(|row| row.0).min().unwrap();
-        // A whole number of intervals from where they begin.
+        // A whole number of intervals after the start.
         let origin = first.div_euclid(HOUR_US) * HOUR_US;
         let cut = origin + hours * HOUR_US;
         lake("full", &place, &rows, i64::MAX);
         lake("cut", &place, &rows, cut);
         let until_s = f64::from(i32::try_from(hours * 3600).unwrap());
         let cut_s = (cut / 1_000_000).to_string();
-        // Later than anything that happens.
+        // Later than all events.
         let end_s = (cut / 1_000_000 + 1_000_000).to_string();
         for more in [
             &["--cpu", "requested", "--accrual", "end"][..],
@@ -200,14 +201,14 @@ proptest! {
             prop_assert!(full == part, "{more:?}: {}", first_difference(&full, &part));
             prop_assert!(!full.is_empty());
         }
-        // The first hours of the whole log are the whole of the log that ends there.
+        // The first hours of the whole log equal the log that ends there.
         let days = (until_s / 86_400.0).to_string();
         let answer = |lake: &str, end_s: &str| {
             let args = ["fairness", "--lake", lake, "--cpu", "slots", "--accrual", "running"];
             let more = ["--what-if", "--days", &days, "--window-end", end_s, "--format", "json"];
             let args = [&args[..], &more].concat();
             let mut answer = place.run(&args).ok().json();
-            // Of all attempts, in or after the span; and the names of the lakes.
+            // These also count attempts after the span, or name the lakes.
             for key in ["counts", "clusters", "machines", "analysis", "inputs", "command", "settings"] {
                 answer.as_object_mut().unwrap().remove(key);
             }

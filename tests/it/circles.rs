@@ -1,8 +1,8 @@
-//! Inside a folder, too, imports go one way: no two files need each other.
+//! Imports inside a folder also go one way: no two files import each other.
 //!
-//! The face of a folder (`mod.rs`, or `x.rs` beside `x/`) lists the files below it, which is no import:
-//! what stands in it (the trait, the error type) comes before all of them. A name that a face only
-//! hands on counts for the file that defines it.
+//! The face of a folder (`mod.rs`, or `x.rs` for `x/`) lists the files below it, which is not an
+//! import: the items in it (the trait, the error type) come before all of them. A name that a face
+//! only re-exports counts for the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +10,16 @@ use super::layering::sources;
 
 type Module = Vec<String>;
 
-/// What a file names, and what it hands on under which name.
+/// The names that a file uses, and the names that it re-exports.
 #[derive(Default)]
 struct Names {
     used: Vec<Module>,
     handed_on: BTreeMap<String, Module>,
-    /// What `use` lines call by a short name.
+    /// The short names of `use` lines.
     short: BTreeMap<String, Module>,
 }
 
-/// The text without comments and without what is compiled for tests only; the test modules.
+/// The text without comments and without code that is compiled only for tests; the test modules.
 fn without_tests(source: &str) -> (String, Vec<String>) {
     let (mut code, mut tests) = (String::new(), Vec::new());
     let mut lines = source.lines();
@@ -69,7 +69,7 @@ fn paths(tree: &str) -> Vec<String> {
     found
 }
 
-/// The path from the root; none where it begins with a name that is no module below `module`.
+/// The path from the root; none if it starts with a name that is not a module below `module`.
 fn from_root(module: &[String], path: &str, known: &BTreeSet<Module>) -> Option<Module> {
     let mut base = module.to_vec();
     let mut steps = path.split("::").peekable();
@@ -143,7 +143,7 @@ fn home(path: &[String], all: &BTreeMap<Module, Names>, depth: usize) -> Option<
     }
 }
 
-/// By file the files that it needs.
+/// Maps each file to the files that it imports.
 fn imports(files: &[(Module, String)]) -> BTreeMap<Module, BTreeSet<Module>> {
     let known: BTreeSet<Module> = files.iter().map(|(module, _)| module.clone()).collect();
     let (mut all, mut tests) = (BTreeMap::new(), Vec::new());
@@ -163,7 +163,7 @@ fn imports(files: &[(Module, String)]) -> BTreeMap<Module, BTreeSet<Module>> {
     arrows
 }
 
-/// A way from a file back to itself, if there is one.
+/// A path of imports from a file back to itself, if there is one.
 fn circle(arrows: &BTreeMap<Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
     arrows.keys().find_map(|start| {
         let mut way_to: BTreeMap<&Module, &Module> = BTreeMap::new();
@@ -210,7 +210,7 @@ fn the_check_sees_circles() {
         all.iter().map(|(name, source)| (module(name), (*source).to_owned())).collect()
     };
     let is_round = |all: &[(&str, &str)]| circle(&imports(&files(all))).is_some();
-    // A face and what is below it.
+    // A face and the files below it.
     let face = ("a", "mod b;\nmod c;\npub use b::B;\nfn f() { b::g() }");
     assert!(!is_round(&[face, ("a::b", "use super::A;"), ("a::c", "use super::A;")]));
     // Two files below it: by a `use`, through the face, by a path in the code, in a group.
@@ -223,7 +223,7 @@ fn the_check_sees_circles() {
     ] {
         assert!(is_round(&[face, ("a::b", "use super::c::C;"), ("a::c", back)]), "{back}");
     }
-    // Tests and comments need what they like.
+    // Tests and comments may name any file.
     for back in ["#[cfg(test)]\nmod tests {\n    use super::super::b::B;\n}\n", "// super::b::B"] {
         assert!(!is_round(&[face, ("a::b", "use super::c::C;"), ("a::c", back)]), "{back}");
     }

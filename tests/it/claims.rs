@@ -1,4 +1,4 @@
-//! The claims of the five papers: every one is judged by rule, from the values of the runs alone.
+//! The claims of the five papers: each verdict follows by rule from the values of the runs alone.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +21,7 @@ const LOG: &str = "; MaxProcs: 8
 3 7200 600 1800 4 -1 -1 4 -1 -1 1 2 2 -1 1 1 -1 -1
 ";
 
-/// Name, claims and keys of the answer of each study.
+/// Name, claims and answer keys of each study.
 struct Kept {
     name: &'static str,
     claims: Vec<Claim>,
@@ -157,9 +157,8 @@ fn the_reverse_of_a_direction_is_not_reproduced() {
     assert!(20 < tried, "{tried}");
 }
 
-/// The interval follows from the values and nothing else: mean ± t · s · sqrt(1/n + 1/m). With
-/// two values t is the quantile of Cauchy's distribution, tan(0.475 π), and s their distance
-/// over the root of 2.
+/// The interval follows from the values alone: mean ± t · s · sqrt(1/n + 1/m). With two values t is
+/// the quantile of Cauchy's distribution, tan(0.475 π), and s their distance over the root of 2.
 #[test]
 fn no_acceptance_range_is_typed_by_hand() {
     let mut tried = 0;
@@ -206,7 +205,7 @@ fn the_answers_of_all_five_have_the_same_keys() {
     }
 }
 
-/// The sentences and numbers of the paper, as written down from it.
+/// The sentences and numbers of the paper, copied from it.
 #[test]
 fn every_claim_of_the_study_of_2009_has_a_row_and_no_row_is_without_a_claim() {
     let written = [

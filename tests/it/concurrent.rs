@@ -1,5 +1,5 @@
-//! Two programs at one lake: without shards one of them says so and leaves, shards add up to a
-//! single run even if they are killed, and whoever reads meanwhile meets a whole lake.
+//! Two programs on one lake: without shards one of them reports this and exits, shards add up to a
+//! single run even if they are killed, and a concurrent reader finds a complete lake.
 
 use std::fs;
 use std::process::{Child, Output, Stdio};
@@ -17,7 +17,7 @@ use super::support::{assert_same_files, now};
 /// Pairs of programs without shards.
 pub(crate) const PAIRS: usize = 30;
 
-/// Pairs of shards of which one is killed.
+/// Pairs of shards, one of which is killed.
 pub(crate) const SHARDS_KILLED: usize = 30;
 
 const INGEST: [&str; 6] = ["ingest", "trace", "--buckets", "3", "--lake", "at-once"];
@@ -31,7 +31,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Removes the lake of the last round; ends with one as an undisturbed run leaves it.
+/// Removes the lake of the last round; ends with the lake of an undisturbed run.
 fn round(act: impl FnOnce()) {
     let lake = WIDE.path("at-once");
     fs::remove_dir_all(&lake).ok();
@@ -40,7 +40,7 @@ fn round(act: impl FnOnce()) {
     assert_same_files(&WIDE.path("whole"), &lake);
 }
 
-/// Whether the second came while the first was at work.
+/// Whether the second program started while the first one ran.
 fn the_second_leaves(after: Duration) -> bool {
     let first = start(&[]);
     thread::sleep(after);
@@ -57,7 +57,7 @@ fn the_second_leaves(after: Duration) -> bool {
     !refused.is_empty()
 }
 
-/// Whether the shard was killed at work.
+/// Whether the shard was killed while it ran.
 fn a_killed_shard_goes_on(after: Duration) -> bool {
     let shards = [["--shard", "1/2"], ["--shard", "2/2"]];
     let [mut killed, other] = shards.map(|shard| start(&shard));
@@ -71,7 +71,7 @@ fn a_killed_shard_goes_on(after: Duration) -> bool {
     was_killed
 }
 
-/// Opens the lake as long as a round goes on, and looks at every byte of it.
+/// Opens the lake during a round, again and again, and reads every byte of it.
 fn read_until(is_over: &AtomicBool) -> usize {
     let mut looks = 0;
     while !is_over.load(Ordering::Relaxed) {
@@ -84,13 +84,13 @@ fn read_until(is_over: &AtomicBool) -> usize {
     looks
 }
 
-/// One test: the rounds take turns at one lake.
+/// One test, because the rounds use one lake in turn.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn two_ingests_of_one_lake_leave_what_one_leaves() {
     let mut draws = ChaCha8Rng::seed_from_u64(12);
-    // The quickest of three: other work on the machine makes a run longer, and then most of what
-    // follows would meet a run that is over.
+    // The fastest of three: other work on the machine makes a run longer, and then most later kills
+    // would come after the end of the run.
     let takes = (0..3)
         .map(|_| {
             fs::remove_dir_all(WIDE.path("at-once")).ok();
@@ -113,7 +113,7 @@ fn two_ingests_of_one_lake_leave_what_one_leaves() {
             thread::scope(|scope| {
                 let reader = scope.spawn(|| read_until(&is_over));
                 killed += usize::from(a_killed_shard_goes_on(after));
-                // The fold of the shards as well.
+                // The fold of the shards does, too.
                 WIDE.run(&INGEST).ok();
                 is_over.store(true, Ordering::Relaxed);
                 assert!(0 < reader.join().unwrap());

@@ -1,6 +1,6 @@
-//! Bytes that are not what was written: flipped bits in parts, in the lake's files and in its
-//! manifest. There is an error that names the file, a reject, or a checksum that differs; nothing
-//! panics, and no total is wrong without a word.
+//! Changed bytes: flipped bits in parts, in the files of a lake and in its manifest. The result is
+//! an error that names the file, a reject, or a checksum that differs; nothing panics, and no total
+//! is wrong without a message.
 
 use std::fmt::Write;
 use std::fs;
@@ -15,13 +15,13 @@ use rand_chacha::ChaCha8Rng;
 
 use super::support::{Place, Run, copy_folder, golden, gzip};
 
-/// Flipped bits in gzip parts, and as many in plain ones.
+/// Flipped bits in gzip parts, and the same number in plain parts.
 pub(crate) const FLIPS: usize = 10_000;
 
 /// Flipped bits in the Parquet files of a lake.
 pub(crate) const LAKE_FLIPS: usize = 2_000;
 
-/// Those of them after which a question is asked.
+/// Flips of these after which a command runs.
 pub(crate) const ASKED_FLIPS: usize = 150;
 
 /// Edits of a manifest.
@@ -78,7 +78,7 @@ fn samples(place: &Place, is_gzip: bool) -> Vec<Sample> {
         .collect()
 }
 
-/// What reading a part gave.
+/// The result of reading a part.
 #[derive(Debug, PartialEq)]
 struct Read {
     rows: String,
@@ -135,7 +135,7 @@ fn a_flipped_bit_in_gzip_is_an_error_or_changes_no_row() {
         let bit = draws.random_range(0..bytes.len() * 8);
         match read(part, &flipped(bytes, bit)) {
             Err(_) => errors += 1,
-            // Name, time and system of the header say nothing of the content.
+            // Name, time and system in the header do not affect the content.
             Ok(found) => {
                 assert_eq!(found.rows, whole[number].rows, "sample {number}, bit {bit}");
                 assert_ne!(found.sha256, whole[number].sha256);
@@ -153,7 +153,7 @@ fn a_gzip_cut_anywhere_is_an_error() {
     for Sample { part, bytes } in samples(&place, true) {
         for len in 0..bytes.len() {
             if read(&part, &bytes[..len]).is_ok() {
-                // Whole members and nothing else: only a list of checksums can tell.
+                // Whole members only: the loss is visible only in a list of checksums.
                 assert!(bytes[len..].starts_with(&[0x1F, 0x8B, 8]), "{len} of {}", bytes.len());
                 between_members += 1;
             }
@@ -266,7 +266,7 @@ fn a_flipped_bit_in_the_lake_is_found_and_named() {
                 assert!(run.stderr.contains(&name), "{name}: {}", run.stderr);
                 refused += 1;
             }
-            // A value that is another, but could be one, is what `verify` is for.
+            // Another valid value is found by `verify`.
             let run = place.run(&["verify"]);
             assert_eq!(run.code, Some(3), "{}", run.stderr);
             assert!(
@@ -308,7 +308,7 @@ fn a_foreign_file_in_the_lake_is_refused_by_name() {
     }
 }
 
-/// Every value of a JSON, to be changed in place.
+/// Every value of a JSON, as mutable references.
 fn values<'a>(value: &'a mut serde_json::Value, found: &mut Vec<&'a mut serde_json::Value>) {
     match value {
         serde_json::Value::Object(map) => map.values_mut().for_each(|value| values(value, found)),
@@ -345,7 +345,7 @@ fn an_edited_manifest_is_refused_by_name() {
         assert_eq!(run.code, Some(3), "{}", run.stderr);
         assert!(run.stderr.contains("lake/manifest.json"), "{}", run.stderr);
     }
-    // What only looks different is the same.
+    // A different spelling of the same value is not a change.
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     fs::write(&path, json.to_string()).unwrap();
     place.run(&["verify"]).ok();

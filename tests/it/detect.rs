@@ -1,4 +1,4 @@
-//! `jobfate detect`: what it stores is what it says, refusals, and an independent replay.
+//! `jobfate detect`: stored results equal printed ones, refusals, and an independent replay.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -38,8 +38,8 @@ fn cells(place: &Place, name: &str, columns: &[&str]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Jobs of twelve tasks that run for years: where reports can change at any heartbeat the command
-/// says how many it would take, otherwise it passes over those at which nothing changes.
+/// Jobs of twelve tasks that run for years: if reports can change at any heartbeat, the command
+/// prints how many heartbeats it would take; otherwise it skips those at which nothing changes.
 #[test]
 fn jobs_of_years_are_judged_or_refused_in_seconds() {
     const YEAR_S: u64 = 31_536_000;
@@ -96,7 +96,7 @@ fn the_stored_flags_add_up_to_the_scores() {
         assert!(row["detector"] != "none" || row["flags"] == 0);
     }
     assert!(!found.is_empty());
-    // Every detector under every truth; the first decides.
+    // Every detector under every ground truth; the first one decides.
     let columns = ["detector", "truth", "stragglers", "hits", "false_alarms"];
     let truths = cells(&place, "out/detect-truths.csv", &columns);
     let rows = answer["rows"].as_array().unwrap();
@@ -110,7 +110,7 @@ fn the_stored_flags_add_up_to_the_scores() {
         assert_eq!(stored[..2], expected.map(|count| count.to_string()), "{row}");
         assert_eq!(stored[2], score["false_alarms"].to_string(), "{row}");
     }
-    // Copies without limit: one per flag, and none declined.
+    // Copies without limit: one per flag, none declined.
     for row in answer["copies"].as_array().unwrap() {
         let mut rows = answer["rows"].as_array().unwrap().iter();
         let flags = rows.find(|other| other["detector"] == row["detector"]).unwrap();
@@ -121,7 +121,7 @@ fn the_stored_flags_add_up_to_the_scores() {
     }
 }
 
-/// Every table of an answer names a detector as it was asked for, so that they join.
+/// Every table of an answer names a detector as in the command, so that tables can be joined.
 #[test]
 fn the_tables_of_an_answer_join_on_the_detector() {
     let place = synthetic();
@@ -144,7 +144,7 @@ fn the_tables_of_an_answer_join_on_the_detector() {
         if text.lines().next().unwrap().split(',').any(|name| name == "detector") {
             let found = names(&path);
             assert!(found.is_subset(&settings), "{file}: {found:?}");
-            // Tables of all detectors hold those that were asked for.
+            // Tables of all detectors hold the requested ones.
             let is_of_all = ["truths", "copies", "shifts"].iter().any(|name| file.contains(name));
             assert!(!is_of_all || asked.is_subset(&found), "{file}: {found:?}");
             tables += 1;
@@ -191,7 +191,7 @@ fn curves_windows_and_drawn_replacements_are_in_the_answer() {
     for curve in curves {
         let points = curve["points"].as_array().unwrap();
         assert_eq!(points.len(), 6);
-        // From cautious to eager: a smaller multiple flags whatever a larger one does.
+        // From cautious to eager: a smaller multiple flags all attempts that a larger one flags.
         assert!(points.windows(2).all(|pair| flags(&pair[0]) <= flags(&pair[1])), "{curve}");
     }
     let added: Vec<&str> = answer["added"]
@@ -219,6 +219,8 @@ fn what_is_unknown_is_refused_with_what_is_known() {
         (&["--detectors", "spark:quantle=0.5"], &["quantle", "quantile", "multiplier", "budget"]),
         (&["--detectors", "spark:quantile=2"], &["quantile", "0 to 1"]),
         (&["--detectors", " "], &["no detector"]),
+        (&["--detectors", "late,spark"], &["late,spark", "by spaces, as in `late spark`"]),
+        (&["--detectors", "late:budget=0.1,spark"], &["spark", "by spaces"]),
         (&["--truth", "longest"], &["longest", "median:1.5", "p90"]),
         (&["--heartbeat", "0"], &["heartbeat", "0.1 to 86400"]),
         (&["--noise", "-1"], &["-1"]),

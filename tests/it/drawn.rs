@@ -1,7 +1,8 @@
-//! What the studies say of drawn traces, against sums computed here from the raw events alone: the
-//! kill sweep, its shares and its groups; waits; memory; and what has not ended.
+//! Compares studies of random traces with sums computed here from the raw events alone: the kill
+//! sweep, its shares and its groups; waits; memory; and open tasks and jobs.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use super::support::Place;
 
-/// Drawn traces.
+/// Number of random traces.
 const TRACES: u32 = 16;
 
 /// An event: when (s), and its type.
@@ -20,7 +21,7 @@ pub(super) type Job = (Vec<Event>, Vec<Vec<Event>>);
 
 const TERMINAL: [u32; 5] = [2, 3, 4, 5, 6];
 
-/// Events of the types of a text, at drawn instants; ties keep the order of the text.
+/// Events with the types in a text, at random instants; ties keep the order of the text.
 fn events(texts: Vec<&'static str>) -> impl Strategy<Value = Vec<Event>> {
     let types = prop::sample::select(texts);
     (types, prop::collection::vec(1_u64..400, 12)).prop_map(|(types, mut times)| {
@@ -55,7 +56,7 @@ fn user(job: usize) -> String {
     format!("user{}", job % 2)
 }
 
-/// Lines in the order of time; events of one instant in the order of the list.
+/// Lines ordered by time; events at one instant in the order of the list.
 fn sorted(mut lines: Vec<(u64, String)>) -> String {
     lines.sort_by_key(|line| line.0);
     lines.into_iter().map(|line| line.1).collect()
@@ -64,12 +65,12 @@ fn sorted(mut lines: Vec<(u64, String)>) -> String {
 /// Usage windows of each task, of 40 s each, one every 50 s; one task more than the job has.
 const WINDOWS: u64 = 8;
 
-/// Memory in eighths of the largest machine's, so that every sum is exact; nothing for none.
+/// Memory in eighths of that of the largest machine, so that every sum is exact; empty for none.
 fn eighths(amount: Option<u64>) -> String {
     amount.map_or_else(String::new, |eighths| format!("{}.{:03}", eighths / 8, eighths % 8 * 125))
 }
 
-/// The memory that a task asks for, in eighths.
+/// The memory that a task requests, in eighths.
 fn asked_of(job: usize, index: usize) -> Option<u64> {
     let amount = (job * 7 + index * 3) as u64 % 6;
     (0 < amount).then_some(amount)
@@ -123,7 +124,7 @@ pub(super) fn lake(jobs: &[Job], tables: &str) -> Place {
     place
 }
 
-/// The last event that tells whether something has ended: its instant and type.
+/// The last event that decides whether a job or task has ended: its instant and type.
 fn deciding(events: &[Event]) -> Option<Event> {
     events.iter().copied().rfind(|event| event.1 < 2 || TERMINAL.contains(&event.1))
 }
@@ -153,7 +154,8 @@ pub(super) fn attempts(events: &[Event], job_end: Option<u64>, window_end: u64) 
     found
 }
 
-/// What a threshold does to a job: condemned tasks, those at their end, seconds saved and spent.
+/// The effect of a threshold on a job: condemned tasks, those condemned at their end, seconds saved
+/// and spent.
 #[derive(Clone, Copy, Default)]
 struct Killed {
     tasks: u64,
@@ -185,7 +187,7 @@ fn is_finished(job: &Job) -> bool {
     job.0.iter().map(|event| event.1).eq([0, 1, 4])
 }
 
-/// Whether a share is `part` of `whole`, up to the rounding of its last digits; null of nothing.
+/// Whether a share is `part` of `whole`, up to rounding of its last digits; null if `whole` is 0.
 #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
 fn is_share(share: &Value, part: u64, whole: u64) -> bool {
     match share.as_f64() {
@@ -214,7 +216,7 @@ fn check_row(
     prop_assert_eq!(row["harmed_jobs"].as_u64().unwrap(), harmed().count() as u64);
     let at_end = harmed().filter(|(_, killed)| killed.at_end == killed.tasks).count() as u64;
     prop_assert_eq!(row["harmed_at_end"].as_u64().unwrap(), at_end);
-    // Of the finished jobs about which the tasks can say anything.
+    // A share of the finished jobs that have tasks in the loaded parts.
     let with_tasks =
         finished().filter(|(job, _)| job.1.iter().any(|events| !events.is_empty())).count() as u64;
     prop_assert!(is_share(&row["harmed_jobs_share"], harmed().count() as u64, with_tasks), "{row}");
@@ -234,13 +236,13 @@ fn check_row(
 proptest! {
     #![proptest_config(Config { cases: TRACES, ..Config::default() })]
 
-    /// Each share has one table under it, and each sum says how much of it one job makes up.
+    /// Each share has one denominator, and each sum has the largest share of one job.
     #[test]
     #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn a_sweep_is_the_sum_over_jobs(jobs in jobs()) {
         let place = lake(&jobs, "job_events,task_events");
         let window_end = window_end(&jobs);
-        // A job of which nothing is known is none; one without events is unmatched.
+        // A job without any record is not counted; a job without job events is unmatched.
         let all: Vec<&Job> = jobs.iter().collect();
         for (spares, engine) in [(false, "native"), (true, "native"), (false, "polars"), (true, "polars")] {
             let mut args = vec![
@@ -256,7 +258,7 @@ proptest! {
             }
             for group in answer["groups"].as_array().unwrap() {
                 let value = group["group"]["value"].as_str();
-                // The user is that of job_events.
+                // The user is the one in job_events.
                 let own = jobs.iter().enumerate().filter(|(id, job)| {
                     let known = (!job.0.is_empty()).then(|| user(*id));
                     known.as_deref() == value
@@ -269,8 +271,8 @@ proptest! {
         }
     }
 
-    /// A wait ends with the first attempt, with the task or with its job, and only what still pends
-    /// or runs is censored.
+    /// A wait ends with the first attempt, with the task or with its job; only tasks that still
+    /// pend or run are censored.
     #[test]
     #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn waits_and_counts_say_what_has_ended(jobs in jobs()) {
@@ -316,14 +318,60 @@ proptest! {
                 prop_assert_eq!(describe(what, &[])["censored"].as_u64().unwrap(), open, "{}", what);
             }
         }
-        // The facts and the study have one definition.
+        // The facts and the study have the same definition.
         let facts = place.run(&["query", "q02", "--format", "json"]).ok().json();
         let waits = facts["table"].as_array().unwrap().iter().filter_map(|row| row["wait_us"].as_u64());
         prop_assert_eq!(waits.sum::<u64>(), total * 1_000_000);
     }
 
-    /// Memory times time, as requested and as measured in either sense, goes to the outcome of the
-    /// job, to unmatched jobs or outside of attempts, and nothing is lost.
+    /// What the page of a job draws as used adds up to the measured CPU time of the job, and all
+    /// jobs together to that of the ledger.
+    #[test]
+    fn the_cpu_of_a_job_over_time_is_that_of_the_ledger(jobs in jobs()) {
+        let place = lake(&jobs, "job_events,task_events,task_usage");
+        let window_end = window_end(&jobs);
+        fs::write(place.path("sweep.toml"), "steps = [\"account\", \"sweep\"]\n\n[definitions]\ncpu = \"measured\"\n").unwrap();
+        place.run(&["analyze", "--config", "sweep.toml", "--lake", "lake", "--out", "all"]).ok();
+        let read = |name: &str| -> Value {
+            let path = place.path(&format!("all/{name}.json"));
+            fs::read(path).map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap())
+        };
+        let (named, ledger) = (read("jobs"), read("account"));
+        let mut all = 0.0;
+        for job in named["answer"]["jobs"].as_array().into_iter().flatten() {
+            let id = usize::try_from(job["job_id"].as_u64().unwrap()).unwrap();
+            let (mut used, mut ran, mut recorded) = (0, 0, 0);
+            for events in &jobs[id].1 {
+                for (start, end) in attempts(events, end_of(&jobs[id].0), window_end) {
+                    ran += end - start;
+                    let inside = |window: u64| end.min(window * 50 + 40).saturating_sub(start.max(window * 50));
+                    recorded += (0..WINDOWS).map(inside).sum::<u64>();
+                }
+            }
+            // Half a CPU in each window.
+            used += recorded;
+            let of = &job["cpu"]["used"];
+            prop_assert_eq!(of.is_object(), 0 < recorded, "{}", job);
+            if recorded == 0 {
+                continue;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+            let (used_s, share) = (used as f64 / 2.0, recorded as f64 / ran as f64);
+            let means = of["means"].as_array().unwrap().iter().filter_map(Value::as_f64);
+            let sum = means.sum::<f64>() * job["cpu"]["interval_s"].as_f64().unwrap();
+            prop_assert!((sum - used_s).abs() < 1e-6, "{sum} {used_s}: {job}");
+            prop_assert!((of["cpu_s"].as_f64().unwrap() - used_s).abs() < 1e-9, "{used_s}: {job}");
+            prop_assert!((of["recorded_share"].as_f64().unwrap() - share).abs() < 1e-9, "{share}: {job}");
+            all += used_s;
+        }
+        // Fewer jobs than are named; those without events are unmatched.
+        let known = ledger["answer"]["rows"].as_array().into_iter().flatten();
+        let total: f64 = known.filter_map(|row| row["cpu"].as_f64()).sum();
+        prop_assert!((all - total).abs() < 1e-6, "{all} {total}: {ledger}");
+    }
+
+    /// Memory times time, as requested, canonical or assigned, is attributed to the outcome of the
+    /// job, to unmatched jobs or outside of attempts; the parts add up to the total.
     #[test]
     #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn memory_time_is_the_sum_over_attempts(jobs in jobs()) {
@@ -365,7 +413,7 @@ proptest! {
                 let args = ["account", "--resource", "memory", "--memory", memory, "--format", "json"];
                 let ledger = place.run(&[&args[..], &["--engine", engine]].concat()).ok().json();
                 let sum = |outcome: &str| seconds(sums.get(outcome).copied().unwrap_or(0));
-                // Memory that no task requests is not known.
+                // Memory that no task requests is unknown.
                 let is_alike = |found: &Value, expected: f64| {
                     found.as_f64().map_or(expected == 0.0, |found| (found - expected).abs() < 1e-9)
                 };
@@ -381,14 +429,14 @@ proptest! {
         }
     }
 
-    /// Split by the end of each task, every task counts once, by its own last event; what becomes
-    /// of its job, and whether that is known, does not matter.
+    /// Split by the end of each task, every task counts once, by its own last event, regardless of
+    /// the outcome of its job and whether it is known.
     #[test]
     #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn tasks_are_split_by_their_own_end(jobs in jobs()) {
         let mut expected: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for events in jobs.iter().flat_map(|job| &job.1).filter(|events| !events.is_empty()) {
-            // The texts hold SUBMIT, SCHEDULE, FAIL, FINISH, KILL and UPDATE alone.
+            // The texts contain only SUBMIT, SCHEDULE, FAIL, FINISH, KILL and UPDATE.
             let outcome = match events.iter().rev().map(|event| event.1).find(|&kind| kind < 7) {
                 Some(0) => "pending",
                 Some(1) => "running",
@@ -423,7 +471,7 @@ proptest! {
         }
     }
 
-    /// Without `job_events` nothing is said of outcomes.
+    /// Without `job_events` no outcomes are reported.
     #[test]
     fn unknown_is_unknown(jobs in jobs()) {
         let place = lake(&jobs, "task_events");
@@ -449,7 +497,7 @@ proptest! {
     }
 }
 
-/// `--train-until` counts from the first event, wherever the loaded parts begin.
+/// `--train-until` counts from the first event, regardless of the start of the loaded parts.
 #[test]
 fn the_past_begins_with_the_first_event() {
     const DAY: u64 = 86_400;
@@ -531,7 +579,7 @@ fn facts_are_as_the_trace_writes_them() {
     );
 }
 
-/// Groups stand in the order of their numbers, and not of their digits.
+/// Groups are ordered by number, not by digits.
 #[test]
 fn groups_are_in_the_order_of_their_numbers() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! The promise of EASY backfilling: a later job never delays the first one that waits.
+//! The promise of EASY backfilling: a later job never delays the first waiting job.
 //!
 //! Random workloads are replayed and compared with two computations that share no code with the
 //! replay: the rule as it is defined, followed second by second, and for each moment the time at
@@ -45,7 +45,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// What `easy` takes for the running time, by the definition of the three rules.
+/// The running time that `easy` assumes, by the definition of the three rules.
 fn estimate(job: &Job, estimates: Estimates) -> i64 {
     match (estimates, job.asked) {
         (Estimates::Requested, Some(asked)) => asked,
@@ -70,7 +70,7 @@ fn run(jobs: &[Job], machines: &[[u64; 2]], policy: &str, estimates: Estimates) 
     replay(&Plan::new(&cluster, &workload, &policy))
 }
 
-/// When each job starts; all do.
+/// The start of each job; all jobs start.
 fn starts_of(outcome: &Outcome) -> Vec<i64> {
     outcome.first_start_us.iter().map(|start_us| start_us.unwrap()).collect()
 }
@@ -79,7 +79,7 @@ fn fits(free: [u64; 2], demand: [u64; 2]) -> bool {
     demand[0] <= free[0] && demand[1] <= free[1]
 }
 
-/// A job that runs: on which machine, until when by the truth and by the plan, with what.
+/// A running job: its machine, its true and its planned end, and its resources.
 #[derive(Clone, Copy)]
 struct Running {
     machine: usize,
@@ -117,8 +117,8 @@ fn promise(
     })
 }
 
-/// The rule as it is defined, with the lowest machine that has room: starts of the jobs, and how
-/// often tasks waited beyond the depth while a machine had room.
+/// The rule by its definition, on the lowest machine with free capacity: starts of the jobs, and
+/// how often tasks waited beyond the depth while a machine had free capacity.
 fn by_definition(
     jobs: &[Job],
     machines: &[[u64; 2]],
@@ -142,7 +142,7 @@ fn by_definition(
         let has_room =
             |running: &[Running]| free(machines, running).iter().any(|free| fits(*free, least));
         let room_before = has_room(&running);
-        // Machine, time and what is left over, once a job has been passed over.
+        // Machine, time and remaining capacity, once a job has been passed over.
         let mut reserved: Option<(usize, i64, [u64; 2])> = None;
         let mut passed = Vec::new();
         let mut line = std::mem::take(&mut waiting).into_iter();
@@ -210,7 +210,7 @@ proptest! {
         prop_assert_eq!(outcome.depth_cuts, depth.map(|_| cuts));
     }
 
-    /// With true running times, and by the plan wherever nothing runs longer than planned.
+    /// With true running times, and by the plan as long as no job runs longer than planned.
     #[test]
     fn no_job_delays_the_first_that_waits(
         mut jobs in jobs(),
@@ -221,7 +221,8 @@ proptest! {
         let machines = &MACHINES[..machine_count];
         jobs.retain(|job| machines.iter().any(|machine| fits(*machine, job.demand)));
         for job in &mut jobs {
-            // A job of no time starts and ends in the moment of a decision, and another follows.
+            // A job of length 0 starts and ends at the instant of a decision, and another decision
+            // follows.
             job.work = job.work.max(1);
             job.asked = job.asked.map(|asked| asked.max(job.work));
         }
@@ -236,7 +237,7 @@ proptest! {
         for &now in &journal.at_us {
             let waits = |idx: usize| jobs[idx].arrival <= now && now < starts[idx];
             let Some(first) = (0..jobs.len()).find(|&idx| waits(idx)) else { continue };
-            // What runs at this moment, without what has just passed the first.
+            // The jobs that run now, without those that have just passed the first waiting job.
             let running: Vec<Running> = (0..jobs.len())
                 .filter(|&idx| starts[idx] < now || (starts[idx] == now && idx < first))
                 .map(|idx| {
@@ -294,7 +295,7 @@ fn a_job_without_requests_does_not_jump_ahead() {
     assert!(run.stderr.contains(told), "{}", run.stderr);
     assert_eq!(makespan_s(&easy(&["--estimates", "factor:2"])), 1150.0);
 
-    // Job 3 asks for less than it takes: by its request it is gone in time.
+    // Job 3 requests less than its running time: by its request it would end in time.
     let place = log(&[(0, 100, 8, 100), (1, 50, 10, -1), (2, 1000, 2, 90)]);
     let easy = |more: &[&str]| {
         let args = ["replay", "--policies", "easy", "--format", "json"];

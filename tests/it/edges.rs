@@ -1,5 +1,5 @@
-//! What began before the window (time 0) or goes on after it is counted, and said, by every
-//! statistic. The expected counts come from the facts, which the queries define.
+//! Every statistic counts and reports jobs that began before the window (time 0) or run on after
+//! it. The expected counts come from the facts, which the queries define.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::support::Place;
 
-/// A dirty synthetic trace that has begun before its window.
+/// A dirty synthetic trace with jobs from before its window.
 fn synthetic() -> Place {
     let place = Place::new();
     let args = ["synth", "trace", "--jobs", "250", "--days", "0.4", "--parts", "3", "--dirty"];
@@ -21,7 +21,7 @@ fn synthetic() -> Place {
     place
 }
 
-/// Rows of a fact with 0 in a column.
+/// The number of rows of a fact with 0 in a column.
 fn at_zero(place: &Place, query: &str, column: &str) -> u64 {
     let lake = place.lake();
     let settings = Settings { windows: Windows::of(&lake, None), thresholds: vec![10] };
@@ -30,7 +30,7 @@ fn at_zero(place: &Place, query: &str, column: &str) -> u64 {
     times.iter().filter(|&time| time == Some(0)).count() as u64
 }
 
-/// Jobs that were scheduled, and of which the first event lies before the window.
+/// Scheduled jobs whose first event is before the window.
 fn submitted_before_and_scheduled(place: &Place) -> u64 {
     let csv = place.run(&["query", "q01", "--format", "csv"]).ok();
     let mut reader = csv::Reader::from_reader(&csv.stdout[..]);
@@ -41,12 +41,13 @@ fn submitted_before_and_scheduled(place: &Place) -> u64 {
     rows.filter(|row| &row[begin] == "0" && !row[schedule].is_empty()).count() as u64
 }
 
-/// A job that was submitted before the window and scheduled in it has begun before the window,
-/// whoever counts it.
+/// For every statistic, a job that was submitted before the window and scheduled in it began before
+/// the window.
 #[test]
 fn classify_and_describe_count_the_same_jobs_as_begun_before() {
     let place = Place::new();
-    // Before and scheduled in the window; before altogether; never scheduled; in the window.
+    // Submitted before the window and scheduled in it; wholly before it; never scheduled; in the
+    // window.
     let mut rows = [(0, 1, 0), (700_000_000, 1, 1), (900_000_000, 1, 4), (0, 2, 0), (0, 2, 1)]
         .into_iter()
         .chain([(800_000_000, 2, 4), (0, 3, 0), (650_000_000, 3, 5), (610_000_000, 4, 0)])
@@ -76,7 +77,7 @@ fn answer(place: &Place, args: &[&str]) -> Value {
 fn left_censored_rows_are_counted_in_every_statistic() {
     let place = synthetic();
     let jobs = at_zero(&place, "q01", "first_event_us");
-    // Of jobs without a SCHEDULE no duration is known.
+    // Jobs without a SCHEDULE have no known duration.
     let scheduled = submitted_before_and_scheduled(&place);
     let tasks = at_zero(&place, "q02", "first_event_us");
     let attempts = at_zero(&place, "q03", "start_us");
@@ -160,7 +161,7 @@ fn captions_and_notes_say_what_is_in() {
     ] {
         let run = place.run(&[args, &["--out", "results"]].concat()).ok();
         assert!(run.stderr.contains(note), "{args:?}: {}", run.stderr);
-        // A caption is broken into lines, each an element of its own.
+        // A caption is broken into lines, each in a separate element.
         let svg = fs::read_to_string(place.path(&format!("results/{chart}.svg"))).unwrap();
         let words: BTreeSet<&str> = svg.split_whitespace().collect();
         for word in note.split_whitespace() {

@@ -1,7 +1,8 @@
-//! Other engines: `DuckDB` and Polars from Python read a lake without us and answer the queries
-//! alike, and brute force in plain Python gives the golden answers.
+//! Other engines: `DuckDB` and Polars from Python read a lake without jobfate and give the same
+//! answers to the queries, and brute force in plain Python gives the golden answers.
 //!
-//! The Python is `JOBFATE_PYTHON`, or `python3`. What it cannot import is skipped, loudly.
+//! The Python is `JOBFATE_PYTHON`, or `python3`. Tests whose imports fail are skipped with a
+//! message.
 
 use std::path::Path;
 use std::process::Command;
@@ -104,7 +105,7 @@ fn duckdb_gives_the_same_answers_about_logs() {
     }
 }
 
-/// The page for notebooks: every block runs and prints what stands below it.
+/// The page for notebooks: every block runs and prints the text below it.
 #[test]
 fn the_python_page_is_what_it_says() {
     let Some(python) = python("duckdb, pandas, polars, pyarrow, tomllib") else { return };
@@ -112,7 +113,7 @@ fn the_python_page_is_what_it_says() {
     assert!(said.contains(" passed, 0 failed"), "{said}");
 }
 
-/// The Python module gives what the program gives, from each command, and says what goes wrong.
+/// The Python module gives the results of the program for each command, and reports errors.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn the_python_module_gives_what_the_program_gives() {
@@ -121,8 +122,8 @@ fn the_python_module_gives_what_the_program_gives() {
     assert!(said.contains(" compared"), "{said}");
 }
 
-/// What the README and the pages that take up its session show is what the program prints, and the
-/// figures of the text stand in there.
+/// The program prints the output on the README and on the pages that continue its session, and this
+/// output contains the numbers of the text.
 #[test]
 fn the_readme_shows_what_the_program_prints() {
     let Some(python) = python("duckdb, numpy") else { return };

@@ -1,4 +1,4 @@
-//! Ways out: what a simulator reads is what the lake holds, and the rest is counted.
+//! Exports: a simulator reads the data of the lake, and data that a format cannot hold is counted.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use super::drawn::{self, Event, Job};
 use super::engines::{python, script};
 use super::support::{Place, golden, repository, skipped};
 
-/// Questions whose answers a way out and back in must not change.
+/// Commands whose answers an export and a new ingest must not change.
 const QUESTIONS: [&str; 12] = [
     "classify",
     "classify --by task --classes terminal",
@@ -30,7 +30,7 @@ const QUESTIONS: [&str; 12] = [
     "fairness",
 ];
 
-/// The answers of a lake, to the digit.
+/// The answers of a lake, with all digits.
 fn answers(place: &Place, lake: &str) -> Vec<String> {
     let ask = |question: &&str| {
         let args: Vec<&str> = question.split(' ').chain(["--lake", lake]).collect();
@@ -40,7 +40,7 @@ fn answers(place: &Place, lake: &str) -> Vec<String> {
     QUESTIONS.iter().map(ask).collect()
 }
 
-/// Exports `lake` as SWF into `out` and reads it again as the lake `again`.
+/// Exports `lake` as SWF into `out` and ingests it as the lake `again`.
 fn around(place: &Place) {
     place.run(&["export", "--lake", "lake", "--as", "swf", "--out", "out"]).ok();
     place.run(&["ingest", "out/log.swf", "--lake", "again"]).ok();
@@ -53,14 +53,14 @@ fn lines(place: &Place, path: &str) -> Vec<Vec<String>> {
     jobs.map(|line| line.split(' ').map(str::to_owned).collect()).collect()
 }
 
-/// How often the form could not hold something.
+/// How often the format could not hold a value.
 fn not_held(place: &Place, out: &str) -> BTreeMap<String, u64> {
     let text = fs::read_to_string(place.path(out).join("result.json")).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     serde_json::from_value(json["answer"]["not_held"].clone()).unwrap()
 }
 
-/// A log of the real data, if it lies beside the repository.
+/// A log of the real data, if the data exists next to the repository.
 fn real_log(name: &str) -> Option<PathBuf> {
     let path = repository().join("../shared/data").join(name);
     if !path.exists() {
@@ -70,7 +70,8 @@ fn real_log(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Promise: LCG and NASA say the same after a way out and back in, and every line is there again.
+/// Promise: LCG and NASA give the same answers after an export and a new ingest, and no line is
+/// lost.
 #[test]
 fn real_logs_say_the_same_after_an_export() {
     for name in ["LCG.swf.gz", "NASA-iPSC-1993-3.1-cln.swf.gz"] {
@@ -89,7 +90,8 @@ fn real_logs_say_the_same_after_an_export() {
     }
 }
 
-/// What a reader that is not ours finds in the other forms, job by job against the log itself.
+/// Compares the data that an independent reader finds in the other formats with the log itself, job
+/// by job.
 fn check_forms(python: &str, place: &Place, log: &str) {
     for form in ["wta", "opendc", "batsim", "batsim-4"] {
         let export = ["export", "--lake", "lake", "--as", form, "--out", form];
@@ -99,7 +101,7 @@ fn check_forms(python: &str, place: &Place, log: &str) {
         let count = script(python, "read_exports.py", &args);
         let said = format!("wrote {} task", grouped(count.trim().parse().unwrap()));
         assert!(run.stderr.contains(&said), "{form}: {said}: {}", run.stderr);
-        // Once more takes the place of the first.
+        // A second export replaces the first.
         place.run(&export).ok();
     }
 }
@@ -114,7 +116,7 @@ fn a_real_log_is_read_in_every_form() {
     check_forms(&python, &place, &log.to_string_lossy());
 }
 
-/// A line of SWF whose fields are drawn: as a log may have them, with what may be missing.
+/// A random line of SWF with the values of real logs; optional fields may be missing.
 fn swf_line() -> impl Strategy<Value = [i64; 10]> {
     let maybe = |range: std::ops::Range<i64>| prop_oneof![1 => Just(-1), 4 => range];
     let times = (0_i64..5_000, maybe(0..900), maybe(0..4_000), maybe(1..9));
@@ -133,7 +135,7 @@ fn swf_line() -> impl Strategy<Value = [i64; 10]> {
     )
 }
 
-/// A lake of drawn jobs; every third waits for the one before it.
+/// A lake of random jobs; every third job waits for the one before it.
 fn drawn_lake(jobs: &[[i64; 10]]) -> Place {
     let mut text = String::from("; Computer: drawn\n; MaxProcs: 64\n; Note: a: b\n");
     for (id, job) in (1_i64..).zip(jobs) {
@@ -152,18 +154,18 @@ fn drawn_lake(jobs: &[[i64; 10]]) -> Place {
     place
 }
 
-/// Tasks of a job in a graph: the job, number, those before it, and the states of its instances.
+/// Tasks of a job in a graph: job, number, the tasks before it, and the states of its instances.
 fn graph_task() -> impl Strategy<Value = (u32, u32, Vec<u32>, Vec<usize>)> {
     let before = prop::collection::vec(1_u32..7, 0..3);
     (1_u32..8, 1_u32..6, before, prop::collection::vec(0_usize..6, 0..4))
 }
 
-/// The tables of tasks in a graph, in the form of Alibaba's trace of 2018.
+/// The tables of tasks in a graph, in the format of Alibaba's trace of 2018.
 fn drawn_graph(tasks: &[(u32, u32, Vec<u32>, Vec<usize>)]) -> Place {
     const STATES: [&str; 6] =
         ["Terminated", "Terminated", "Terminated", "Failed", "Running", "Waiting"];
     let place = Place::new();
-    // One that is plain: no number, and it waits for none.
+    // A plain task: it has no number, and waits for none.
     let (mut rows, mut instances) =
         (String::new(), "ins_1,task_a,j_1,1,Terminated,5,9,m_1,1,1,50,80,0.1,0.2\n".to_owned());
     for (at, (job, number, before, states)) in (0_u32..).zip(tasks) {
@@ -187,18 +189,19 @@ fn drawn_graph(tasks: &[(u32, u32, Vec<u32>, Vec<usize>)]) -> Place {
 proptest! {
     #![proptest_config(Config { cases: 4, failure_persistence: None, ..Config::default() })]
 
-    /// Promise: a log of this format comes back to the digit, whatever is missing in it.
+    /// Promise: a log of this format is the same digit by digit after an export, for any missing
+    /// fields.
     #[test]
     fn drawn_logs_say_the_same_after_an_export(jobs in prop::collection::vec(swf_line(), 1..60)) {
         let place = drawn_lake(&jobs);
         around(&place);
         prop_assert_eq!(answers(&place, "lake"), answers(&place, "again"));
-        // Once more gives the same lines.
+        // A second export gives the same lines.
         place.run(&["export", "--lake", "again", "--as", "swf", "--out", "twice"]).ok();
         prop_assert_eq!(lines(&place, "out/log.swf"), lines(&place, "twice/log.swf"));
     }
 
-    /// Promise: readers of the published schemas find every job of a drawn log as it stands there.
+    /// Promise: readers of the published schemas find every job of a random log unchanged.
     #[test]
     fn drawn_logs_are_read_in_every_form(jobs in prop::collection::vec(swf_line(), 1..60)) {
         let Some(python) = python("pyarrow.parquet") else { return Ok(()) };
@@ -206,8 +209,8 @@ proptest! {
         check_forms(&python, &place, &place.path("drawn.swf").to_string_lossy());
     }
 
-    /// Promise: every instance of a task waits for every instance of those before it, as a count
-    /// from the names says.
+    /// Promise: every instance of a task waits for every instance of the tasks before it, as a
+    /// count from the names shows.
     #[test]
     fn drawn_graphs_are_read_in_every_form(tasks in prop::collection::vec(graph_task(), 1..60)) {
         let Some(python) = python("pyarrow.parquet") else { return Ok(()) };
@@ -219,8 +222,8 @@ proptest! {
         }
     }
 
-    /// Promise: of any trace a line has the submit, the last attempt and the end of its task, worked
-    /// out here from the raw events.
+    /// Promise: for any trace, a line has the submit, the last attempt and the end of its task,
+    /// computed here from the raw events.
     #[test]
     fn drawn_traces_are_written_as_they_ended(jobs in drawn::jobs()) {
         let place = drawn::lake(&jobs, "job_events,task_events");
@@ -245,7 +248,7 @@ proptest! {
     }
 }
 
-/// Submit, wait, run and status of each task that has any deciding event.
+/// Submit, wait, run and status of each task with a deciding event.
 fn expected(jobs: &[Job]) -> BTreeMap<(usize, usize), [String; 4]> {
     let mut all = BTreeMap::new();
     let last_s = jobs.iter().flat_map(|job| &job.1).flatten().map(|event| event.0).max();
@@ -264,7 +267,7 @@ fn line_of(events: &[Event], of_job: &[Event], last_s: u64) -> Option<[String; 4
     let submit = events.iter().find(|event| event.1 == 0).unwrap_or(&events[0]).0;
     let mut starts = events.iter().enumerate().filter(|(_, event)| event.1 == 1);
     let start = starts.next_back().map(|(at, event)| (at, event.0));
-    // The end of the job ends an attempt that has no end of its own.
+    // The end of the job ends an attempt without a recorded end.
     let job_end = of_job.last().filter(|event| (2..=6).contains(&event.1)).map(|event| event.0);
     let job_end = job_end.filter(|end| *end < last_s);
     let text = |value: Option<i64>| value.map_or("-1".to_owned(), |value| value.to_string());
@@ -306,7 +309,7 @@ fn what_swf_cannot_hold_is_counted_and_named() {
     }
     let counts = not_held(&place, "out");
     assert!(counts.values().all(|count| 0 < *count), "{counts:?}");
-    // Names are numbers in the log, and stand beside it.
+    // Names are numbers in the log; a second file has the names.
     let names = fs::read_to_string(place.path("out/names.csv")).unwrap();
     let users: BTreeMap<&str, &str> =
         names.lines().filter_map(|line| line.strip_prefix("user,")?.split_once(',')).collect();
@@ -319,7 +322,7 @@ fn what_swf_cannot_hold_is_counted_and_named() {
     for key in ["Version: 2.2", "Computer: ", "Installation: ", "MaxJobs: ", "MaxRecords: "] {
         assert!(text.contains(&format!("; {key}")), "{key}: {text}");
     }
-    // Times count from 1970 in the lake, and from the first submit in the log.
+    // The lake has times since 1970, the log has times since the first submit.
     assert_eq!(lines(&place, "out/log.swf")[0][1], "0");
     assert!(!text.contains("; UnixStartTime: 0\n"), "{text}");
 }

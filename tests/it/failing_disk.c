@@ -1,14 +1,14 @@
-/* Makes system calls on files below a folder fail, kill the program, or read little at a time, for
- * the tests of broken disks. Loaded into the program with LD_PRELOAD.
+/* For the tests of broken disks: makes system calls on files below a folder fail, kill the program,
+ * or read a few bytes at a time. Loaded into the program with LD_PRELOAD.
  *
- *   FAULT_UNDER   what the paths begin with, as the program names them
+ *   FAULT_UNDER   the prefix of the paths, as the program names them
  *   FAULT_CALLS   open, read, write, sync, rename, unlink or mkdir: which calls are counted; several
- *                 with blanks between
+ *                 separated by blanks
  *   FAULT_AT      the first call that fails, from 1; 0 for none
- *   FAULT_KILL    1: the program is killed as it makes that call, which is not done
+ *   FAULT_KILL    1: the program is killed at that call, before the call has an effect
  *   FAULT_ERROR   the error number
  *   FAULT_STAYS   1: all later calls fail as well, as on a full disk
- *   FAULT_SHORT   1: every read gives a few bytes, now and then late; 2: and is interrupted
+ *   FAULT_SHORT   1: every read gives a few bytes, sometimes late; 2: it is also interrupted
  *   FAULT_COUNT   a file that gets the number of calls at the end
  */
 #define _GNU_SOURCE
@@ -59,7 +59,7 @@ __attribute__((destructor)) static void end(void) {
 
 static int is_below(const char *path) { return strncmp(path, under, strlen(under)) == 0; }
 
-/* Counts a call and says whether it fails. */
+/* Counts a call and returns whether it fails. */
 static int fails(const char *kind) {
     const char *named = strstr(calls, kind);
     if (!named || (named[strlen(kind)] && named[strlen(kind)] != ' ')) return 0;
@@ -77,8 +77,8 @@ static int opened(int is_ours, int fd) {
     return fd;
 }
 
-/* A number that is free again may come to stand for something else, such as the bell by which a
- * thread wakes another. */
+/* A closed descriptor number may be used again for something else, such as the event by which a
+ * thread wakes another one. */
 int close(int fd) {
     opened(0, fd);
     return REAL(close)(fd);
@@ -116,7 +116,7 @@ OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-/* Cuts the count, and says whether the call is interrupted. */
+/* Reduces the count, and returns whether the call is interrupted. */
 static int shorten(size_t *count) {
     static long reads;
     long number = __atomic_add_fetch(&reads, 1, __ATOMIC_SEQ_CST);

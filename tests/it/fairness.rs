@@ -1,4 +1,4 @@
-//! `jobfate fairness`: usage against the ledger, an independent script and logs drawn by hand.
+//! `jobfate fairness`: usage compared with the ledger, an independent script and hand-made logs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::support::{Place, real_trace, repository, skipped};
 
-/// A log of the Parallel Workloads Archive beside this repository.
+/// A log of the Parallel Workloads Archive next to this repository.
 fn log(name: &str) -> Option<PathBuf> {
     let path = repository().join("../shared/data/swf").join(name);
     if path.is_file() {
@@ -64,9 +64,9 @@ fn both_accruals_of_a_log_drawn_by_hand() {
     //  hours   [0        )[1        )[2        )
     let place = small();
     let end = series(&place, &["--index", "metered", "--accrual", "end"]);
-    // A job that ends at 3600 s ends in the hour that begins there.
+    // A job that ends at 3600 s ends in the hour that starts at 3600 s.
     assert_eq!(of(&end, "metered", "1", "rv"), [0.0, 7200.0, 14_400.0]);
-    // User 2 comes with the submission at 7200 s, and has no value before.
+    // User 2 first submits at 7200 s, and has no value before.
     assert_eq!(of(&end, "metered", "2", "rv"), [7200.0]);
     let running = series(&place, &["--index", "metered"]);
     assert_eq!(of(&running, "metered", "1", "rv"), [9000.0, 12_600.0, 14_400.0]);
@@ -116,10 +116,10 @@ fn usage_by_user_and_hour_is_that_of_the_query() {
             if &row[3] != "rv" {
                 continue;
             }
-            // Metered usage is the sum of the hours that have begun by then.
+            // Metered usage is the sum of the hours that have started by then.
             let (until_s, rv): (f64, f64) = (row[1].parse().unwrap(), row[4].parse().unwrap());
             let charged = rows.iter().filter(|hour| {
-                // The query writes `-` for who has no name.
+                // The query writes `-` for a user without a name.
                 *hour[0].trim_start_matches('-') == row[2]
                     && hour[1].parse::<f64>().unwrap() / 1e6 < until_s
             });
@@ -146,7 +146,7 @@ fn usage_is_that_of_the_ledger() {
         let args = ["fairness", "--cpu", cpu, "--accrual", "running", "--format", "json"];
         let found = place.run(&args).ok().json();
         for row in found["users"].as_array().unwrap() {
-            // Jobs that job_events does not know have no user; the ledger keeps them apart.
+            // Jobs that are not in job_events have no user; the ledger lists them separately.
             let Some(user) = row["user"].as_str() else { continue };
             let cpu_s = row["cpu_s"].as_f64().unwrap();
             assert!((cpu_s - expected[user]).abs() <= 1e-9 * cpu_s, "{cpu} {user}: {cpu_s}");
@@ -242,7 +242,7 @@ fn the_google_parts_have_usage_per_user() {
     assert!((total - expected).abs() < 1e-9 * expected, "{total} {expected}");
 }
 
-/// Ten hours in which `heavy` holds 4 processors; `late` comes in the sixth.
+/// Ten hours in which `heavy` holds 4 processors; `late` starts in the sixth.
 pub(crate) fn no_machines() -> Place {
     let place = Place::new();
     let mut log = String::new();
@@ -269,7 +269,7 @@ fn without_machines_the_busiest_interval_is_the_capacity() {
     let found = place.run(&["fairness", "--format", "json"]).ok().json();
     let load: Vec<f64> =
         found["load"].as_array().unwrap().iter().map(|load| load.as_f64().unwrap()).collect();
-    // Hour by hour of what ran, although all is charged an hour later.
+    // Running usage hour by hour, although all is charged an hour later.
     assert_eq!(load[..10], [0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 1.0, 1.0, 1.0, 1.0]);
     assert_eq!(found["suggestions"]["came_when_free"].as_array().unwrap().len(), 0);
     assert!(found["suggestions"]["capacity"].as_str().unwrap().contains("busiest"));
@@ -280,7 +280,7 @@ fn without_machines_the_busiest_interval_is_the_capacity() {
     assert!(!given.contains("known capacity"), "{given}");
 }
 
-/// The last use is of the span that is shown, whatever comes behind it.
+/// The last use is in the span that is shown, whatever follows the span.
 #[test]
 fn the_last_use_is_the_last_instant_within_the_span() {
     //  user 1  0 --- 1000          7200 --- 9000
@@ -322,8 +322,8 @@ fn peaks_are_of_what_ran_and_not_of_what_was_charged() {
     assert_eq!(of(&drf, "drf", "1", "cpu_share")[0], 0.5);
 }
 
-/// A job of a drawn log: user, processors, run time, and the mean CPU time per processor that the
-/// log tells, if it does.
+/// A job of a random log: user, processors, run time, and the mean CPU time per processor, if the
+/// log records it.
 type LoggedJob = (u8, u8, u16, Option<u16>);
 
 fn logged() -> impl Strategy<Value = Vec<LoggedJob>> {
@@ -334,8 +334,8 @@ fn logged() -> impl Strategy<Value = Vec<LoggedJob>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A log is charged by the CPU time that it tells, and by processors times run time where it
-    /// tells none.
+    /// Jobs of a log are charged by the recorded CPU time, or by processors times run time if it is
+    /// not recorded.
     #[test]
     fn a_log_is_charged_by_the_cpu_time_that_it_tells(jobs in logged()) {
         let place = Place::new();
@@ -379,7 +379,7 @@ proptest! {
     }
 }
 
-/// A submission may lie behind the window (time 2^63 - 1), and its job may have ended before.
+/// A submission may be after the window (time 2^63 - 1), and its job may have ended before.
 #[test]
 fn a_submission_behind_the_window_waits_for_nothing() {
     let place = Place::new();

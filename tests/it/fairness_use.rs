@@ -1,4 +1,4 @@
-//! `jobfate fairness` with wrong or empty input: refused with its place, or answered with nothing.
+//! `jobfate fairness` with wrong or empty input: an error with the place, or an empty answer.
 
 use std::fs;
 
@@ -106,7 +106,7 @@ fn lines_of_files_that_say_nothing_are_told() {
         text.contains("1 line of its files match nothing") && text.contains("user alise"),
         "{text}"
     );
-    // Equal usage is equal, whatever groups the users are in.
+    // Equal usage is equal, regardless of the groups of the users.
     let queues = place.run(&["fairness", "--by", "queue", "--index", "jain", "--show", "series"]);
     assert!(queues.ok().stdout_text().contains("jain"), "it is told");
 }

@@ -1,6 +1,6 @@
-//! A machine that fails: disks that are full or break at any call, programs that are killed at any
-//! instant, inputs that come slowly or go away. What is there afterwards is whole, and the same
-//! command run again ends with the bytes of an undisturbed run.
+//! Failing machines: disks that are full or break at any call, programs that are killed at any
+//! instant, inputs that are slow or disappear. All files that remain are complete, and a second run
+//! of the command gives the bytes of an undisturbed run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ use super::support::{
 };
 use super::ways_in;
 
-/// Instants at which `ingest` is killed, and as many for `analyze`.
+/// Number of instants at which `ingest` is killed, and the same number for `analyze`.
 pub(crate) const KILLS: usize = 200;
 
 /// Calls of `ingest` that fail.
@@ -37,20 +37,20 @@ pub(crate) const INGEST_FAULTS: usize = 200;
 /// Calls of an `ingest` of each of [`LOGS`] that fail.
 pub(crate) const LOG_FAULTS: usize = if cfg!(debug_assertions) { 18 } else { 60 };
 
-/// Makes a log of so many jobs.
+/// Makes a log with the given number of jobs.
 type Maker = fn(&Place, u32);
 
-/// Logs of other sources than Google's: SWF, months of Slurm, and tables of Alibaba with machines.
+/// Logs of sources other than Google's: SWF, months of Slurm, and tables of Alibaba with machines.
 const LOGS: [(Maker, &str); 3] =
     [(ways_in::swf, "trace/log.swf"), (ways_in::slurm, "trace"), (ways_in::alibaba_2017, "trace")];
 
 /// Calls of `analyze` that fail.
 pub(crate) const ANALYZE_FAULTS: usize = 60;
 
-/// Instants at which a command is killed that replaces earlier results.
+/// Instants at which a command that replaces earlier results is killed.
 pub(crate) const RESULT_KILLS: usize = 60;
 
-/// Calls of it that fail.
+/// Calls of this command that fail.
 pub(crate) const RESULT_FAULTS: usize = 60;
 
 /// Calls on the trace that fail.
@@ -72,7 +72,7 @@ const INGEST: [&str; 6] = ["ingest", "trace", "--lake", "lake", "--buckets", "3"
 const ANALYZE: [&str; 3] = ["analyze", "--config", "analysis.toml"];
 const MANY_REJECTS: [&str; 2] = ["--max-rejects", "50%"];
 
-/// A trace with a bad line, an analysis of it, and what undisturbed runs leave.
+/// A trace with a bad line, an analysis of it, and the files of undisturbed runs.
 static UNDISTURBED: LazyLock<Place> = LazyLock::new(|| {
     let place = Place::new();
     place.run(&["synth", "trace", "--jobs", "300", "--days", "1", "--parts", "4"]).ok();
@@ -91,7 +91,8 @@ const FIRST_SWEEP: &str =
     "sweep --cpu slots --thresholds 2..=9 --rules events,failures --train-until 0.5 --out found";
 const SECOND_SWEEP: &str = "sweep --cpu slots --thresholds 3,5 --out found";
 
-/// A lake, results of a sweep in `first`, and of another one, with fewer files, in `second`.
+/// A lake, results of a sweep in `first`, and those of another sweep, with fewer files, in
+/// `second`.
 static RESULTS: LazyLock<Place> = LazyLock::new(|| {
     let place = Place::new();
     std::os::unix::fs::symlink(UNDISTURBED.path("lake"), place.path("lake")).unwrap();
@@ -104,15 +105,15 @@ static RESULTS: LazyLock<Place> = LazyLock::new(|| {
     place
 });
 
-/// A command under test in a place of its own.
+/// A command under test in a separate place.
 struct Trial {
     place: Place,
     args: Vec<&'static str>,
-    /// Where it writes.
+    /// The folder that it writes.
     out: &'static str,
-    /// What lies there before.
+    /// The content of this folder before the run.
     before: Option<PathBuf>,
-    /// What an undisturbed run left there.
+    /// The files of an undisturbed run.
     whole: PathBuf,
 }
 
@@ -133,14 +134,14 @@ impl Trial {
         Self::new(&ANALYZE, "found")
     }
 
-    /// An `ingest` of a trace with tables of several segments.
+    /// An `ingest` of a trace whose tables have several segments.
     fn wide() -> Self {
         let place = Place::new();
         std::os::unix::fs::symlink(WIDE.path("trace"), place.path("trace")).unwrap();
         Self { place, args: INGEST.to_vec(), out: "lake", before: None, whole: WIDE.path("whole") }
     }
 
-    /// A sweep where the results of another one lie.
+    /// A sweep in the folder of the results of another sweep.
     fn results() -> Self {
         let place = Place::new();
         std::os::unix::fs::symlink(UNDISTURBED.path("lake"), place.path("lake")).unwrap();
@@ -149,8 +150,8 @@ impl Trial {
         Self { place, args, out: "found", before, whole: RESULTS.path("second") }
     }
 
-    /// An `ingest` of a log, or of a folder of tables, of another source than Google's, and what an
-    /// undisturbed run leaves.
+    /// An `ingest` of a log, or of a folder of tables, of a source other than Google's, and the
+    /// files of an undisturbed run.
     fn log(make: Maker, trace: &'static str) -> Self {
         let place = Place::new();
         make(&place, 300);
@@ -171,7 +172,7 @@ impl Trial {
         self.place.path(if self.out == "lake" { "lake" } else { "found/lake" })
     }
 
-    /// What is recorded is whole, even before the repair.
+    /// All recorded files are complete, even before the repair.
     fn assert_nothing_corrupted(&self) {
         if self.lake().join("manifest.json").exists() {
             Lake::open(self.lake()).unwrap().check_sums().unwrap();
@@ -183,7 +184,7 @@ impl Trial {
                 all.iter().all(|(name, bytes)| found.get(name) == Some(bytes))
             };
             let is_of_one_run = is_whole(&whole) || is_whole(&tree(before));
-            // What is of two runs is told.
+            // A mix of two runs is reported.
             match run.code {
                 Some(0) => assert!(is_of_one_run),
                 Some(3) => {
@@ -194,13 +195,13 @@ impl Trial {
         }
     }
 
-    /// Runs the command once more and compares with what an undisturbed run left.
+    /// Runs the command again and compares with the files of an undisturbed run.
     fn assert_repaired(&self) {
         self.place.run(&self.args).ok();
         assert_same_files(&self.whole, &self.place.path(self.out));
     }
 
-    /// How long the command takes when nothing disturbs it.
+    /// How long an undisturbed run takes.
     fn takes(&self) -> Duration {
         self.clear();
         let begin = now();
@@ -208,7 +209,7 @@ impl Trial {
         begin.elapsed()
     }
 
-    /// Begins anew.
+    /// Starts again from the beginning.
     fn clear(&self) {
         let out = self.place.path(self.out);
         fs::remove_dir_all(&out).ok();
@@ -220,8 +221,8 @@ impl Trial {
 
 // Killed
 
-/// Kills the command again and again at drawn instants until a run comes to its end first, then
-/// begins anew; returns how many kills left work undone.
+/// Kills the command at random instants until a run ends before its kill, then starts again;
+/// returns how many kills left work undone.
 fn kill_often(trial: &Trial, count: usize, seed: u64) -> usize {
     let mut draws = ChaCha8Rng::seed_from_u64(seed);
     let takes = trial.takes();
@@ -237,7 +238,7 @@ fn kill_often(trial: &Trial, count: usize, seed: u64) -> usize {
         is_fresh = child.wait().unwrap().success();
         interrupted += usize::from(!is_fresh);
         trial.assert_nothing_corrupted();
-        // Now and then a repair is looked at before the next blow.
+        // Some repairs are checked before the next kill.
         if is_fresh || draws.random_range(0..4) == 0 {
             trial.assert_repaired();
             is_fresh = true;
@@ -285,7 +286,8 @@ fn a_signal_ends_an_ingest_soon_and_says_how_to_go_on() {
             assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
             let mut said = String::new();
             child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-            // Before the program listens the signal ends it at once; after the end nothing does.
+            // Before the program handles signals, the signal ends it at once; after its end, it has
+            // no effect.
             if status.code() == Some(130) {
                 assert!(said.contains("run the same command to continue"), "{said}");
                 stopped += 1;
@@ -301,7 +303,7 @@ fn a_signal_ends_an_ingest_soon_and_says_how_to_go_on() {
 
 // Failing calls
 
-/// The library that makes calls fail, compiled once.
+/// The library that makes calls fail; it is compiled once.
 pub(crate) static FAILING_DISK: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let beside = folder.join(format!("failing_disk-{}.so", std::process::id()));
@@ -325,7 +327,7 @@ struct Fault<'a> {
     under: &'a str,
     calls: &'a str,
     at: usize,
-    /// The number and what the system calls it.
+    /// The error number and its message in the system.
     error: (i32, &'a str),
     stays: bool,
 }
@@ -352,7 +354,7 @@ impl Fault<'_> {
         command
     }
 
-    /// How many calls there are when none fails.
+    /// The number of calls if none fails.
     fn count(&self, trial: &Trial, library: &Path) -> usize {
         trial.clear();
         let path = trial.place.path("count");
@@ -375,7 +377,7 @@ impl Fault<'_> {
     }
 }
 
-/// Lets drawn calls fail, one per run, and repairs after each.
+/// Makes random calls fail, one per run, and repairs after each run.
 fn fail_often(trial: &Trial, faults: &[Fault], count: usize, seed: u64) {
     let Some(library) = &*FAILING_DISK else { return };
     let mut draws = ChaCha8Rng::seed_from_u64(seed);
@@ -389,7 +391,7 @@ fn fail_often(trial: &Trial, faults: &[Fault], count: usize, seed: u64) {
         let run = fault.run(trial, library);
         let about = format!("{} {} {}: {}", fault.calls, fault.at, fault.error.1, run.stderr);
         if run.code == Some(0) {
-            // Some may fail: a folder that is there already, a file that is looked for.
+            // Some calls may fail: a folder that exists, a file that is looked for.
             assert!(["mkdir", "open"].contains(&fault.calls), "{about}");
         } else {
             assert_eq!(run.code, Some(4), "{about}");
@@ -402,7 +404,7 @@ fn fail_often(trial: &Trial, faults: &[Fault], count: usize, seed: u64) {
         if fault.under == trial.out {
             trial.assert_repaired();
         } else {
-            // Parts that came later lie in files of their own.
+            // Parts that were added later are in separate files.
             trial.place.run(&trial.args).ok();
             let lakes = [trial.lake(), trial.whole.clone()];
             let [found, undisturbed] = lakes.map(|lake| contents(&Lake::open(&lake).unwrap()));
@@ -429,7 +431,7 @@ fn an_ingest_survives_every_failing_call() {
     fail_often(&Trial::ingest(), &written("lake"), INGEST_FAULTS, 3);
 }
 
-/// Promise: the same of a log that is one file, a log of several, and a folder of tables.
+/// Promise: the same for a log in one file, a log in several files, and a folder of tables.
 #[test]
 fn an_ingest_of_a_log_survives_every_failing_call() {
     for (seed, (make, trace)) in (21..).zip(LOGS) {
@@ -446,7 +448,7 @@ fn an_analysis_survives_every_failing_call() {
     fail_often(&Trial::analyze(), &written("found"), ANALYZE_FAULTS, 4);
 }
 
-/// A lake that was there before is hashed, and its rows are counted, besides what both are asked.
+/// An existing lake is also hashed and its rows are counted, before the commands that run on both.
 #[test]
 fn an_analysis_reads_less_of_a_lake_that_it_has_just_written() {
     let Some(library) = &*FAILING_DISK else { return };
@@ -461,7 +463,7 @@ fn an_analysis_reads_less_of_a_lake_that_it_has_just_written() {
     assert!(status.success());
     let found: usize = fs::read_to_string(path).unwrap().trim().parse().unwrap();
     assert!(0 < written && written < found, "{written} reads and {found}");
-    // The promise to a lake that was there before: a changed byte is found.
+    // The promise for an existing lake: a changed byte is found.
     let lake = Lake::open(trial.lake()).unwrap();
     let file = lake.manifest.tables.values().flat_map(|entry| &entry.files).next().unwrap();
     let mut bytes = fs::read(trial.lake().join(&file.path)).unwrap();
@@ -504,7 +506,7 @@ fn reads_that_are_short_and_late_change_nothing() {
 
 // A real disk that is full
 
-/// A file system of its own, unmounted at the end.
+/// A separate file system, unmounted at the end.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -552,7 +554,8 @@ fn a_disk_that_is_full_or_read_only_stops_an_ingest_that_goes_on_later() {
     for _ in 0..FULL_DISKS {
         clear();
         disk.again(&format!("rw,size={}", draws.random_range(1..needed.div_ceil(2))));
-        // As it is the machine is told to be too small; forced it finds out by itself.
+        // Without `--force` the command reports that the disk is too small; with it the disk fills
+        // up.
         for more in [&[][..], &["--force"]] {
             clear();
             let run = trial.place.run(&[&trial.args[..], more].concat());

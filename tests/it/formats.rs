@@ -1,5 +1,5 @@
-//! Answers for machines: the same names, types and values in CSV, JSON and Parquet, and what made
-//! them. Answers for people: tables that fit.
+//! Answers for programs: the same names, types and values in CSV, JSON and Parquet, with their
+//! origin. Answers for people: tables that fit.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::support::{Place, skipped};
 
-/// Every command that gives a table, and every shape of it.
+/// Every command that prints a table, and every shape of its table.
 const QUESTIONS: &[&str] = &[
     "verify",
     "classify",
@@ -51,7 +51,7 @@ fn ask(place: &Place, question: &str, more: &[&str]) -> super::support::Run {
     place.run(&[&words[..], more].concat())
 }
 
-/// The batches of a Parquet file, and the pairs of its metadata.
+/// The batches of a Parquet file, and the key-value pairs of its metadata.
 fn parquet(bytes: Vec<u8>) -> (Vec<RecordBatch>, Map<String, Value>) {
     let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).unwrap();
     let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap();
@@ -118,14 +118,14 @@ fn csv_json_and_parquet_say_the_same() {
             assert!(!json[key].is_null(), "{question}: {key}");
             let told = pairs[&format!("jobfate.{key}")].as_str().unwrap();
             let told: Value = serde_json::from_str(told).unwrap_or_else(|_| json!(told));
-            // The form is a word of the command line.
+            // The format is part of the command line.
             assert!(key == "command" || told == json[key], "{question}: {key} {told}");
         }
         assert_eq!(json["inputs"].as_array().unwrap().len(), place.lake().manifest.tables.len());
     }
 }
 
-/// Questions with `--out`, whose further tables have units as well.
+/// Commands with `--out`, whose further tables have units as well.
 const KEPT: &[&str] = &[
     "classify",
     "describe",
@@ -140,7 +140,7 @@ const KEPT: &[&str] = &[
     "replay --policies fifo easy --seeds 2 --sample 0.5",
 ];
 
-/// The column that says in a CSV what a column counts whose name does not say it.
+/// The CSV column with the unit of a column whose name has none.
 fn column_of_unit(name: &str) -> Option<&'static str> {
     let name = name.strip_suffix("_low").or_else(|| name.strip_suffix("_high")).unwrap_or(name);
     let plain = ["train_", "test_", "hindsight_"].iter().find_map(|begin| name.strip_prefix(begin));
@@ -216,7 +216,7 @@ fn every_csv_says_its_units_and_json_has_its_bounds() {
     assert!(units.iter().chain(&["variance_unit"]).all(|unit| seen.contains(unit)), "{seen:?}");
 }
 
-/// Whether a value holds this key somewhere, with a number or nothing under it.
+/// Whether a value contains this key at any depth, with a number or null.
 fn has_key(value: &Value, key: &str) -> bool {
     match value {
         Value::Object(object) => object
@@ -227,7 +227,7 @@ fn has_key(value: &Value, key: &str) -> bool {
     }
 }
 
-/// Whether a value holds two numbers that no name tells apart.
+/// Whether a value contains two numbers without different names.
 fn has_bare_pair(value: &Value) -> bool {
     match value {
         Value::Object(object) => object.values().any(has_bare_pair),
@@ -238,8 +238,8 @@ fn has_bare_pair(value: &Value) -> bool {
     }
 }
 
-/// Whether two cells are of one type and value; numbers but for the last digit, in which readers
-/// of JSON differ.
+/// Whether two cells have the same type and value; numbers may differ in the last digit, as readers
+/// of JSON do.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(first), Value::Number(second)) if first.is_f64() && second.is_f64() => {
@@ -250,14 +250,14 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// What is not known has no value, and yes or no is a boolean.
+/// Unknown values are null, and yes or no is a boolean.
 fn check_cell(question: &str, name: &str, value: &Value) {
-    // Usage of users whom the trace does not name is put under `-`.
+    // Usage of users without a name in the trace has the user `-`.
     let is_tidy = name == "user" || !matches!(value.as_str(), Some("-" | "yes" | "no"));
     assert!(is_tidy, "{question}: {name} is {value}");
 }
 
-/// Every column has a tidy name and a meaning, and a unit where its name ends in one.
+/// Every column has a tidy name and a meaning, and a unit if its name ends in one.
 fn check_columns(question: &str, header: &[String], pairs: &Map<String, Value>) {
     let columns: Vec<Value> =
         serde_json::from_str(pairs["jobfate.columns"].as_str().unwrap()).unwrap();
@@ -286,7 +286,7 @@ fn tables_fit_a_width() {
                 assert!(line.chars().count() <= width, "{question}, {width}: {line}");
             }
         }
-        // In a pipe nothing is left out.
+        // In a pipe no column is left out.
         let whole = ask(&place, question, &[]);
         let csv = ask(&place, question, &["--format", "csv"]);
         let lines = |text: &str| text.split("\n\n").next().unwrap().lines().count();
@@ -332,7 +332,7 @@ fn quiet_is_quiet() {
     assert!(place.run(&["account", "--lake", "nothing", "-q"]).stderr.contains("error: "));
 }
 
-/// What a command says of its reads with `-v`, by table.
+/// The reads that a command reports with `-v`, by table.
 fn bytes_read(place: &Place, args: &[&str]) -> Vec<(String, u64)> {
     let run = place.run(args);
     let said = run.stderr.lines().filter_map(|line| line.strip_prefix("read of "));
@@ -357,14 +357,14 @@ fn bytes_read_are_shown_by_table() {
             words.map(|word| word.split(':').nth(2).unwrap().parse().unwrap()).collect();
         bytes.iter().sum::<u64>()
     };
-    // Every byte is hashed; numbers of rows and footers are read again, and jobs once more for the
-    // ends of their tasks.
+    // Every byte is hashed; row counts and footers are read again, and jobs once more for the ends
+    // of their tasks.
     let verified = bytes_read(&place, &["verify", "--lake", "lake", "-v"]);
     assert_eq!(verified.len(), manifest["tables"].as_object().unwrap().len());
     for (table, bytes) in verified {
         assert!((size(&table)..4 * size(&table)).contains(&bytes), "{table}: {bytes}");
     }
-    // A question reads the table that it asks of, and of that not every column.
+    // A command reads only its table, and not every column of it.
     let classified = bytes_read(&place, &["classify", "--verbose"]);
     let [(table, bytes)] = classified.as_slice() else { panic!("{classified:?}") };
     assert_eq!(table, "job_events");
@@ -386,7 +386,7 @@ fn an_analysis_reads_usage_once_for_the_studies_that_ask_for_it() {
     let alone = usage(&["account", "--cpu", "measured", "-v"]);
     assert!(alone.is_some());
     assert_eq!(usage(&args), alone);
-    // Load also reads the memory that was used, and no CPU of its own.
+    // `load` also reads the used memory, and no further CPU columns.
     let steps = "steps = [\"load\", \"account\", \"sweep\", \"fairness\"]\n";
     std::fs::write(place.path("four.toml"), steps).unwrap();
     let args = ["analyze", "--config", "four.toml", "--lake", "lake", "--out", "four", "-v"];
@@ -426,7 +426,7 @@ fn a_terminal_gets_tables_and_no_parquet() {
     assert!(text.contains("further columns (--columns all): "), "{text}");
 }
 
-/// Charts for a paper: their width as asked, text as text, and no head where none is wanted.
+/// Charts for a paper: the requested width, text as text, and no title with `--no-title`.
 #[test]
 fn charts_are_as_wide_as_asked_and_their_text_is_text() {
     let place = place();
@@ -445,7 +445,7 @@ fn charts_are_as_wide_as_asked_and_their_text_is_text() {
     let pdf = String::from_utf8_lossy(&pdf);
     assert!(pdf.starts_with("%PDF-") && pdf.contains("/MediaBox [0 0 238.11"), "317.48 * 3 / 4");
     assert!(pdf.contains("/ToUnicode") && pdf.contains("/FontFile2"), "letters can be searched");
-    // A report shows what there is: pixels where there is no drawing, and the way to a PDF.
+    // A report shows the available files: a PNG if there is no SVG, and a link to a PDF.
     place.run(&[&asked[..], &["--chart-format", "png,pdf"]].concat()).ok();
     place.run(&["report", "paper"]).ok();
     let page = std::fs::read_to_string(place.path("paper/report/outcomes.html")).unwrap();

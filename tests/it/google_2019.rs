@@ -1,5 +1,5 @@
-//! The trace of 2019: both forms of its export, its alloc sets, and every study beside the same
-//! history in the form of 2011.
+//! The trace of 2019: both formats of its export, its alloc sets, and every study compared with the
+//! same history in the format of 2011.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -28,7 +28,7 @@ fn traced(form: Form) -> (Place, Truth) {
     (place, truth)
 }
 
-/// Writes every table of an export as Parquet, as a program that knows nothing of it would.
+/// Writes every table of an export as Parquet, as an independent program would.
 fn to_parquet(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -106,7 +106,7 @@ fn alloc_sets_are_a_lake_of_their_own() {
     assert!(mixed.stderr.contains("google-2019-alloc-sets"), "{}", mixed.stderr);
 }
 
-/// The same history tells the same in either form.
+/// The same history gives the same answers in both formats.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn every_study_says_of_2019_what_it_says_of_2011() {
@@ -131,7 +131,8 @@ fn every_study_says_of_2019_what_it_says_of_2011() {
         assert!(2 < of_old.lines().count(), "{args:?}");
         assert_eq!(of_new, of_old, "{args:?}");
     }
-    // Which tasks keep apart is said by the job there, and drawn by the task here.
+    // In 2019 the job says which tasks must run on different machines; in 2011 it is drawn per
+    // task.
     let replayed = new.run(&["replay", "--format", "json", "--policies", "fifo priority"]).ok();
     assert_eq!(replayed.json()["policies"].as_array().unwrap().len(), 2);
     let mut apart = [0, 0];

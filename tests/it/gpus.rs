@@ -1,4 +1,4 @@
-//! GPUs as a resource: what is charged and shown, its unit, and which lakes have none.
+//! GPUs as a resource: what is charged and shown, its unit, and the lakes without GPUs.
 
 use std::fmt::Write;
 use std::process::Command;
@@ -11,7 +11,7 @@ use super::support::{Place, repository, skipped};
 const PODS: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,\
     creation_time,deletion_time,scheduled_time";
 
-/// A lake of pods, and of nodes if there are any.
+/// A lake of pods, and of nodes if there are some.
 fn of_pods(pods: &[String], nodes: &[String]) -> Place {
     let place = Place::new();
     place.raw("openb_pod_list.csv", format!("{PODS}\n{}\n", pods.join("\n")));
@@ -32,7 +32,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Promise: `account`, `sweep` and `fairness` charge a pod its GPUs, or its share of one, times
-    /// the time that it held them; so a sum over the lines says, by phase and in all.
+    /// the time that it held them, as a sum over the lines shows, by phase and in total.
     #[test]
     fn pods_are_charged_the_gpus_that_they_hold(
         pods in prop::collection::vec((0_i64..500, 0_i64..2_000, 0_i64..9, 1_i64..=1_000, 0..4_usize), 1..40),
@@ -40,7 +40,7 @@ proptest! {
         let phases = ["Succeeded", "Failed", "Running", "Pending"];
         let (mut lines, mut milli_s) = (Vec::new(), [0_i64; 4]);
         for (id, &(wait, run, gpus, milli, phase)) in pods.iter().enumerate() {
-            // A share is one of a single GPU.
+            // A share is of a single GPU.
             let milli = match gpus { 0 => 0, 1 => milli, _ => 1_000 };
             let (start, end) = (100 + wait, 100 + wait + run);
             let scheduled = if phase == 3 { String::new() } else { start.to_string() };
@@ -70,7 +70,7 @@ proptest! {
         let fairness = asked("fairness", &[]);
         prop_assert_eq!(&fairness["unit"], "GPU-s");
         prop_assert!(is_near(fairness["total_cpu_s"].as_f64().unwrap(), total));
-        // Whoever is condemned at its SCHEDULE gives back all that it held.
+        // A task that is condemned at its SCHEDULE saves all that it held.
         let sweep = asked("sweep", &["--thresholds", "1"]);
         prop_assert_eq!(&sweep["unit"], "GPU-s");
         for (name, expected) in [("failed", gpu_s[1]), ("killed", gpu_s[2])] {
@@ -97,7 +97,7 @@ proptest! {
         place.run(&["ingest", "trace/log.sacct", "--lake", "lake"]).ok();
         let run = place.run(&["account", "--resource", "gpu", "--format", "json"]).ok().json();
         if gpu_s == 0 {
-            // Where no job names any, it is not known whether there were none.
+            // If no job names GPUs, it is unknown whether there were any.
             let found = run["total"].as_f64();
             prop_assert!(found.is_none_or(|found| found == 0.0), "{found:?}");
         } else {
@@ -109,8 +109,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Promise: in every interval `load` shows the GPUs that pods held and waited for, and those of
-    /// the nodes, as a sum over pods and seconds says; all intervals together are `account`.
+    /// Promise: in every interval `load` has the GPUs that pods held and waited for, and those of
+    /// the nodes, as in a sum over pods and seconds; all intervals add up to `account`.
     #[test]
     fn load_shows_the_gpus_held_in_every_interval(
         pods in prop::collection::vec((0_i64..300, 0_i64..200, 1_i64..500, 0_i64..9), 1..30),
@@ -155,7 +155,7 @@ proptest! {
     }
 }
 
-/// Promise: the unit of GPU time stands with every sum, in text and charts, and no other does.
+/// Promise: every sum of GPU time has its unit, in text and charts, and no other unit.
 #[test]
 fn gpu_time_is_said_in_gpu_seconds() {
     let pods = ["a,4000,1,1,500,,LS,Succeeded,0,110,10", "b,4000,1,2,1000,,LS,Failed,0,110,10"];
@@ -202,8 +202,8 @@ fn gpu_time_is_said_in_gpu_seconds() {
     assert_eq!(json["load"][0], 0.3125);
 }
 
-/// Promise: where no attempt records its GPUs (or CPUs, or memory), `account`, `sweep` and `fairness`
-/// say alike that what was used is unknown; none of them says 0.
+/// Promise: if no attempt records its GPUs (or CPUs, or memory), `account`, `sweep` and `fairness`
+/// all report the used amount as unknown, not as 0.
 #[test]
 fn what_no_attempt_records_is_unknown_everywhere() {
     let place = Place::new();
@@ -253,7 +253,7 @@ fn what_no_attempt_records_is_unknown_everywhere() {
     }
 }
 
-/// Promise: lakes of a kind of trace that records no GPUs are refused with one sentence.
+/// Promise: lakes of a source without GPUs are refused with one sentence.
 #[test]
 fn traces_without_gpus_are_refused() {
     let place = Place::new().with_golden_trace();
@@ -283,8 +283,8 @@ fn traces_without_gpus_are_refused() {
     }
 }
 
-/// Promise: a model that a pod names twice is that model; so is the refusal of orders that book for
-/// every waiting task, whichever seed draws the GPUs.
+/// Promise: a model that a pod names twice is that model. Orders that book for every waiting task
+/// are refused, for any seed that draws the GPUs.
 #[test]
 fn models_are_kept_and_bookings_refused_under_every_seed() {
     let pods = ["a,4000,1,1,1000,A|A,LS,Succeeded,0,110,10".to_owned()];
@@ -293,7 +293,7 @@ fn models_are_kept_and_bookings_refused_under_every_seed() {
         let run = place.run(&["replay", "--policies", "fifo"]).ok();
         assert_eq!(run.text().contains("never started"), !is_started, "{model}: {}", run.text());
     }
-    // Of 40 pods 2 ask for a GPU: few samples hold one of them.
+    // Of 40 pods, 2 request a GPU: few samples contain one of them.
     let pod = |idx: usize| {
         let gpus = if idx < 2 { "1,1000" } else { "0,0" };
         format!("p{idx},1000,1,{gpus},,LS,Succeeded,{idx},{},{idx}", idx + 50)
@@ -308,11 +308,11 @@ fn models_are_kept_and_bookings_refused_under_every_seed() {
     }
 }
 
-/// Promise: `--fragmentation` adds to a replay what is left of GPUs and cannot be given; where there
-/// are none it says so.
+/// Promise: `--fragmentation` adds to a replay the free GPUs that tasks cannot use; without GPUs it
+/// says so.
 #[test]
 fn a_replay_says_which_free_gpus_serve_no_task() {
-    // One node of 2 GPUs: t1 holds a half, t2 wants both and waits, t3 asks for none.
+    // One node of 2 GPUs: t1 holds a half, t2 requests both and waits, t3 requests none.
     let pods = [
         "pod-1,1000,1,1,500,,LS,Succeeded,0,100,0",
         "pod-2,1000,1,2,1000,,LS,Succeeded,0,200,100",
@@ -324,7 +324,7 @@ fn a_replay_says_which_free_gpus_serve_no_task() {
     let found = &json["policies"][0]["gpu_fragmentation"];
     assert_eq!(found["free_gpu_s"], 150.0);
     assert_eq!(found["fragmented_gpu_s"], 150.0, "pod-2 waits for a half too much");
-    // pod-1 is served by all of it, the two others by nothing.
+    // pod-1 can use all of it, the two others can use nothing.
     assert_eq!(found["expected_gpu_s"], 100.0);
     assert_eq!(found["by_cause_gpu_s"], serde_json::json!([50.0, 0.0, 50.0, 0.0, 0.0]));
     let asked = [&args[..], &["--seeds", "2"]].concat();

@@ -1,4 +1,4 @@
-//! The help: its texts as golden files. What every flag must say about itself is in `src/cli/tests.rs`.
+//! The help texts as golden files. The rules for the help of every flag are in `src/cli/tests.rs`.
 
 use super::support::{Place, check_golden, commands, orphans};
 
@@ -6,7 +6,7 @@ use super::support::{Place, check_golden, commands, orphans};
 fn the_help_of_every_command_is_as_it_was_read() {
     let place = Place::new();
     let brief = place.run(&["--help"]).ok();
-    // The portal is a command of a build with the feature `serve`; its help is read there.
+    // The portal is a command only in a build with the feature `serve`; its help is checked there.
     let lines = brief.stdout_text().split_inclusive('\n');
     let brief: String = lines.filter(|line| !line.starts_with("  serve ")).collect();
     check_golden("help/jobfate.txt", &brief);

@@ -1,4 +1,4 @@
-//! Indices of fairness: custom ones beside the built-in ones, orders, shares, suggestions, priorities.
+//! Fairness indices: custom and built-in indices, orders, shares, suggestions, priorities.
 
 use std::fs;
 
@@ -71,7 +71,7 @@ fn indices_of_ones_own_are_named_and_compared_like_the_others() {
     }
 }
 
-/// Says what each user used last.
+/// Returns what each user used last.
 const LAST: &str = r#"tab=$(printf '\t')
 while IFS="$tab" read -r word user machine cpu rest; do case $word in
     begin) printf 'columns\tlast\n' ;;
@@ -117,7 +117,7 @@ fn orders_are_compared_where_both_indices_tell_users_apart() {
     let sge = pair("sge");
     assert_eq!((&sge["users"], &sge["spearman_end"]), (&2.into(), &1.0.into()), "{sge}");
     assert_eq!((&sge["users_moved"], &sge["most_places"]), (&0.into(), &0.0.into()), "{sge}");
-    // Nobody waits: both users share one place, half a place from that of the metered order.
+    // No job waits: both users share one place, half a place from that of the metered order.
     let slowdown = pair("slowdown");
     assert_eq!(slowdown["spearman_end"], serde_json::Value::Null, "{slowdown}");
     assert_eq!(
@@ -158,7 +158,7 @@ fn an_account_with_parent_is_dissolved() {
     assert_eq!(of("slurm:half_life_s=0", "2", "factor"), 2.0_f64.powf(-0.25 / 0.5));
 }
 
-/// Who runs has a share, whenever it is charged.
+/// A user with running jobs has a share, whenever they are charged.
 #[test]
 fn the_share_follows_from_what_runs_and_not_from_what_is_charged() {
     //  user 1 holds 468 processors for four hours, user 2 one of them in the first.
@@ -188,7 +188,7 @@ fn the_share_follows_from_what_runs_and_not_from_what_is_charged() {
     }
 }
 
-/// Suggestions compare what ran with what ran, whenever it is charged.
+/// Suggestions compare running usage with running usage, whenever it is charged.
 #[test]
 fn suggestions_are_the_same_whenever_usage_is_charged() {
     let place = no_machines();

@@ -1,5 +1,5 @@
-//! The joined CSV of 2019 (`borg_traces_data.csv`): made-up rows in its exact form, and what they say
-//! against the truth that they were made of.
+//! The joined CSV of 2019 (`borg_traces_data.csv`): generated rows in its exact format, compared
+//! with the ground truth from which they were generated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -19,7 +19,7 @@ vertical_scaling,scheduler,start_time,end_time,average_usage,maximum_usage,rando
 assigned_memory,page_cache_memory,cycles_per_instruction,memory_accesses_per_instruction,\
 sample_rate,cpu_usage_distribution,tail_cpu_usage_distribution,cluster,event,failed";
 
-/// The names that whoever joined the file gave to the numbers of types: those of the alphabet.
+/// The names that the author of the file gave to the type numbers: the names in alphabetical order.
 const NAMES: [&str; 9] =
     ["ENABLE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "SCHEDULE", "SUBMIT", "QUEUE"];
 
@@ -63,7 +63,7 @@ pub(crate) fn file(rows: &[Row]) -> String {
     text
 }
 
-/// The number of an event of v3 in v2.1; none of QUEUE and ENABLE.
+/// The number of an event of v3 in v2.1; none for QUEUE and ENABLE.
 fn in_v2(kind: u8) -> Option<u8> {
     match kind {
         0 => Some(0),
@@ -72,8 +72,8 @@ fn in_v2(kind: u8) -> Option<u8> {
     }
 }
 
-/// Promise: the tables hold each event, window and job once, with the cell in the ids, whatever is
-/// drawn and however often it comes again.
+/// Promise: the tables hold each event, window and job once, with the cell in the ids, for any
+/// random rows and repetitions.
 fn check(rows: &[Row]) -> Result<(), TestCaseError> {
     let place = Place::new();
     fs::write(place.path("borg_traces_data.csv.gz"), gzip(file(rows).as_bytes())).unwrap();
@@ -101,7 +101,7 @@ fn check(rows: &[Row]) -> Result<(), TestCaseError> {
     if events.is_empty() {
         return Ok(());
     }
-    // Sequences by hand: by time, then in the order of the file.
+    // Sequences computed here: by time, then in the order of the file.
     let mut sequences: BTreeMap<(i64, u8), Events> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for (place, row) in rows.iter().enumerate().filter(|(_, row)| !row.6) {
@@ -178,7 +178,7 @@ fn cells_constraints_and_gaps_of_a_row_are_read() {
     assert_eq!(ids, [(3_800_000_000_001, 771), (3_800_000_000_002, 772)]);
 }
 
-/// Rejects name the line in which their row begins, though rows have line ends of their own.
+/// Rejects name the line in which their row starts, although rows contain line ends.
 #[test]
 fn what_does_not_read_is_a_reject_at_its_line() {
     let good = line(0, (1, 0, 1, 5, 3, 2, false));
@@ -196,7 +196,7 @@ fn what_does_not_read_is_a_reject_at_its_line() {
         let args = ["ingest", "data.csv", "--lake", "lake", "--max-rejects", "1"];
         let run = place.run(&args);
         assert_eq!(run.code, Some(0), "{column}: {}", run.stderr);
-        // The first row ends in line 3; the bad one begins in line 4.
+        // The first row ends in line 3; the bad row starts in line 4.
         let rejects = fs::read_to_string(place.path("lake/rejects/task_events/part-00000.csv"));
         let rejects = rejects.unwrap_or_else(|error| panic!("{column}: {error}: {}", run.stderr));
         assert!(

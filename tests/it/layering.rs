@@ -1,11 +1,11 @@
-//! The folders of `src/` stand in an order, and each uses only those before it.
+//! The folders of `src/` have an order, and each folder uses only those before it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::support::repository;
 
-/// The way of the data, from left to right.
+/// The data flow, from left to right.
 const LAYERS: [&str; 25] = [
     "units",
     "faults",
@@ -34,19 +34,19 @@ const LAYERS: [&str; 25] = [
     "decisions",
 ];
 
-/// Offers what programs need, a made-up lake among it.
+/// Offers what programs need, including a generated lake.
 const FRONT_DOOR: &str = "prelude";
 
-/// Stands beside the way: uses none of the layers but [`BELOW`], and only [`FRONT_DOOR`] uses it.
+/// Outside of the data flow: it uses only the layers [`BELOW`], and only [`FRONT_DOOR`] uses it.
 const BESIDE: &str = "synth";
 
-/// What it uses, too: the errors, and the types of events.
+/// It also uses the errors and the types of events.
 const BELOW: [&str; 2] = ["faults", "schema"];
 
-/// Belongs to the program and not to the library: of `crate::` it has only itself.
+/// Belongs to the program, not to the library: its only `crate::` paths are its own.
 const PROGRAM: &str = "cli";
 
-/// What stands in `lib.rs` itself and belongs to no layer.
+/// Items of `lib.rs` itself, which belong to no layer.
 const ROOT_ITEMS: [&str; 1] = ["PROGRAM"];
 
 /// Returns every `crate::` path in `source` that `layer` may not use.
@@ -70,8 +70,8 @@ fn forbidden_paths<'a>(layer: &str, source: &'a str) -> Vec<&'a str> {
         .collect()
 }
 
-/// The longest chain of `super::` outside tests: one as long as the file is deep would leave its
-/// layer.
+/// The longest chain of `super::` outside tests; a chain as long as the depth of the file would
+/// leave its layer.
 fn longest_climb(source: &str) -> usize {
     let source = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
     let mut longest = 0;
@@ -119,7 +119,7 @@ fn collect(
 fn a_layer_uses_only_those_before_it() {
     for (path, module, source) in sources() {
         let layer = module[0].as_str();
-        // The last writes Python from the command line, in a test of the program.
+        // The last file writes Python from the command line, in a test of the program.
         if matches!(layer, "main" | "lib" | "python") {
             continue;
         }

@@ -1,7 +1,7 @@
-//! What the library promises to programs that are built on it.
+//! The promises of the library to programs that use it.
 //!
-//! The programs of `examples/` run; what makes no sense is refused; a call that its caller stops
-//! leaves nothing half done behind.
+//! The programs of `examples/` run; questions without meaning are refused; a call that its caller
+//! stops leaves no incomplete files.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -45,14 +45,14 @@ fn every_example_is_short_and_run() {
     }
 }
 
-/// What a callback is given as.
+/// The type of a callback.
 type Callback = Box<dyn FnMut(Progress) -> ControlFlow<()> + Send>;
 
 fn stop_if(is_enough: bool) -> ControlFlow<()> {
     if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// Stops a call at its `number`-th word, and counts the words that came after.
+/// Stops a call at its `number`-th report, and counts the later reports.
 fn stop_at(
     number: u64,
 ) -> (impl FnMut(Progress) -> ControlFlow<()> + Send + 'static, Arc<Mutex<Vec<Progress>>>) {
@@ -114,7 +114,7 @@ fn detectors_that_are_stopped_have_handed_out_whole_buckets() {
     question().run_with(|flags| all.push(flags.to_vec())).unwrap();
     assert_eq!(all.len(), 4, "one hand-out for each bucket");
     assert!(all.iter().any(|flags| !flags.is_empty()));
-    // Stops in the bucket after the second.
+    // Stops in the third bucket.
     let is_enough = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&is_enough);
     let stop = move |_| stop_if(told.load(Ordering::Relaxed));
@@ -164,7 +164,7 @@ fn an_ingest_that_is_stopped_keeps_whole_parts_and_goes_on_later() {
         let callback = move |progress: Progress| stop_if(share <= progress.share());
         let stopped = ingest("stopped").threads(1).on_progress(callback).run().unwrap();
         assert!(stopped.is_cancelled);
-        // What it says it stored is what a reader finds, on top of what was there.
+        // The reported rows are those that a reader finds in addition to the earlier ones.
         let there = stopped.lake.as_ref().map_or(0, rows);
         assert_eq!(there, kept.last().copied().unwrap_or(0) + stopped.rows());
         kept.push(there);
@@ -187,7 +187,7 @@ fn the_rows_of_an_ingest_in_progress_are_those_that_are_stored() {
     use jobfate::sources::part;
 
     let trace = Sample::trace().unwrap();
-    // One bad part spoils its segment, which is read again without it.
+    // A segment with a bad part is read again without this part.
     let bad = std::fs::read_dir(trace.join("task_events")).unwrap().next().unwrap().unwrap();
     let bytes = std::fs::read(bad.path()).unwrap();
     std::fs::write(bad.path(), &bytes[..bytes.len() / 2]).unwrap();
@@ -257,7 +257,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     std::fs::remove_dir_all(trace).unwrap();
 }
 
-/// An own index that fails in its own way.
+/// A custom index with a custom error.
 struct Capped(Arc<AtomicU64>);
 
 #[derive(Debug)]
@@ -348,7 +348,7 @@ fn an_own_kill_rule_that_is_a_built_in_one_in_other_words_gives_the_same_sweep()
     assert!(sweeps[0].rows.iter().any(|row| row.net_cpu.is_some_and(|net| net != 0.0)));
 }
 
-/// The names that a `pub use` brings.
+/// The names that a `pub use` exports.
 fn names_of(item: &str) -> Vec<&str> {
     let list = match item.split_once('{') {
         Some((_, list)) => list.trim_end_matches(['}', ';', '\n']),
@@ -363,7 +363,7 @@ fn the_public_face_is_small() {
     let source = |path: &str| {
         std::fs::read_to_string(super::support::repository().join("src").join(path)).unwrap()
     };
-    // What is documented: the prelude, the decisions, and one constant. All else is hidden.
+    // The documented items: the prelude, the decisions, and one constant. All others are hidden.
     let root = source("lib.rs");
     let lines: Vec<&str> = root.lines().collect();
     for (idx, line) in lines.iter().enumerate() {

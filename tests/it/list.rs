@@ -1,5 +1,5 @@
-//! The list of studies: whatever stands in it is found everywhere, and nowhere else is a study
-//! chosen by its name.
+//! The list of studies: each study in it appears everywhere, and no other code chooses a study by
+//! its name.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use jobfate::replay::detectors::KINDS;
 use super::layering::sources;
 use super::support::{Place, commands, repository};
 
-/// The rows of README's table of commands: the command with its arguments, and what it answers.
+/// The rows of the table of commands in the README: the command with its arguments, and its answer.
 fn readme_rows() -> Vec<(String, String)> {
     let page = std::fs::read_to_string(repository().join("README.md")).expect("it is there");
     let rows = page.lines().skip_while(|line| *line != "| Command | Answers |").skip(2);
@@ -79,17 +79,20 @@ fn a_report_has_a_page_for_every_study_of_an_analysis() {
         let page = place.path(&format!("found/report/{}", study.topic.file));
         let page = std::fs::read_to_string(page).unwrap();
         assert!(page.contains(study.topic.question), "{}", study.name);
-        // A study that was skipped is linked from the overview, where it says why.
+        // The overview links to a skipped study and gives the reason.
         let is_linked = ["\"", "#"]
             .iter()
             .any(|end| index.contains(&format!("href=\"{}{end}", study.topic.file)));
         assert!(is_linked, "{}", study.name);
-        let shown = |name: &str| page.contains(&format!("<h2 id=\"{name}\">"));
+        // What has no answer is one line of a list.
+        let ways = ["h2", "li"];
+        let shown =
+            |name: &str| ways.iter().any(|way| page.contains(&format!("<{way} id=\"{name}\">")));
         assert!(study.results.iter().any(|kind| shown(kind.name)), "{}", study.name);
     }
 }
 
-/// Names of studies that are columns and keys as well: of them only a choice counts.
+/// Names of studies that are also columns and keys: only their use in a choice counts.
 const WORDS: [&str; 3] = ["account", "load", "machines"];
 
 /// Uses of a name as a text, outside tests: `"sweep"`.
@@ -114,7 +117,7 @@ fn a_study_is_named_in_the_list_and_beside_its_result_alone() {
     for study in steps {
         let mut places = Vec::new();
         for (_, module, source) in sources() {
-            // Elsewhere a name is a column of a log, or a key.
+            // Otherwise a name is a column of a log, or a key.
             let is_test = module.last().is_some_and(|last| last == "tests");
             if is_test || !["answers", "results", "report", "cli"].contains(&module[0].as_str()) {
                 continue;
@@ -140,16 +143,16 @@ fn the_check_sees_a_name() {
     assert_eq!(uses("// \"sweep\"\n#[cfg(test)]\nmod tests { \"sweep\" }", "sweep"), 0);
 }
 
-/// Whether a text lists the detectors: all of them, or all but two (some lists are of those that do
-/// something, and a new one may not be in yet).
+/// Whether a text lists the detectors: all of them, or all but two (some lists leave out those
+/// without an effect, and a new detector may be missing).
 fn lists(text: &str, names: &[&str]) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '-' || letter == '_';
     let words: BTreeSet<&str> = text.split(|letter| !is_part(letter)).collect();
     names.iter().filter(|name| !words.contains(*name)).count() <= 2
 }
 
-/// A new detector is its own file and its line in the list. What else needs its name gets it from
-/// there: golden texts and pages show what the program prints.
+/// A new detector needs its file and a line in the list. All other code gets its name from the
+/// list; golden texts and pages show the output of the program.
 #[test]
 fn the_detectors_are_listed_once() {
     let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
@@ -164,7 +167,7 @@ fn the_detectors_are_listed_once() {
         lists(&text, &names).then(|| path.strip_prefix(repository()).unwrap_or(&path).to_owned())
     });
     let found: Vec<String> = texts.map(|path| path.display().to_string()).collect();
-    // The other one shows with a drawing what rules do to one straggler.
+    // The other file draws what rules do to one straggler.
     assert_eq!(found, ["src/replay/detectors/mod.rs", "src/replay/tests.rs"]);
     assert!(lists("`late`, spark and \"flink\"", &["late", "spark", "flink", "yarn", "mantri"]));
     assert!(!lists("late, spark", &["late", "spark", "flink", "yarn", "late021"]));

@@ -1,5 +1,5 @@
-//! `load`: the sums of all intervals are those of `account`, whatever the interval and the groups;
-//! an interval holds what a count of the drawn events says; and the raw files say the same.
+//! `load`: the sums of all intervals equal those of `account`, for any interval and groups; an
+//! interval has the values of a count of the random events; the raw files give the same.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use super::drawn::{Job, attempts, end_of, jobs, lake, window_end};
 use super::engines::python;
 use super::support::{Place, real_trace, repository, skipped};
 
-/// Drawn traces.
+/// Number of random traces.
 const TRACES: u32 = 12;
 
 const ALL: &str = "job_events,task_events,task_usage";
@@ -34,7 +34,7 @@ fn close(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * other.abs().max(1.0)
 }
 
-/// What runs in an interval (s), by the drawn events: task-seconds.
+/// Running time in an interval (s), from the random events: task-seconds.
 fn running(jobs: &[Job], [from, to]: [f64; 2]) -> f64 {
     let end = window_end(jobs);
     #[expect(clippy::cast_precision_loss, reason = "below 400")]
@@ -69,7 +69,7 @@ proptest! {
         ] {
             let option = format!("--{resource}");
             let ledger = json(&place, &["account", "--resource", resource, &option, definition]);
-            // What no task requests is not known.
+            // A resource that no task requests is unknown.
             let sum = |key: &str| ledger[key].as_f64().unwrap_or(0.0);
             let inside = sum("total") - sum("outside_attempts");
             let own = load["totals"][total].as_f64().unwrap_or(0.0);
@@ -114,7 +114,7 @@ fn the_whole_table_holds_every_column_of_the_contract() {
     ] {
         assert!(row.get(name).is_some(), "{name}");
     }
-    // Without the table there is no use, and it is not 0.
+    // Without the table the use is missing, not 0.
     let place = Place::new().with_golden_trace();
     place.ingest(&["--tables", "job_events,task_events"]).ok();
     let load = json(&place, &["load"]);
@@ -133,7 +133,7 @@ fn too_many_intervals_are_refused() {
     assert!(run.stderr.contains("longer --interval"), "{}", run.stderr);
 }
 
-/// Compares with a count of the raw files of a trace beside this repository.
+/// Compares with a count of the raw files of a trace next to this repository.
 fn check_raw(trace: &str, more: &[&str]) {
     let trace = repository().join("../shared/data").join(trace);
     if !trace.exists() {
@@ -229,7 +229,7 @@ fn fairness_of_memory_has_the_total_of_its_ledger() {
             ledger["total"].as_f64().unwrap() - ledger["outside_attempts"].as_f64().unwrap();
         let args = ["fairness", "--resource", "memory", "--memory", memory, "--index", "jain"];
         let users = json(&place, &args);
-        // Eighths of the largest machine's: every sum is exact.
+        // Eighths of the largest machine, so that every sum is exact.
         assert_eq!(users["total_memory_s"].as_f64(), Some(inside), "{memory}");
         assert_eq!(users["unit"], "NMU-s");
         let sum: f64 = users["users"]
@@ -260,7 +260,7 @@ fn the_fact_by_hour_has_the_sums_of_load() {
     place.raw("task_events/part-00000-of-00001.csv", tasks);
     let job = |time: u32, kind: u32| format!("{time}000000,,1,{kind},u,0,n,l\n");
     place.raw("job_events/part-00000-of-00001.csv", [job(0, 0), job(9000, 5)].concat());
-    // The machine leaves for an hour, and has twice the memory from then on.
+    // The machine leaves for an hour, and has twice the memory after that.
     let machines = "0,5,0,p,1,0.5\n8000000000,5,1,,,\n11600000000,5,0,p,,1\n";
     place.raw("machine_events/part-00000-of-00001.csv", machines);
     place.ingest(&[]).ok();

@@ -1,5 +1,5 @@
-//! Logs other than the Google trace: small ones drawn by hand, the real ones beside this
-//! repository, and whatever bytes there may be.
+//! Logs other than the Google trace: small hand-made logs, the real logs next to this repository,
+//! and random bytes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,7 +23,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::support::{Place, assert_same_files, check_golden, golden, gzip, repository, skipped};
 
-/// The small logs and what is given to `ingest`.
+/// The small logs and the arguments of `ingest`.
 const SMALL: [(&str, Source, &[&str]); 6] = [
     ("small.swf", Source::Swf, &[]),
     ("small.gwf", Source::Gwf, &[]),
@@ -45,7 +45,7 @@ fn small(name: &str, beside: &[&str]) -> Place {
     place
 }
 
-/// Every row of a lake, one a line, without its missing cells, in the order of the files.
+/// Every row of a lake, one per line, without its missing cells, in the order of the files.
 fn dump(lake: &Lake) -> String {
     let mut text = String::new();
     for table in Table::ALL.into_iter().filter(|&table| lake.has(table)) {
@@ -83,7 +83,7 @@ fn small_logs_give_the_rows_that_were_read() {
         }
         check_golden(&format!("logs/{name}.txt"), &text);
         assert_eq!(place.rejects("job_events", 0), place.rejects("task_events", 0));
-        // Twice gives the same bytes, and once more does nothing.
+        // Two ingests give the same bytes, and a third changes nothing.
         let again = small(name, beside);
         assert_same_files(&place.path("lake"), &again.path("lake"));
         let run = place.run(&["ingest", &format!("trace/{name}")]).ok();
@@ -124,7 +124,7 @@ fn every_question_is_answered_or_refused_with_a_reason() {
             &["query", "q10"],
         ] {
             let run = place.run(args);
-            // `verify` of the raw file finds the bad lines that were put there.
+            // `verify` of the raw file finds the inserted bad lines.
             let has_bad_lines = args == ["verify", &path] && name != "small-trace.json";
             let has_machines = place.lake().has(Table::MachineEvents);
             let expected = match args {
@@ -157,7 +157,7 @@ fn every_question_is_answered_or_refused_with_a_reason() {
 fn the_same_log_plain_zipped_in_a_folder_and_in_shards() {
     for (name, source, beside) in SMALL {
         let plain = small(name, beside);
-        // As a folder with notes beside it.
+        // As a folder that also contains notes.
         let place = small(name, beside);
         place.raw("README", "a made log");
         place.run(&["ingest", "trace", "--lake", "folder", "--max-rejects", "100%"]).ok();
@@ -168,7 +168,7 @@ fn the_same_log_plain_zipped_in_a_folder_and_in_shards() {
         }
         place.run(&["ingest", "trace", "--lake", "shards", "--max-rejects", "100%"]).ok();
         assert_eq!(dump(&plain.lake()), dump(&Lake::open(place.path("shards")).unwrap()));
-        // As gzip, said to be what it is.
+        // As gzip, with the source named.
         let zipped = Place::new();
         for name in [&[name], beside].concat() {
             let bytes = fs::read(golden("logs").join(name)).unwrap();
@@ -256,8 +256,8 @@ fn bad_lines_count_against_the_limit() {
     ");
 }
 
-/// The golden Google trace as it has always been stored. The bytes hold the versions of this
-/// program and of the Parquet writer: a new version of either changes them, nothing else may.
+/// The golden Google trace with its stored bytes. They contain the versions of this program and of
+/// the Parquet writer; only a new version of either may change them.
 #[test]
 fn a_lake_of_the_google_trace_keeps_its_bytes() {
     let place = Place::new().with_golden_trace();
@@ -270,7 +270,7 @@ fn a_lake_of_the_google_trace_keeps_its_bytes() {
     check_golden("lake.sha256", &text);
 }
 
-/// A log of the real data, if it lies beside the repository.
+/// A log of the real data, if the data exists next to the repository.
 fn real_log(name: &str) -> Option<PathBuf> {
     let path = repository().join("../shared/data").join(name);
     if !path.is_file() {
@@ -280,7 +280,7 @@ fn real_log(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// What plain Python counts in a log.
+/// The counts of plain Python in a log.
 fn naive(args: &[&PathBuf]) -> Option<serde_json::Value> {
     let python = std::env::var("JOBFATE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let script = repository().join("tests/scripts/naive_logs.py");
@@ -379,7 +379,7 @@ fn the_19_hadoop_jobs_of_2009() {
     assert_eq!(phases, expected.map(|(phase, count)| (phase.to_owned(), count)).into());
 }
 
-/// What plain Python counts in an accounting log.
+/// The counts of plain Python in an accounting log.
 fn naive_accounting(kind: &str, paths: &[&PathBuf]) -> Option<serde_json::Value> {
     let python = std::env::var("JOBFATE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let script = repository().join("tests/scripts/naive_accounting.py");
@@ -391,8 +391,8 @@ fn naive_accounting(kind: &str, paths: &[&PathBuf]) -> Option<serde_json::Value>
     Some(serde_json::from_slice(&output.stdout).unwrap())
 }
 
-/// Promise: jobs by the log's own word for their end, processor-seconds by it, machines and the
-/// peak of the system are what plain Python counts in the text.
+/// Promise: jobs and processor-seconds by the state in the log, machines and the peak of the system
+/// equal the counts of plain Python in the text.
 #[test]
 fn the_slurm_cluster_pozidriv() {
     let Some(log) = real_log("slurm/pozidriv.sacct.gz") else { return };
@@ -423,7 +423,7 @@ fn the_slurm_cluster_pozidriv() {
     assert_eq!(serde_json::to_value(&used_s).unwrap(), naive["cpu_s_by_end"]);
     let total = place.run(&["account", "--format", "json"]).ok().json();
     assert_eq!(total["total"].as_f64(), naive["cpu_s"].as_f64());
-    // Promise: an outcome split by reason is what the log says, in numbers and in CPU time.
+    // Promise: an outcome split by reason equals the log, in numbers and in CPU time.
     let of = |args: &[&str], name_at: usize, count_at: usize| {
         let csv = place.run(args).ok();
         let mut sums = BTreeMap::new();
@@ -447,7 +447,7 @@ fn the_slurm_cluster_pozidriv() {
     assert_eq!(serde_json::json!(named.sum::<usize>()), naive["machines"]);
 }
 
-/// Task events of some kinds by the log's word for the state.
+/// Task events of some types by the state in the log.
 fn states_of(lake: &Lake, wanted: &[i32]) -> serde_json::Value {
     let mut states = BTreeMap::new();
     lake.scan(Table::TaskEvents, None, &["state", "event_type"], |batch| {
@@ -462,7 +462,7 @@ fn states_of(lake: &Lake, wanted: &[i32]) -> serde_json::Value {
     serde_json::to_value(&states).unwrap()
 }
 
-/// The seconds from SCHEDULE to the end times a column, of all tasks but those of one state.
+/// The seconds from SCHEDULE to the end times a column, for all tasks except those in one state.
 fn amount_seconds(lake: &Lake, column: &'static str, left_out: &str) -> f64 {
     let mut sum = 0.0;
     lake.scan(Table::TaskEvents, None, &["time_us", "event_type", column, "state"], |batch| {
@@ -484,8 +484,8 @@ fn amount_seconds(lake: &Lake, column: &'static str, left_out: &str) -> f64 {
     sum
 }
 
-/// Promise: pods by phase, core-seconds, GPU-seconds, nodes and their GPUs are what plain Python
-/// counts.
+/// Promise: pods by phase, core-seconds, GPU-seconds, nodes and their GPUs equal the counts of
+/// plain Python.
 #[test]
 fn the_pods_of_alibaba_2023() {
     let Some(log) = real_log("alibaba-gpu-2023/openb_pod_list_default.csv") else { return };
@@ -515,7 +515,7 @@ fn the_pods_of_alibaba_2023() {
     );
 }
 
-/// Promise: tasks by status, core-seconds and jobs are what plain Python counts.
+/// Promise: tasks by status, core-seconds and jobs equal the counts of plain Python.
 #[test]
 fn the_batch_tasks_of_alibaba_2017() {
     let Some(log) = real_log("alibaba-2017/batch_task.csv.gz") else { return };
@@ -532,8 +532,8 @@ fn the_batch_tasks_of_alibaba_2017() {
     assert_eq!(jobs["total"], naive["jobs"]);
 }
 
-/// Tables of the trace of 2017 in their exact form, drawn: tasks, instances with several tries in any
-/// order, and machines, some with errors.
+/// Random tables in the exact format of the trace of 2017: tasks, instances with several tries in
+/// any order, and machines, some with errors.
 fn draw_alibaba_2017(place: &Place) -> [PathBuf; 3] {
     let mut draws = ChaCha8Rng::seed_from_u64(2017);
     let (mut tasks, mut instances, mut machines) = (String::new(), Vec::new(), String::new());
@@ -581,8 +581,8 @@ fn draw_alibaba_2017(place: &Place) -> [PathBuf; 3] {
     ]
 }
 
-/// Promise: of made-up tables in the form of the trace of 2017, tries by status and number,
-/// core-seconds, jobs, instances and machines are what plain Python counts.
+/// Promise: for generated tables in the format of the trace of 2017, tries by status and number,
+/// core-seconds, jobs, instances and machines equal the counts of plain Python.
 #[test]
 fn the_instances_of_alibaba_2017() {
     let place = Place::new();
@@ -658,7 +658,7 @@ fn the_instances_of_alibaba_2017() {
     place.run(&["verify", "--lake", "lake"]).ok();
 }
 
-/// Tables of the trace of 2018 in their exact form, drawn: tasks, instances with several tries, and
+/// Random tables in the exact format of the trace of 2018: tasks, instances with several tries, and
 /// machines.
 fn draw_alibaba_2018(place: &Place) -> [PathBuf; 3] {
     let mut seed = 7_u64;
@@ -711,8 +711,8 @@ fn draw_alibaba_2018(place: &Place) -> [PathBuf; 3] {
     ]
 }
 
-/// Promise: of made-up tables in the form of the trace, tries by status, core-seconds, jobs,
-/// instances and machines are what plain Python counts.
+/// Promise: for generated tables in the format of the trace, tries by status, core-seconds, jobs,
+/// instances and machines equal the counts of plain Python.
 #[test]
 fn the_batch_jobs_of_alibaba_2018() {
     let place = Place::new();
@@ -746,8 +746,8 @@ fn the_batch_jobs_of_alibaba_2018() {
     place.run(&["verify", "--lake", "lake"]).ok();
 }
 
-/// Promise: of a made-up print of pods, pods by phase, core-seconds, GPU-seconds, jobs and nodes are
-/// what plain Python counts, whatever the number of threads.
+/// Promise: for a generated list of pods, pods by phase, core-seconds, GPU-seconds, jobs and nodes
+/// equal the counts of plain Python, on any number of threads.
 #[test]
 fn the_pods_of_kubernetes() {
     let mut seed = 11_u64;
@@ -844,7 +844,7 @@ fn outputs_of_kubernetes_at_several_times_are_read_as_one() {
     assert!(manifest.contains("pods-1.json and 1 more"), "{manifest}");
     let args = ["classify", "--lake", "folder", "--by", "task", "--format", "json"];
     assert_eq!(place.run(&args).ok().json()["rows"][0]["sequence"], "014");
-    // What happened after the last print is in the events; what they repeat counts once.
+    // Changes after the last output are in the events; repeated changes count once.
     let event = |reason: &str, time: &str| {
         serde_json::json!({"apiVersion": "v1", "kind": "Event", "reason": reason,
             "firstTimestamp": time,
@@ -1058,7 +1058,7 @@ proptest! {
     }
 }
 
-/// Text that is near a log of some kind, and some that is far from any.
+/// Text that resembles a log of some format, and text that does not.
 fn near_logs() -> impl Strategy<Value = Vec<u8>> {
     let field = prop_oneof![
         6 => "-?[0-9]{1,4}",
@@ -1087,13 +1087,13 @@ fn near_logs() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the bytes are, each source makes a lake of them or says why not.
+    /// For any bytes, each source makes a lake or gives a reason.
     #[test]
     #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn no_bytes_are_too_odd_for_a_source(text in near_logs()) {
         let place = Place::new();
         let path = place.raw("log", &text);
-        // Told or not, nothing panics.
+        // With or without a named source, nothing panics.
         let _ = open_trace(&path, None, None);
         for source in
             [
@@ -1133,7 +1133,7 @@ proptest! {
     }
 }
 
-/// Memory per processor, KiB; processors; run time, s; `-1` where the log does not say.
+/// Memory per processor, KiB; processors; run time, s; `-1` if the log does not record it.
 const USED: [(i32, i32, i32); 5] =
     [(100, 2, 30), (250, 1, 3_600), (-1, 4, 10), (0, 3, 50), (7, 16, 86_400)];
 

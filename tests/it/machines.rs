@@ -1,4 +1,4 @@
-//! `machines`: outages of drawn machines, what ran on them, and the whole real table.
+//! `machines`: outages of random machines, the attempts on them, and the whole real table.
 
 use std::process::Command;
 
@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::engines::python;
 use super::support::{Place, real_trace, repository, skipped};
 
-/// Drawn fleets.
+/// Number of random fleets.
 const FLEETS: u32 = 24;
 
-/// A machine: CPU in eighths, and the instants (s) at which it comes and goes by turns.
+/// A machine: CPU in eighths, and the instants (s) at which it alternately comes and leaves.
 type Drawn = (u64, Vec<u64>);
 
 fn machines() -> impl Strategy<Value = Vec<Drawn>> {

@@ -1,4 +1,5 @@
-//! The integration tests: whole runs of the program, and the library where a run says too little.
+//! The integration tests: whole runs of the program, and calls of the library where a run shows too
+//! little.
 //!
 //! ```text
 //!  sessions   runs that go well: exit code, stdout and stderr, and the files that they leave
@@ -63,8 +64,8 @@
 //!  tidy       the dependencies of tests change no other; no leftovers in the sources
 //! ```
 //!
-//! A test that cannot run here says so on stderr, in a line that begins with `SKIPPED:`, and counts
-//! as skipped in the closing line of `.ci/tests`.
+//! A test that cannot run prints a line that starts with `SKIPPED:` on stderr, and counts as
+//! skipped in the last line of `.ci/tests`.
 
 #[cfg(test)]
 mod accounting;

@@ -1,11 +1,11 @@
-//! `reproduce mandai`: which claims of the paper of 2017 have a row, and what is drawn.
+//! `reproduce mandai`: the claims of the paper of 2017 that have a row, and the charts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use super::support::Place;
 
-/// Every claim of the paper, as read in it: its place, and the sentence or number.
+/// Every claim of the paper: its place, and the sentence or number.
 const CLAIMS: [(&str, &[&str]); 11] = [
     (
         "table 3.1.1",
@@ -110,7 +110,7 @@ fn every_claim_has_a_row_and_no_row_is_without_a_claim() {
     let found: Vec<(&str, &str)> =
         found.iter().map(|(place, claim)| (place.as_str(), claim.as_str())).collect();
     assert_eq!(found, expected);
-    // Nothing of a trace that is not the paper's is called reproduced, nor the reverse.
+    // On a trace other than the paper's, no claim is judged reproduced or not reproduced.
     assert!(claims.iter().all(|claim| claim["verdict"] == "cannot_be_compared"), "{claims:?}");
     let names: BTreeSet<String> = fs::read_dir(place.path("found"))
         .unwrap()
@@ -138,7 +138,7 @@ fn every_claim_has_a_row_and_no_row_is_without_a_claim() {
     }
 }
 
-/// The event types of each task as digits, straight from the files, by job and index; jobs too.
+/// The event types of each task and job as digits, directly from the files, by job and index.
 fn sequences(
     place: &Place,
     table: &str,
@@ -166,7 +166,7 @@ fn sequences(
     sequences
 }
 
-/// Gives each job a task that is long for an update alone.
+/// Gives each job a task whose sequence is long only because of an update.
 fn with_an_updated_task_of_each_job(place: &Place) {
     let path = place.path("trace").join("task_events/part-00001-of-00002.csv");
     let mut text = fs::read_to_string(&path).unwrap();

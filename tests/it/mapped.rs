@@ -1,5 +1,5 @@
-//! Tables of any form, by a map: the same answers as of the same log in another format, what a wrong
-//! map or table gets, and a German table from file to answer.
+//! Tables of any layout, read with a map: the same answers as for the same log in another format,
+//! errors of wrong maps and tables, and a German table from file to answer.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::support::{Place, assert_same_files, gzip};
 
-/// A drawn job: submit, wait and run (s), processors, memory (KiB per processor), user, outcome.
+/// A random job: submit, wait and run (s), processors, memory (KiB per processor), user, outcome.
 type Job = (i64, i64, i64, i64, i64, u8, u8);
 
 fn jobs() -> impl Strategy<Value = Vec<Job>> {
@@ -21,7 +21,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     prop::collection::vec(job, 1..25)
 }
 
-/// SWF's numbers of outcomes, and words for them.
+/// The outcome numbers of SWF, and words for them.
 const OUTCOMES: [(i64, &str); 3] = [(1, "fertig"), (0, "Fehler"), (5, "abgebrochen")];
 
 fn as_swf(jobs: &[Job]) -> String {
@@ -64,7 +64,7 @@ fn as_tables(jobs: &[Job]) -> Vec<(&'static str, Vec<u8>, String)> {
         let word = OUTCOMES[usize::from(outcome)].1;
         let (start, end, total) = (submit + wait, submit + wait + run, memory * cpus);
         writeln!(plain, "{id},{user},{submit},{start},{end},{cpus},{total},{word}").unwrap();
-        // Times by a clock one hour ahead, lengths in minutes to nine decimals, a comma before them.
+        // Times by a clock one hour ahead, lengths in minutes with nine decimals after a comma.
         let minutes = |seconds: i64| {
             let nanos = (seconds * 10_000_000_000 / 60 + 5) / 10;
             format!("{},{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
@@ -159,7 +159,7 @@ fn maps() -> [String; 4] {
     [plain_map, local_map, lines_map, tabs_map]
 }
 
-/// What three commands answer, without what says where the answer comes from.
+/// The answers of three commands, without the fields about their origin.
 fn answers(place: &Place, lake: &str) -> Vec<String> {
     let mut all = Vec::new();
     for args in [
@@ -313,7 +313,7 @@ fn verify_counts_what_ingest_would_reject() {
         run.stderr
     );
     for row in run.json()["rows"].as_array().unwrap() {
-        // A line that does not read may still name a machine.
+        // A rejected line may still name a machine.
         let expected = if row["table"] == "machine_events" { 0 } else { 3 };
         assert_eq!(row["lines_without_row"], expected, "{row}");
     }
@@ -348,7 +348,7 @@ fn a_gzip_that_is_cut_or_damaged_leaves_nothing() {
         let run = place.run(&["ingest", "trace/t.csv.gz", "--map", "map.toml", "--lake", "lake"]);
         assert_eq!(run.code, Some(3), "{said}: {}", run.stderr);
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
-        // The file once more, whole.
+        // The whole file again.
         place.raw("t.csv.gz", &whole);
         place.run(&["ingest", "trace/t.csv.gz", "--map", "map.toml", "--lake", "lake"]).ok();
         let json = place.run(&["classify", "--format", "json"]).ok().json();
@@ -410,7 +410,8 @@ fn a_map_is_proposed_shown_and_listed() {
     assert!(run.stderr.contains("neither a file `nowhere.csv` nor a map"), "{}", run.stderr);
 }
 
-/// Promise: each ready map reads a table with the columns that its authors publish.
+/// Promise: each included map reads a table with the columns that the authors of the trace
+/// published.
 #[test]
 fn ready_maps_read_rows_in_the_published_form() {
     let at = ["2020-04-01 00:00:00", "2020-04-01 00:00:10", "2020-04-01 00:01:50"];
@@ -462,7 +463,7 @@ fn ready_maps_read_rows_in_the_published_form() {
             (&100.0.into(), &1.into()),
             "{name}"
         );
-        // The `queue` of Helios and Acme is a length of time, and no queue.
+        // The `queue` of Helios and Acme is a length of time, not a queue.
         let run = place.run(&["fairness", "--by", "queue", "--cpu", "slots", "--format", "csv"]);
         assert!(!run.ok().stdout_text().contains("\n10,"), "{name}");
     }

@@ -1,9 +1,6 @@
-//! Memory of every command, and of `ingest`, `verify` and `detect` on inputs that were made to take much of it: small files that
-//! unpack to many lines, headers, objects and names without end. The help says how much they take:
-//! 200 MB, and 200 MB per thread, whatever the size of the input, and at most 256 MB for what must
-//! be held until the end of a file.
+//! Memory of every command, and of `ingest`, `verify` and `detect` on inputs made to need much memory: small files that unpack to many lines, and very long headers, objects and names. The help says how much they take: 200 MB, and 200 MB per thread, for any size of the input, and at most 256 MB for data that must be held until the end of a file.
 //!
-//! Of the commands that read a lake, the numbers of the test are those that their help says.
+//! For the commands that read a lake, the limits of the test are those in their help.
 
 use std::fmt::Write;
 use std::fs;
@@ -19,13 +16,13 @@ use super::support::Place;
 
 const MB: u64 = 1 << 20;
 
-/// What every run may take with one thread.
+/// The memory that every run may take with one thread.
 const BASE: u64 = 400 * MB;
 
-/// What may be held besides until the end of a file or object.
+/// The additional memory that may be held until the end of a file or object.
 const HELD: u64 = 256 * MB;
 
-/// Runs the program and returns its exit code, what it said and the most memory that it held.
+/// Runs the program and returns its exit code, its output and its peak memory.
 fn peak(place: &Place, args: &[&str]) -> (Option<i32>, String, u64) {
     let mut command = place.command(args);
     command
@@ -54,7 +51,7 @@ fn peak(place: &Place, args: &[&str]) -> (Option<i32>, String, u64) {
     }
 }
 
-/// Writes a text that repeats, packed; it is never held whole.
+/// Writes a repeated text as gzip; the whole text is never in memory.
 fn packed(place: &Place, name: &str, begin: &str, line: &str, count: usize, end: &str) {
     use std::io::Write;
     let path = place.path(name);
@@ -123,7 +120,7 @@ fn parts_of_runs_are_held_up_to_a_bound() {
     assert!(said.contains("too_many_partial_runs"), "{said}");
 }
 
-/// A job of Rumen with so many tasks of one attempt, and a user of such a name.
+/// A job of Rumen with the given number of tasks with one attempt, and the given user.
 fn rumen(tasks: usize, user: usize, attempts: &str) -> String {
     let mut text = format!(
         "{{\"jobID\":\"job_1_1\",\"user\":\"{}\",\"submitTime\":1000,\"launchTime\":1001,\
@@ -149,7 +146,7 @@ fn one_large_object_takes_its_text_and_no_more() {
     check(&place, "jobs-trace.json", &[], 0, BASE + HELD);
     let count = place.run(&["query", "q02", "--format", "csv"]).ok();
     assert_eq!(count.stdout_text().lines().count(), 60_001);
-    // A longer one is no name.
+    // A longer text is not a name.
     fs::write(place.path("long-trace.json"), rumen(2, 5000, ATTEMPT)).unwrap();
     let run = place.run(&["ingest", "long-trace.json", "--lake", "other", "--max-rejects", "5"]);
     assert!(run.stderr.contains("out_of_range"), "{}", run.stderr);
@@ -164,7 +161,7 @@ fn an_object_that_means_far_more_than_it_says_is_refused() {
     let ingest = ["--max-rejects", "100%"];
     let said = check(&place, "many-trace.json", &ingest, 0, BASE + HELD);
     assert!(said.contains("bad_value"), "{said}");
-    // One object of 300 MB and more.
+    // One object of more than 300 MB.
     let place = Place::new();
     let begin = "{\"jobID\":\"job_1_1\",\"mapTasks\":[\n";
     packed(
@@ -179,7 +176,7 @@ fn an_object_that_means_far_more_than_it_says_is_refused() {
     assert!(said.contains("out_of_range 1"), "{said}");
 }
 
-/// 450,000 jobs of one task once took 6 GB to say that none is judged.
+/// 450,000 jobs of one task once took 6 GB, although none of them is judged.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn detect_keeps_nothing_of_jobs_too_small_to_be_judged() {
@@ -197,7 +194,7 @@ fn detect_keeps_nothing_of_jobs_too_small_to_be_judged() {
     assert!(most <= BASE, "detect: {} MB of {}", most / MB, BASE / MB);
 }
 
-/// A number of the sentence about memory in the help of a command: `100 MB` has `MB` behind it.
+/// A number in the help's sentence about memory: the number before the given unit, as in `100 MB`.
 fn said(help: &str, behind: &str) -> u64 {
     let at = help.find("\nMemory: ").expect("the help speaks of memory");
     let words: Vec<&str> = help[at..].split_whitespace().collect();
@@ -210,7 +207,8 @@ fn said(help: &str, behind: &str) -> u64 {
         .unwrap()
 }
 
-/// Promise: every command that reads a lake takes no more than its help says, by rows.
+/// Promise: every command that reads a lake takes at most the memory in its help, by number of
+/// rows.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn each_command_takes_what_its_help_says() {
@@ -278,7 +276,8 @@ fn each_command_takes_what_its_help_says() {
     }
 }
 
-/// Promise: what reads no lake, or that of another trace, takes no more than its help says either.
+/// Promise: commands that read no lake, or the lake of another trace, also take at most the memory
+/// in their help.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn commands_without_a_log_take_what_their_help_says() {
@@ -312,13 +311,13 @@ fn commands_without_a_log_take_what_their_help_says() {
     assert!(most < bound, "reproduce mandai: {} MB of {}", most / MB, bound / MB);
 }
 
-/// Promise: every command says how much memory it takes.
+/// Promise: the help of every command says how much memory it takes.
 #[test]
 fn every_command_states_its_memory() {
     let place = Place::new();
     for command in jobfate_commands(&place) {
         let help = place.run(&[&command, "--help"]).ok().stdout_text().to_owned();
-        // These write a text that they hold already.
+        // These commands write a text that is already in memory.
         let is_exempt = ["completions", "man"].contains(&command.as_str());
         assert!(is_exempt || help.contains("\nMemory: "), "{command}: {help}");
     }

@@ -1,5 +1,5 @@
-//! `monthly`: drawn Slurm logs and the real one add up to what plain Python counts in their text, in
-//! any zone; the months add up to the ledger; and a log without accounts or dates is refused.
+//! `monthly`: random Slurm logs and the real one have the sums of plain Python over their text, in
+//! any zone; the months add up to the ledger; a log without accounts or dates is refused.
 
 use std::process::Command;
 
@@ -10,16 +10,16 @@ use serde_json::Value;
 use super::engines::python;
 use super::support::{Place, real_trace, repository, skipped};
 
-/// Drawn logs.
+/// Number of random logs.
 const LOGS: u32 = 10;
 
-/// Zones with summer time on both halves of the earth, and with a part of an hour.
+/// Zones with summer time in both hemispheres, and with offsets of parts of an hour.
 const ZONES: [&str; 4] = ["UTC", "America/New_York", "Australia/Sydney", "Asia/Kathmandu"];
 
 const HEADER: &str = "JobID|Partition|Account|Group|User|Submit|Start|End|Elapsed|State|NCPUS|ReqCPUS|\
                       AllocTRES|Timelimit|NodeList\n";
 
-/// `2024-01-15T00:00:00` and so many seconds, as `sacct` writes it.
+/// The time some seconds after `2024-01-15T00:00:00`, as `sacct` writes it.
 fn stamp(second: u64) -> String {
     let days_in = [31, 29, 31, 30, 31, 30, 31, 31];
     let (mut day, mut month) = (14 + second / 86_400, 0);
@@ -38,7 +38,7 @@ fn span(second: u64) -> String {
     format!("{days}-{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60)
 }
 
-/// A job: who, when, how long it waits and runs, how it ends, processors, GPUs and its limit.
+/// A job: user, submit, wait, run time, state at the end, processors, GPUs and time limit.
 fn job() -> impl Strategy<Value = String> {
     let who = (0_u8..4, 0_u8..3, prop::sample::select(vec!["short", "long"]));
     let when = (0_u64..80 * 86_400, 0_u64..100_000, prop_oneof![0_u64..7200, 0..45 * 86_400_u64]);
@@ -61,7 +61,7 @@ fn job() -> impl Strategy<Value = String> {
     )
 }
 
-/// What Python says of a lake and its log.
+/// The result of the Python check of a lake and its log.
 fn crosscheck(place: &Place, lake: &str, log: &str, zone: &str) -> Option<(bool, String)> {
     let python = python("zoneinfo")?;
     let script = repository().join("tests/scripts/monthly_crosscheck.py");
@@ -180,7 +180,7 @@ fn pictures_of_many_users_are_of_the_first_and_say_how_many() {
         ["users", "use"].map(|name| {
             let picture = place.path(&format!("found/monthly-{name}.svg"));
             let svg = std::fs::read_to_string(picture).unwrap();
-            // A caption goes on in the next line of text.
+            // A caption continues in the next line of text.
             let texts = svg.split('<').filter_map(|piece| Some(piece.split_once('>')?.1.trim()));
             texts.filter(|text| !text.is_empty()).collect::<Vec<&str>>().join(" ")
         })
@@ -237,7 +237,8 @@ fn an_analysis_of_a_log_has_the_page_of_months() {
     place.run(&["analyze", "trace/log.sacct", "--out", "found", "--quiet"]).ok();
     let page = std::fs::read_to_string(place.path("found/report/months.html")).unwrap();
     assert!(page.contains(
-        "In 2 months, 1 account used 57,600 processor-s, account physics 100.0&nbsp;% of it;"
+        "In 2 months, 1 account used <span title=\"57,600 processor-s\">16 processor-h</span>, of which \
+         account physics used 100.0&nbsp;%;"
     ));
     let found: Value =
         serde_json::from_slice(&std::fs::read(place.path("found/monthly.json")).unwrap()).unwrap();

@@ -1,19 +1,19 @@
-//! Every option of every command refuses what it cannot mean: exit code 2, and a sentence that names
-//! the option.
+//! Every option of every command refuses invalid values: exit code 2, and a sentence that names the
+//! option.
 //!
 //! ```text
 //!  numbers   none, below zero, not a number, endless, of another notation, a word
 //!  words     none, and one that is not among the known
 //! ```
 //!
-//! The name of its value says what an option takes, so that a new option is tried without being
-//! listed here; a new name of a value fails until it is in one of the lists.
+//! The value name of an option tells the test which values are valid, so a new option needs no
+//! entry here. A new value name fails the test until it is in one of the lists.
 
 use std::process::Command;
 
 use super::support::{Place, commands, options};
 
-/// Names of values that are numbers, or lists and ranges of them.
+/// Value names of numbers, and of lists and ranges of numbers.
 const NUMBERS: [&str; 21] = [
     "CHARACTERS",
     "COUNT",
@@ -38,7 +38,7 @@ const NUMBERS: [&str; 21] = [
     "I/N",
 ];
 
-/// Names of values in a notation or from a list that the help does not show one by one.
+/// Value names of a notation, or of a list that the help does not show item by item.
 const WRITTEN: [&str; 16] = [
     "CLASSES",
     "DETECTOR",
@@ -58,7 +58,7 @@ const WRITTEN: [&str; 16] = [
     "ZONE",
 ];
 
-/// Names of values that may be any text: places, names of columns, settings of others.
+/// Value names of any text: paths, names of columns, settings of other programs.
 const FREE: [&str; 15] = [
     "COUNT|NAME,...",
     "DIR",
@@ -77,10 +77,10 @@ const FREE: [&str; 15] = [
     "URL",
 ];
 
-/// What no number is.
+/// Texts that are not numbers.
 const NO_NUMBERS: [&str; 9] = ["", " ", "-1", "nan", "-inf", "1e400", "0x10", "many", "1;2"];
 
-/// Values beyond what one option takes.
+/// Values outside of the range of one option.
 const BEYOND: &[(&str, &str)] = &[
     ("detect", "--windows=0"),
     ("detect", "--windows=99999999999"),
@@ -112,7 +112,7 @@ const BEYOND: &[(&str, &str)] = &[
     ("synth", "--days=0"),
 ];
 
-/// Arguments without which a command says nothing of its options.
+/// Arguments without which a command does not check its options.
 fn needed(command: &str) -> &'static [&'static str] {
     match command {
         "ingest" | "map" => &["trace"],
@@ -126,7 +126,7 @@ fn needed(command: &str) -> &'static [&'static str] {
     }
 }
 
-/// What is wrong with the refusal of `option`, if anything.
+/// The fault of the refusal of `option`, if any.
 fn fault(place: &Place, command: &str, option: &str) -> Option<String> {
     let args = [&[command], needed(command), &[option]].concat();
     let mut run = Command::new("timeout");
@@ -155,7 +155,7 @@ fn place() -> Place {
 fn no_option_takes_what_it_cannot_mean() {
     let place = place();
     let (mut faults, mut tried) = (Vec::new(), 0);
-    // The portal has tests of its own.
+    // The portal has separate tests.
     for command in commands().into_iter().filter(|command| command != "serve") {
         for option in options(&command) {
             let Some(value) = option.value else { continue };
@@ -166,7 +166,7 @@ fn no_option_takes_what_it_cannot_mean() {
             } else if WRITTEN.contains(&value.as_str()) {
                 &["", "nonsense", "-1", "nan"]
             } else {
-                // A new name of a value has to say what it is.
+                // A new value name must be added to a list.
                 assert!(FREE.contains(&value.as_str()), "{command} --{}: {value}", option.name);
                 continue;
             };
@@ -185,7 +185,7 @@ fn no_option_takes_what_it_cannot_mean() {
     assert!(faults.is_empty(), "{} of {tried}:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// What the system refuses is no wrong use: exit code 4 and a sentence.
+/// A refusal by the system is not wrong use: exit code 4 and a sentence.
 #[test]
 fn limits_of_the_system_are_the_environment() {
     let place = place();
@@ -216,7 +216,7 @@ fn limits_of_the_system_are_the_environment() {
     }
 }
 
-/// The limit of processes does not hold for the superuser, who must become somebody else first.
+/// The limit of processes does not apply to the superuser, so the test runs as another user.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn threads_that_cannot_be_started_are_the_environment() {
@@ -229,9 +229,9 @@ fn threads_that_cannot_be_started_are_the_environment() {
     let (mut refused, mut done) = (0, 0);
     let few = ["detect", "verify", "ingest trace --lake open/lake$$"];
     let few = few.iter().flat_map(|&program| (1..=5).map(move |threads| (threads, program)));
-    // The SQL engine has most threads; where one of them was missing it waited forever.
+    // The SQL engine has the most threads; if one of them was missing, it waited forever.
     for (threads, program) in (1..=40).map(|threads| (threads, "query q01")).chain(few) {
-        // Whoever hangs is ended with code 124.
+        // A process that hangs is ended with code 124.
         let line = format!(
             "id -u | grep -q '^0$' && as='setpriv --reuid=64321 --clear-groups' || as=; \
              export POLARS_MAX_THREADS=2 RAYON_NUM_THREADS=2; \
@@ -241,7 +241,7 @@ fn threads_that_cannot_be_started_are_the_environment() {
         if run.stderr.contains("setpriv") || run.stderr.contains("Permission denied") {
             return super::support::skipped("nobody else can be become here");
         }
-        // With more threads than are asked for all is well.
+        // If more threads are available than requested, the command works.
         assert!(matches!(run.code, Some(0 | 4)), "{line}: {:?} {}", run.code, run.stderr);
         let is_told = run.stderr.contains("thread") && run.stderr.contains("ulimit -u");
         assert!(run.code == Some(0) || is_told, "{line}: {}", run.stderr);

@@ -1,4 +1,4 @@
-//! The kept pages of the five papers, and `reproduce all`.
+//! The stored pages of the five papers, and `reproduce all`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +16,7 @@ fn kept(paper: &str, file: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What stands in the console blocks of a page.
+/// The content of the console blocks of a page.
 fn blocks(page: &str) -> String {
     page.split("```console\n").skip(1).filter_map(|block| block.split("\n```").next()).collect()
 }
@@ -85,7 +85,7 @@ fn the_tables_of_the_readmes_are_those_of_the_stored_claims() {
     }
 }
 
-/// Everything that a run writes, by its name.
+/// All files that a run writes, by name.
 fn files_under(place: &Place, folder: &str) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![place.path(folder)];
@@ -142,7 +142,8 @@ fn a_simulation_in_python_comes_to_the_same_times_and_restarts() {
     assert!(said.ends_with("8 comparisons, 0 apart\n"), "{said}");
 }
 
-/// What others published about the trace of 2011 stands beside what a script counts in its files.
+/// Published numbers about the trace of 2011 are compared with the counts of a script over its
+/// files.
 #[test]
 fn the_literature_is_compared_with_what_the_real_tables_say() {
     let Some(trace) = real_trace() else {
@@ -170,13 +171,14 @@ fn the_literature_is_compared_with_what_the_real_tables_say() {
         let is_ours = claim["published"] == 0.48;
         assert_eq!(claim["verdict"] == "reproduced", is_ours, "{claim}");
     }
-    // Without tasks nothing is known of them, and scores on other samples are never judged.
+    // Without the table of tasks their numbers are unknown, and scores on other samples are never
+    // judged.
     assert_eq!(of("priority").len(), 5);
     for claim in of("priority").into_iter().chain(of("accuracy")).chain(of("EVICT")) {
         assert_eq!(claim["verdict"], "cannot_be_compared", "{claim}");
     }
     assert!(of("priority").iter().all(|claim| claim["ours"].is_null()));
-    // Another trace is another literature.
+    // Another trace has other published numbers.
     let log = repository().join("tests/golden/logs/small.swf");
     place.run(&["ingest", log.to_str().unwrap(), "--lake", "log", "--max-rejects", "100%"]).ok();
     let run = place.run(&["reproduce", "literature", "--lake", "log"]);
@@ -205,7 +207,7 @@ fn thousandths(quantity: f64) -> i64 {
 }
 
 /// The golden answers are those of the SQL: `brute_force_gives_the_golden_answers` and the engines
-/// are held to the same files.
+/// are compared with the same files.
 #[test]
 fn the_ten_questions_are_answered_as_their_queries_do() {
     let place = Place::new().with_golden_trace();
@@ -235,8 +237,8 @@ fn the_ten_questions_are_answered_as_their_queries_do() {
     }
 }
 
-/// What is loaded of the real trace, recomputed from the raw files; where a table is missing its
-/// questions say so.
+/// The loaded parts of the real trace, recomputed from the raw files; questions whose table is
+/// missing say so.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn the_ten_questions_are_those_of_the_raw_files() {
@@ -261,7 +263,7 @@ fn the_ten_questions_are_those_of_the_raw_files() {
     assert!(run.status.success() && said.ends_with(", 0 differ\n"), "{said}");
     let run = place.run(&["reproduce", "course", "--format", "json"]).ok();
     assert!(run.stderr.contains("question 6 needs table task_usage"), "{}", run.stderr);
-    // What reports of courses print stands beside the reading that gives it.
+    // Numbers in course reports are next to the reading that gives them.
     let questions = &run.json()["questions"];
     for said in questions[0]["published"].as_array().unwrap() {
         assert_eq!(said["equal"], true, "{said}");
@@ -292,7 +294,7 @@ fn predictions_are_those_of_a_script_over_the_raw_files() {
     assert!(0.944 < accuracy(1), "{answer}");
 }
 
-/// The kill rules that use the chance of the moment, run again by a script over the raw files.
+/// The kill rules that use the current chance, run again by a script over the raw files.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn kills_by_the_chance_of_the_moment_are_those_of_a_script_over_the_raw_files() {

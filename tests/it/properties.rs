@@ -1,5 +1,5 @@
-//! What holds for any trace: rows go into a lake and come out again as they were, however the
-//! parts are cut, ordered and spread.
+//! Properties of any trace: the rows of a lake are those of the trace, for any cut, order and
+//! distribution of the parts.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use proptest::test_runner::Config;
 
 use super::support::{Place, contents, gzip};
 
-/// Random traces whose rows come out of the lake again.
+/// Number of random traces whose rows are read back from the lake.
 pub(crate) const TRACES: u32 = 150;
 
-/// A cell as it stands in a trace: the one way in which each value is written.
+/// A cell of a trace, in the one way in which each value is written.
 fn cell(column: &Column) -> BoxedStrategy<String> {
     let whole = |range: std::ops::RangeInclusive<i64>| range.prop_map(|value| value.to_string());
     let amount = prop_oneof![
@@ -50,7 +50,7 @@ fn lines(table: Table) -> impl Strategy<Value = Vec<Vec<String>>> {
     proptest::collection::vec(row, 0..40)
 }
 
-/// A trace, where its tables are cut into parts, and how they go into the lake.
+/// A trace, the cuts of its tables into parts, and how they are ingested.
 #[derive(Debug)]
 struct Trace {
     tables: Vec<Vec<Vec<String>>>,

@@ -1,6 +1,6 @@
-//! What `--out` promises, of every command that writes: results of one run and never of two, nothing
-//! of others overwritten or removed, and one process at a time; also where a command is killed inside
-//! the moment in which its results are put in place.
+//! The promises of `--out`, for every command that writes: results of one run and never of two, no
+//! other file overwritten or removed, and one process at a time, even if a command is killed while
+//! it moves its results into place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,16 +18,16 @@ use serde_json::Value;
 use super::faults::FAILING_DISK;
 use super::support::{Place, Run, commands, now, options, tree};
 
-/// Calls in which each of the commands is killed as it puts its results in place.
+/// Calls at which each command is killed while it moves its results into place.
 pub(crate) const KILLS_INSIDE: usize = 40;
 
-/// Calls of each of them that fail.
+/// Calls of each command that fail.
 pub(crate) const FAULTS_INSIDE: usize = 20;
 
-/// Pairs of programs that begin at about the same time, of each command.
+/// Pairs of programs that start at about the same time, for each command.
 pub(crate) const PAIRS: usize = 6;
 
-/// Instants at which an analysis is killed over another one that is done.
+/// Instants at which an analysis is killed that replaces a finished one.
 pub(crate) const ANALYSES_KILLED: usize = 20;
 
 const TRACE: &str = "synth trace --jobs 120 --days 0.5 --parts 2 --machines 12 --seed 3";
@@ -37,7 +37,7 @@ const OTHER: &str = "synth other --jobs 60 --days 0.4 --parts 2 --machines 9 --s
 struct Writer {
     name: &'static str,
     commands: [&'static str; 2],
-    /// The folder that is given as --out.
+    /// The folder of --out.
     out: &'static str,
 }
 
@@ -46,7 +46,7 @@ const fn writing(name: &'static str, commands: [&'static str; 2]) -> Writer {
     Writer { name, commands, out: "found" }
 }
 
-/// Every command that writes results or pages. Both settings answer the same question.
+/// Every command that writes results or pages. Both settings run the same command.
 static WRITERS: [Writer; 16] = [
     writing("export", ["export --as swf --out found", "export --as batsim --out found"]),
     writing(
@@ -119,7 +119,7 @@ const LOG: &str = "JobID|User|Account|State|Submit|Start|End|NCPUS\n\
     1|a|x|COMPLETED|2024-01-30T10:00:00|2024-01-30T11:00:00|2024-02-02T11:00:00|4\n\
     2|b|y|FAILED|2024-02-01T10:00:00|2024-02-01T10:10:00|2024-02-01T12:00:00|2\n";
 
-/// Commands that are killed, or whose calls fail, as they put their results in place.
+/// Commands that are killed, or whose calls fail, while they move their results into place.
 const DISTURBED: [&str; 7] =
     ["sweep", "detect", "replay", "fairness", "query", "report", "analyze"];
 
@@ -170,7 +170,7 @@ fn run(place: &Place, command: &str) -> Run {
     place.run(&words(command))
 }
 
-/// What each setting of a command leaves in an empty place.
+/// The files that each setting of a command writes into an empty folder.
 fn alone(writer: &Writer) -> [Files; 2] {
     writer.commands.map(|command| {
         let place = place();
@@ -183,12 +183,12 @@ fn of_name(name: &str) -> &'static Writer {
     WRITERS.iter().find(|writer| writer.name == name).unwrap()
 }
 
-/// Whether a folder holds every file of a run as it wrote it.
+/// Whether a folder holds every file of a run unchanged.
 fn holds(found: &Files, run: &Files) -> bool {
     run.iter().all(|(name, bytes)| found.get(name) == Some(bytes))
 }
 
-/// Names of files that are the same in none of two folders, for messages.
+/// Names of files that differ from both of two folders, for messages.
 fn differing(one: &Files, other: &Files) -> Vec<String> {
     let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     names.into_iter().filter(|name| one.get(*name) != other.get(*name)).cloned().collect()
@@ -207,7 +207,7 @@ fn analyses_in(report: &Path) -> BTreeSet<String> {
         .collect()
 }
 
-/// What is found after a command was stopped somewhere: results of one run, or it is said.
+/// After a stopped command, the folder holds the results of one run, or the mix is reported.
 fn assert_one_or_said(writer: &Writer, place: &Place, whole: &[Files; 2], about: &str) {
     let found = tree(&place.path(writer.out));
     if writer.name == "report" {
@@ -230,19 +230,19 @@ fn assert_one_or_said(writer: &Writer, place: &Place, whole: &[Files; 2], about:
     }
 }
 
-/// What happens at a call.
+/// The fault at a call.
 #[derive(Clone, Copy)]
 enum Blow {
     Kill,
-    /// The call fails with an error number, and all later ones if the disk stays so.
+    /// The call fails with an error number; all later calls also fail if the disk stays broken.
     Fail {
         error: i32,
         stays: bool,
     },
 }
 
-/// Runs the second setting with a blow at a call of some kinds; returns also how many calls of these
-/// kinds there were, if it came to its end.
+/// Runs the second setting with a fault at a call of some kinds; also returns the number of calls
+/// of these kinds, if the run ended by itself.
 fn with_blow(
     place: &Place,
     writer: &Writer,
@@ -269,7 +269,7 @@ fn with_blow(
     (output, calls.unwrap_or(0))
 }
 
-/// A place in which the first setting of a command has left its results.
+/// A folder with the results of the first setting of a command.
 fn with_earlier(writer: &Writer, earlier: &Files) -> Place {
     let place = place();
     for (name, bytes) in earlier {
@@ -280,7 +280,7 @@ fn with_earlier(writer: &Writer, earlier: &Files) -> Place {
     place
 }
 
-/// Runs the second setting again after a blow; nothing of the blow is left.
+/// Runs the second setting again after a fault; no trace of the fault remains.
 fn assert_repaired(writer: &Writer, place: &Place, whole: &Files, about: &str) {
     let again = run(place, writer.commands[1]);
     assert_eq!(again.code, Some(0), "{about}: {}", again.stderr);
@@ -290,8 +290,8 @@ fn assert_repaired(writer: &Writer, place: &Place, whole: &Files, about: &str) {
     assert_eq!(beside.len(), found.len(), "{about}: {:?}", beside.keys());
 }
 
-/// Promise: whenever a command is killed, the folder holds one run or the mix is told, and the same
-/// command run again leaves what it leaves undisturbed.
+/// Promise: whenever a command is killed, the folder holds one run or the mix is reported, and a
+/// second run of the command leaves the files of an undisturbed run.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_kill_inside_the_publishing_leaves_one_run_or_is_told() {
@@ -302,7 +302,7 @@ fn a_kill_inside_the_publishing_leaves_one_run_or_is_told() {
     for writer in DISTURBED.map(of_name) {
         let whole = alone(writer);
         let mut killed = 0;
-        // Renames and removals are the moment itself; syncs and new folders lead to it.
+        // Renames and removals move the results; syncs and new folders prepare it.
         for (calls, wanted) in
             [("rename unlink", KILLS_INSIDE * 3 / 4), ("sync mkdir", KILLS_INSIDE / 4)]
         {
@@ -324,7 +324,8 @@ fn a_kill_inside_the_publishing_leaves_one_run_or_is_told() {
     }
 }
 
-/// Promise: a call that fails ends a command with 4 and the path; the folder is as after a kill.
+/// Promise: if a call fails, the command exits with 4 and names the path; the folder is as after a
+/// kill.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_failing_call_leaves_one_run_or_is_told() {
@@ -354,7 +355,7 @@ fn a_failing_call_leaves_one_run_or_is_told() {
                 let (output, _) = with_blow(&place, writer, (calls, at), blow);
                 let said = String::from_utf8_lossy(&output.stderr);
                 let about = format!("{}: {calls} {at} of {count}: {said}", writer.name);
-                // A folder that is there already, a leftover that goes with the next run.
+                // A folder that exists, a leftover that the next run removes.
                 let may_fail = ["mkdir", "unlink"].contains(&calls);
                 if !(may_fail && output.status.success()) {
                     assert_eq!(output.status.code(), Some(4), "{about}");
@@ -373,8 +374,8 @@ fn start(place: &Place, command: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Promise: of two programs with one --out each either does the whole of its work, or leaves at
-/// once and says why; the folder is that of one of them.
+/// Promise: each of two programs with the same --out either does all of its work, or exits
+/// immediately with a reason; the folder is that of one of them.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn two_at_once_leave_what_one_leaves() {
@@ -412,8 +413,8 @@ fn two_at_once_leave_what_one_leaves() {
     assert!(PAIRS < refused, "{refused} programs met another one");
 }
 
-/// Promise: no command overwrites or removes a file that it has not written; it says so before
-/// anything has changed.
+/// Promise: no command overwrites or removes a file that it has not written; it refuses before
+/// anything changes.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn nothing_of_others_is_overwritten() {
@@ -445,12 +446,12 @@ fn nothing_of_others_is_overwritten() {
     }
 }
 
-/// Promise: whoever has edited a file of a result loses nothing by running the command again.
+/// Promise: an edited file of a result is not lost if the command runs again.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn an_edited_result_is_not_overwritten() {
     let mut draws = ChaCha8Rng::seed_from_u64(19);
-    // An analysis makes again what is not as it left it.
+    // An analysis repeats steps whose files were changed.
     for writer in WRITERS.iter().filter(|writer| writer.name != "analyze") {
         let own: Vec<String> = alone(writer)[0].keys().cloned().collect();
         for _ in 0..2 {
@@ -470,7 +471,7 @@ fn an_edited_result_is_not_overwritten() {
     }
 }
 
-/// Promise: a report replaces its own earlier pages alone, all of them or none.
+/// Promise: a report replaces only its own earlier pages, all of them or none.
 #[test]
 fn a_report_replaces_only_a_report() {
     let place = place();
@@ -485,7 +486,8 @@ fn a_report_replaces_only_a_report() {
     let mut draws = ChaCha8Rng::seed_from_u64(37);
     let names: Vec<&String> = whole.keys().collect();
     for _ in 0..20 {
-        // A byte of a page, a further file, a file less: what was changed is someone's.
+        // A changed byte of a page, an additional file, a missing file: the change was made by a
+        // user.
         let path = place.path("pages/report").join(names[draws.random_range(0..names.len())]);
         let bytes = fs::read(&path).unwrap();
         let mut changed = bytes.clone();
@@ -533,7 +535,7 @@ fn manual_pages_replace_only_manual_pages() {
     assert_eq!(fs::read(place.path("man1/jobfate-sweep.1")).unwrap(), b"mine");
 }
 
-/// Where a command writes something new, and a name that it is given for it. `TAKEN` is a file.
+/// Commands that write something new, with the name for it. `TAKEN` is an existing file.
 const NAMES: [&str; 26] = [
     "export --as swf --out TAKEN",
     "synth TAKEN --jobs 5",
@@ -563,7 +565,7 @@ const NAMES: [&str; 26] = [
     "reproduce ota --out TAKEN",
 ];
 
-/// Promise: a name that is taken is wrong use, of every command that writes; the file stays.
+/// Promise: an existing name is wrong use in every command that writes; the file is unchanged.
 #[test]
 fn a_name_that_is_taken_is_refused() {
     let place = place();
@@ -586,7 +588,7 @@ fn a_name_that_is_taken_is_refused() {
     }
 }
 
-/// `fairness new` asks before it writes: what came to be there meanwhile stays too.
+/// `fairness new` asks before it writes; a file that was created meanwhile is also kept.
 #[test]
 fn a_file_that_comes_while_questions_are_asked_stays() {
     let place = Place::new();
@@ -600,14 +602,14 @@ fn a_file_that_comes_while_questions_are_asked_stays() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(fs::read(place.path("mine.toml")).unwrap(), b"mine");
-    // A link that leads nowhere is a name too.
+    // A broken link is an existing name, too.
     symlink("nowhere", place.path("link.toml")).unwrap();
     let refused = run(&place, "fairness new link.toml --template metered");
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(!place.path("nowhere").exists());
 }
 
-/// A report on a disk without room named a file that it read.
+/// A report on a full disk named a file that it read.
 #[test]
 fn a_report_that_cannot_be_written_names_what_it_writes() {
     let Some(library) = &*FAILING_DISK else { return };
@@ -625,7 +627,7 @@ fn a_report_that_cannot_be_written_names_what_it_writes() {
     }
 }
 
-/// Promise: the facts in a folder are those of one lake, and `result.json` says of which.
+/// Promise: the facts in a folder are those of one lake, and `result.json` names the lake.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn facts_are_one_set() {
@@ -647,7 +649,7 @@ fn facts_are_one_set() {
             inputs.map(|input| input["table"].as_str().unwrap().to_owned()).collect();
         assert_eq!(inputs, sums(lake));
         assert_eq!(result["settings"]["thresholds"], serde_json::json!([threshold]));
-        // Every file is one of the set, as it was written, and every query has its file.
+        // Every file is one of the set and unchanged, and every query has its file.
         let files = result["files"].as_array().unwrap();
         let named: BTreeSet<&str> = files.iter().map(|it| it["file"].as_str().unwrap()).collect();
         let there: BTreeSet<&str> = found.keys().map(String::as_str).collect();
@@ -665,7 +667,7 @@ fn facts_are_one_set() {
         let has_usage = found.contains_key("q07_cpu_measured.csv");
         assert_eq!(has_usage, lake == "lake", "facts of tables that this lake has");
     }
-    // One fact is no set, and takes none of its files.
+    // A single fact is not a set, and replaces none of its files.
     let refused = run(&place, "query q01 --lake lake --out facts");
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("it belongs to the result `facts`"), "{}", refused.stderr);
@@ -694,12 +696,12 @@ fn an_analysis_killed_over_another_one_is_not_mixed_with_it() {
         named += usize::from(report.stderr.contains("which is from another analysis"));
         run(&place, writer.commands[1]).ok();
         assert!(tree(&place.path("found")) == whole[1]);
-        // Its report is the one of a run that nothing disturbed.
+        // Its report is that of an undisturbed run.
         let report = run(&place, "report found --out check").ok();
         assert!(!report.stderr.contains("left out"), "{}", report.stderr);
     }
     assert!(ANALYSES_KILLED / 4 < killed && 0 < named, "{killed} killed, {named} named");
-    // Results that a command leaves in the folder of an analysis are not of it.
+    // Results that a command writes into the folder of an analysis do not belong to it.
     let place = place();
     run(&place, writer.commands[1]).ok();
     run(&place, "account --cpu slots --out found/own").ok();
@@ -708,14 +710,15 @@ fn an_analysis_killed_over_another_one_is_not_mixed_with_it() {
         "left out: `found/own/result.json`, which is not from an \
     analysis"
     ));
-    // Two analyses are not shown together.
+    // Two analyses are not shown in one report.
     run(&place, &writer.commands[0].replace("--out found", "--out other")).ok();
     let both = run(&place, "report found other --out check");
     assert_eq!(both.code, Some(2), "{}", both.stderr);
     assert!(both.stderr.contains("belong to different analyses"), "{}", both.stderr);
 }
 
-/// Promise: `analyze` takes a lake, a file or a folder, and says the same of the same data.
+/// Promise: `analyze` takes a lake, a file or a folder, and gives the same answers for the same
+/// data.
 #[test]
 fn an_analysis_takes_a_lake_a_file_or_a_folder() {
     let place = place();
@@ -733,14 +736,14 @@ fn an_analysis_takes_a_lake_a_file_or_a_folder() {
     let said = analyze("--lake file/lake", "lake-alone");
     assert!(said.contains("no TRACE_DIR is given: analysing the lake file/lake"), "{said}");
     assert!(!place.path("lake-alone/synthetic-trace").exists());
-    // The lake of an earlier analysis needs no word.
+    // The lake of an earlier analysis is used without an option.
     let again = run(&place, "analyze --config a.toml --out file").ok().stderr;
     assert!(again.contains("analysing the lake file/lake"), "{again}");
     for table in ["classify-jobs.csv", "classify-tasks.csv", "account.csv"] {
         let of = |out: &str| fs::read(place.path(out).join(table)).unwrap();
         assert!(of("file") == of("folder") && of("file") == of("lake-alone"), "{table}");
     }
-    // What is left behind repeats it.
+    // The written file repeats the analysis.
     run(&place, "analyze --config lake-alone/analysis.toml --out again").ok();
     assert!(!place.path("again/synthetic-trace").exists());
     let odd = run(&place, "analyze --lake file/lake --parts 0-1 --out odd");
@@ -751,7 +754,7 @@ fn an_analysis_takes_a_lake_a_file_or_a_folder() {
     assert!(!place.path("deep").exists() && !place.path("odd").exists(), "nothing is left");
 }
 
-/// The tests look at every command that has --out.
+/// The tests cover every command with --out.
 #[test]
 fn every_command_that_writes_is_there() {
     let commands = Command::new(env!("CARGO_BIN_EXE_jobfate")).arg("--help").output().unwrap();
@@ -762,7 +765,7 @@ fn every_command_that_writes_is_there() {
         let Some(name) = line.split(' ').next().filter(|name| !name.is_empty()) else { continue };
         let help = Command::new(env!("CARGO_BIN_EXE_jobfate")).args([name, "--help"]).output();
         let help = String::from_utf8_lossy(&help.unwrap().stdout).into_owned();
-        // The studies of `reproduce` are written as the others are; manuals have their own test.
+        // The studies of `reproduce` are written like the others; manuals have a separate test.
         let writes = help.contains("--out <DIR>") && !["reproduce", "man", "help"].contains(&name);
         assert!(!writes || known.contains(name), "{name} is not among the writers");
     }

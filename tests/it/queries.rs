@@ -9,7 +9,7 @@ use jobfate::schema::Source;
 
 use super::support::{Place, check_golden, golden, orphans, repository};
 
-/// Thresholds that fall inside an attempt, on the last event of a task, and behind it.
+/// Thresholds that are reached inside an attempt, on the last event of a task, and after it.
 pub(crate) const THRESHOLDS: &str = "2,10,17,18,257,258";
 
 fn answer(place: &Place, lake: &str, query: &str) -> String {
@@ -38,7 +38,7 @@ fn every_query_gives_its_golden_answer_however_many_buckets() {
     }
 }
 
-/// What only logs have is asked of logs only.
+/// Queries for logs run only on logs.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_query_of_logs_is_for_their_lakes_alone() {
@@ -150,7 +150,7 @@ fn a_golden_answer_has_one_row_per_key() {
     }
 }
 
-/// The sequences again, from the raw text and by the definition alone.
+/// The sequences, computed again from the raw text by the definition.
 #[test]
 fn sequences_are_those_of_the_raw_lines() {
     for (table, query, job, task, event) in [

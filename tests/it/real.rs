@@ -1,6 +1,6 @@
-//! The real trace, where it lies beside this repository: Table 3.1.1 and other counted numbers.
+//! The real trace, if it exists next to this repository: Table 3.1.1 and other counted numbers.
 //!
-//! Numbers are those counted from the original files, or published with them.
+//! The numbers were counted in the original files, or published with them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use super::support::{Place, real_trace, skipped};
 
-/// A lake of all `job_events`, `task_events` (17 parts) and `machine_events` at hand.
+/// A lake of all available `job_events`, `task_events` (17 parts) and `machine_events`.
 static REAL: LazyLock<Option<(Place, PathBuf)>> = LazyLock::new(|| {
     let trace = real_trace()?;
     let place = Place::new();
@@ -26,7 +26,7 @@ static REAL: LazyLock<Option<(Place, PathBuf)>> = LazyLock::new(|| {
     Some((place, trace))
 });
 
-/// The lake, or a loud word that there is none.
+/// The lake, or a message that it is missing.
 fn real() -> Option<&'static Place> {
     if REAL.is_none() {
         skipped("the real trace is not at `../shared/data/clusterdata-2011-2`");

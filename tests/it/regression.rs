@@ -1,4 +1,4 @@
-//! Faults that were found once and must not come back.
+//! Faults that were fixed and must not come back.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -58,7 +58,7 @@ fn a_wait_ends_with_the_schedule_after_the_submit() {
     assert_eq!(answer["rows"][0]["censored"], 0);
 }
 
-/// Hashes that begin with a plus were changed on their way into CSV.
+/// Hashes that start with a plus were changed in CSV.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_hash_in_csv_is_the_hash() {
@@ -69,7 +69,7 @@ fn a_hash_in_csv_is_the_hash() {
     assert!(text.stdout_text().contains(",+a/b=,'=1+1,"), "{}", text.stdout_text());
 }
 
-/// A threshold that was not on the grid gave an empty list.
+/// A threshold outside of the grid gave an empty list.
 #[test]
 fn harmed_jobs_of_any_threshold_are_listed() {
     let place = Place::new().with_golden_trace();
@@ -127,7 +127,7 @@ fn part_names_that_contradict_each_other_are_refused() {
         assert_eq!(run.code, Some(3), "{}", run.stderr);
         assert!(run.stderr.contains(said), "{said} in {}", run.stderr);
     }
-    // A row's id would have too many bits.
+    // A row id would have too many bits.
     let place = Place::new();
     place.raw("part-8388608.csv", line);
     assert_eq!(place.ingest(&["--table", "job_events"]).code, Some(3));
@@ -136,7 +136,7 @@ fn part_names_that_contradict_each_other_are_refused() {
     assert_eq!(place.ingest(&[]).code, Some(3));
 }
 
-/// A pipe among the parts was waited for until the end of days.
+/// A pipe among the parts made the program wait forever.
 #[test]
 fn a_part_that_is_no_file_is_refused() {
     let place = Place::new();
@@ -150,7 +150,7 @@ fn a_part_that_is_no_file_is_refused() {
     }
 }
 
-/// What a killed run may have left was taken for whatever ended in `.parquet`, also behind links.
+/// Every file that ended in `.parquet`, also behind links, counted as left by a killed run.
 #[test]
 fn an_ingest_removes_nothing_that_it_did_not_make() {
     let place = Place::new().with_golden_trace();
@@ -171,7 +171,7 @@ fn an_ingest_removes_nothing_that_it_did_not_make() {
     assert!(tree(&place.path("other")) == other, "another lake is as it was");
 }
 
-/// A folder of the user's was taken for a synthetic trace that was cut off.
+/// A user's folder was treated as an incomplete synthetic trace.
 #[test]
 fn an_analysis_without_a_trace_removes_no_folder_of_the_user() {
     let place = Place::new();
@@ -183,7 +183,7 @@ fn an_analysis_without_a_trace_removes_no_folder_of_the_user() {
     assert!(place.path("found/synthetic-trace/mine.txt").exists());
 }
 
-/// Results that lay where their report keeps its copies were emptied; links were followed.
+/// Results in the folder in which their report keeps its copies were emptied; links were followed.
 #[test]
 fn a_report_takes_no_folder_with_results_or_links() {
     let place = Place::new().with_golden_trace();
@@ -202,7 +202,7 @@ fn a_report_takes_no_folder_with_results_or_links() {
     assert_eq!(fs::read(place.path("victim")).unwrap(), b"whole");
 }
 
-/// A reader that had gone away made a failed check a passed one, and ended an analysis.
+/// If the reader of stdout had exited, a failed check passed, and an analysis ended.
 #[test]
 fn a_closed_stdout_changes_no_verdict() {
     let place = Place::new();
@@ -222,7 +222,7 @@ fn a_closed_stdout_changes_no_verdict() {
     assert_eq!(help.unwrap().code(), Some(4));
 }
 
-/// An answer that nobody could get counted as given: the runtime had opened `/dev/null` for it.
+/// An answer without an open stdout counted as printed, because the runtime had opened `/dev/null`.
 #[test]
 #[cfg(target_os = "linux")]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
@@ -257,7 +257,7 @@ fn an_answer_without_a_stdout_is_an_error() {
         let run = jobfate(words, ">&-");
         assert_eq!(run.code, Some(4), "{words}: {}", run.stderr);
         assert!(run.stderr.contains("error: stdout is closed"), "{words}: {}", run.stderr);
-        // Whoever wants no answer says so; whoever has read enough goes away.
+        // `/dev/null` is a valid stdout, and a reader may close the pipe early.
         if !words.starts_with("reproduce") && !words.starts_with("analyze") {
             assert_eq!(jobfate(words, "> /dev/null").code, Some(0), "{words}");
             let cut = jobfate(words, "| head -c 1 > /dev/null; exit ${PIPESTATUS[0]}");
@@ -293,7 +293,7 @@ fn numbers_that_make_no_sense_are_refused() {
     assert_eq!(place.run(&end).code, Some(2));
 }
 
-/// A program that never stopped answering was never stopped.
+/// An index program that answered without end was never stopped.
 #[test]
 fn a_program_that_says_more_and_more_is_stopped() {
     let place = Place::new().with_golden_trace();
@@ -311,7 +311,7 @@ fn a_program_that_says_more_and_more_is_stopped() {
     assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
 }
 
-/// A line that a spreadsheet would run stood as it was among the rejects.
+/// A line that a spreadsheet would run was unchanged among the rejects.
 #[test]
 fn rejects_are_no_formulas() {
     let place = Place::new();
@@ -320,7 +320,7 @@ fn rejects_are_no_formulas() {
     assert!(place.rejects("machine_events", 0).ends_with(",'=1+1\n"));
 }
 
-/// A program that ignored signals went on when its index was stopped.
+/// A program that ignored signals continued when its index was stopped.
 #[test]
 fn an_index_program_ends_with_its_index() {
     let place = Place::new().with_golden_trace();
@@ -355,7 +355,7 @@ fn an_index_program_ends_with_its_index() {
 #[test]
 fn a_replay_passes_over_empty_years() {
     let place = Place::new();
-    // A job of 2^31 s beside a usual one.
+    // A job of 2^31 s next to a usual one.
     let log = "; MaxNodes: 4\n; MaxProcs: 4\n\
         1 0 0 2147483648 1 -1 -1 1 2147483648 -1 1 1 1 1 1 1 -1 -1\n\
         2 10 0 60 1 -1 -1 1 60 -1 1 2 1 1 1 1 -1 -1\n";
@@ -372,8 +372,8 @@ fn a_replay_passes_over_empty_years() {
     for line in ends {
         assert!(line.contains("2147483648"), "the makespan: {line}");
     }
-    // Fair shares are those of all the periods that are passed over: user 2 has waited longer for a
-    // machine, user 1 has had it longer, so the last task of user 2 is first.
+    // Fair shares include all skipped periods: user 2 has waited longer for a machine, user 1 has
+    // had it longer, so the last task of user 2 is first.
     let job = |number: i32, arrival_s: i32, length_s: i32, user: i32| {
         format!(
             "{number} {arrival_s} 0 {length_s} 1 -1 -1 1 {length_s} -1 1 {user} 1 1 1 1 -1 -1\n"
@@ -397,7 +397,7 @@ fn a_replay_passes_over_empty_years() {
     assert_eq!(all, passed_over);
 }
 
-/// Clusters that no memory holds, and speeds that change faster than anything is done.
+/// Clusters that are too large for memory, and speeds that change faster than any task ends.
 #[test]
 fn clusters_have_limits() {
     let place = Place::new().with_golden_trace();
@@ -413,7 +413,7 @@ fn clusters_have_limits() {
     }
 }
 
-/// Files and settings of the user's were told as faults of the machine.
+/// Errors in the user's files and settings were reported as faults of the machine.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn what_is_wrong_has_its_code() {
@@ -469,7 +469,7 @@ fn refused_jobs_have_no_response() {
     assert!(none["metrics"]["job_response_s"].is_null());
 }
 
-/// Every heartbeat went through all periods of an attempt again.
+/// Every heartbeat read all periods of an attempt again.
 #[test]
 fn heartbeats_and_periods_go_together() {
     let place = Place::new();
@@ -482,7 +482,7 @@ fn heartbeats_and_periods_go_together() {
     assert!(begin.elapsed() < Duration::from_mins(1), "{:?}", begin.elapsed());
 }
 
-/// Times near 2^63 made a panic, arrivals beyond it negative ones.
+/// Times near 2^63 caused a panic, and larger arrivals became negative.
 #[test]
 fn a_replay_knows_the_end_of_time() {
     let place = Place::new();
@@ -511,7 +511,7 @@ fn a_replay_knows_the_end_of_time() {
     assert!(run.stderr.contains("at a load of 0.001"), "{}", run.stderr);
 }
 
-/// A file that was named after a second sign, or in another file, changed nothing.
+/// If a file named after a second `=`, or in another file, changed, the step did not run again.
 #[test]
 fn an_analysis_sees_every_file_that_it_follows_from() {
     let place = Place::new().with_golden_trace();
@@ -541,7 +541,8 @@ fn an_analysis_sees_every_file_that_it_follows_from() {
     assert!(!is_done() && is_done());
 }
 
-/// What an index program had started stayed, and was waited for when the program had ended.
+/// Processes that an index program had started remained, and the run waited for them after the
+/// program had ended.
 #[test]
 fn an_index_program_leaves_nobody_behind() {
     let place = Place::new().with_golden_trace();
@@ -562,13 +563,13 @@ fn an_index_program_leaves_nobody_behind() {
     }
 }
 
-/// One that nobody has waited for yet is there as a zombie.
+/// An ended process is a zombie until its parent waits for it.
 fn is_alive(pid: &str) -> bool {
     let state = fs::read_to_string(format!("/proc/{pid}/stat"));
     state.is_ok_and(|state| !state.contains(") Z "))
 }
 
-/// A path that is no text panicked when all was computed, and nothing was left of it.
+/// A path that is not UTF-8 caused a panic after the computation, and the result was lost.
 #[test]
 fn names_of_folders_need_not_be_text() {
     use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! `jobfate replay` on a history drawn by hand, and experiments that have no trace.
+//! `jobfate replay` on a hand-made history, and experiments without a trace.
 //!
 //! ```text
 //!  recorded  job 1  |1 ------------------ finish 101|          one machine, everybody wants it all
@@ -42,7 +42,7 @@ fn history() -> Place {
 
 fn replay(place: &Place, more: &[&str]) -> Run {
     let policies = ["replay", "--format", "json", "--policies", "fifo priority:preempt=yes"];
-    // A machine holds what it has, unless more is asked for.
+    // A machine holds at most its capacity, unless overcommitment is requested.
     let has_machines = more.iter().any(|word| matches!(*word, "--cluster" | "--overcommit"));
     let whole = if has_machines { &[][..] } else { &["--overcommit", "1"] };
     place.run(&[&policies, whole, more].concat())
@@ -152,13 +152,13 @@ fn a_kill_rule_saves_cpu_and_harms_jobs() {
         let at = header.iter().position(|name| name == column).unwrap();
         assert_eq!(rows.iter().map(|row| &row[at]).collect::<Vec<&str>>(), expected, "{column}");
     };
-    // Job 2 is killed when it fails at 111 s; its second attempt of 20 s is not begun.
+    // Job 2 is killed when it fails at 111 s; its second attempt of 20 s does not start.
     check("condemned", ["0", "1", "0"]);
     check("jobs_harmed", ["0", "1", "0"]);
     check("used_cpu_s", ["130.0", "110.0", "130.0"]);
     check("finished", ["2", "1", "2"]);
     check("makespan_s", ["130.0", "110.0", "130.0"]);
-    // That job is not helped by being killed early; the others fare as before.
+    // The early kill does not count as help for that job; the others are unchanged.
     check("jobs_helped", ["0", "0", "0"]);
     check("response_s_change", ["0.0", "0.0", "0.0"]);
 }
@@ -211,7 +211,7 @@ fn seeds_give_means_with_intervals_and_grids_are_written_in_braces() {
     for key in ["mean", "mean_low", "mean_high"] {
         assert_eq!(over(0, "difference_s", key), 0.0, "{key}");
     }
-    // Each seed by itself gives the values whose mean that is.
+    // Each seed alone gives the values of this mean.
     let alone: Vec<f64> = (1..=6)
         .map(|seed| {
             let one = run(&["--seed", &seed.to_string(), "--format", "json"]).json();
@@ -224,7 +224,7 @@ fn seeds_give_means_with_intervals_and_grids_are_written_in_braces() {
     let least = alone.iter().copied().fold(f64::INFINITY, f64::min);
     assert_eq!(over(1, "response_s_mean", "min"), least);
     assert!(least < mean, "the machine is as fast as the seed says: {alone:?}");
-    // The bounds stand beside their column: Student's t of 5 degrees of freedom.
+    // The bounds are next to their column: Student's t with 5 degrees of freedom.
     let squares: f64 = alone.iter().map(|value| (value - mean).powi(2)).sum();
     let half = 2.571 * (squares / 5.0).sqrt() / 6.0_f64.sqrt();
     let rows = many["table"].as_array().unwrap();
@@ -375,7 +375,7 @@ fn a_job_that_its_limit_stopped_does_not_run_past_it() {
         told.contains("assumed: 1 task killed while running: killed after the recorded running time (`--killed run-time`)."),
         "{told}"
     );
-    // The Google trace has no limits: whoever was killed is killed at that age.
+    // The Google trace has no time limits: a killed task is killed at its recorded age.
     let told = replay(&history(), &[]).ok().stderr;
     assert!(told.contains("assumed: 1 task killed: killed at the recorded age"), "{told}");
     let waiting = log(1, &[(0, 0, 100, -1, 1), (1, 30, -1, -1, 5)]);
@@ -389,7 +389,7 @@ fn a_job_that_its_limit_stopped_does_not_run_past_it() {
 #[test]
 fn a_job_killed_while_it_waited_does_no_work() {
     // Job 1 holds the processor until 10 s. Job 2 waits from 20 s until it is killed 3000 s later,
-    // and job 3 comes a second after it.
+    // and job 3 arrives a second after job 2.
     let place = log(1, &[(0, 0, 10, -1, 1), (20, 3000, -1, -1, 5), (21, 0, 10, -1, 1)]);
     let makespan_s = |more: &[&str]| first_policy(&place, more).0["metrics"]["makespan_s"].clone();
     assert_eq!(makespan_s(&[]), 31.0, "its turn comes at once, and it ends there");
@@ -445,7 +445,7 @@ fn more_heartbeats_than_anyone_waits_for_are_refused() {
     assert!(refused.stderr.contains(expected), "{}", refused.stderr);
 }
 
-/// A trace in the form of Alibaba's of 2018, on one core:
+/// A trace in the format of Alibaba's trace of 2018, on one core:
 ///
 /// ```text
 ///  j_1  M1      instances 1 and 2  from 100    |1 100-120|2 120-150|
@@ -483,7 +483,7 @@ fn tasks_of_a_graph_wait_for_those_before_them() {
     ] {
         assert!(told.contains(sentence), "{told}");
     }
-    // No user is known: closed arrivals are the recorded ones.
+    // Users are unknown: closed arrivals are the recorded ones.
     let closed = [&one_core[..], &["--arrivals", "closed"]].concat();
     assert_eq!(starts("closed", &closed).0, expected);
     // The table of tasks alone: two cores for the instances of M1 together, and M3 finishes.

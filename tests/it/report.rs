@@ -1,5 +1,5 @@
-//! The pages that `analyze` and `report` write: nothing from outside, every way leads somewhere,
-//! and no name of a trace is markup.
+//! The pages that `analyze` and `report` write: nothing is fetched from outside, every link has a
+//! target, and no name of a trace acts as markup.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -31,7 +31,7 @@ fn values(html: &str, attribute: &str) -> Vec<String> {
     html.split(&start).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
 
-/// Checks every page: what it refers to lies in the report, and nothing else is fetched.
+/// Checks every page: all references are to files of the report, and nothing else is fetched.
 fn check(report: &Path) -> Vec<PathBuf> {
     let all = pages(report);
     for page in &all {
@@ -44,7 +44,7 @@ fn check(report: &Path) -> Vec<PathBuf> {
             let path = page.parent().unwrap().join(target);
             assert!(target.is_empty() || path.is_file(), "{}: {target}", page.display());
         }
-        // The namespace of a picture is a name and no address.
+        // The namespace of an SVG is a name, not an address.
         let html = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
         assert!(!html.contains("http://") && !html.contains("https://"), "{}", page.display());
         assert_eq!(html.matches("<h1>").count(), 1, "{}", page.display());
@@ -79,7 +79,7 @@ fn an_analysis_ends_with_pages_whose_ways_all_lead_somewhere() {
     let result = fs::read_to_string(place.path("all/fairness/result.json")).unwrap();
     let result: serde_json::Value = serde_json::from_str(&result).unwrap();
     assert_eq!(users, result["answer"]["users"].as_array().unwrap().len(), "a page per user");
-    // Its sentences are made of the stored numbers.
+    // Its sentences use the stored numbers.
     let index = fs::read_to_string(place.path("all/report/index.html")).unwrap();
     let jobs = fs::read_to_string(place.path("all/classify-jobs.json")).unwrap();
     let jobs: serde_json::Value = serde_json::from_str(&jobs).unwrap();
@@ -92,8 +92,8 @@ fn an_analysis_ends_with_pages_whose_ways_all_lead_somewhere() {
     }
 }
 
-/// In a browser: no errors, nothing fetched, tables sort, charts tell their values, at the width
-/// of a desk and of a phone, in light and dark.
+/// In a browser: no errors, nothing fetched, tables sort, charts show their values, at the width of
+/// a desktop and of a phone, in light and dark mode.
 #[test]
 #[cfg_attr(any(debug_assertions, not(feature = "sql")), ignore = "needs sql and optimisation")]
 fn a_browser_shows_the_pages_without_a_fault() {
@@ -102,7 +102,8 @@ fn a_browser_shows_the_pages_without_a_fault() {
     place.run(&["synth", "trace", "--jobs", "200", "--days", "1", "--parts", "2"]).ok();
     place.run(&["analyze", "trace", "--out", "all"]).ok();
     place.run(&["report", "all", "--out", "pages"]).ok();
-    // Another half-life and ceiling, by the command; the sliders of the page are compared with it.
+    // Another half-life and ceiling, computed by the command; the sliders of the page are compared
+    // with them.
     let faded =
         ["--lake", "all/lake", "--cpu", "measured", "--accrual", "running", "--interval", "3600"];
     let other =
@@ -223,7 +224,7 @@ fn months_are_compared_in_plain_figures() {
     }
 }
 
-/// A page shows a thousand rows; a comparison looks at all of them.
+/// A page shows a thousand rows; a comparison uses all rows.
 #[test]
 fn every_row_is_compared() {
     let place = Place::new().with_golden_trace();
@@ -314,7 +315,7 @@ fn an_answer_takes_back_what_it_no_longer_has() {
     assert!(!page().contains("sweep-selection.csv") && !page().contains("sweep-mine.csv"));
 }
 
-/// A file that was cut off or changed by a byte went into the report.
+/// A truncated file, or one with a changed byte, went into the report.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn results_that_are_not_as_they_were_written_are_refused() {
@@ -354,14 +355,14 @@ fn results_that_are_not_as_they_were_written_are_refused() {
         fs::write(&path, bytes).unwrap();
     }
     report().ok();
-    // What is no file is no result.
+    // Only a file can be a result.
     fs::create_dir(place.path("found/folder.json")).unwrap();
     std::os::unix::fs::symlink("nowhere", place.path("found/dangling.json")).unwrap();
     assert!(Command::new("mkfifo").arg(place.path("found/pipe.json")).status().unwrap().success());
     report().ok();
 }
 
-/// Results of other commands lost their JSON, and those of an analysis never agreed again.
+/// Results of other commands lost their JSON, and those of an analysis no longer matched.
 #[test]
 fn answers_of_several_commands_share_a_folder() {
     let place = Place::new().with_golden_trace();
@@ -391,7 +392,7 @@ fn answers_of_several_commands_share_a_folder() {
     assert!(said.contains("[2/2] account\n") && said.contains("[1/2] classify: done"), "{said}");
     assert!(!place.path("found/result.json").exists());
     place.run(&["report", "found", "--out", "report"]).ok();
-    // A report of fewer results keeps no page of more.
+    // A report of fewer results keeps no page of an earlier, larger one.
     place.run(&["account", "--cpu", "slots", "--out", "one"]).ok();
     place.run(&["fairness", "--cpu", "slots", "--out", "two"]).ok();
     place.run(&["report", "two", "--out", "report"]).ok();
@@ -417,7 +418,7 @@ fn results_are_written_by_one_process_at_a_time() {
     assert!(run.stderr.contains("another process is writing results into `found`"));
     assert!(before == tree(&place.path("found")));
     drop(other);
-    // A folder in the place of a file is seen before anything is replaced.
+    // A folder in the place of a file is detected before anything is replaced.
     fs::remove_file(place.path("found/sweep-rules.svg")).unwrap();
     fs::create_dir(place.path("found/sweep-rules.svg")).unwrap();
     let run = place.run(&again);
@@ -426,14 +427,14 @@ fn results_are_written_by_one_process_at_a_time() {
     let now = tree(&place.path("found"));
     assert!(now.iter().all(|(name, bytes)| before[name] == *bytes), "{:?}", now.keys());
     fs::remove_dir(place.path("found/sweep-rules.svg")).unwrap();
-    // What a killed run has left is removed.
+    // The leftovers of a killed run are removed.
     fs::create_dir(place.path("found/.jobfate-work")).unwrap();
     fs::write(place.path("found/.jobfate-work/detect-flags.csv"), "half").unwrap();
     place.run(&again).ok();
     assert!(!place.path("found/.jobfate-work").exists());
 }
 
-/// Charts whose names differ in signs alone, and rules that are named twice.
+/// Charts whose names differ only in punctuation, and rules that are named twice.
 #[test]
 fn every_chart_has_a_file_of_its_own() {
     let place = Place::new().with_golden_trace();
@@ -453,7 +454,8 @@ fn every_chart_has_a_file_of_its_own() {
     }
     let run = place.run(&["report", "found"]).ok();
     assert!(run.stderr.is_empty(), "{}", run.stderr);
-    // The tables stand above the charts of a study, and in the captions of the first page alone.
+    // The tables are named above the charts of a study; only the captions of the first page repeat
+    // them.
     for (page, has) in [("index", true), ("fairness", false)] {
         let html = fs::read_to_string(place.path(&format!("found/report/{page}.html"))).unwrap();
         let captions: Vec<&str> = html.split("<figcaption>").skip(1).collect();
@@ -506,14 +508,14 @@ fn what_is_no_result_is_refused() {
     }
 }
 
-/// Numbers as they are written in a text, each with whether it is a share in per cent.
+/// Numbers as written in a text, each with whether it is a percentage.
 fn numbers_in(text: &str) -> Vec<(f64, i32, bool)> {
     let text = text.replace("95 % interval", "").replace("under 0.1 %", "");
     let mut found = Vec::new();
     let bytes: Vec<char> = text.chars().collect();
     let mut at = 0;
     while at < bytes.len() {
-        // A digit within a word is a name.
+        // A digit inside a word belongs to a name.
         let is_start = bytes[at].is_ascii_digit() && (at == 0 || !bytes[at - 1].is_alphanumeric());
         if !is_start {
             at += 1;
@@ -558,8 +560,8 @@ fn plain(html: &str) -> String {
     marks.iter().fold(text, |text, (from, to)| text.replace(from, to))
 }
 
-/// The promise of the first screen: each sentence has its scope and a way to the result that holds
-/// every number of it.
+/// The promise of the first screen: each sentence has its scope and a link to the result that holds
+/// all its numbers.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
@@ -598,7 +600,7 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         let scope = plain(finding.split("class=\"source\">").nth(1).unwrap());
         assert!(scope.contains("_events"), "{scope}");
     }
-    // From a user to the jobs with pages, and back.
+    // Links from a user to the jobs with pages, and back.
     let leads = |folder: &str, to: &str| {
         let pages = pages(&report.join(folder));
         pages.iter().any(|page| fs::read_to_string(page).unwrap().contains(to))
@@ -606,7 +608,7 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
     assert!(leads("users", "href=\"../jobs/") && leads("jobs", "href=\"../users/"));
 }
 
-/// What a page says of a job is what the rows of the trace say.
+/// The page of a job has the values of the rows of the trace.
 #[test]
 fn the_page_of_a_job_has_the_events_of_the_trace() {
     let place = Place::new().with_golden_trace();
@@ -650,7 +652,7 @@ fn the_page_of_a_job_has_the_events_of_the_trace() {
     assert!(sweep.contains("href=\"jobs/"), "the table leads to the pages");
 }
 
-/// What a page says of a machine is what the rows of the trace say.
+/// The page of a machine has the values of the rows of the trace.
 #[test]
 fn the_page_of_a_machine_has_the_attempts_and_outages_of_the_trace() {
     let place = Place::new().with_golden_trace();

@@ -1,5 +1,5 @@
-//! However a lake comes about (in steps, by shards, on any number of threads), it
-//! holds the same rows, and where the files are cut alike the same bytes.
+//! However a lake is made (in steps, by shards, on any number of threads), it holds the same rows,
+//! and the same bytes if the files are cut in the same places.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,8 +10,8 @@ use super::support::{Place, assert_same_files, contents, tree};
 
 const PARTS: u32 = 5;
 
-/// A trace whose `task_events` fill several segments (32 MiB of raw files each): one part of the
-/// real layout is as large as that only with usage, here long names make up for few rows.
+/// A trace whose `task_events` fill several segments (32 MiB of raw files each). In the real layout
+/// only a part of usage is as large; here long names replace many rows.
 ///
 /// ```text
 ///  task_events   part 0 | part 1 | part 2 | part 3 | part 4      17 MB each, one segment each
@@ -43,7 +43,7 @@ pub(crate) static WIDE: LazyLock<Place> = LazyLock::new(|| {
                 .unwrap();
             }
         }
-        // A bad line, so that there are rejects to keep as well.
+        // A bad line, so that the lake also has rejects.
         usage.push_str("bad\n");
         place.raw(&name("task_events", part), tasks);
         place.raw(&name("job_events", part), jobs);
@@ -59,7 +59,7 @@ fn run(place: &Place, lake: &str, more: &[&str]) {
     place.run(&all).ok();
 }
 
-/// A fresh lake of the wide trace, made by `make`, beside the undisturbed one.
+/// A new lake of the wide trace, made by `make`, and the undisturbed lake.
 fn compare(lake: &str, make: impl FnOnce(&Place, &Path)) {
     let path = WIDE.path(lake);
     make(&WIDE, &path);
@@ -120,7 +120,7 @@ fn parts_in_two_steps_give_the_same_rows() {
 
 #[test]
 fn steps_along_the_segments_give_the_same_bytes() {
-    // Each part of task_events is a segment of its own.
+    // Each part of task_events is a separate segment.
     let place = &*WIDE;
     run(place, "in-order", &["--tables", "task_events"]);
     for part in ["3", "0", "4", "1-2"] {

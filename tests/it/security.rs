@@ -1,5 +1,5 @@
-//! Names come from strangers: as markup, formulas, paths or statements they do nothing, and they
-//! come back as they were. Programs run only where the command line names them.
+//! Names of a trace are not trusted: they never act as markup, formula, path or SQL, and they are
+//! unchanged in the output. Programs run only if the command line names them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -47,7 +47,7 @@ fn place() -> Place {
     place
 }
 
-/// A cell that a spreadsheet would run. Hashes begin with a plus at times; there is nothing in them.
+/// A cell that a spreadsheet would run. Some hashes start with a plus; they are harmless.
 fn runs(cell: &str) -> bool {
     let is_hash = cell.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
     cell.starts_with(['=', '@', '\t', '\r'])
@@ -130,7 +130,7 @@ fn a_program_runs_only_where_the_command_line_names_it() {
     fs::write(place.path("analysis.toml"), config).unwrap();
     let run = place.run(&["analyze", "--config", "analysis.toml"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
-    // What is named is started as words, and no shell reads them.
+    // A named program is started with a list of arguments, without a shell.
     let program = "x=echo $(touch outside) ; touch outside";
     place.run(&["fairness", "--cpu", "slots", "--index-program", program]);
     for name in ["outside", "found"] {

@@ -1,7 +1,7 @@
-//! The portal: the same answers as the commands, nobody who should not get in, nothing lost.
+//! The portal: the same answers as the commands, no access without permission, no saved data lost.
 //!
-//! Each test starts a portal of its own on a free port and speaks HTTP by hand, so that requests can
-//! be as wrong as they like.
+//! Each test starts a separate portal on a free port and writes HTTP itself, so that requests can
+//! be malformed.
 
 #![expect(clippy::print_stderr, reason = "what was measured")]
 
@@ -22,7 +22,7 @@ use serde_json::Value;
 use super::engines::{python, script};
 use super::support::{Place, now, skipped};
 
-/// A portal that is killed when the test is over.
+/// A portal that is killed at the end of the test.
 struct Portal {
     child: Child,
     port: u16,
@@ -36,7 +36,7 @@ impl Drop for Portal {
     }
 }
 
-/// What came back.
+/// A reply.
 #[derive(Debug)]
 struct Reply {
     status: u16,
@@ -132,7 +132,7 @@ impl Portal {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Sends a request as it is.
+    /// Sends a request unchanged.
     fn raw(&self, text: &str) -> Option<Reply> {
         let mut stream = self.connect();
         // The portal may refuse before all of it is sent.
@@ -174,7 +174,7 @@ impl Portal {
         self.raw(&format!("{text}\r\n{body}")).unwrap_or_else(|| panic!("{path}: no reply"))
     }
 
-    /// Begins a session.
+    /// Starts a session.
     fn session(&self) -> Session {
         let reply = self.get("/fairness");
         let cookie = reply.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
@@ -203,7 +203,7 @@ impl Portal {
     }
 }
 
-/// A browser that was here before.
+/// A browser with an older session.
 struct Session {
     cookie: String,
     form: String,
@@ -239,8 +239,8 @@ fn location(reply: &Reply) -> String {
     reply.header("location").unwrap().to_owned()
 }
 
-/// Promise: `/api/COMMAND?FLAG=VALUE` is what `COMMAND --FLAG VALUE --format json` prints; only the
-/// command line that is told differs, which is another one.
+/// Promise: `/api/COMMAND?FLAG=VALUE` returns what `COMMAND --FLAG VALUE --format json` prints;
+/// only the reported command line differs.
 #[test]
 fn the_api_gives_what_the_command_prints() {
     let place = Place::new();
@@ -305,7 +305,8 @@ fn the_api_gives_what_the_command_prints() {
     }
 }
 
-/// Promise: the document lists exactly what is offered, and answers have the keys that it names.
+/// Promise: the `OpenAPI` document lists exactly the available parameters, and answers have the keys
+/// that it names.
 #[test]
 fn the_openapi_document_is_what_is_answered() {
     let place = Place::new();
@@ -335,7 +336,7 @@ fn the_openapi_document_is_what_is_answered() {
                     .contains(&name)
             );
             parameter_count += 1;
-            // A word that is no value is refused by name: the parameter is there.
+            // An invalid value is refused with the name of the parameter, so the parameter exists.
             let schema = &parameter["schema"];
             let words =
                 if schema["enum"].is_null() { &schema["items"]["enum"] } else { &schema["enum"] };
@@ -382,8 +383,8 @@ fn other_hosts_and_sites_are_refused() {
     assert_eq!(sent(&[ours, ("Cookie", &other.cookie)], &body), 403, "the form of another session");
 }
 
-/// Promise: with a token nothing but `/healthz` is answered without it; a cookie is enough after a
-/// login, and neither is ever in a page.
+/// Promise: if a token is set, only `/healthz` is answered without it; after a login a cookie is
+/// enough, and neither is ever in a page.
 #[test]
 fn without_the_token_nobody_gets_in() {
     let place = Place::new();
@@ -424,7 +425,7 @@ fn without_the_token_nobody_gets_in() {
     assert!(page.status == 200 && !page.text().contains("0123456789abcdef-token"));
     let policy = page.header("content-security-policy").unwrap();
     assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
-    // Other machines only with a token: one is made, and printed once.
+    // Other machines need a token: it is generated, and printed once.
     let mut command = place.command(&[
         "serve",
         "--lake",
@@ -442,14 +443,14 @@ fn without_the_token_nobody_gets_in() {
     assert!(line.starts_with("token: ") && 40 < line.len(), "{line}");
 }
 
-/// Nothing of a file of the operator's is in a reply.
+/// No content of a file of the operator is in a reply.
 #[track_caller]
 fn assert_safe(reply: &Reply, what: &str) {
     let text = reply.text();
     assert!(!text.contains("very secret") && !text.contains("root:"), "{what}");
 }
 
-/// Promise: no path from a request touches the disk.
+/// Promise: no path from a request is used on the disk.
 #[test]
 fn no_parameter_leads_out() {
     let place = Place::new();
@@ -489,7 +490,7 @@ fn no_parameter_leads_out() {
     }
 }
 
-/// Promise: no flag and no field of a question names a file.
+/// Promise: no flag and no field of a request names a file.
 #[test]
 fn no_question_leads_out() {
     let place = Place::new();
@@ -536,7 +537,8 @@ fn no_question_leads_out() {
     assert!(!place.path("out").exists());
 }
 
-/// Promise: clients that are slow, endless or too large cost nothing, and end within seconds.
+/// Promise: clients that are slow, endless or too large do not affect others, and are closed within
+/// seconds.
 #[test]
 fn slow_and_large_requests_end() {
     let place = Place::new();
@@ -544,7 +546,7 @@ fn slow_and_large_requests_end() {
     let (begun, host) = (now(), portal.host());
     let mut slow: Vec<TcpStream> = (0..100).map(|_| portal.connect()).collect();
     for (idx, stream) in slow.iter_mut().enumerate() {
-        // Nothing at all, half a head, and a form that does not come.
+        // An empty request, half a head, and a form that does not arrive.
         let text = match idx % 3 {
             0 => String::new(),
             1 => format!("GET / HTTP/1.1\r\nHost: {host}\r\nX: "),
@@ -655,7 +657,7 @@ fn program(place: &Place, seconds: u32) -> String {
     format!("ours={}", path.display())
 }
 
-/// Whether the program ends within some seconds; whoever inherits it may take its time to notice.
+/// Whether the program ends within some seconds; its new parent may take some time to reap it.
 fn is_gone(place: &Place) -> bool {
     let pid = fs::read_to_string(place.path("pid")).unwrap();
     let runs = || {
@@ -706,7 +708,8 @@ fn enter(portal: &Portal, kinds: &[(&str, Vec<(&str, &str)>)]) -> BTreeSet<Strin
     ids
 }
 
-/// Promise: an index is entered in three ways, evaluated, saved, and is still there after a kill.
+/// Promise: an index can be entered in three ways, evaluated and saved, and still exists after a
+/// kill.
 #[test]
 fn an_index_of_each_kind_is_entered_saved_and_found_again() {
     let place = Place::new();
@@ -732,7 +735,7 @@ fn an_index_of_each_kind_is_entered_saved_and_found_again() {
     let session = portal.session();
     let form = portal.get("/fairness").text();
     assert!(kinds.iter().all(|(kind, _)| form.contains(&format!("my {kind} &lt;b&gt;"))));
-    // Loaded, each is as it was entered; together they are compared.
+    // Each loaded index is as it was entered; all together are compared.
     let id = ids.iter().map(|id| portal.get(&format!("/fairness?load={id}")).text());
     assert!(id.into_iter().any(|page| page.contains("value=\"3600\"")));
     let all: Vec<(&str, &str)> = ids.iter().map(|id| ("saved", id.as_str())).collect();
@@ -744,7 +747,7 @@ fn an_index_of_each_kind_is_entered_saved_and_found_again() {
     let page = portal.ended(&shared);
     assert!(4 <= page.matches("<svg ").count(), "and what was used");
     assert!(page.contains("How alike the orders under two indices are"));
-    // Another index of the same name is saved only on purpose.
+    // Another index with the same name is saved only after a confirmation.
     let other = [
         ("own-kind", "formula"),
         ("own-name", "my formula <b>"),
@@ -760,7 +763,7 @@ fn an_index_of_each_kind_is_entered_saved_and_found_again() {
     );
 }
 
-/// Promise: the portal's number is the command's.
+/// Promise: the portal shows the numbers of the command.
 #[test]
 fn the_form_gives_the_numbers_of_the_command() {
     let place = Place::new();
@@ -806,7 +809,7 @@ fn the_form_gives_the_numbers_of_the_command() {
     assert_eq!(portal.get(&format!("/jobs/{id}/data/job.json")).status, 404);
 }
 
-/// Promise: every mistake is shown at its field, and nothing hostile does anything.
+/// Promise: every mistake is shown at its field, and hostile input has no effect.
 #[test]
 fn wrong_and_hostile_input_is_shown_at_its_place() {
     let place = Place::new();
@@ -862,7 +865,7 @@ fn wrong_and_hostile_input_is_shown_at_its_place() {
         let said = between(&text, "class=\"wrong\"", "</div>").unwrap_or_default();
         let plain = said.replace("&apos;", "&#39;").replace('\'', "&#39;");
         assert!(plain.contains(part), "{field}: {said}");
-        // The mistake stands after the begin of its field, and the next field after the mistake.
+        // The mistake follows the start of its field, and the next field follows the mistake.
         let place_of = |what: &str| text.find(what).unwrap_or(usize::MAX);
         assert!(
             place_of(&format!("name=\"{field}\"")).min(place_of("<legend>Clusters"))
@@ -870,7 +873,7 @@ fn wrong_and_hostile_input_is_shown_at_its_place() {
             "{field}"
         );
     }
-    // What only the command finds comes back to its field, too.
+    // Errors that only the command finds are also shown at their field.
     let shared = location(&portal.post(
         &session,
         "/fairness",
@@ -879,7 +882,8 @@ fn wrong_and_hostile_input_is_shown_at_its_place() {
     assert!(portal.ended(&shared).contains("--free must be a share from 0 to 1"));
 }
 
-/// Promise: a sweep and a replay are asked in forms, cancelled, and their results join the pages.
+/// Promise: a sweep and a replay can be started from forms and cancelled, and their results are
+/// added to the pages.
 #[test]
 fn jobs_are_asked_cancelled_and_shown() {
     let place = Place::new();
@@ -927,7 +931,7 @@ fn jobs_are_asked_cancelled_and_shown() {
     assert!(list.contains(">sweep<") && list.contains("cancelled"));
 }
 
-/// Promise: SIGTERM ends everything within 2 s, and a portal that is killed leaves no process.
+/// Promise: SIGTERM ends all processes within 2 s, and a killed portal leaves no process.
 #[test]
 fn the_end_is_quick_and_leaves_nothing() {
     for signal in ["-TERM", "-KILL"] {
@@ -956,7 +960,7 @@ fn the_end_is_quick_and_leaves_nothing() {
     }
 }
 
-/// Promise: a question that takes too much is stopped, and says so.
+/// Promise: a request that takes too much time or memory is stopped with a message.
 #[test]
 fn a_question_has_limits() {
     let place = Place::new();
@@ -992,7 +996,7 @@ fn a_question_has_limits() {
     assert!(large.text().contains("64 MiB"), "{}", large.text());
 }
 
-/// Promise: a job, a user and a machine are found by id, with the rows that the trace has.
+/// Promise: a job, a user and a machine are found by id, with their rows of the trace.
 #[test]
 fn jobs_users_and_machines_are_found() {
     let place = Place::new();
@@ -1018,7 +1022,38 @@ fn jobs_users_and_machines_are_found() {
     }
 }
 
-/// Promise: the report's pages are served as they are, and nothing else of its folder.
+/// Promise: opening the page of a user starts nothing. Its form does; the indices of the user then
+/// stand among those of all users, with the words of the report.
+#[test]
+fn the_indices_of_a_user_stand_beside_those_of_the_others() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let answer = portal.get("/api/fairness?index=metered").json();
+    let user = answer["heaviest"][0]["user"].as_str().unwrap().to_owned();
+    let address =
+        format!("/find?{}", encoded(&[("lake", "lake"), ("what", "user"), ("id", &user)]));
+    let page = portal.get(&address).text();
+    assert!(page.contains(">Evaluate<") && !page.contains("data-phase"), "{page}");
+    let session = portal.session();
+    let asked = portal.post(&session, "/find", &[("lake", "lake"), ("id", &user)]);
+    assert_eq!((asked.status, asked.header("location")), (303, Some(address.as_str())));
+    let page = portal.ended(&address);
+    let lake = lake().display().to_string();
+    let indices = ["--index=metered", "--index=condor", "--what-if", "--chart-format=svg"];
+    place.run(&[&["fairness", "--lake", &lake, "--out", "found"][..], &indices].concat()).ok();
+    place.run(&["report", "found"]).ok();
+    let report = fs::read_to_string(place.path("found/report/users/0001.html")).unwrap();
+    for words in ["At the end its effective user priority (condor) is ", "It used "] {
+        let said = between(&report, words, "</p>").unwrap();
+        assert!(page.contains(&format!("{words}{said}")), "{words}{said}");
+    }
+    assert!(page.contains("median user") && page.contains("All users under these indices"));
+    // Somebody who used nothing has no indices, and a lake that is not there no question.
+    assert!(!portal.get("/find?lake=lake&what=user&id=nobody").text().contains("data-phase"));
+    assert_eq!(portal.post(&session, "/find", &[("lake", "other"), ("id", "x")]).status, 400);
+}
+
+/// Promise: the pages of the report are served unchanged, and no other file of its folder.
 #[test]
 fn the_report_is_served_as_its_manifest_lists_it() {
     let place = Place::new();
@@ -1049,12 +1084,12 @@ fn swf_line(number: usize) -> String {
     )
 }
 
-/// The rows of an answer, without what says where it is from.
+/// The rows of an answer, without the fields about its origin.
 fn rows_of(answer: &Value) -> Value {
     answer["table"].clone()
 }
 
-/// The answers about a log that was followed are those of a single ingest.
+/// The answers about a followed log are those of a single ingest.
 fn assert_like_the_whole(place: &Place, portal: &Portal, log: &Path) {
     fs::copy(log, place.path("whole.swf")).unwrap();
     place.run(&["ingest", "whole.swf", "--lake", "whole"]).ok();
@@ -1075,8 +1110,8 @@ fn assert_like_the_whole(place: &Place, portal: &Portal, log: &Path) {
     }
 }
 
-/// Promise: a log that grows is followed with whole lines only, and at the end the answers are those
-/// of a single ingest.
+/// Promise: only whole lines of a growing log are read, and at the end the answers are those of a
+/// single ingest.
 #[test]
 fn a_log_that_grows_is_followed_to_the_answer_of_the_whole() {
     let place = Place::new();
@@ -1094,14 +1129,14 @@ fn a_log_that_grows_is_followed_to_the_answer_of_the_whole() {
     let page = portal.ended(&shared);
     assert!(page.contains("data-phase=\"done\""), "{page}");
     let id = between(&page, "data-job=\"", "\"").unwrap();
-    // A page that is open, so that its question is answered anew.
+    // An open page, so that its request is answered again.
     let mut events = portal.connect();
     write!(events, "GET /events?job={id} HTTP/1.1\r\nHost: {}\r\n\r\n", portal.host()).unwrap();
     let rest = lines[100..].concat();
     let mut file = fs::OpenOptions::new().append(true).open(&log).unwrap();
     let mut lag = Duration::ZERO;
     for piece in rest.as_bytes().chunks(rest.len() / 5 + 7) {
-        // Pieces end within a line.
+        // Pieces end inside a line.
         file.write_all(piece).unwrap();
         thread::sleep(Duration::from_millis(600));
     }
@@ -1117,7 +1152,7 @@ fn a_log_that_grows_is_followed_to_the_answer_of_the_whole() {
     }
     eprintln!("followed to the last line in {lag:?}");
     assert_like_the_whole(&place, &portal, &log);
-    // The page that was open has the users of the whole log.
+    // The open page has the users of the whole log.
     place
         .run(&[
             "fairness",
@@ -1139,7 +1174,7 @@ fn a_log_that_grows_is_followed_to_the_answer_of_the_whole() {
     assert!(same, "the open page follows");
 }
 
-/// Promise: a folder of parts grows by whole parts, to the answer of a single ingest.
+/// Promise: a folder grows by whole parts, and ends with the answer of a single ingest.
 #[test]
 fn a_folder_that_grows_is_followed_part_by_part() {
     let place = Place::new();
@@ -1157,7 +1192,7 @@ fn a_folder_that_grows_is_followed_part_by_part() {
         let to = place.path("growing").join(name);
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         let bytes = fs::read(part).unwrap();
-        // Written in two pieces, as a copy over a network is.
+        // Written in two pieces, like a copy over a network.
         fs::write(&to, &bytes[..bytes.len() / 2]).unwrap();
         thread::sleep(Duration::from_millis(300));
         fs::write(&to, &bytes).unwrap();
@@ -1182,7 +1217,8 @@ fn a_folder_that_grows_is_followed_part_by_part() {
     }
 }
 
-/// Promise: in a real browser an index is entered, its chart read, saved, and found after a kill.
+/// Promise: in a real browser an index can be entered and saved, its chart can be read, and it
+/// exists after a kill.
 #[test]
 fn a_browser_enters_an_index_and_reads_its_chart() {
     let Some(python) = python("playwright") else { return };

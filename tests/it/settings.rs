@@ -1,4 +1,4 @@
-//! What a result says that it was asked.
+//! The settings that a result records.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::support::{Place, options};
 
-/// Options about the lake, the engine and the form of the answer; they move no number.
+/// Options about the lake, the engine and the format of the answer; they change no number.
 const OF_FORM: [&str; 21] = [
     "lake",
     "format",
@@ -31,10 +31,10 @@ const OF_FORM: [&str; 21] = [
     "verbose",
 ];
 
-/// Options that stand in the settings under `windows`, or, of several lakes, under `clusters`.
+/// Options that are in the settings under `windows` or, with several lakes, under `clusters`.
 const OF_WINDOWS: [&str; 2] = ["window-end", "open-attempts"];
 
-/// A command with a few options, and what its settings then say.
+/// A command with a few options, and its recorded settings.
 type Case = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
 const ASKED: [Case; 8] = [
@@ -76,7 +76,7 @@ const ASKED: [Case; 8] = [
     ),
 ];
 
-/// Promise: a result holds every choice that its command has, the defaults filled in.
+/// Promise: a result holds every option of its command, with defaults filled in.
 #[test]
 fn the_settings_of_a_result_hold_every_option() {
     let place = Place::new();

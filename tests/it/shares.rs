@@ -1,4 +1,4 @@
-//! Every share says what it is of, in JSON and in the help, and is that.
+//! Every share names its denominator in JSON and in the help, and has that denominator.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::support::Place;
 
-/// Every command that answers with shares, and what it is asked so that all of them occur.
+/// Every command that prints shares, with arguments so that all shares occur.
 const QUESTIONS: &[(&str, &[&str])] = &[
     ("classify", &["", "--by task --classes terminal"]),
     (
@@ -34,8 +34,8 @@ const QUESTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The share that a column or key is, without the outcome or part of the trace that it is of; none
-/// for what is no share.
+/// The kind of share of a column or key, without its outcome or part of the trace; none if it is
+/// not a share.
 fn share_of(name: &str) -> Option<&str> {
     let name = name.strip_suffix("_low").or_else(|| name.strip_suffix("_high")).unwrap_or(name);
     let others = [
@@ -65,7 +65,7 @@ fn share_of(name: &str) -> Option<&str> {
 fn keys<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
     match value {
         Value::Object(object) => {
-            // What was asked for is no answer; `of` names what it explains.
+            // Settings are not part of the answer; `of` names the shares that it explains.
             let skipped = ["settings", "inputs", "of", "numerators", "history", "plan"];
             for (key, inner) in object.iter().filter(|(key, _)| !skipped.contains(&key.as_str())) {
                 found.insert(key);
@@ -124,8 +124,8 @@ fn every_share_names_its_numerator_and_denominator() {
     }
 }
 
-/// A log of one machine with 10 processors, so that what there was is known without the program;
-/// with the processors of each job.
+/// A log of one machine with 10 processors, so that the capacity is known without the program; with
+/// the processors of each job.
 fn log(seed: u64) -> (Place, Vec<f64>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut text = "; MaxProcs: 10\n".to_owned();

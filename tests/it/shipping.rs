@@ -1,4 +1,4 @@
-//! What a release says of itself agrees: versions, dates, texts, and the files of the package.
+//! The parts of a release agree: versions, dates, texts, and the files of the package.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -50,7 +50,7 @@ fn what_is_said_of_the_program_is_the_same_everywhere() {
     assert!(release.contains(".ci/package archive") && release.contains(".ci/package wheel"));
 }
 
-/// The files that the sources compile in, from the folder of the repository.
+/// The files that the sources include at compile time, relative to the repository.
 fn compiled_in() -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for (path, _, source) in sources() {
@@ -65,7 +65,7 @@ fn compiled_in() -> BTreeSet<PathBuf> {
     found
 }
 
-/// A path from the folder of the repository, without `..`.
+/// A path relative to the repository, without `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.strip_prefix(repository()).unwrap_or(path).components() {
@@ -78,7 +78,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// `tests/scripts/shipping.py` builds the package; this says sooner what it would lack.
+/// `tests/scripts/shipping.py` builds the package; this test finds missing files faster.
 #[test]
 fn the_package_holds_what_is_compiled_in_and_no_tests() {
     let run = Command::new(env!("CARGO"))

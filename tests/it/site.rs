@@ -1,12 +1,12 @@
-//! `fairness --slurm-conf` and shares of a site: factors are those of a computation that shares no
-//! code, for each form of both files, on the real log; faulty files are refused with their line.
+//! `fairness --slurm-conf` and shares of a site: factors equal those of an independent computation,
+//! for each format of both files, on the real log; faulty files are refused with their line.
 
 use std::process::Command;
 
 use super::engines::python;
 use super::support::{Place, repository, skipped};
 
-/// The users of the real log with their accounts, and one who has two.
+/// The users of the real log with their accounts, and one user with two accounts.
 const USERS: [(&str, &str); 19] = [
     ("balsh", "sancr"),
     ("calla", "reebu"),
@@ -29,7 +29,7 @@ const USERS: [(&str, &str); 19] = [
     ("calla", "yebsa"),
 ];
 
-/// Accounts with the one above and shares; all lie below `science` or the root.
+/// Accounts with their parent and shares; all are below `science` or the root.
 const ACCOUNTS: [(&str, &str, &str); 8] = [
     ("science", "root", "70"),
     ("balsh", "science", "5"),
@@ -57,7 +57,7 @@ fn users_of(account: &str) -> impl Iterator<Item = (&'static str, &'static str)>
     all.map(|(place, (_, user))| (*user, shares(place)))
 }
 
-/// As `sacctmgr dump` writes it.
+/// In the format of `sacctmgr dump`.
 fn dump() -> String {
     let mut lines = vec![
         "# To edit this file start with a cluster line for the new cluster".to_owned(),
@@ -93,7 +93,7 @@ fn sshare_below(above: &str, depth: usize, lines: &mut Vec<String>) {
     }
 }
 
-/// The same as `sshare -a -l -P` prints it.
+/// The same in the format of `sshare -a -l -P`.
 fn sshare() -> String {
     let columns =
         "NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS|GrpTRESMins|TRESRunMins";
@@ -137,7 +137,7 @@ fn factors_are_those_of_the_files_of_the_site() {
         let said = [run.stdout, run.stderr].concat();
         assert!(run.status.success(), "{conf}{}", String::from_utf8_lossy(&said));
     }
-    // Both forms give the same bytes, and who has two accounts is named.
+    // Both formats give the same bytes, and the user with two accounts is named.
     let series = |shares: &str| {
         let args = ["fairness", "--slurm-conf", "trace/slurm.conf", "--accounts", shares];
         place.run(&[&args[..], &["--show", "series", "--format", "csv"]].concat()).ok()
@@ -145,7 +145,7 @@ fn factors_are_those_of_the_files_of_the_site() {
     let (one, other) = (series("trace/dump.txt"), series("trace/sshare.txt"));
     assert!(one.stdout_text() == other.stdout_text());
     assert!(one.stderr.contains("1 user with several accounts"), "{}", one.stderr);
-    // A sum by itself: the rule is that of the notation.
+    // A separate sum: the rule is that of the notation.
     let conf =
         place.run(&["fairness", "--slurm-conf", "trace/slurm.conf", "--format", "json"]).ok();
     let index = "slurm:half_life_s=0,reset=monthly";

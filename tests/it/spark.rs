@@ -1,6 +1,7 @@
-//! The queries and the studies on a real Spark cluster: a master and two workers, each a process.
+//! The queries and the studies on a real Spark cluster: a master and two workers, each a separate
+//! process.
 //!
-//! Needs Java and a Spark: `SPARK_HOME`, or the one that comes with `PySpark` of `JOBFATE_PYTHON`.
+//! Needs Java and Spark: `SPARK_HOME`, or the Spark of the `PySpark` of `JOBFATE_PYTHON`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,7 +23,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one, or says loudly why not.
+    /// Starts a cluster, or prints why it cannot.
     fn start(folder: &Path) -> Option<Self> {
         let home = if let Ok(home) = std::env::var("SPARK_HOME") {
             home
@@ -58,7 +59,7 @@ impl Cluster {
             &self.master,
             "--spark-home",
             &self.home,
-            // Small tables: a task per bucket, and not two hundred.
+            // Small tables: a Spark task per bucket instead of two hundred.
             "--spark-conf",
             "spark.sql.shuffle.partitions=4",
         ]
@@ -79,7 +80,7 @@ fn table(path: &Path) -> RecordBatch {
     arrow::compute::concat_batches(&schema, &batches).unwrap()
 }
 
-/// Whole numbers, names and what is missing are equal, quantities to 1e-9 of their size.
+/// Whole numbers, names and missing values are equal, quantities to 1e-9 of their size.
 #[track_caller]
 fn assert_same_table(one: &RecordBatch, other: &RecordBatch, what: &str) {
     assert_eq!(one.num_rows(), other.num_rows(), "{what}");
@@ -116,15 +117,15 @@ fn golden_and_synthetic() -> [Place; 2] {
     [golden, synthetic]
 }
 
-/// The answer without what says how it was come by.
+/// The answer without the fields about its computation.
 fn answer_of(place: &Place, args: &[&str]) -> serde_json::Value {
     let mut answer = place.run(args).ok().json();
     answer["command"] = serde_json::Value::Null;
     answer
 }
 
-/// Kill rules, detectors and usage over time are folded by this program on the workers, and are to
-/// the digit those of one process; so is an analysis, in one session.
+/// This program folds kill rules, detectors and usage over time on the workers, with the same
+/// digits as in one process; the same holds for an analysis, in one session.
 fn what_no_query_answers(place: &Place, cluster: &Cluster) {
     for study in [
         "sweep --rules failures,k8s,history:by=age --bootstrap 20 --format json",
@@ -178,7 +179,7 @@ fn a_cluster_answers_as_polars_does() {
         assert!(left.is_empty(), "{left:?}");
     }
     for place in &places[..1] {
-        // A study or two of each command; the others differ in what they make of the same facts.
+        // One or two studies of each command; the others only process the same facts differently.
         let studies = STUDIES.iter().filter(|study| {
             let words = study.join(" ");
             [
@@ -195,7 +196,7 @@ fn a_cluster_answers_as_polars_does() {
         assert_studies(place, &studies, &cluster.args());
     }
     what_no_query_answers(&places[1], &cluster);
-    // A worker that dies takes nothing with it but time.
+    // The death of a worker costs only time.
     let place = &places[0];
     assert!(cluster.script("kill-worker").status().unwrap().success());
     let [ours, theirs] = [&[][..], &cluster.args()[..]]

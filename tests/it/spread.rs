@@ -1,4 +1,5 @@
-//! Studies that are folded in parts, as the workers of a cluster do, are to the digit the whole.
+//! Studies that are folded in parts, as on the workers of a cluster, have the same digits as the
+//! whole.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ use proptest::test_runner::Config;
 use super::drawn::{jobs, lake};
 use super::support::Place;
 
-/// Drawn traces.
+/// Number of random traces.
 const TRACES: u32 = if cfg!(debug_assertions) { 4 } else { 24 };
 
 fn section(options: &[(&str, &[&str])]) -> Section {
@@ -36,10 +37,11 @@ fn section(options: &[(&str, &[&str])]) -> Section {
     options.iter().map(|&(name, words)| (name.to_owned(), many(words))).collect()
 }
 
-/// What workers make of a study in so many parts, each by a question that went through its text.
+/// The result of workers for a study in a number of parts; each part's request was written as text
+/// and parsed.
 fn parts(lake: &Lake, windows: Windows, count: u32, errand: &Errand) -> Parts {
     let definitions = Definitions { cpu: Some(CpuDefinition::Slots), ..Definitions::default() };
-    // The study is the second of two, so that tasks are counted through both.
+    // The study is the second of two, so that the tasks of both are counted.
     let errands = vec![Errand::Account(BTreeMap::new()), errand.clone()];
     let question = Question::of(lake, (windows, definitions), count, errands);
     let question = Question::read(&serde_json::to_string(&question).unwrap()).unwrap();
@@ -152,7 +154,7 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
         ("sweep", Errand::Sweep(of_sweep.clone(), None)),
         ("second", usage(60_000_000)),
         ("load", Errand::Load(of_load("9000", "user"))),
-        // A part of it for each bucket would fill memory.
+        // One part for each bucket would fill the memory.
         ("finely", Errand::Load(of_load("20", "class"))),
     ];
     let folded = pass(&lake, (windows, definitions), &errands).unwrap();

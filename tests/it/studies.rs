@@ -14,7 +14,7 @@ fn answer(query: &str) -> Vec<BTreeMap<String, String>> {
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// The outcome of a row's job; `unmatched` where `job_events` does not know it.
+/// The outcome of the job of a row; `unmatched` if `job_events` has no such job.
 struct Outcomes(BTreeMap<String, String>);
 
 impl Outcomes {
@@ -44,7 +44,7 @@ impl Outcomes {
     }
 }
 
-/// What is not 0 of a JSON object of numbers.
+/// The values of a JSON object of numbers that are not 0.
 fn occurring(value: &serde_json::Value) -> Sums {
     let all = value.as_object().unwrap().iter();
     all.map(|(name, sum)| (name.clone(), sum.as_f64().unwrap()))
@@ -139,7 +139,7 @@ fn sweep_gives_the_sums_of_the_queries() {
     }
 }
 
-/// Numbers that differ by rounding alone are the same.
+/// Numbers that differ only by rounding are equal.
 fn assert_alike(one: &serde_json::Value, other: &serde_json::Value, what: &str) {
     use serde_json::Value;
     match (one, other) {
@@ -148,7 +148,7 @@ fn assert_alike(one: &serde_json::Value, other: &serde_json::Value, what: &str) 
                 map.keys().cloned().collect::<std::collections::BTreeSet<String>>()
             };
             assert_eq!(keys(ones), keys(others), "{what}");
-            // The engine is a word of the command line.
+            // The engine is part of the command line.
             ones.iter().filter(|(key, _)| *key != "command").for_each(|(key, value)| {
                 assert_alike(value, &others[key], &format!("{what}.{key}"));
             });
@@ -167,7 +167,7 @@ fn assert_alike(one: &serde_json::Value, other: &serde_json::Value, what: &str) 
     }
 }
 
-/// What every engine is asked.
+/// The commands for every engine.
 pub(crate) const STUDIES: [&[&str]; 21] = [
     &["classify"],
     &["classify", "--by", "task", "--classes", "terminal"],

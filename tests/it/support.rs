@@ -1,4 +1,4 @@
-//! What the tests share: runs of the program, small traces, and ways to compare lakes.
+//! Shared by the tests: runs of the program, small traces, and comparisons of lakes.
 //!
 //! In: text. Out: files below a temporary folder, and runs whose output does not depend on the
 //! machine: the folder is the working directory, so that no path in it is absolute, and times
@@ -20,7 +20,7 @@ use jobfate::lake::Lake;
 use jobfate::schema::{ROW_ID, Table};
 use tempfile::TempDir;
 
-/// What a run of the program gave.
+/// The result of a run of the program.
 pub(crate) struct Run {
     pub code: Option<i32>,
     pub stdout: Vec<u8>,
@@ -28,7 +28,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Exit code, stdout and stderr as one text without what changes from run to run.
+    /// Exit code, stdout and stderr as one text, without the parts that differ between runs.
     pub(crate) fn text(&self) -> String {
         let code = self.code.map_or("killed".to_owned(), |code| code.to_string());
         let stdout = String::from_utf8_lossy(&self.stdout);
@@ -43,7 +43,7 @@ impl Run {
         serde_json::from_slice(&self.stdout).unwrap()
     }
 
-    /// Passes the run on if it went well.
+    /// Returns the run if it succeeded.
     #[track_caller]
     pub(crate) fn ok(self) -> Self {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
@@ -80,9 +80,9 @@ pub(crate) fn commands() -> Vec<String> {
 /// An option of a command, as its long help shows it.
 #[derive(Debug)]
 pub(crate) struct Opt {
-    /// Its name, without dashes.
+    /// The name, without dashes.
     pub name: String,
-    /// The name of its value; none of a switch.
+    /// The value name; none for a switch.
     pub value: Option<String>,
     /// Whether the values are listed one by one.
     pub is_word: bool,
@@ -108,7 +108,7 @@ pub(crate) fn options(command: &str) -> Vec<Opt> {
     options
 }
 
-/// A folder that is gone when the test is over.
+/// A folder that is removed at the end of the test.
 pub(crate) struct Place(TempDir);
 
 impl Place {
@@ -120,7 +120,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// A process of the program, to be started in this folder.
+    /// A process of the program that starts in this folder.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jobfate"));
         command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
@@ -156,7 +156,7 @@ impl Place {
         self.run(&[&["ingest", "trace", "--lake", "lake"], more].concat())
     }
 
-    /// Writes a file below `trace/`, whatever it is.
+    /// Writes a file with any content below `trace/`.
     pub(crate) fn raw(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path("trace").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -184,7 +184,7 @@ impl Place {
         Lake::open(self.path("lake")).unwrap()
     }
 
-    /// The rejects of a part as they lie in the lake; an empty text where there are none.
+    /// The rejects of a part as stored in the lake; an empty text if there are none.
     pub(crate) fn rejects(&self, table: &str, part: u32) -> String {
         let path = self.path("lake").join(format!("rejects/{table}/part-{part:05}.csv"));
         fs::read_to_string(path).unwrap_or_default()
@@ -243,12 +243,12 @@ pub(crate) fn check_golden(name: &str, found: &str) {
     assert_eq!(expected, found, "{}", path.display());
 }
 
-/// The lines of a text, then nothing for ever, so that two texts can be walked side by side.
+/// The lines of a text, then `None` without end, so that two texts can be read in parallel.
 fn padded(text: &str) -> impl Iterator<Item = Option<&str>> {
     text.lines().map(Some).chain(std::iter::repeat(None))
 }
 
-/// Names that stand in a golden folder and are not among `known`.
+/// Names in a golden folder that are not among `known`.
 pub(crate) fn orphans(folder: &str, known: &[String]) -> Vec<String> {
     fs::read_dir(golden(folder))
         .unwrap()
@@ -257,8 +257,8 @@ pub(crate) fn orphans(folder: &str, known: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Says loudly that a test cannot run here, past the capture of output, which hides what tests
-/// that pass print; and adds it to the list of skipped tests that `.ci/tests` counts.
+/// Reports that a test cannot run here, bypassing the output capture that hides the output of
+/// passing tests, and adds it to the list of skipped tests that `.ci/tests` counts.
 pub(crate) fn skipped(why: &str) {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("a thread of a test");
@@ -269,13 +269,13 @@ pub(crate) fn skipped(why: &str) {
         .append(true)
         .open(folder.join("skipped-tests.txt"))
         .unwrap();
-    // In one write: tests run side by side.
+    // In one write, because tests run in parallel.
     let why = why.replace('\n', " ");
     list.write_all(format!("{name}\t{why}\n").as_bytes()).unwrap();
     writeln!(std::io::stderr(), "SKIPPED: {name}: {why}").unwrap();
 }
 
-/// Every file below a folder with its bytes, but for locks, by path.
+/// Every file below a folder except locks, with its bytes, by path.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     add_files(folder, folder, &mut files);
@@ -305,8 +305,8 @@ pub(crate) fn assert_same_files(one: &Path, other: &Path) {
     assert!(differing.is_empty(), "these differ: {differing:?}");
 }
 
-/// A fingerprint of every row, by table and bucket, sorted by row id: what a lake holds, however
-/// it is cut into files.
+/// A fingerprint of every row, by table and bucket, sorted by row id: the content of a lake,
+/// regardless of its files.
 pub(crate) fn contents(lake: &Lake) -> BTreeMap<(Table, u32), Vec<(i64, u64)>> {
     let mut all = BTreeMap::new();
     for table in Table::ALL.into_iter().filter(|&table| lake.has(table)) {
@@ -363,7 +363,7 @@ fn feed(column: &ArrayRef, hashers: &mut [DefaultHasher]) {
 /// A line of `job_events` that gives a row.
 pub(crate) const LINE: &str = "600,,7,0,u,1,n,l\n";
 
-/// Ingests once more after a repair, and compares with a lake that never saw the fault.
+/// Ingests again after a repair, and compares with a lake without the fault.
 #[track_caller]
 pub(crate) fn assert_repaired(place: &Place, more: &[&str]) {
     place.ingest(more).ok();
@@ -389,7 +389,7 @@ pub(crate) fn texts<'a>(batch: &'a arrow::record_batch::RecordBatch, name: &str)
     (0..column.len()).map(|row| column.value(row)).collect()
 }
 
-/// The data of the real trace, if they lie beside the repository.
+/// The data of the real trace, if it exists next to the repository.
 pub(crate) fn real_trace() -> Option<PathBuf> {
     let path = repository().join("../shared/data/clusterdata-2011-2");
     path.is_dir().then_some(path)

@@ -1,7 +1,7 @@
-//! Lakes that were changed and sealed anew, so that every checksum is right: each column of each
-//! table is dropped, of another type, empty, or full of values that no ingest stores. Every command
-//! answers or ends with 3 and the name of the file and the column; none panics. `verify` finds what
-//! no type and no range shows: rows that are there twice, or in another bucket.
+//! Lakes that were changed and then got new checksums, so that every checksum is right: each column
+//! of each table is dropped, of another type, empty, or full of values that no ingest stores. Every
+//! command answers, or exits with 3 and names the file and the column; none panics. `verify` also
+//! finds changes within types and ranges: duplicate rows, or rows in another bucket.
 
 use std::fmt::Write;
 use std::fs;
@@ -47,7 +47,7 @@ const COMMANDS: [&[&str]; 16] = [
     &["query", "q10"],
 ];
 
-/// What becomes of a column.
+/// The change of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Dropped,
@@ -59,7 +59,7 @@ enum Change {
 const CHANGES: [Change; 4] =
     [Change::Dropped, Change::OfAnotherType, Change::Null, Change::OutOfRange];
 
-/// Mutations of all tables, and the answers and refusals that they must at least give.
+/// Mutations of all tables, and the least numbers of answers and refusals.
 pub(crate) const SOURCES: [&str; 3] = ["trace", "small.swf", "small-trace.json"];
 
 /// A lake of the golden trace or of a small log.
@@ -77,7 +77,7 @@ fn lake_of(name: &str) -> Place {
     place
 }
 
-/// Writes the manifest of a lake anew, with the sizes and checksums that its files have now.
+/// Writes the manifest of a lake with the present sizes and checksums of its files.
 fn seal(lake: &Path, edit: impl FnOnce(&mut Value)) {
     let path = lake.join("manifest.json");
     let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -117,7 +117,7 @@ fn read(lake: &Lake, file: &FileEntry) -> Pieces {
     pieces
 }
 
-/// A file of the lake with other rows.
+/// Writes a file of the lake with other rows.
 fn file_of(pieces: &Pieces) -> (Vec<u8>, Stretches) {
     let mut joiner = Joiner::new(Vec::new()).unwrap();
     for (bucket, batch) in pieces {
@@ -130,7 +130,8 @@ fn file_of(pieces: &Pieces) -> (Vec<u8>, Stretches) {
     joiner.finish().unwrap()
 }
 
-/// Writes a file of a lake anew, and what the manifest, which is not sealed then, says of it.
+/// Writes a file of a lake again, with its entry in the manifest; the manifest does not get a new
+/// checksum.
 fn write(lake: &Path, path: &str, pieces: &Pieces) {
     let (bytes, stretches) = file_of(pieces);
     fs::write(lake.join(path), bytes).unwrap();
@@ -197,9 +198,9 @@ fn changed(batch: &RecordBatch, column: &str, change: Change) -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
 }
 
-/// Changes a column in every file of a table, asks `verify` and a quarter of the other commands,
-/// each quarter for another change, and returns how many refused. What a refusal says names a file
-/// of the table and the column.
+/// Changes a column in every file of a table, runs `verify` and a quarter of the other commands,
+/// each quarter for another change, and returns how many refused. The message of a refusal names a
+/// file of the table and the column.
 fn ask(original: &Path, table: Table, column: &str, change: Change) -> usize {
     let place = Place::new();
     copy_folder(original, &place.path("lake"));
@@ -224,8 +225,8 @@ fn ask(original: &Path, table: Table, column: &str, change: Change) -> usize {
                 assert!(run.stderr.contains(&format!("lake/{table}/")), "{what}: {}", run.stderr);
                 refused += 1;
             }
-            // A command that does not read the column, values that are odd and legal, or a study
-            // that has nothing to say of them.
+            // The command does not read the column, the values are unusual but valid, or the study
+            // does not use them.
             Some(0..=3) => {}
             code => panic!("{what} ended with {code:?}: {}", run.stderr),
         }
@@ -285,7 +286,7 @@ fn a_changed_column_of_a_log_is_answered_or_refused() {
     mutate("small-trace.json");
 }
 
-/// Edits a manifest, seals it, and returns what `verify` and `classify` say.
+/// Edits a manifest, updates its checksum, and returns the messages of `verify` and `classify`.
 fn edited(edit: impl FnOnce(&mut Value)) -> [(Option<i32>, String); 2] {
     let place = lake_of("trace");
     seal(&place.path("lake"), edit);
@@ -298,7 +299,7 @@ fn edited(edit: impl FnOnce(&mut Value)) -> [(Option<i32>, String); 2] {
 /// A change of a manifest.
 type Edit = Box<dyn FnOnce(&mut Value)>;
 
-/// Changes where the rows of each bucket are said to lie in the first file of `job_events`.
+/// Changes the recorded places of the rows of each bucket in the first file of `job_events`.
 fn edit_stretches(manifest: &mut Value, edit: impl FnOnce(&mut [Stretch])) {
     let text = &mut manifest["tables"]["job_events"]["files"][0]["stretches"];
     let mut all = Stretches::try_from(text.as_str().unwrap().to_owned()).unwrap();
@@ -370,7 +371,8 @@ fn a_manifest_that_counts_a_file_twice_is_refused_by_every_command() {
     }
 }
 
-/// The end of the window follows from the times of parts: it is in every number of what is open.
+/// The end of the window follows from the times of parts, and affects every number about open
+/// tasks.
 #[test]
 fn times_and_counts_of_parts_that_the_files_contradict_are_found() {
     fn part<'a>(manifest: &'a mut Value, table: &str) -> &'a mut Value {
@@ -393,7 +395,7 @@ fn times_and_counts_of_parts_that_the_files_contradict_are_found() {
             assert!(stderr.contains("time"), "{what}");
         }
     }
-    // Whoever reads rows finds those outside, too.
+    // Commands that read rows also find rows outside of the window.
     let [_, (code, stderr)] = edited(|manifest| {
         for part in manifest["tables"]["job_events"]["parts"].as_array_mut().unwrap() {
             part["max_time_us"] = part["min_time_us"].clone();
@@ -465,12 +467,12 @@ fn rows_that_are_there_twice_or_elsewhere_are_found_by_verify() {
     *columns.last_mut().unwrap() = sevens;
     let elsewhere = RecordBatch::try_new(first.schema(), columns).unwrap();
     check(&with(elsewhere), "column `bucket` holds 7, not bucket 0");
-    // In the order of time in each stretch, and not in the file.
+    // Ordered by time in each stretch, but not in the file.
     let split = [(0, first.slice(last, 1)), (0, first.slice(0, last)), pieces[1].clone()];
     check(&split.to_vec(), "not in the order of time");
 }
 
-/// What other programs read must be what this one reads.
+/// Other programs must read the same rows as this one.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_footer_that_leaves_out_a_bucket_is_found() {

@@ -1,4 +1,5 @@
-//! Leftovers in the sources, their length, and dependencies of tests that change those of the program.
+//! Leftovers in the sources, lengths of files, and dependencies of tests that change those of the
+//! program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +9,7 @@ use super::layering::sources;
 use super::support::repository;
 use super::{analysis, concurrent, corrupt, faults, properties, publish, whole};
 
-/// What must not stand in a source outside its tests.
+/// Texts that a source must not contain outside its tests.
 const LEFTOVERS: [&str; 8] =
     ["todo!", "unimplemented!", "dbg!(", "#[allow(", "#![allow(", ".unwrap()", "TODO", "FIXME"];
 
@@ -46,7 +47,8 @@ fn the_check_sees_leftovers() {
 /// Most lines of a source, with its comments and blank lines and without its tests.
 const LINES_MAX: usize = 500;
 
-/// Sources with more lines, and how many; tests do not count, in the same file or in their own.
+/// Sources with more lines, and their limits; tests do not count, in the same file or in separate
+/// files.
 fn long(sources: &[(Vec<String>, &str)]) -> Vec<(String, usize)> {
     let own = |(module, source): &(Vec<String>, &str)| -> Vec<Vec<String>> {
         let declared = source.split("#[cfg(test)]\nmod ").skip(1);
@@ -75,7 +77,7 @@ fn long(sources: &[(Vec<String>, &str)]) -> Vec<(String, usize)> {
     counted.filter(|(_, count)| LINES_MAX < *count).collect()
 }
 
-/// A file that grows longer is split along its ideas. `clippy.toml` bounds functions.
+/// A longer file must be split by topic. `clippy.toml` limits functions.
 #[test]
 fn no_source_is_long() {
     let all = sources();
@@ -178,7 +180,7 @@ fn the_check_counts_lines_of_code() {
     assert_eq!(sources_of_traces(&all), expected);
 }
 
-/// Promise: the command line stays thin, and the first page short.
+/// Promise: the command-line layer stays small, and the README short.
 #[test]
 fn the_command_line_and_the_first_page_stay_short() {
     let all = sources();
@@ -189,7 +191,48 @@ fn the_command_line_and_the_first_page_stay_short() {
     assert!(page.lines().count() <= 200, "README.md has {} lines", page.lines().count());
 }
 
-/// A room with files is one folder: `foo/mod.rs`, and no `foo.rs` in the folder above.
+/// Look-ups of a part of JSON by its name in a source, outside its tests.
+fn lookups(source: &str) -> usize {
+    let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let of_line = |line: &str| {
+        let indexed = line.match_indices("[\"").filter(|(at, _)| {
+            let before = line[..*at].chars().next_back();
+            before.is_some_and(|last| last.is_alphanumeric() || "_)]".contains(last))
+        });
+        // Forms of pages and maps have `get` too.
+        let gets = if line.contains("Value::") { line.matches(".get(\"").count() } else { 0 };
+        indexed.count() + gets + line.matches(".pointer(\"").count()
+    };
+    lines.map(of_line).sum()
+}
+
+/// Promise: what a result holds is read as the type that wrote it. Of the two that are left one
+/// compares settings, whatever these hold, and one writes the description of the interface.
+#[test]
+fn answers_are_read_by_their_types() {
+    for (room, most) in [("answers", 0), ("report", 0), ("results", 1), ("serve", 1)] {
+        let all = sources();
+        let own = all.iter().filter(|(_, module, _)| module[0] == room);
+        let own = own.filter(|(_, module, _)| module.last().is_none_or(|name| name != "tests"));
+        let found: Vec<(String, usize)> = own
+            .map(|(path, _, source)| (path.display().to_string(), lookups(source)))
+            .filter(|(_, count)| 0 < *count)
+            .collect();
+        let count: usize = found.iter().map(|(_, count)| count).sum();
+        assert!(count <= most, "{room} has {count} look-ups by name: {found:?}");
+    }
+}
+
+#[test]
+fn the_check_sees_lookups() {
+    assert_eq!(lookups("a[\"b\"];\nc(d)[\"e\"][\"f\"];\n// g[\"h\"]\n"), 3);
+    assert_eq!(lookups("json.get(\"a\").and_then(Value::as_str); json.pointer(\"/a\")"), 2);
+    assert_eq!(lookups("form.get(\"a\")"), 0);
+    assert_eq!(lookups("[\"a\"].len(); f([\"b\"]);\n#[cfg(test)]\nmod tests {\na[\"b\"]"), 0);
+}
+
+/// A module with files is one folder: `foo/mod.rs`, without a `foo.rs` in the folder above.
 #[test]
 fn a_folder_has_its_module_inside() {
     let all = sources();
@@ -226,7 +269,8 @@ fn features(edges: &str, more: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     crates
 }
 
-/// Promise: a program that uses the library alone compiles nothing that only a command line needs.
+/// Promise: a program that uses only the library compiles no dependency that only the command line
+/// needs.
 #[test]
 fn the_library_alone_needs_no_command_line() {
     let of_cli = ["clap", "clap_complete", "clap_mangen", "ctrlc", "indicatif", "mimalloc", "nix"];
@@ -244,7 +288,7 @@ fn the_library_alone_needs_no_command_line() {
     assert!(alone.contains("parquet") && !alone.contains("polars"));
 }
 
-/// Otherwise `cargo test` would compile Polars a second time, half an hour of it.
+/// Otherwise `cargo test` would compile Polars a second time, which takes half an hour.
 #[test]
 fn dependencies_of_tests_change_no_other() {
     let (program, with_tests) = (features("normal,build", &[]), features("normal,build,dev", &[]));
@@ -276,12 +320,12 @@ fn skipped_tests_count_as_skipped() {
         String::from_utf8(run.stdout).unwrap()
     };
     assert_eq!(count(), "634 passed, 2 failed, 1 skipped\n");
-    // One test may say why twice.
+    // One test may give its reason twice.
     fs::write(&list, "a::b\tno data\na::b\tno Python\na::c\tno Java\n").unwrap();
     assert_eq!(count(), "632 passed, 2 failed, 3 skipped\n");
 }
 
-/// A snapshot that nobody accepted must not lie about.
+/// No snapshot may wait for acceptance.
 #[test]
 fn no_snapshot_waits() {
     let waiting: Vec<String> = fs::read_dir(repository().join("tests/it"))

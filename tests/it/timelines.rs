@@ -56,7 +56,7 @@ fn write(place: &Place, trace: &str) {
     place.part("task_usage", 0, usage);
 }
 
-/// What is not nothing, as `outcome=value`.
+/// The values that are not 0, as `outcome=value`.
 fn shown(values: &impl serde::Serialize) -> String {
     let Value::Object(values) = serde_json::to_value(values).unwrap() else { panic!("by outcome") };
     let some: Vec<String> = values
@@ -336,7 +336,7 @@ fn classes_and_priorities_of_any_size_are_the_last_seen() {
     };
     assert_eq!(last("q01", 1, 0), ["-2147483648", "-1"]);
     assert_eq!(last("q02", 2, 4), ["-3 2147483647", "16 -1025"]);
-    // The native twin keeps them as they are.
+    // The native rows keep them unchanged.
     let args =
         ["describe", "--what", "events-per-task", "--group-by", "priority", "--format", "json"];
     let rows = place.run(&args).ok().json();

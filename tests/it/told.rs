@@ -1,5 +1,5 @@
-//! What a trace is told to be, what a refused one leaves behind, and what is warned of though it
-//! could be read.
+//! The named or recognised source of a trace, the effects of a refused ingest, and warnings about
+//! readable traces.
 
 use std::fs;
 
@@ -12,9 +12,9 @@ fn job(number: u32, submit: u32, user: u32) -> String {
     format!("{number} {submit} 1 60 2 -1 -1 2 100 -1 1 {user} 1 -1 0 -1 -1 -1")
 }
 
-// A refused ingest leaves nothing
+// A refused ingest leaves no files
 
-/// Traces that are refused, each for a reason of its own.
+/// Traces that are refused, each for a different reason.
 fn refused_traces(place: &Place) -> [(&'static str, &'static [&'static str]); 5] {
     let write = |name: &str, bytes: &[u8]| fs::write(place.path(name), bytes).unwrap();
     write("notes.txt", b"some notes\n");
@@ -47,8 +47,8 @@ fn a_refused_ingest_leaves_no_folder() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever was refused before, in whatever order and whoever made the folder: the next trace
-    /// goes in, and the lake is that of a folder that was never there.
+    /// After any refused traces, in any order, and for an existing or a new folder: the next trace
+    /// is ingested, and the lake is that of a new folder.
     #[test]
     #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn what_was_refused_binds_no_other_trace(
@@ -94,7 +94,7 @@ fn a_lake_that_holds_parts_keeps_them_when_an_ingest_is_refused() {
     }
 }
 
-// What is told from content
+// Recognition from content
 
 /// A log of numbers with more fields than the format has.
 fn wide_log() -> impl Strategy<Value = (Vec<Vec<i32>>, usize, bool, bool)> {
@@ -129,7 +129,7 @@ proptest! {
             };
             format!("{header}{}\n", jobs.iter().map(line).collect::<Vec<String>>().join("\n"))
         };
-        // Content tells gzip, too.
+        // Gzip is also recognised from content.
         let packed = |text: String| if is_gzip { gzip(text.as_bytes()) } else { text.into_bytes() };
         fs::write(place.path("plain.log"), text(0)).unwrap();
         fs::write(place.path("wide.log"), packed(text(more))).unwrap();
@@ -175,7 +175,7 @@ fn what_cannot_be_told_says_what_was_seen() {
     );
 }
 
-// What is warned of
+// Warnings
 
 #[test]
 fn the_same_file_as_two_parts_is_warned_of() {
@@ -218,7 +218,7 @@ fn rows_that_look_wrong_are_warned_of() {
     assert_eq!(warnings, "[]");
 }
 
-// What a command line asks for
+// Requests of the command line
 
 #[test]
 fn an_option_out_of_range_is_named_as_it_was_given() {

@@ -1,4 +1,5 @@
-//! The traps of each kind of log, one a row: what stands in the log, and what is read or said of it.
+//! The traps of each kind of log, one per row: the text of the log, and the events or messages that
+//! follow.
 //!
 //! ```text
 //!  a log with the trap in it ──► ingest ──► events, cells, rejects, counted remarks, or a refusal
@@ -15,12 +16,12 @@ use jobfate::schema::{ROW_ID, Table};
 
 use super::support::Place;
 
-/// A trap: what it is, the files, what is given to `ingest`, the events, and what is said or held.
+/// A trap: its name, the files, the arguments of `ingest`, the events, and the messages or rows.
 struct Trap {
     what: &'static str,
     files: &'static [(&'static str, &'static str)],
     args: &'static [&'static str],
-    /// `None` where it is refused.
+    /// `None` if the ingest is refused.
     events: Option<&'static str>,
     says: &'static [&'static str],
 }
@@ -113,7 +114,7 @@ const fn trap(
     Trap { what, files, args: &[], events: Some(events), says }
 }
 
-/// The same where nothing is read.
+/// The same if nothing is read.
 const fn refused(
     what: &'static str,
     files: &'static [(&'static str, &'static str)],
@@ -595,7 +596,8 @@ fn mapped() {
     ]);
 }
 
-/// Every state of Slurm, for maps of logs that have its states; what each ends an attempt with.
+/// Every state of Slurm, for maps of logs with these states, and the event with which it ends an
+/// attempt.
 const SLURM_STATES: [(&str, &str); 14] = [
     ("COMPLETED", " 4@30"),
     ("FAILED", " 3@30"),

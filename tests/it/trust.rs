@@ -1,4 +1,4 @@
-//! How far a sweep can be trusted: intervals of every rule, and choices scored on the future.
+//! How far a sweep can be trusted: intervals of every rule, and choices tested on later jobs.
 
 use std::fs;
 
@@ -16,7 +16,8 @@ fn synthetic() -> Place {
     place
 }
 
-/// The sweeps of an answer: the first rule stands in the contract's place, the others beside it.
+/// The sweeps of an answer: the first rule is at the top level of the JSON, the others in a list
+/// next to it.
 fn sweeps(answer: &Value) -> Vec<(&str, &Vec<Value>)> {
     let first = (answer["rule"].as_str().unwrap(), answer["rows"].as_array().unwrap());
     let others = answer["rules"].as_array().unwrap().iter();
@@ -63,7 +64,7 @@ fn every_rule_has_its_rows_and_intervals() {
             };
             let (low, high) = low_high("harmed_jobs");
             let harmed = row["harmed_jobs"].as_f64().unwrap();
-            // Where a few jobs are harmed the interval lies around their number.
+            // If a few jobs are harmed, the interval contains their number.
             assert!(low <= harmed && harmed <= high, "{rule}: {low} {harmed} {high}");
             let (low, high) = low_high("net_share");
             assert!(low <= high);
@@ -146,7 +147,7 @@ fn the_choice_among_all_rules_is_the_best_of_the_past() {
     assert!(csv.lines().next().unwrap().contains(",test_gain_low,test_gain_high,"), "{csv}");
 }
 
-/// Sums of many values are the same to the last digit, however the work is spread.
+/// Sums of many values have the same digits for any distribution of the work.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn one_two_and_eight_threads_print_the_same() {

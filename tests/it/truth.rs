@@ -1,8 +1,8 @@
-//! Synthetic traces: the analysis must find exactly what was planted, clean and dirty.
+//! Clean and dirty synthetic traces: the analysis must find exactly the ground truth.
 //!
-//! The truth is kept by the bookkeeping of `synth`, which calls nothing of the analysis. Compared
-//! is what both define alike; `synth` counts ties in groups and the census in pairs, so ties are
-//! not.
+//! `synth` records the ground truth without code of the analysis. The test compares the numbers
+//! that both define in the same way; ties are not compared, because `synth` counts them in groups
+//! and the census in pairs.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ fn check_rows(lake: &Lake, truth: &Truth) {
     assert_eq!(rejects.is_empty(), truth.config.dirty == Dirty::Clean);
 }
 
-/// What v2.1 has no room for is counted, and no line is lost.
+/// Data that v2.1 cannot hold is counted, and no line is lost.
 fn check_left_out(lake: &Lake, truth: &Truth) {
     assert_eq!(truth.left_out.is_empty(), truth.config.form == Form::Google2011);
     for (table, planted) in &truth.left_out {
@@ -99,7 +99,7 @@ fn check_left_out(lake: &Lake, truth: &Truth) {
     }
 }
 
-/// Without what is 0 on either side: one lists every outcome, the other those that occur.
+/// Without zeros on either side: one lists every outcome, the other only those that occur.
 fn occurring(counts: &Counts) -> Counts {
     counts
         .iter()
@@ -186,7 +186,8 @@ fn check_census(lake: &Lake, truth: &Truth) {
         let found: Counts = census.tables[&table]
             .iter()
             .filter_map(|(what, &count)| Some((what.strip_prefix("illegal: ")?.to_owned(), count)))
-            // The census also minds an update of what does not run or wait; the truth does not.
+            // The census also counts updates of tasks that neither run nor wait; the truth does
+            // not.
             .filter(|(what, _)| !what.starts_with("UPDATE_"))
             .collect();
         assert_eq!(found, *illegal, "{table}, seed {}", truth.config.seed);
@@ -195,7 +196,7 @@ fn check_census(lake: &Lake, truth: &Truth) {
         let planted = quality.duplicate_rows.get(table.name()).copied().unwrap_or(0);
         assert_eq!(count(table, "exact duplicates"), planted, "{table}: duplicates");
     }
-    // The census names them table by table, the truth together.
+    // The census counts them by table, the truth in total.
     let (of_tasks, of_usage) =
         (count(tasks, "machines never announced"), count(usage, "machines never announced"));
     let planted = quality.machines_never_announced.machines;
@@ -428,7 +429,7 @@ fn check_describe(place: &Place, truth: &Truth) {
     }
 }
 
-/// The truth must be about something: a trace without oddities would let every check pass.
+/// The truth must not be empty: a trace without oddities would pass every check.
 #[test]
 fn the_planted_traces_have_what_is_compared() {
     let config = SynthConfig { dirty: Dirty::Dirty, ..configs()[4].clone() };

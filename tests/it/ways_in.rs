@@ -1,5 +1,5 @@
-//! What every way in promises, source by source: the same lake whatever the threads, the steps and
-//! the packing; damage of gzip that is an error or changes nothing; kills that only cost time.
+//! The promises of every source: the same lake for any threads, steps and compression; damage to
+//! gzip is an error or changes nothing; kills only cost time.
 //!
 //! ```text
 //!  a log of N jobs, drawn ──► ingest ──► lake
@@ -8,7 +8,7 @@
 //!                    kill -9, once more                         ──► the same lake
 //! ```
 //!
-//! A new source is a line of `WAYS`.
+//! A new source needs a line in `WAYS`.
 
 use std::fmt::Write;
 use std::fs;
@@ -24,7 +24,7 @@ use rand_chacha::ChaCha8Rng;
 use super::joined;
 use super::support::{Place, assert_same_files, contents, golden, gzip, now};
 
-/// A way in: its source, how a log of so many jobs is made, and what is said besides.
+/// A way in: its source, how a log with a number of jobs is made, and further arguments.
 struct Way {
     source: Source,
     make: fn(&Place, u32),
@@ -53,21 +53,21 @@ const WAYS: [Way; 10] = [
     Way { args: &["--map", "map.toml"], ..way(Source::Mapped, mapped) },
 ];
 
-/// Flipped bits of each log, and places at which it is cut.
+/// Number of flipped bits of each log, and of places at which it is cut.
 const DAMAGES: usize = if cfg!(debug_assertions) { 10 } else { 100 };
 
-/// Kills of each ingest, and jobs of its log.
+/// Number of kills of each ingest, and of jobs in its log.
 const KILLS: u32 = if cfg!(debug_assertions) { 4 } else { 25 };
 const MANY: u32 = if cfg!(debug_assertions) { 3_000 } else { 40_000 };
 
-/// A small log that is kept.
+/// A small stored log.
 fn small(place: &Place, names: &[&str]) {
     for name in names {
         place.raw(name, fs::read(golden("logs").join(name)).unwrap());
     }
 }
 
-/// A number that looks drawn, below a bound.
+/// A pseudo-random number below a bound.
 fn drawn(id: u32, which: u32, below: u32) -> u32 {
     let mixed = (id ^ which.wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B);
     (mixed ^ (mixed >> 15)).wrapping_mul(0xC2B2_AE35) % below
@@ -232,7 +232,7 @@ fn mapped(place: &Place, count: u32) {
     place.raw("table.csv", table);
 }
 
-/// The words of an ingest: the folder, or the file where a log is one file.
+/// The arguments of an ingest: the folder, or the file if a log is one file.
 fn words(place: &Place, way: &Way, lake: &str, more: &[&str]) -> Vec<String> {
     let files: Vec<_> = fs::read_dir(place.path("trace")).unwrap().collect();
     let trace = match files.as_slice() {
@@ -255,7 +255,7 @@ fn rows_of(
     contents(&Lake::open(path).unwrap())
 }
 
-/// Packs every file of the log.
+/// Compresses every file of the log.
 fn zip(place: &Place) {
     for file in fs::read_dir(place.path("trace")).unwrap() {
         let path = file.unwrap().path();
@@ -266,8 +266,8 @@ fn zip(place: &Place) {
     }
 }
 
-/// Promise: threads and tables one after the other leave the same files, files one after the other
-/// and gzip the same rows.
+/// Promise: any number of threads, and tables ingested one after the other, give the same files;
+/// files ingested one after the other, and gzip, give the same rows.
 #[test]
 fn threads_steps_and_packing_do_not_show() {
     for way in &WAYS {
@@ -296,8 +296,8 @@ fn threads_steps_and_packing_do_not_show() {
     }
 }
 
-/// Promise: a flipped bit in a packed log is an error that names the file, or no row differs; a cut
-/// is an error.
+/// Promise: a flipped bit in a compressed log is an error that names the file, or no row differs; a
+/// truncation is an error.
 #[test]
 fn damage_of_gzip_is_an_error_or_changes_no_row() {
     for way in &WAYS {
@@ -340,8 +340,8 @@ fn damage_of_gzip_is_an_error_or_changes_no_row() {
     }
 }
 
-/// Promise: an ingest that is killed at any instant leaves nothing that is not whole, and the same
-/// command run again leaves the bytes of an undisturbed run.
+/// Promise: an ingest that is killed at any instant leaves only complete files, and a second run of
+/// the command gives the bytes of an undisturbed run.
 #[test]
 fn an_ingest_of_any_source_that_is_killed_goes_on() {
     let mut interrupted = 0;

@@ -1,7 +1,7 @@
-//! Mutated exports of the Google trace of 2019 and logs in the grid workload format, and drawn traces
-//! of every form at the edges of what fields can hold, through whole commands. Whatever the bytes
-//! are, a command answers (0, or 1 for a check that fails), or says that the question (2), the data
-//! (3) or the machine (4) are at fault.
+//! Runs whole commands on mutated exports of the Google trace of 2019 and logs in the grid workload
+//! format, and on random traces of every format with extreme values. For any bytes, a command
+//! answers (0, or 1 for a check that fails), or reports a fault of the command line (2), the data
+//! (3) or the machine (4).
 
 use std::fs;
 use std::io::Read;
@@ -18,7 +18,7 @@ use super::support::{Place, copy_folder, golden};
 /// Mutated inputs of each form.
 pub(crate) const MUTATED: usize = 24;
 
-/// What is asked of a lake that came about.
+/// The commands on a lake that was made.
 const COMMANDS: [&[&str]; 7] = [
     &["verify"],
     &["classify", "--by", "job"],
@@ -95,7 +95,7 @@ fn mutate_line(line: &str, separator: char, values: &[&str], draws: &mut ChaCha8
     fields.join(&separator.to_string())
 }
 
-/// A text with some lines changed, doubled, gone or moved.
+/// A text with some lines changed, duplicated, removed or moved.
 fn mutated(text: &str, separator: char, values: &[&str], draws: &mut ChaCha8Rng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     // Few changes or very many.
@@ -117,7 +117,7 @@ fn mutated(text: &str, separator: char, values: &[&str], draws: &mut ChaCha8Rng)
     lines.join("\n") + "\n"
 }
 
-/// Ingests what lies at `trace` and asks everything; returns whether a lake came about.
+/// Ingests the file or folder `trace` and runs all commands; returns whether a lake was made.
 fn ask(place: &Place, trace: &str, what: &str) -> bool {
     let ingest = ["ingest", trace, "--lake", "lake", "--max-rejects", "100%", "--buckets", "2"];
     let run = place.run(&ingest);
@@ -233,7 +233,7 @@ const QUESTIONS: [&str; 22] = [
     "predict",
 ];
 
-/// The times, numbers and sizes at the edges of what a field can hold.
+/// Extreme times, numbers and sizes of a field.
 const EDGES: [&str; 16] = [
     "9223372036854775807",
     "9223372036854775806",
@@ -253,8 +253,8 @@ const EDGES: [&str; 16] = [
     "",
 ];
 
-/// Inputs that are drawn of each of the five forms: `JOBFATE_WHOLE`, or 40, or 4 where nothing is
-/// optimised.
+/// Number of random inputs of each of the five formats: `JOBFATE_WHOLE`, or 40, or 4 in an
+/// unoptimised build.
 fn drawn_count() -> u64 {
     let few = if cfg!(debug_assertions) { 4 } else { 40 };
     std::env::var("JOBFATE_WHOLE").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
@@ -270,10 +270,10 @@ fn ends_well(place: &Place, words: &str, what: &str) -> super::support::Run {
     run
 }
 
-/// Every share lies between nothing and all; what is not known is null.
+/// Every share is between 0 and 1; unknown shares are null.
 fn check_shares(value: &serde_json::Value, at: &str) {
-    // What was destroyed may be more than what was saved, requests more than capacity (machines are
-    // overcommitted), and use more than requests.
+    // Destroyed CPU may exceed saved CPU, requests may exceed capacity (machines are
+    // overcommitted), and use may exceed requests.
     const RATIOS: [&str; 7] = [
         "net_share",
         "cpu_allocated_share",
@@ -300,7 +300,7 @@ fn check_shares(value: &serde_json::Value, at: &str) {
     }
 }
 
-/// Ingests and asks a few questions; returns whether a lake came about.
+/// Ingests and runs a few commands; returns whether a lake was made.
 fn asked(place: &Place, trace: &str, draws: &mut ChaCha8Rng, what: &str) -> bool {
     let ingest = format!("ingest {trace} --lake lake --max-rejects 100% --buckets 2");
     if ends_well(place, &ingest, what).code != Some(0) {
@@ -320,11 +320,11 @@ fn asked(place: &Place, trace: &str, draws: &mut ChaCha8Rng, what: &str) -> bool
     true
 }
 
-/// A file of a drawn trace, with fields at the edges.
+/// A file of a random trace with extreme fields.
 fn edged(text: &str, separator: char, draws: &mut ChaCha8Rng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let share = [0.01, 0.05, 0.3][draws.random_range(0..3)];
-    // In some inputs one column alone is at its edge, everywhere.
+    // In some inputs only one column has extreme values, in all rows.
     let column = draws.random_bool(0.3).then(|| draws.random_range(0..12_usize));
     for line in &mut lines {
         let is_comment = line.starts_with([';', '#']);
@@ -342,8 +342,8 @@ fn edged(text: &str, separator: char, draws: &mut ChaCha8Rng) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Promise: whatever a trace holds, each command answers with shares that are shares, or refuses
-/// with a sentence (2, 3 or 4), and ends. `JOBFATE_WHOLE=1000` draws 1,000 inputs of each form.
+/// Promise: for any content of a trace, each command ends: it answers with shares between 0 and 1,
+/// or refuses with a sentence (2, 3 or 4). `JOBFATE_WHOLE=1000` draws 1,000 inputs of each format.
 #[test]
 fn drawn_traces_at_the_edges_are_answered_or_refused() {
     let export = export();

@@ -1,4 +1,4 @@
-//! Wrong use exits with 2, says what was wrong and what is allowed, and writes nothing.
+//! Wrong use exits with 2, reports what was wrong and what is allowed, and writes no file.
 
 use insta::assert_snapshot;
 

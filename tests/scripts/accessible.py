@@ -1,8 +1,7 @@
-"""What axe-core, the usual checker of accessible pages, finds wrong with a page in a browser.
+"""Checks a page in a browser with axe-core, the usual checker of accessible pages.
 
-`faults(page)` gives a line per broken rule, none where nothing is wrong; the page has scripting.
-Without the package `axe-playwright-python`, which brings axe-core, it says SKIPPED once and gives
-none.
+`faults(page)` yields a line per broken rule; the page has scripting. Without the package `axe-playwright-python`,
+which contains axe-core, it prints SKIPPED once and yields nothing.
 """
 
 try:
@@ -11,9 +10,9 @@ except ImportError:
     print("SKIPPED: axe-core: this Python cannot import axe_playwright_python")
     AXE_SCRIPT = None
 
-# A page that passes fewer rules was not looked at.
+# If a page passes fewer rules, it was not checked.
 PASSES_MIN = 10
-# Only what is shown leaves the page: all that was looked at is megabytes.
+# Only the reported fields leave the page, because the whole result is megabytes.
 RUN = """async () => {
   const found = await axe.run(document, { preload: false, resultTypes: ["violations"] });
   const lines = found.violations.map(({ id, impact, nodes }) =>

@@ -3,15 +3,15 @@
 # requires-python = ">=3.11"
 # dependencies = ["numpy"]
 # ///
-"""Experiment 5.2 of Asahara and others (2013) in steps of half a second, sharing no code with jobfate.
+"""Simulates experiment 5.2 of Asahara and others (2013) in steps of half a second, without code of jobfate.
 
 Usage: asahara_crosscheck.py JOBFATE [RUNS]   compares with `reproduce asahara`
        asahara_crosscheck.py --readings       what one other reading of the paper makes of it
 
-30 slaves run 1,632 maps and then 370 reduces; at 90 s every slave loses three of its four cores. The
-detector (window W) restarts what it finds slow; Hadoop's copies are left out. Compared are the job's
-time and the number of restarted maps: the ranges of the runs of both programs must meet. The default
-values are those of `jobfate reproduce asahara`; a reading changes one of them.
+30 slaves run 1,632 maps and then 370 reduces; at 90 s every slave loses three of its four cores. The detector (window
+W) restarts the tasks that it finds slow; Hadoop's copies are left out. The script compares the job's time and the
+number of restarted maps: the ranges of the runs of both programs must overlap. The default values are those of
+`jobfate reproduce asahara`; a reading changes one of them.
 """
 
 import csv
@@ -28,7 +28,7 @@ STEP_S, BIN_S, ABNORMAL_BINS, STALL_S, CHANGE_S, LONGEST_S = 0.5, 15.0, 4, 60.0,
 DEFAULT = {"streak": 12, "report_s": 3.0, "job_s": 395.0, "map_share": 0.8, "startup_s": 8.0, "noise": 0.2,
            "map_weight": 0.667, "core_share": 0.685, "container_gb": 8, "ties": "high", "noise_is_of": "attempt",
            "startup_counts": True, "needs_cores": True, "estimates": 5, "law": "normal", "counts_running": True}
-# What the paper leaves open, one change at a time.
+# Assumptions that the paper leaves open, changed one at a time.
 READINGS = [
     {}, {"map_share": 0.7}, {"map_share": 0.85}, {"map_share": 0.9}, {"core_share": 0.65}, {"core_share": 0.72},
     {"core_share": 0.75}, {"core_share": 0.8}, {"startup_s": 3.0}, {"startup_s": 12.0}, {"noise": 0.1}, {"noise": 0.3},
@@ -90,7 +90,7 @@ class Phase:
         return now
 
     def judge(self, now, window_s):
-        """One report of everything; restarts what has been abnormal often enough. How many that is."""
+        """Handles one report of all tasks: restarts those that were abnormal often enough; returns their number."""
         act = np.nonzero(self.task >= 0)[0]
         share = (self.done[act] - self.startup_s) / np.maximum(self.work[act] - self.startup_s, 1e-9)
         progress = np.clip(share, 0, 1) * self.weight
@@ -123,7 +123,7 @@ class Phase:
 
 
 def run(window_s, seed, **reading):
-    """Time of the job, s, and how many maps were restarted."""
+    """Returns the time of the job (s) and the number of restarted maps."""
     a = DEFAULT | reading
     rng = np.random.default_rng(seed)
     now, restarts = 0.0, [0, 0]

@@ -3,9 +3,9 @@
 
 Usage: course_crosscheck.py JOBFATE LAKE RAW
 
-RAW is the folder of the Google trace of 2011 of which LAKE holds the tables. Nothing is shared with
-the program or with queries/: events are put in order and followed one by one, in plain Python.
-naive_answers.py takes the same answers for the golden trace. Exit status 1 where anything differs.
+RAW is the folder of the Google trace of 2011 whose tables are in LAKE. The script shares no code with the program or
+with queries/: it sorts the events and processes them one by one, in plain Python. naive_answers.py uses the same
+answers for the golden trace. Exit status 1 if anything differs.
 """
 
 import csv
@@ -44,7 +44,7 @@ def key(text):
 
 
 def fate(kinds):
-    """What became of it, by its deciding events: an end, `0` pending or `1` running."""
+    """Returns the state by the deciding events: an end, `0` pending or `1` running."""
     deciding = [kind for kind in kinds if kind in "01" + ENDS]
     return deciding[-1] if deciding else None
 
@@ -64,7 +64,7 @@ def six_decimals(value):
 
 
 class Answers:
-    """(question, measure, group) to (part, whole, value)."""
+    """Maps (question, measure, group) to (part, whole, value)."""
 
     def __init__(self):
         self.found = {}
@@ -78,7 +78,7 @@ class Answers:
             self.share(question, measure, group, count, len(groups))
 
     def chances(self, question, measure, pairs):
-        """(group, part, whole) of each, summed up by group and over all."""
+        """Returns (group, part, whole), summed up by group and over all."""
         sums = defaultdict(lambda: [0, 0])
         for group, part, whole in pairs:
             for own in (group, -1.0):
@@ -140,7 +140,7 @@ def of_machines(rows, end, answers):
 
 
 def of_jobs(rows, answers):
-    """Fates, waits and classes of jobs; returns when each ended for good."""
+    """Adds outcomes, waits and classes of jobs; returns when each job finally ended."""
     jobs, lines = defaultdict(list), []
     for line, row in enumerate(rows("job_events")):
         jobs[row[2]].append((at(row[0]), line, row[3], row[5]))

@@ -6,9 +6,8 @@
 
 Usage: crosscheck.py JOBFATE LAKE QUERIES_DIR THRESHOLD,...
 
-Whole numbers and names must be equal, quantities to 1e-9 of their size. Queries for other sources
-are left out; those whose tables the lake does not have are passed over by both. Exits with 1 and
-says what differs.
+Whole numbers and names must be equal, quantities to 1e-9 of their size. Queries for other sources are left out, as
+are queries whose tables the lake lacks. Exits with 1 and prints what differs.
 """
 
 import io
@@ -61,7 +60,7 @@ def main(jobfate, lake, queries, thresholds):
         name, sql = path.stem, path.read_text()
         if not is_for(manifest["source"], sql):
             continue
-        # A table that may be missing is there in the lakes that this is run on.
+        # Optional tables exist in the lakes of this test.
         needs = ", ".join(re.findall(r"^-- (?:Tables|Optional):\s*(.*)$", sql, re.M)).split(", ")
         if not set(needs) <= known:
             print(f"{name}: passed over, for want of {', '.join(sorted(set(needs) - known))}")

@@ -2,15 +2,15 @@
 # /// script
 # dependencies = ["duckdb"]
 # ///
-"""Compares `jobfate detect` with plain Python on the same lake, which DuckDB only reads.
+"""Compares `jobfate detect` with plain Python on the same lake; DuckDB only reads the lake.
 
 Usage: detect_crosscheck.py JOBFATE LAKE [JOBS_REPLAYED]
 
 1. What is walked and judged: groups, tasks, stragglers by four truths, attempts, hours.
 2. Every score of every detector, recounted from detect-flags.parquet.
-3. The flags of spark (version 3), flink, google and cubed, by a replay that visits every heartbeat
-   and sorts anew each time, on JOBS_REPLAYED jobs (default: all), spread over job ids.
-Exits with 1 and says what differs.
+3. The flags of spark (version 3), flink, google, cubed and ytsaurus, by a replay that visits every
+   heartbeat and sorts anew each time, on JOBS_REPLAYED jobs (default: all), spread over job ids.
+Exits with 1 and prints what differs.
 """
 
 import json
@@ -29,9 +29,9 @@ SUBMIT, SCHEDULE, FINISH = 0, 1, 4
 TERMINAL = {2, 3, 4, 5, 6}
 BEAT_US = 10_000_000
 TASKS_MIN = 10
-# Most events looked at in the replay of one job.
+# Most events that the replay of one job checks.
 COST_MAX = 3_000_000
-DETECTORS = ["spark:version=3", "flink", "google", "cubed"]
+DETECTORS = ["spark:version=3", "flink", "google", "cubed", "ytsaurus"]
 
 
 def read(con, lake, table, columns):
@@ -76,7 +76,7 @@ def percentile(ascending, share):
 
 
 def lines_of(lengths):
-    """Beyond what length a task straggles, by truth."""
+    """Returns the length beyond which a task is a straggler, by ground truth."""
     lengths = sorted(lengths)
     median = percentile(lengths, Fraction(1, 2))
     mean = Fraction(sum(lengths), len(lengths))
@@ -84,14 +84,39 @@ def lines_of(lengths):
 
 
 def cost(tasks, attempts):
-    """How many events naive_flags looks at."""
+    """Returns how many events naive_flags checks."""
     runs = [run for rows in attempts.values() for run in rows]
     span = max(run[1] for run in runs) - min(run[0] for run in runs)
     return span // BEAT_US * sum(map(len, tasks.values()))
 
 
+def ytsaurus(now, running, runs, done, copied):
+    """Whom YTsaurus' job splitter copies; progress is the age over the median of the finished, at most 99 %."""
+    twice = done[(len(done) - 1) // 2] + done[len(done) // 2]
+
+    def left(start):
+        age = now - start
+        return (age + 49) // 99 if 200 * age > 99 * twice else -(-twice // 2) - age
+
+    changes = sorted(change for _, start, end, _ in runs for change in ((start, 1), (end, -1)) if change[0] <= now)
+    at_once, most = 0, 0
+    for _, change in changes:
+        at_once += change
+        most = max(most, at_once)
+    known = sorted((left(start), start, task) for task, start, _, _ in running if start < now)
+    if len(running) <= max(10, most * 4 // 5):
+        slow = known
+    else:
+        median = known[len(known) // 2][0] if known else 0
+        slow = [run for run in known[len(known) * 4 // 5:] if 10 * run[0] >= 21 * median and run[0] > 0]
+    worth = [(-rest, start, task) for rest, start, task in slow
+             if rest > 60_000_000 and now - start > 60_000_000 and (task, start) not in copied]
+    room = 10 - sum((task, start) in copied for task, start, _, _ in running)
+    return [(task, start) for _, start, task in sorted(worth)[:max(room, 0)]]
+
+
 def naive_flags(tasks, attempts, first_us):
-    """What each of DETECTORS flags: sets of (task, start, time), by the definition alone."""
+    """Returns the flags of each of DETECTORS: sets of (task, start, time), by the definition alone."""
     runs = [(task, *run) for task, rows in attempts.items() for run in rows if run[0] >= first_us]
     flags = {name: set() for name in DETECTORS}
     copied = {name: set() for name in DETECTORS}
@@ -141,6 +166,10 @@ def naive_flags(tasks, attempts, first_us):
             half = -(-started // 2)
             if started >= 10 and len(done) >= half:
                 flag("cubed", lambda age: age > 3 * done[half - 1], once_per_task=True)
+            if waiting == 0 and done:
+                for task, start in ytsaurus(now, running, runs, done, copied["ytsaurus"]):
+                    copied["ytsaurus"].add((task, start))
+                    flags["ytsaurus"].add((task, start, now))
         now += BEAT_US
     return flags
 
@@ -174,7 +203,7 @@ def main(jobfate, lake, sample):
         flagged[detector].append(row)
 
     manifest = json.loads((lake / "manifest.json").read_text())
-    # What happened before the window of the 2011 trace is recorded at 0.
+    # Events before the window of the 2011 trace are recorded at 0.
     first_us = 1 if manifest["source"] == "google-2011" else 0
     times = [part["max_time_us"] for part in manifest["tables"]["task_events"]["parts"]]
     window_end = max(time for time in times if time is not None)
@@ -196,7 +225,7 @@ def main(jobfate, lake, sample):
         counts["attempts"] += len(seen)
         counts["left_censored"] += sum(map(len, attempts.values())) - len(seen)
         counts["unfinished"] += sum(run[2] is None for run in seen)
-        # A heartbeat sees an attempt from its start up to, but not at, its end; none is at 0.
+        # A heartbeat includes an attempt from its start on, but not at its end; there is no heartbeat at 0.
         counts["task_heartbeats"] += sum(
             -(-end // BEAT_US) - max(-(-start // BEAT_US), 1) for start, end, _ in seen if end > 0)
         running_us += sum(end - start for start, end, _ in seen)

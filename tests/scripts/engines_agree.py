@@ -3,7 +3,7 @@
 # requires-python = ">=3.11"
 # dependencies = ["duckdb", "polars", "pyspark"]
 # ///
-"""Puts every query to three engines over random small traces, and compares every row.
+"""Runs every query on three engines over random small traces, and compares every row.
 
 Usage: engines_agree.py JOBFATE [--seeds 100] [--first 0] [--no-spark] [--keep DIR]
 
@@ -72,7 +72,7 @@ ROUGH = {
     "machine_events": ([0], None, [], [4, 5]),
 }
 AFTER = str(2**64 - 1)
-# In the order of their bytes, which is not that of UTF-16.
+# Sorted by bytes; the order of UTF-16 differs.
 NAMES = ["", "-", "A", "a", "ß", "\uff5e", "\U0001f600"]
 
 WORKERS = 2
@@ -84,7 +84,7 @@ SPARK = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.variable.substitute": "false",
     "spark.ui.enabled": "false",
-    # Settings for small tables, again and again.
+    # Settings for many queries on small tables.
     "spark.default.parallelism": "1",
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
     "spark.driver.memory": "1g",
@@ -100,7 +100,7 @@ SPARK = {
 
 
 class Fault(Exception):
-    """What is wrong, and with which seed."""
+    """A difference, and its seed."""
 
     def __init__(self, seed, text):
         super().__init__(text)
@@ -108,13 +108,13 @@ class Fault(Exception):
 
 
 class Made(NamedTuple):
-    """What the engines are asked about."""
+    """The trace, lake and queries that the engines get."""
 
     seed: int
     folder: Path
     files: dict  # of the lake, by table
     parameters: dict  # SQL of settings, thresholds and tables that the lake lacks
-    queries: dict  # the text of those that the source allows, by name
+    queries: dict  # SQL of the queries that the source allows, by name
 
 
 class Answer(NamedTuple):
@@ -159,7 +159,7 @@ def run(args, folder):
 
 
 def check(jobfate, seed, folder, engines):
-    """Puts every query about one trace to each engine; gives what Polars says."""
+    """Runs every query on one trace with each engine; returns the answers of Polars."""
     made = make(jobfate, seed, folder)
     ours = answers_of_polars(made)
     if list(ours) != list(made.queries):
@@ -216,7 +216,7 @@ def make(jobfate, seed, folder):
     parameters = {"settings": f"SELECT *, '{open_attempts}' AS open_attempts FROM ({settings}) AS ends",
                   "thresholds": values("threshold", [[one] for one in thresholds]),
                   **{table: sql for table, sql in EMPTY.items() if table not in files}}
-    # Queries of what a log has no tables of are not asked.
+    # Queries whose tables a log lacks are not run.
     given, queries = {*files, "settings", "thresholds"}, {}
     for name, sql in QUERIES.items():
         needs = re.findall(r"^-- Tables:\s*(.*)$", sql, re.M)[0].split(", ")
@@ -226,7 +226,7 @@ def make(jobfate, seed, folder):
 
 
 def log_of(draw):
-    """A log in the standard workload format: jobs with holes, a few in parts of a run."""
+    """Writes a log in the standard workload format: jobs with missing values, a few logged in partial runs."""
     lines = ["; MaxProcs: 64"]
     now = 0
     for job in range(1, draw.randint(5, 60)):
@@ -320,7 +320,7 @@ def spark_session():
 
 
 def difference(ours, theirs):
-    """The first that two answers differ in, if any."""
+    """Returns the first difference of two answers, if any."""
     if ours.columns != theirs.columns:
         return f"columns {ours.columns} and {theirs.columns}"
     for number, (one, other) in enumerate(zip_longest(ours.rows, theirs.rows)):

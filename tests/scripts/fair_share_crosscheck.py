@@ -3,10 +3,9 @@
 
 Usage: fair_share_crosscheck.py JOBFATE LAKE LOG SLURM_CONF SHARES
 
-LOG is what Open XDMoD exports (26 fields, one line per job, UTC), SHARES what `sshare -a -l -P` or
-`sacctmgr dump` wrote. Usage decays hour by hour as Slurm's code has it; the classic factor and the
-ranks of Fair Tree follow Slurm's documentation. Exit status 1 where a factor of any user in any hour
-differs.
+LOG is an export of Open XDMoD (26 fields, one line per job, UTC), SHARES the output of `sshare -a -l -P` or
+`sacctmgr dump`. Usage decays hour by hour as in Slurm's code; the classic factor and the ranks of Fair Tree follow
+Slurm's documentation. Exit status 1 if a factor of any user in any hour differs.
 """
 
 import csv
@@ -122,7 +121,7 @@ def classic(root, users, dampening):
 
 
 def fair_tree(root, users):
-    """Ranks by descending the tree, siblings by shares over usage, users before accounts in a tie."""
+    """Ranks users by walking down the tree: siblings by shares over usage, users before accounts in a tie."""
     factors, state = {}, {"rank": len(users), "left": len(users)}
 
     def level(node):
@@ -167,7 +166,7 @@ def main(jobfate, lake, log, conf_path, shares_path):
     root, users = tree(shares_path)
     rows = list(jobs(log))
     begin = min(submit for _, _, submit, _, _, _ in rows)
-    # Hours are those of the clock.
+    # Hours start on the hour.
     begin = begin // HOUR * HOUR
     end = max(end for _, _, _, _, end, _ in rows)
     count = -(-(end - begin) // HOUR)

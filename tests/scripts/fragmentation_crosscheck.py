@@ -2,14 +2,13 @@
 # /// script
 # dependencies = ["numpy"]
 # ///
-"""Finds the free capacity that no waiting task fits from the raw files, without jobfate, and compares.
+"""Computes from the raw files the free capacity that no waiting task fits, without jobfate, and compares.
 
 Usage: fragmentation_crosscheck.py JOBFATE LAKE RAW [INTERVAL_S] [COUNT] [SEED]
 
-RAW is the folder of a trace in the format of Google's of 2011 whose job_events, task_events and
-machine_events are in the lake. Draws COUNT intervals. At every instant in them at which anything
-changes, all machines are compared with all requests that wait. `jobfate load --fragmentation` must
-say the same. Exit status 1 where it does not.
+RAW is the folder of a trace in the format of Google's of 2011 whose job_events, task_events and machine_events are in
+the lake. Draws COUNT random intervals. At every change within them, all machines are compared with all waiting
+requests. `jobfate load --fragmentation` must give the same numbers. Exit status 1 if they differ.
 """
 
 import csv
@@ -34,7 +33,7 @@ def rows(folder):
 
 
 def number(text):
-    """A cell as it is stored: 32 bits."""
+    """Rounds a cell to the stored 32 bits."""
     return float(np.float32(text)) if text else None
 
 
@@ -54,7 +53,7 @@ def capacities(raw, end):
 
 
 def tasks(raw, end):
-    """Attempts as (from, to, machine, CPU, memory), and waits as (from, to, CPU, memory)."""
+    """Returns attempts as (from, to, machine, CPU, memory), and waits as (from, to, CPU, memory)."""
     ends, events = {}, {}
     for row in rows(f"{raw}/job_events"):
         kind = int(row[3])
@@ -91,7 +90,7 @@ def tasks(raw, end):
 
 
 def integrate(pieces, places, start, end):
-    """Free and fragmented CPU and memory over an interval, by the definition at each instant."""
+    """Returns free and fragmented CPU and memory over an interval, by the definition at each instant."""
     capacity, attempts, waits = (
         [piece for piece in all if piece[0] < end and start < piece[1]] for all in pieces)
     waits = [wait for wait in waits if None not in wait[2:4]]

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Tests data-scripts/google-2011/{fetch,verify,sample} against a made-up bucket,
-# served on 127.0.0.1 twice: by `python3 -m http.server`, which sends whole files
-# only, and by a small server that knows ranges and can be told to break off, to
-# be busy, or to send rubbish. Needs no network beyond the loopback.
+# Tests data-scripts/google-2011/{fetch,verify,sample} against a simulated bucket, served on 127.0.0.1 by two servers:
+# `python3 -m http.server`, which sends only whole files, and a small server that supports ranges and can break off,
+# be busy, or send wrong bytes on demand. Needs no network beyond the loopback.
 #
 # usage: google_2011_scripts.sh [SCRIPTS]
 #
@@ -26,7 +25,7 @@ same_trace() {
     pass
 }
 
-# --- The made-up bucket ---
+# --- The simulated bucket ---
 
 # Four slices of each sliced table, 300 jobs with ids as far apart as the real
 # ones, and enough bytes per task_usage part to break a download in the middle.
@@ -51,13 +50,13 @@ write("machine_events/part-00000-of-00001.csv.gz", [f"0,{m},0,x,0.5,0.25" for m 
 write("machine_attributes/part-00000-of-00001.csv.gz", [f"0,{m},name,1,0" for m in range(50)])
 for k in range(4):
     time = 600_000_000 + k * 5_011_200_000
-    # Part 0 knows every job, the others a half each: jobs span parts.
+    # Part 0 has every job, the other parts have half of them each: jobs span parts.
     here = jobs if k == 0 else [j for i, j in enumerate(jobs) if (i + k) % 2]
     write(part("job_events", k), [f"{time},,{j},{e},{noise(44)},3,a,b" for j in here for e in (0, 1)])
     write(part("task_events", k), [f"{time},,{j},{t},,0,u,3,9,,,," for j in here for t in range(3)])
     write(part("task_constraints", k), [f"{time},{j},0,1,{noise(8)}," for j in here[::3]])
     write(part("task_usage", k), [f"{time},{time + 300_000_000},{j},0,7,0.1,{noise(400)}" for j in here])
-# A row that no job owns.
+# A row without a job.
 path = root / part("task_events", 3)
 rows = gzip.decompress(path.read_bytes()) + b"1,,,0,,0,u,3,9,,,,\n"
 path.write_bytes(gzip.compress(rows, mtime=0))
@@ -113,7 +112,7 @@ test_whole_files_only() {
     run "verify a subset" 0 "$scripts/verify" "$dir"
     out_has "absent parts are ranges" "job_events                3        0         0     497  2,4-499"
 
-    # A download that broke off, at a server that cannot go on with it.
+    # An interrupted download from a server that cannot resume it.
     mkdir -p "$dir/task_usage"
     head -c 1000 "$bucket/$part" >"$dir/$part.part"
     run "fetch everything, one file half there" 0 "${fetch[@]}"
@@ -219,7 +218,7 @@ test_bad_server() {
     out_has "it says how to go on" "run the same command again"
 }
 
-# A copy of the scripts that takes the made-up bucket for the public one.
+# A copy of the scripts that uses the simulated bucket instead of the public one.
 test_pins() {
     local copy=$work/copy dir="$work/a trace"
     cp -R "$scripts" "$copy"
@@ -238,7 +237,7 @@ test_pins() {
     holds "the sample is whole" cmp <(gzip -dc "$dir"/machine_events/*) <(gzip -dc "$dir sample"/machine_events/*)
 }
 
-# The same hash, written a second time: which jobs must be in the sample.
+# An independent version of the hash: the jobs that must be in the sample.
 expected_jobs() {
     python3 - "$@" <<'PYTHON'
 import gzip, pathlib, sys

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Tests data-scripts/google-2019/{fetch,verify,export} against a made-up storage on
-# 127.0.0.1, which lists buckets page by page, and against a `bq` that only writes down
-# what it was told. Needs no network beyond the loopback.
+# Tests data-scripts/google-2019/{fetch,verify,export} against a simulated storage on 127.0.0.1, which lists buckets
+# page by page, and against a `bq` that only records its arguments. Needs no network beyond the loopback.
 #
 # usage: google_2019_scripts.sh [SCRIPTS]
 #
@@ -21,10 +20,10 @@ storage=$work/storage
 bucket=$storage/clusterdata_2019_a
 listing=$storage/clusterdata_2019_a.list.json
 
-# --- The made-up storage ---
+# --- The simulated storage ---
 
-# Cell a with 13 files of the trace and some that are not for us, on three pages or
-# fewer a table; cell b with one file, which has the name of one of cell a.
+# Cell a has 13 files of the trace and some other files, on at most three pages per table; cell b has one file, with
+# the name of a file of cell a.
 make_storage() {
     python3 - "$storage" <<'PYTHON'
 import base64, gzip, hashlib, json, pathlib, random, sys
@@ -249,7 +248,7 @@ test_bad_files() {
     run "verify the repaired folder" 0 "$scripts/verify" "$dir"
 }
 
-# Objects that were put together from others have no MD5 in the list.
+# Composite objects have no MD5 in the list.
 test_no_md5() {
     local dir=$work/composite name fetch
     name=$(file_of collection_events 1)
@@ -317,7 +316,7 @@ test_bad_lists() {
     run "verify with the list as it was" 0 "$scripts/verify" "$dir"
 }
 
-# A `bq` that writes its arguments down, one a line, with an empty line after each call.
+# A `bq` that writes its arguments, one per line, with an empty line after each call.
 make_bq() {
     mkdir "$work/bin"
     cat >"$work/bin/bq" <<'BQ'

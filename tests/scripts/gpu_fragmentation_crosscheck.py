@@ -2,14 +2,14 @@
 # /// script
 # dependencies = ["pyarrow"]
 # ///
-"""Adds up the free GPUs of replays that tasks cannot be given, without jobfate, and compares.
+"""Adds up the free GPUs of replays that tasks cannot use, without jobfate, and compares.
 
 Usage: gpu_fragmentation_crosscheck.py JOBFATE RAW [EVERY]
 
-RAW is the folder of openb (Alibaba, GPUs of 2023). Takes one of EVERY nodes, those with GPUs, and all
-pods, replays them and follows the journal GPU by GPU. At every instant each machine is compared with
-each shape of a pod: with those that wait, and with all of the workload (Weng et al., USENIX ATC
-2023). `jobfate replay --fragmentation` must say the same. Exit status 1 where it does not.
+RAW is the folder of openb (Alibaba, GPUs of 2023). Takes one of EVERY nodes with GPUs, and all pods, replays them and
+follows the journal GPU by GPU. At every instant each machine is compared with each shape of a pod: the waiting pods,
+and all pods of the workload (Weng et al., USENIX ATC 2023). `jobfate replay --fragmentation` must give the same
+numbers. Exit status 1 if they differ.
 """
 
 import csv
@@ -29,7 +29,7 @@ POLICIES = ["fifo", "fifo:depth=100", "fifo:depth=100+worst-fit", "easy"]
 
 
 def cores(milli):
-    """Millionths of a core, as a lake holds them: cores in 32 bits."""
+    """Returns millionths of a core as stored in a lake: cores in 32 bits."""
     return round(struct.unpack("f", struct.pack("f", int(milli) / 1000))[0] * 1e6)
 
 
@@ -45,7 +45,8 @@ def shape_of(pod):
 
 @functools.cache
 def lost(machine, shape):
-    """Thousandths that are left on a machine (CPU, memory, GPUs, model), and why no such task gets them."""
+    """Returns the free thousandths of GPUs on a machine (CPU, memory, GPUs, model) and why no such task can use
+    them."""
     (cpu, memory, left, model), (asks_cpu, asks_memory, gpus, milli, models) = machine, shape
     if gpus == 0:
         return sum(left), "no_gpu"
@@ -59,13 +60,13 @@ def lost(machine, shape):
 
 
 def gpus_for(left, shape):
-    """The GPUs that a task gets: of those with enough left the fullest, then the first."""
+    """Returns the GPUs that a task gets: the fullest of those with enough free, then the first."""
     _, _, gpus, milli, _ = shape
     return sorted((own, idx) for idx, own in enumerate(left) if milli <= own)[:gpus]
 
 
 def follow(lines, machines, shapes):
-    """GPU-s that are left, that no waiting task could be given, and by cause the mean over tasks."""
+    """Returns GPU-s that are free, that no waiting task could use, and the mean over tasks by cause."""
     counts = Counter(shapes.values())
     held, waiting, waits = {}, Counter(), set()
     now = None
@@ -92,7 +93,7 @@ def follow(lines, machines, shapes):
                 if not sum(left):
                     continue
                 sums["left"] += sum(left) * (at - now)
-                # Of each GPU by itself: what no waiting task could be given of it.
+                # For each GPU separately: the part that no waiting task could use.
                 useful = [shape[3] for shape in asked if lost(machine, shape)[0] < sum(left)]
                 if asked:
                     sums["fragmented"] += sum(own for own in left if not any(milli <= own for milli in useful)) * (at - now)

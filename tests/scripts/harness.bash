@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What the tests of the scripts in data-scripts/ share: checks, and servers on
-# 127.0.0.1. Sourced, never run. Whoever sources it finds `work`, a folder that is
-# removed at the end, and ends with `report`.
+# Shared by the tests of the scripts in data-scripts/: checks, and servers on 127.0.0.1. It is
+# sourced, never run. It sets `work`, a folder that is removed at the end; a script that sources it
+# ends with `report`.
 
 # shellcheck disable=SC2034  # `port` is for the tests.
 
@@ -21,7 +21,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-# The tests are about the scripts, not about a proxy or a curl of the user's own.
+# The tests must not depend on a proxy or a curl configuration of the user.
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 export CURL_HOME=$work LC_ALL=C
 
@@ -90,9 +90,9 @@ report() {
 
 # --- Servers ---
 
-# start_server NAME COMMAND...: starts a server that binds a free port and then prints
-# a line with ` port NUMBER`, and puts the port into `port`. Only a whole line counts,
-# and who prints it listens already, so nobody can come too early.
+# start_server NAME COMMAND...: starts a server that binds a free port and then prints a line with ` port NUMBER`, and
+# puts the port into `port`. Only a whole line counts; the server listens before it prints the line, so no client
+# connects too early.
 start_server() {
     local name=$1 tries line
     shift
@@ -119,7 +119,7 @@ start_range_server() {
     start_server "$1" python3 -u "${BASH_SOURCE[0]%/*}/range_server.py" "$2" "$work/faults" "$work/requests"
 }
 
-# fault PATH LINE...: what the next answers for PATH will be.
+# fault PATH LINE...: sets the next answers for PATH.
 fault() {
     mkdir -p "$work/faults/$(dirname "$1")"
     printf '%s\n' "${@:2}" >"$work/faults/$1"

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Recomputes the kill rules `history:by=age` and `history:by=events`, and what `predict` says by events, from the raw files.
+"""Recomputes the kill rules `history:by=age` and `history:by=events`, and `predict` by events, from the raw files.
 
     python tests/scripts/history_crosscheck.py JOBFATE LAKE TRACE_DIR
 
-TRACE_DIR holds `job_events` and `task_events` of the Google trace of 2011, all parts of which are in LAKE.
-Shares no code with the program, and goes another way: events, looks and ends of jobs are put in one
-order of time and followed once, so that nothing later can be known. Compares condemned tasks by outcome
-and harmed jobs for each chance, and right and wrong predictions of the rule `hazard-events` at two ages (a
-chance within rounding of one half may fall on either side: two jobs); ends with 1 and a line for each
-figure that differs. Takes about three minutes and 2.5 GB.
+TRACE_DIR holds `job_events` and `task_events` of the Google trace of 2011, all parts of which are in LAKE. Shares no
+code with the program, and has another method: it sorts events, looks and ends of jobs by time and processes them
+once, so that later events cannot have an effect. Compares condemned tasks by outcome and harmed jobs for each chance,
+and right and wrong predictions of the rule `hazard-events` at two ages (a chance within rounding of one half may fall
+on either side: two jobs); exits with 1 and a line for each number that differs. Takes about three minutes and 2.5 GB.
 """
 
 import collections
@@ -32,7 +31,7 @@ OUTCOMES = {"014": "finished", "013": "failed", "015": "killed", "01": "running"
 
 
 def rows(folder):
-    """Lines of a table with their place, parts in order; the largest time stands for "after"."""
+    """Yields lines of a table with their position, in the order of parts; the largest time means "after"."""
     for part, path in enumerate(sorted(folder.glob("*.csv.gz"))):
         with gzip.open(path, "rt", newline="") as text:
             for line, row in enumerate(csv.reader(text)):
@@ -88,7 +87,7 @@ class Weights:
 
 
 class Known:
-    """What had ended so far."""
+    """The jobs that have ended so far."""
 
     def __init__(self):
         self.by = collections.defaultdict(Weights)
@@ -119,7 +118,7 @@ class Known:
 
 
 def come_to(history, at):
-    """The age and the events of a task by a time; nothing where it had not begun."""
+    """Returns the age and the events of a task at a time; None if it had not started."""
     known = [event for event in history if event[0] <= at]
     first = next((event[0] for event in known if event[2] == SCHEDULE), None)
     if first is None:
@@ -129,7 +128,7 @@ def come_to(history, at):
 
 
 def ends_of(jobs, who, tasks_by_job, tasks):
-    """Every end of a job with the cells that its begun tasks had come to, in order."""
+    """Returns every end of a job with the cells that its started tasks had reached, in order."""
     ends = []
     for job, history in jobs.items():
         for time, place, kind, own in history:
@@ -148,7 +147,7 @@ def ends_of(jobs, who, tasks_by_job, tasks):
 
 
 def looks_of(jobs, tasks, window_end):
-    """Every (time, task, age, events so far) at which a task is looked at, in order."""
+    """Returns every (time, task, age, events so far) at which a task is checked, in order."""
     looks = []
     for task, history in tasks.items():
         first = next((event[0] for event in history if event[2] == SCHEDULE), None)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Counts what `jobfate reproduce literature` compares with papers from the raw tables, and compares.
+"""Recounts the numbers of `jobfate reproduce literature` from the raw tables, and compares.
 
 Usage: literature_crosscheck.py JOBFATE LAKE RAW
 
-RAW is the folder of the Google trace of 2011 whose `job_events` and `machine_events` are in the
-lake. Exit status 1 where `jobfate` says anything else.
+RAW is the folder of the Google trace of 2011 whose `job_events` and `machine_events` are in the lake. Exit status 1
+if `jobfate` has other numbers.
 """
 
 import csv

@@ -3,13 +3,12 @@
 
 Usage: load_crosscheck.py JOBFATE LAKE RAW [SEED]
 
-RAW is the folder of the Google trace of 2011 whose tables are in the lake, or a log (*.swf.gz).
-Finds the attempts anew in the raw rows and draws ten instants at which no attempt begins or ends
-for a second (or longer, where the trace is long). Those that run then are counted, and their requests
-added up; `jobfate load` with intervals of that length must say the same. Where the trace has no
-quiet second, the requests are integrated over the drawn one. Of the sample of single machines in a
-Google trace, ten drawn rows are integrated too, and compared with `load-by-machine.csv`. Exit status 1
-where they differ.
+RAW is the folder of the Google trace of 2011 whose tables are in the lake, or a log (*.swf.gz). Finds the attempts in
+the raw rows and draws ten instants around which no attempt starts or ends for a second (longer in a long trace). It
+counts the attempts that run then and adds up their requests; `jobfate load` with intervals of that length must give
+the same numbers. If the trace has no quiet second, the requests are integrated over a random second. For the sample
+of single machines in a Google trace, ten random rows are integrated too, and compared with `load-by-machine.csv`.
+Exit status 1 if they differ.
 """
 
 import csv
@@ -64,7 +63,7 @@ def within(attempt, start, end):
 
 
 def machines(jobfate, lake, attempts, draw):
-    """Ten drawn rows of single machines: how many differ."""
+    """Compares ten random rows of single machines; returns how many differ."""
     with tempfile.TemporaryDirectory() as out:
         command = [jobfate, "load", "--lake", lake, "--interval", "1h", "--out", out, "--quiet"]
         subprocess.run(command, check=True, capture_output=True)

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Tests data-scripts/{parallel-workloads,grid5000}/{fetch,verify} against made-up
-# archives: files on this disk (file://) and a server on 127.0.0.1 that sends
-# whole files only. Needs no network beyond the loopback.
+# Tests data-scripts/{parallel-workloads,grid5000}/{fetch,verify} against simulated archives: files on this disk
+# (file://) and a server on 127.0.0.1 that sends only whole files. Needs no network beyond the loopback.
 #
 # usage: log_scripts.sh
 #
@@ -50,7 +49,7 @@ test_wrong_use() {
     absent "wrong use makes nothing" "$work/x"
 }
 
-# test_first_use BASE: a log of which nothing is known.
+# test_first_use BASE: tests a log without known checksums.
 test_first_use() {
     local dir="$work/first ${1%%:*}"
     local fetch=("$scripts/parallel-workloads/fetch" "$dir" --base "$1/pwa/" --log l_a/A.swf.gz --retries 0 --backoff 0)
@@ -78,7 +77,7 @@ test_first_use() {
     rm "$dir/A.swf.gz"
     run "verify without it" 0 "$scripts/parallel-workloads/verify" "$dir"
     out_has "it is named as absent" "ABSENT A.swf.gz"
-    # The archive has changed since: what was trusted first holds.
+    # The archive has changed since: the checksum of the first download still holds.
     cp "$work/pwa/l_a/A.swf.gz" "$work/kept"
     echo "; another" | gzip -n >"$work/pwa/l_a/A.swf.gz"
     run "another file under the name" 1 "${fetch[@]}"

@@ -3,10 +3,9 @@
 
 Usage: machines_crosscheck.py JOBFATE LAKE RAW
 
-RAW is the folder of the Google trace of 2011 whose `machine_events` is in the lake. An outage lasts
-from REMOVE to the next ADD; a machine has the CPU that was last said of it. Weibull distributions are
-fitted to the times between by Newton's method. Exit status 1 where `jobfate machines` says anything
-else.
+RAW is the folder of the Google trace of 2011 whose `machine_events` is in the lake. An outage lasts from REMOVE to
+the next ADD; a machine has its last recorded CPU. Weibull distributions are fitted to the times between outages by
+Newton's method. Exit status 1 if `jobfate machines` has other numbers.
 """
 
 import csv
@@ -22,7 +21,7 @@ from fractions import Fraction
 
 
 def weibull(spells):
-    """Shape and scale, s, of largest likelihood: Newton's method on the shape, from 1."""
+    """Returns shape and scale (s) of largest likelihood, by Newton's method on the shape, from 1."""
     times = [max(length, 1) / 1e6 for length, _ in spells]
     ended = [math.log(time) for time, (_, is_ended) in zip(times, spells) if is_ended]
     logs = [math.log(time) for time in times]
@@ -56,7 +55,7 @@ def main(jobfate, lake, raw):
     lengths, last = [], Counter()
     up = lost = gone = Fraction(0)
     first = min(row[0] for row in rows)
-    # Times up that begin at the first instant, later with a new machine, and with a return.
+    # Spells in service that start at the first instant, later with a new machine, and with a return.
     spells = {"start": [], "new": [], "return": []}
     for events in machines.values():
         cpu, memory, platform, since, is_up = "0", "", "", None, False

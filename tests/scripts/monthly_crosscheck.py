@@ -3,9 +3,8 @@
 
 Usage: monthly_crosscheck.py JOBFATE LAKE LOG [ZONE [LATE_S]]
 
-LOG is what `sacct -P` printed (times in UTC, one line per job): with a header, or the 26 fields of
-Open XDMoD. Jobs are cut at midnights of ZONE, one month after the other. Exit status 1 where
-`jobfate monthly` says anything else.
+LOG is the output of `sacct -P` (times in UTC, one line per job): with a header, or the 26 fields of Open XDMoD. Jobs
+are split at the ends of months in ZONE. Exit status 1 if `jobfate monthly` has other numbers.
 """
 
 import gzip
@@ -51,7 +50,7 @@ def jobs(path):
             row = dict(zip(names, fields))
             tres = dict(part.split("=") for part in row["AllocTRES"].split(",") if "=" in part)
             start = seconds(row["Start"])
-            # `sacct` gives a job that ended before it got machines a start all the same.
+            # `sacct` prints a start even for a job that ended before it got machines.
             if row["NodeList"] in ("", "None assigned") and span(row["Elapsed"]) == 0:
                 start = None
             yield {
@@ -178,7 +177,7 @@ def main(jobfate, lake, log, zone="UTC", late="3600"):
             wrong.append(f"{table}: {sorted(set(found) ^ set(expected))} are in one only")
         for key in set(found) & set(expected):
             for column, value in expected[key].items():
-                # Columns of GPUs are left out where no job has any.
+                # Columns of GPUs are left out if no job has GPUs.
                 said_value = found[key].get(column, 0.0) if column.endswith("gpu_h") else found[key][column]
                 compare(f"{table} {key} {column}", said_value, value)
     compare("total", said["total"], sum(own.numbers["cpu"] for key, own in sums.items() if key[0] == "accounts"))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Counts an accounting log straight from its text, with nothing of ours.
+"""Counts an accounting log directly from its text, without code of jobfate.
 
 usage: naive_accounting.py slurm SACCT.gz | openb PODS NODES | alibaba-2017 TASKS [INSTANCES MACHINES]
        | alibaba-2018 TASKS INSTANCES MACHINES | kubernetes PODS
 
-Prints one JSON object: jobs by the log's own word for their end, rows that ran, the processor-seconds
-of all attempts, their wait in seconds, machines, and the most processors at once. For Slurm: Open XDMoD's
-26 fields, times in UTC.
+Prints one JSON object: jobs by the state that the log records for their end, rows that ran, the processor-seconds of
+all attempts, their wait in seconds, machines, and the most processors at once. For Slurm: Open XDMoD's 26 fields,
+times in UTC.
 """
 
 import csv
@@ -94,7 +94,7 @@ def count_alibaba_2017(tasks, instances=None, machines=None):
             jobs.add(job)
             plans[job, task] = int(float(cpu or 0))
             if state in ("Terminated", "Failed") and cpu:
-                # What happened before the trace is at its start.
+                # Events before the trace are at its start.
                 length = max(max(int(modify), 0) - max(int(create), 0), 0)
                 hundredths_s += length * int(float(cpu)) * int(instance_count)
     found = {"states": dict(states), "cpu_s": hundredths_s / 100, "jobs": len(jobs)}
@@ -116,7 +116,7 @@ def count_alibaba_2017(tasks, instances=None, machines=None):
                 try_hundredths_s += (int(end) - max(int(start), 0)) * plans[job, task]
     with opened(machines) as lines:
         rows = list(csv.reader(lines))
-    # A task has as many instances of so many tries as the try that most rows have.
+    # The number of instances of a task with a number of tries is that of the try with the most rows.
     most = Counter()
     for (job, task, count, _), amount in rows_of.items():
         most[job, task, count] = max(most[job, task, count], amount)
@@ -159,7 +159,7 @@ def count_kubernetes(path):
         meta, status = pod["metadata"], pod["status"]
         states[status["phase"]] += 1
         jobs.add((meta["namespace"], meta["ownerReferences"][0]["name"]))
-        # A pod that waits has a node in these made-up rows, and no start.
+        # A waiting pod has a node in these generated rows, and no start.
         if "startTime" in status:
             nodes.add(pod["spec"]["nodeName"])
         ended = status["containerStatuses"][0]["state"].get("terminated")

@@ -3,9 +3,9 @@
 
 Usage: naive_answers.py TRACE_DIR OUT_DIR THRESHOLD,... SWF
 
-Reads the raw parts (plain CSV) and, for what only logs have, the log, and writes OUT_DIR/qNN_name.csv. It shares nothing with the SQL
-in queries/: no query is read, no engine is used, only the standard library. Tests compare its
-answers with the golden ones.
+Reads the raw parts (plain CSV) and, for columns that only logs have, the log, and writes
+OUT_DIR/qNN_name.csv. It shares nothing with the SQL in queries/: it reads no query and uses no engine, only
+the standard library. Tests compare its answers with the golden ones.
 """
 
 import csv
@@ -103,17 +103,17 @@ class Attempt:
         self.number, self.schedule, self.end, self.kind = number_, schedule, end, kind
 
     def is_closed(self):
-        """Without an end of its own, closed with its job."""
+        """Whether the attempt has no recorded end and is closed with its job."""
         return self.end is not None and self.kind is None
 
     def ended(self):
-        """How it ended, by name."""
+        """Returns how it ended, by name."""
         if self.kind is None:
             return "open" if self.end is None else "with job"
         return "rescheduled" if self.kind == 1 else TERMINAL_OUTCOMES[str(self.kind)]
 
     def span(self, window_end):
-        """(start, end) of running; the end of an open attempt is the window's."""
+        """Returns (start, end) of running; an open attempt ends with the window."""
         end = window_end if self.end is None else self.end
         return self.schedule.time, max(end, self.schedule.time)
 
@@ -125,8 +125,8 @@ def end_of_job(events):
 
 
 def attempts_of(events, job_end, window_end):
-    """From each SCHEDULE to the next terminal event or SCHEDULE; without one (an event after the
-    window is none) to the end of its job, if that is before the end of the window."""
+    """Returns attempts: from each SCHEDULE to the next terminal event or SCHEDULE within the window; without one, to
+    the end of its job, if that is before the end of the window."""
     found = []
     for place, event in enumerate(events):
         if event.kind != "1":
@@ -196,14 +196,14 @@ def machine_periods(trace):
 
 
 def capacity_at(periods, machine, time):
-    """The last capacity known by then, or the first one known at all."""
+    """Returns the last capacity known by then, or else the first known one."""
     known = [(start, cpu) for start, _, _, cpu, _ in periods.get(machine, []) if cpu is not None]
     before = [cpu for start, cpu in known if start <= time]
     return before[-1] if before else (known[0][1] if known else None)
 
 
 def time_up(events, window_end):
-    """How long a machine was there, and how often it left."""
+    """Returns how long a machine was in service, and how often it left."""
     up, since, outages = 0, None, 0
     for time, _, kind, _, _ in events:
         if since is not None:
@@ -214,7 +214,7 @@ def time_up(events, window_end):
 
 
 def times_up(events, window_end, resource):
-    """The times for which a machine was there, each with the last capacity that was known of it."""
+    """Returns the spells in service of a machine, each with its last known capacity."""
     found, is_there, capacity = [], False, None
     for place, event in enumerate(events):
         is_there = event[2] == 0 or event[2] == 2 and (is_there or place == 0)
@@ -478,7 +478,7 @@ def main(trace, out, thresholds, log):
 
 
 def requests(log):
-    """What a log in the standard workload format says of each job besides its events."""
+    """Returns what a log in the standard workload format records of each job besides its events."""
     whole, pieces = {}, defaultdict(list)
     for line in log.read_text().splitlines():
         fields = line.split()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Counts a log (SWF or Rumen) straight from its text, with nothing of ours.
+"""Counts a log (SWF or Rumen) directly from its text, without code of jobfate.
 
 usage: naive_logs.py LOG [TOPOLOGY]
 
-Prints one JSON object: jobs, tasks, attempts, machines, the number of jobs by event sequence, and
-the task-seconds and processor-seconds of all attempts. The rules are those of src/sources/log.rs
-and src/sources/rumen/mod.rs, written a second time; logs with partial runs are not for it.
+Prints one JSON object: jobs, tasks, attempts, machines, the number of jobs by event sequence, and the task-seconds
+and processor-seconds of all attempts. The rules are those of src/sources/log.rs and src/sources/rumen/mod.rs, written
+a second time; logs with partial runs are not supported.
 """
 
 import gzip
@@ -66,7 +66,7 @@ def count_rumen(text, topology):
                     attempts += 1
                     starts.append((begin, 1, len(starts)))
                     ends.append((finish, 1 if begin == finish else 0, len(ends)))
-                # The lake's attempts: each ends with the next start or end of any of its task.
+                # The attempts of the lake: each ends with the next start or end of any attempt of its task.
                 events = []
                 for idx, (begin, finish) in enumerate(zip(starts, ends)):
                     events += [(begin[0], idx, 0, "start"), (finish[0], idx, 1, "end")]

@@ -3,13 +3,13 @@
 # requires-python = ">=3.11"
 # dependencies = ["numpy"]
 # ///
-"""Reads figures 3 and 4 of Ota and Aida (2009) from a raw log in the standard workload format, and
-compares what is seen there with `jobfate reproduce ota`. Shares no code with it.
+"""Computes figures 3 and 4 of Ota and Aida (2009) from a raw log in the standard workload format, and compares what
+they show with `jobfate reproduce ota`. Shares no code with it.
 
 Usage: ota_crosscheck.py JOBFATE LAKE LOG.swf.gz CAPACITY FROM_DAY DAYS COUNT|NAME,...
 
-CAPACITY is what the header of the log says (processors), or `busiest`: then the busiest interval
-counts as full. Exits with 1 and prints both sides where they differ.
+CAPACITY is the number of processors in the header of the log, or `busiest`: then the busiest interval counts as full.
+Exits with 1 and prints both sides if they differ.
 """
 
 import csv
@@ -118,7 +118,7 @@ def main():
     alike = len(ours) == len(claims) and all(
         (one is None) == (other is None) and (one is None or abs(one - other) <= 1e-9 * max(abs(other), 1))
         for one, other in zip(ours, claims))
-    # Users of the same figure stand by their usage, here and there.
+    # Users with the same value are ordered by their usage, in both programs.
     if sorted(told) != sorted(seen) or not alike:
         print(f"jobfate: {told} {ours}\nscript:  {seen} {claims}")
         sys.exit(1)

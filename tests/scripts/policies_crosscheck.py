@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Schedules a drawn log by the policies that papers compare, without jobfate, and compares all starts.
+"""Schedules a random log by the policies that papers compare, without jobfate, and compares all starts.
 
 Usage: policies_crosscheck.py JOBFATE [SEED] [JOBS]
 
-Draws a log of JOBS jobs on one machine of many processors, whose requested times are at least their
-run times, and writes it as SWF into a folder of its own. Starts are worked out from the definitions:
-at each instant the whole queue is looked at anew. Exit status 1 where a job of a replay of jobfate
-starts at any other second.
+Draws a log of JOBS jobs on one machine of many processors, whose requested times are at least their run times, and
+writes it as SWF into a temporary folder. Starts are computed from the definitions: at each instant the whole queue is
+checked again. Exit status 1 if a job starts at another second in a replay of jobfate.
 """
 
 import math
@@ -55,7 +54,7 @@ def draw(seed, count):
 
 
 def free_at(running, now):
-    """Processors free from now on if all end as planned, as (time, processors), ascending."""
+    """Returns the free processors from now on if all jobs end as planned, as (time, processors), ascending."""
     free = PROCESSORS - sum(job.size for job in running)
     steps = [(now, free)]
     for end in sorted({job.planned() for job in running}):
@@ -64,7 +63,8 @@ def free_at(running, now):
 
 
 def easy(queue, running, now):
-    """Jobs to start now: the first ones that fit, then those that do not delay the one that does not."""
+    """Returns the jobs to start now: the first ones that fit, then those that do not delay the first that does not
+    fit."""
     starts, free, head = [], PROCESSORS - sum(job.size for job in running), None
     for job in queue:
         if head is None:
@@ -86,7 +86,7 @@ def easy(queue, running, now):
 
 
 def earliest(job, others, running, now):
-    """The first instant at which the job has room for as long as it asks, beside all bookings."""
+    """Returns the first instant at which the job fits for its requested time, next to all bookings."""
     taken = [(now, other.planned(), other.size) for other in running]
     taken += [(other.booked, other.booked + other.asks, other.size) for other in others]
     for at in sorted({now} | {end for _, end, _ in taken}):
@@ -100,7 +100,7 @@ def earliest(job, others, running, now):
 
 
 def conservative(queue, running, now):
-    """Moves bookings that can be earlier, in order and until none moves, books what is new, starts what is due."""
+    """Moves bookings that can be earlier, in order until none moves; books new jobs; starts jobs that are due."""
     booked = [job for job in queue if job.booked is not None]
     moves = True
     while moves:

@@ -2,7 +2,7 @@
 # /// script
 # dependencies = ["axe-playwright-python", "playwright"]
 # ///
-"""Uses the portal as a reader with a browser would: a mouse, keys, and a phone.
+"""Uses the portal as a reader does in a browser: with a mouse, with keys, and on a phone.
 
 Usage: portal_pages.py JOBFATE [--lake NAME=DIR]... [--shots DIR] [--picture FILE] [--screen FILE]
 
@@ -74,7 +74,7 @@ class Portal:
 
 
 class Checks:
-    """Counts what holds, and prints what does not."""
+    """Counts the checks that hold, and prints those that fail."""
 
     def __init__(self):
         self.passed, self.failed = 0, 0
@@ -93,7 +93,7 @@ def own_lake(jobfate, folder):
 
 
 def fill(page, formula, name="short memory"):
-    """Enters a formula beside two built-in indices."""
+    """Enters a formula together with two built-in indices."""
     for index in ["metered", "condor"]:
         page.check(f"input[name=use][value={index}]")
     page.check("input[name=own-kind][value=formula]")
@@ -102,7 +102,7 @@ def fill(page, formula, name="short memory"):
 
 
 def wrong(page, portal, checks):
-    """Mistakes at their places, and what would act if it could."""
+    """Checks that mistakes are shown at their places, and that hostile input has no effect."""
     page.goto(f"{portal.base}/fairness")
     for formula, part in [("display usag", "line 1, column 9"), ("<script>alert(1)</script>", "line 1, column 1"),
                           ("display " + "(" * 3000, "line 1")]:
@@ -115,7 +115,7 @@ def wrong(page, portal, checks):
 
 
 def evaluate(page, portal, lakes, checks):
-    """An index is entered; the chart has the numbers of the file."""
+    """Enters an index and checks that the chart has the numbers of the file."""
     page.goto(f"{portal.base}/fairness")
     for lake in lakes:
         page.check(f"input[name=lake][value='{lake.split('=')[0]}']")
@@ -144,7 +144,7 @@ def evaluate(page, portal, lakes, checks):
 
 
 def kept(page, portal, shared, checks):
-    """What was saved is there after a kill, and the address still says all of it."""
+    """Checks that a saved index exists after a kill, and that the address still holds the whole question."""
     page.goto(f"{portal.base}/fairness")
     fill(page, FORMULA)
     page.click("button[value=save]")
@@ -161,7 +161,7 @@ def kept(page, portal, shared, checks):
 
 
 def looked_at(browser, portal, shared, shots, checks):
-    """Every page on a screen and a phone, light and dark, with and without scripting."""
+    """Checks every page on a screen and a phone, light and dark, with and without scripting."""
     pages = {"start": "/", "form": "/fairness", "jobs": "/jobs", "search": "/find?what=user&id=1", "api": "/api",
              "sweep": "/ask/sweep", "replay": "/ask/replay", "answer": shared.removeprefix(portal.base)}
     for width, scheme in [(1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")]:
@@ -187,7 +187,7 @@ def looked_at(browser, portal, shared, shots, checks):
 
 
 def by_keys(page, portal, checks):
-    """From the first field to the answer without a mouse."""
+    """Goes from the first field to the answer without a mouse."""
     page.goto(f"{portal.base}/fairness")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")

@@ -3,11 +3,10 @@
 
     python tests/scripts/predict_crosscheck.py JOBFATE LAKE TRACE_DIR
 
-TRACE_DIR holds `job_events/*.csv.gz` of the Google trace of 2011, all parts of which are in LAKE.
-For each submission the whole past of its user is searched again: slower, and told differently. The
-regression is run a second time from its description; a job whose chance is within rounding of one half
-may fall on either side, so that its counts may differ by two.
-Ends with 1 and a line for each figure that differs.
+TRACE_DIR holds `job_events/*.csv.gz` of the Google trace of 2011, all parts of which are in LAKE. For each submission
+it searches the whole past of its user again, which is slower and independent. The regression is run a second time
+from its description; a job whose chance is within rounding of one half may fall on either side, so that its counts
+may differ by two. Exits with 1 and a line for each number that differs.
 """
 
 import bisect
@@ -142,7 +141,7 @@ def aged(rows):
             if row[4] in (FAIL, FINISH, KILL):
                 steps.append((*row[:3], row[0] - submit[0] > AGE_S * 10**6, row[4] != FINISH, row[5:7]))
     steps.sort(key=lambda step: step[:3])
-    weights = {}  # By key: ended jobs, and those that did not finish; older ones weigh less.
+    weights = {}  # By key: ended jobs, and those that did not finish; older jobs have a smaller weight.
 
     def drawn(key, before):
         ended, lost = weights.get(key, (0.0, 0.0))

@@ -3,15 +3,15 @@
 # requires-python = ">=3.9"
 # dependencies = ["jobfate", "duckdb", "pandas", "polars"]
 # ///
-"""Uses the Python module as a notebook does, and compares what it gives with the program's own answers.
+"""Uses the Python module as a notebook does, and compares its results with the answers of the program.
 
 Usage: python_module.py [JOBFATE]
 
-With JOBFATE, a program, the module of this repository runs it; otherwise an installed wheel is used. A made-up
-trace is ingested; every function that needs no more than a lake is called; tables, charts, facts, gaps
-and errors are compared with what the program prints as CSV and JSON. Prints how much was compared.
+With JOBFATE, a program, the module of this repository runs it; otherwise an installed wheel is used. The script
+ingests a synthetic trace, calls every function that needs only a lake, and compares tables, charts, facts, gaps and
+errors with the CSV and JSON output of the program. Prints how much was compared.
 
-Facts are left out where the program has no SQL engine; DuckDB then computes those of the module.
+Facts of the program are left out if it has no SQL engine; DuckDB then computes those of the module.
 """
 
 import csv
@@ -53,7 +53,7 @@ def printed(*words):
 
 
 def as_csv(value):
-    """A cell as CSV has it, but for the sign that guards formulas."""
+    """Returns a cell as in CSV, without the sign that guards formulas."""
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -66,7 +66,7 @@ def same_cell(value, text):
 
 
 def same_table(result, words):
-    """Whether a result is what the program prints as CSV."""
+    """Checks that a result equals the CSV output of the program."""
     head, *rows = csv.reader(io.StringIO(printed(*words, "--format", "csv")))
     check(result.columns == head, f"{words}: columns {result.columns} and {head}")
     check(len(result) == len(rows), f"{words}: {len(result)} rows and {len(rows)}")
@@ -84,7 +84,7 @@ def fails(kind, call, *sentences):
 
 
 def answers(lake):
-    """Every command that needs nothing but a lake, and some options."""
+    """Every command that needs only a lake, and some options."""
     for name, options, words in [
         ("classify", {}, []),
         ("classify", {"by": "task", "classes": "terminal"}, ["--by", "task", "--classes", "terminal"]),
@@ -122,7 +122,7 @@ def pictures(lake):
     shares = {row["saved_share_killed"] for row in result.rows}
     check(numbers and shares, "a plane has points")
     fails(KeyError, lambda: result.chart("nothing"), "sweep-plane")
-    # Without the result its files stay, as long as one of its charts is there.
+    # The files of a deleted result remain as long as one of its charts exists.
     folder = result.folder
     del result
     check("<svg" in chart.svg and folder.is_dir(), "a chart outlives its result")
@@ -144,7 +144,7 @@ def outcomes_drawn(lake):
 
 
 def holds(lake):
-    """What a lake says of itself is what its files and the program say."""
+    """The properties of a lake equal those of its files and of the program."""
     import duckdb
 
     check(lake.source == "google-2011", lake.source)
@@ -215,7 +215,7 @@ def errors(lake):
 
 
 def progress():
-    """Whoever watches is told of work that goes on to its end."""
+    """A progress callback gets reports until the work ends."""
     seen = []
     jobfate.watch(lambda what, done, total: seen.append((what, done, total)))
     jobfate.synth("large", jobs=4000, days=2, seed=5)
@@ -231,8 +231,8 @@ def progress():
 
 
 def interrupt(lake):
-    """Ctrl-C ends the program and is an interrupt of Python's own."""
-    # Shells ignore it for what runs in the background.
+    """Ctrl-C ends the program and raises KeyboardInterrupt in Python."""
+    # Shells ignore the signal for background jobs.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), 2))
     timer.start()
@@ -246,7 +246,7 @@ def interrupt(lake):
 
 
 def signatures():
-    """Functions, and options in them, are those that the program's help lists."""
+    """The functions and their options are those that the help of the program lists."""
     helped = printed("--help").split("Commands:")[1].split("\n\n")[0]
     commands = set(re.findall(r"^  ([a-z]+) ", helped, re.MULTILINE)) - {"help", "completions", "man", "serve"}
     check(commands == set(jobfate._commands.__all__), f"{commands ^ set(jobfate._commands.__all__)}")

@@ -3,13 +3,11 @@
 # requires-python = ">=3.11"
 # dependencies = ["duckdb", "pandas", "polars", "pyarrow"]
 # ///
-"""Runs `queries/python.md` as a reader would, and compares what it prints.
+"""Runs `queries/python.md` as a reader would, and compares the output.
 
 Usage: python_page.py JOBFATE [--update]
 
-In a folder of its own, with JOBFATE on the path as `jobfate` and the module of this repository: first every `sh` block, then every
-`python` block in order, in one process. What a block prints must be the `text` block that follows
-it, to the letter. Prints a line per block and `N passed, M failed`; exits with 1 if any failed.
+In a temporary folder, with JOBFATE on the path as `jobfate` and the module of this repository, it runs first every `sh` block, then every `python` block in order, in one process. The output of a block must be exactly the `text` block that follows it. Prints a line per block and `N passed, M failed`; exits with 1 if any failed.
 
 --update also writes the text blocks anew: read what changed before you accept it.
 """
@@ -48,7 +46,7 @@ def run_shell(page: str) -> list[bool]:
 
 
 def printed_by(code: str, line: int, names: dict) -> tuple[str, bool]:
-    """What `code` prints, and whether it came to its end. Faults name the line of the page."""
+    """Returns the output of `code`, and whether it ran to its end. Errors name the line of the page."""
     stdout = io.StringIO()
     with contextlib.redirect_stdout(stdout):
         try:
@@ -60,7 +58,7 @@ def printed_by(code: str, line: int, names: dict) -> tuple[str, bool]:
 
 
 def run_python(page: str) -> tuple[str, list[bool]]:
-    """The page with what its blocks print now, and which blocks print what the page says."""
+    """Returns the page with the present output of its blocks, and which blocks print the text on the page."""
     names, passed = {"__name__": "__main__"}, []
 
     def renewed(block: re.Match) -> str:

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""A server on 127.0.0.1 that knows ranges and fails on demand, for the tests of data-scripts/.
+"""A server on 127.0.0.1 that supports ranges and fails on demand, for the tests of data-scripts/.
 
 Usage: range_server.py ROOT FAULTS LOG
 
-Serves the files of ROOT. Logs "METHOD PATH RANGE STATUS ACCEPT-ENCODING" to LOG. Before each
-answer it looks for a file FAULTS/PATH, whose first line it takes away: "cut N" sends N bytes and
-hangs up, "busy" answers 503, "error" 500, "rubbish" sends other bytes of the right length, "page"
-answers 200 with a page of HTML, "none" is no fault.
+Serves the files of ROOT. Logs "METHOD PATH RANGE STATUS ACCEPT-ENCODING" to LOG. Before each answer it reads and
+removes the first line of the file FAULTS/PATH, if the file exists: "cut N" sends N bytes and hangs up, "busy" answers
+503, "error" 500, "rubbish" sends other bytes of the right length, "page" answers 200 with a page of HTML, "none" is
+no fault.
 
-`storage/v1/b/BUCKET/o` answers as the JSON API of Google Cloud Storage lists a bucket, from
-ROOT/BUCKET.list.json: a list of objects with name, size and, most of them, md5Hash. Pages hold
-three objects and alternate between two ways to write the same JSON. Ranges of a page are not known.
-Prints its port once it listens.
+`storage/v1/b/BUCKET/o` answers as the JSON API of Google Cloud Storage lists a bucket, from ROOT/BUCKET.list.json: a
+list of objects with name, size and, most of them, md5Hash. Pages hold three objects and alternate between two ways to
+write the same JSON. Pages have no ranges. Prints its port once it listens.
 """
 
 import http.server
@@ -31,12 +30,12 @@ lock = threading.Lock()
 
 
 def token_of(start):
-    """What a page token may look like: none of its last characters may stand in a URL as it is."""
+    """Returns a page token whose last characters must be escaped in a URL."""
     return f"Cg{start}+/=="
 
 
 def listing(path, query):
-    """The status and the body of one page of a bucket's list."""
+    """Returns the status and the body of one page of a bucket's list."""
     source = root / f"{path.split('/')[3]}.list.json"
     if not source.is_file():
         return 404, b'{"error": {"code": 404, "message": "The specified bucket does not exist."}}'

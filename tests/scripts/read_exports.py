@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reads what `jobfate export` wrote of a log in the standard workload format, without jobfate.
+"""Reads, without jobfate, the export of a log in the standard workload format.
 
     read_exports.py FORM FOLDER LOG      (FORM: wta, opendc, batsim, batsim-4)
 
-Checks the files against the published schema of the form, then every job against the lines of LOG,
-which is read here anew. Says nothing but the number of tasks; fails with the first difference.
+Checks the files against the published schema of the format, then every job against the lines of LOG, which the script
+reads itself. Prints only the number of tasks; fails at the first difference.
 
 Schemas: objects/*.py and parse_scripts/validate_parquet_files.py of atlarge-research/wta-tools;
 TaskSchemas.kt, FragmentSchemas.kt and TopologySchema.json of atlarge-research/opendc;
@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 
 
 def jobs_of(path):
-    """The jobs of a log whose every line stands for a whole job, by number; -1 is None."""
+    """Returns the jobs by number, of a log in which each line is a whole job; -1 is None."""
     opener = gzip.open if path.endswith(".gz") else open
     jobs = {}
     with opener(path, "rt") as log:
@@ -37,7 +37,7 @@ def jobs_of(path):
 
 
 def processors(job):
-    """Those that it had, or else asked for."""
+    """Returns the processors that it had, or else requested."""
     return next((job[key] for key in ("had", "asked") if job[key]), None)
 
 
@@ -67,7 +67,7 @@ def schema_of(path):
 
 
 def wta(folder, jobs):
-    """Types as `get_spark_type` has them, none nullable."""
+    """Types as in `get_spark_type`, none nullable."""
     long, integer, double, text, ids = "int64", "int32", "double", "string", "list<element: int64>"
     tasks, rows = schema_of(folder / "tasks/schema-1.0/part.0.parquet")
     expected = {
@@ -181,7 +181,7 @@ def batsim(folder, jobs, kind):
     assert isinstance(workload["nb_res"], int) and 0 < workload["nb_res"]
     used, last = set(), -math.inf
     for row in workload["jobs"]:
-        # As Job::from_json asks for them.
+        # As Job::from_json requires.
         assert isinstance(row["id"], str) and isinstance(row["profile"], str)
         assert isinstance(row["res"], int) and 0 <= row["res"]
         assert isinstance(row["extra_data"], str)

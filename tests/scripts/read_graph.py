@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Reads which tasks wait for which in what `jobfate export` wrote, without jobfate.
+"""Reads the dependencies of tasks in files of `jobfate export`, without jobfate.
 
     read_graph.py FORM FOLDER TRACE      (FORM: wta, opendc, batsim)
 
-TRACE holds `batch_task.csv` and `batch_instance.csv` in the form of Alibaba's trace of 2018. Every
-instance of a task waits for every instance of the tasks that its name says: `J4_2_3` for those of
-tasks 2 and 3 of its job. Recomputes parents and children of each instance, and what is left out, from
-the names alone. Says how many pairs there are; fails with the first difference.
+TRACE holds `batch_task.csv` and `batch_instance.csv` in the format of Alibaba's trace of 2018. Every instance of a
+task waits for every instance of the tasks in its name: `J4_2_3` waits for those of tasks 2 and 3 of its job.
+Recomputes parents and children of each instance, and the dependencies that are left out, from the names alone. Prints
+the number of pairs; fails at the first difference.
 """
 
 import collections
@@ -18,7 +18,7 @@ from pathlib import Path
 
 
 def instances_of(trace):
-    """By (job, number of the instance): its task's number and those before it."""
+    """Maps (job, number of the instance) to the number of its task and the tasks before it."""
     found = {}
     with (trace / "batch_instance.csv").open(newline="") as rows:
         for row in csv.reader(rows):
@@ -30,7 +30,7 @@ def instances_of(trace):
 
 
 def written(form, folder):
-    """By (job, number): the own id, parents and children; without a list of children None."""
+    """Maps (job, number) to id, parents and children (None without a list of children)."""
     if form == "batsim":
         jobs = json.loads((folder / "workload.json").read_text())["jobs"]
         extra = [(job["id"], json.loads(job["extra_data"])) for job in jobs]
@@ -50,7 +50,7 @@ def written(form, folder):
 
 
 def stuck(graph):
-    """The tasks of a job that can never begin: from which going back leads round for ever."""
+    """Returns the tasks of a job that can never start, because their dependencies contain a circle."""
     def reached(start):
         seen, todo = set(), list(graph.get(start, ()))
         while todo:

@@ -2,13 +2,13 @@
 # /// script
 # dependencies = ["duckdb", "polars"]
 # ///
-"""Reads a lake without jobfate: DuckDB and Polars, from the folder layout and the manifest alone.
+"""Reads a lake without jobfate, with DuckDB and Polars, from the folder layout and the manifest alone.
 
 Usage: read_lake.py LAKE
 
-Checks that both engines find the rows, times and buckets that the manifest records, that both
-give the same sums, that only plain types are stored, and that every job lies in the bucket that
-the manifest's `bucket_hash` says. Exits with 1 and says what differs otherwise.
+Checks that both engines find the rows, times and buckets that the manifest records, that both give the same sums,
+that only plain types are stored, and that every job is in the bucket that the `bucket_hash` of the manifest gives.
+Otherwise exits with 1 and prints what differs.
 """
 
 import io
@@ -84,7 +84,7 @@ def main(lake):
             whole = path.read_bytes()
             same(f"checksum of {file['path']}", file["crc32"], zlib.crc32(whole))
             start, of_buckets, last = 4, [], {}
-            # Each stretch is a Parquet file in itself.
+            # Each stretch is a complete Parquet file.
             for stretch in file["stretches"].split():
                 bucket, count, length = map(int, stretch.split(":")[:3])
                 piece = whole[start:start + length]

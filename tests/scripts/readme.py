@@ -3,9 +3,9 @@
 # requires-python = ">=3.11"
 # dependencies = ["duckdb", "numpy"]
 # ///
-"""Runs the sessions of README.md and of the pages under reports/, reports/README.md included, and compares what they print.
+"""Runs the sessions of README.md and of the pages under reports/, reports/README.md included, and compares the output.
 
-Usage: readme.py [JOBFATE] [--data DIR] [--update] [--measured] [--prose] [PAGE...]
+Usage: readme.py [JOBFATE [PAGE...]] [--data DIR] [--update] [--measured] [--prose]
 
 In a `console` block a line that begins with `$ ` is a command (a backslash at its end goes on in
 the next line), and the lines after it are what it printed on stdout. The blocks of a page run in
@@ -22,10 +22,9 @@ the path as `jobfate`, this Python as `python3`, and the folder holds `data-scri
                                               that it made, if there is a browser; else both must be there
     <!-- given: 12,500 95 % (whose) -->       numbers of the prose that no command prints
 
-In prose and tables every number of three digits or more, with a decimal point or with a percent
-sign must stand in a block of the page, rounded or as a share if need be, or be given. Left out are
-code, links, dates, versions such as 3.5.6, years, and what begins with 0 (014). Links into the
-repository must lead somewhere.
+In prose and tables every number of three digits or more, with a decimal point or with a percent sign must be in a
+block of the page, possibly rounded or as a share, or be given. Code, links, dates, versions such as 3.5.6, years, and
+numbers that start with 0 (014) are not checked. Links into the repository must have a target.
 
 Prints a line per fault and skipped block, and `N passed, M failed`; exits with 1 if any failed.
 
@@ -47,7 +46,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-# Name in a page's folder, and where the file lies in the real data.
+# Name in the folder of a page, and path in the real data.
 LINKS = {
     "clusterdata-2011-2": "clusterdata-2011-2",
     "cell-a/machine_events-000000000000.json.gz": "google-2019/machine_events-000000000000.json.gz",
@@ -61,7 +60,7 @@ LINKS = {
 BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
 PIECE = re.compile(r"(?P<notes>(?:^<!-- (?:needs|measured): .*? -->\n)*)^```console\n(?P<body>.*?)^```$"
                    r"|^<!-- (?P<kind>picture|screen): (?P<made>\S+) -> (?P<kept>\S+) -->$", re.M | re.S)
-# A command with its continued lines, what it printed, and the empty lines up to the next.
+# A command with its continued lines, its output, and the empty lines before the next command.
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*\n)(?P<printed>(?:(?!\$ ).*\n)*?)(?P<gap>\n*)(?=\$ |\Z)", re.M)
 NUMBER = re.compile(r"(?<![\w.,^+=-])(?P<digits>\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)(?P<percent>\s?%)?"
                     r"(?P<scale> million| billion)?(?![\w]|[.,]\d)")
@@ -79,7 +78,7 @@ class Options(NamedTuple):
 
 
 class Tally:
-    """What passed and failed so far; a fault is printed at once."""
+    """Counts passed and failed checks; prints each fault immediately."""
 
     passed = failed = 0
 
@@ -102,7 +101,7 @@ def furnish(folder: Path, jobfate: Path, data: Path | None) -> dict[str, str]:
 
 
 def run_block(body: str, folder: Path, environment: dict[str, str]) -> tuple[str, str]:
-    """The block with what its commands print now, and what was wrong with it."""
+    """Returns the block with the present output of its commands, and its faults."""
     faults = []
 
     def renewed(match: re.Match) -> str:
@@ -121,7 +120,7 @@ def run_block(body: str, folder: Path, environment: dict[str, str]) -> tuple[str
 
 
 def keep_screen(page: Path, kept: Path, update: bool) -> str:
-    """Looks whether a page and its picture are there, or takes the picture anew; returns the fault."""
+    """Checks that a page and its picture exist, or takes the picture again; returns the fault."""
     if not page.is_file():
         return f"`{page.name}` was not made"
     if update:
@@ -145,7 +144,7 @@ def keep_picture(made: Path, kept: Path, update: bool) -> str:
 
 
 def run_page(page: Path, jobfate: Path, options: Options, tally: Tally) -> str:
-    """Runs all blocks of a page and returns its text with what they print now."""
+    """Runs all blocks of a page and returns its text with their present output."""
     text, has_run = page.read_text(), False
     with tempfile.TemporaryDirectory(prefix="jobfate-page-") as name:
         folder = Path(name)
@@ -180,7 +179,7 @@ def is_figure(number: re.Match) -> bool:
 
 
 def is_printed(number: re.Match, printed: set[tuple[float, bool]]) -> bool:
-    """Whether a number that rounds to this one is printed; the flag is that of a share or a percentage."""
+    """Whether a printed number rounds to this one; the flag marks a share or a percentage."""
     mantissa, _, exponent = number["digits"].replace(",", "").partition("e")
     scale = 10.0 ** int(exponent or 0) * {" million": 1e6, " billion": 1e9}.get(number["scale"], 1)
     half = 0.5 * 10.0 ** -len(mantissa.partition(".")[2]) * scale * (1 + 1e-9)
@@ -190,7 +189,7 @@ def is_printed(number: re.Match, printed: set[tuple[float, bool]]) -> bool:
 
 
 def faults_of(text: str) -> list[str]:
-    """Numbers of the prose that stand in no block and are not given, and given ones that are not there."""
+    """Returns numbers of the prose that are in no block and not given, and given numbers that the prose lacks."""
     blocks = "".join(match["body"] or "" for match in PIECE.finditer(text))
     printed = {(float(match[0].removesuffix(match["percent"] or "").replace(",", "")), bool(match["percent"] or "." in match[0]))
                for match in PRINTED.finditer(blocks)}

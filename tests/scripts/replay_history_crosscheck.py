@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Follows the journal of a replay with the kill rule `history`, and says whom it should have killed.
+"""Follows the journal of a replay with the kill rule `history`, and computes which tasks it should kill.
 
     python tests/scripts/replay_history_crosscheck.py JOBFATE LAKE TRACE_DIR
 
-TRACE_DIR holds `job_events` and `task_events` of the Google trace of 2011, all parts of which are in LAKE.
-Shares no code with the program: users, names and outcomes come from the raw files, submissions, starts
-and ends from the journal, line by line. Compares the tasks that are condemned at each instant; ends with
-1 and a line for each that differs. A task that its user kills at the instant of a look may go either way.
+TRACE_DIR holds `job_events` and `task_events` of the Google trace of 2011, all parts of which are in LAKE. Shares no
+code with the program: users, names and outcomes come from the raw files, submissions, starts and ends from the
+journal, line by line. Compares the tasks that are condemned at each instant; exits with 1 and a line for each
+difference. A task that its user kills at the instant of a look may be condemned or not.
 """
 
 import collections
@@ -25,7 +25,7 @@ CHANCE = 0.9
 
 
 def lines_of(path):
-    """The journal as (time in µs, word, task) with task as (job, index), by instant."""
+    """Yields the journal as (time in µs, word, task) with task as (job, index), by instant."""
     found = collections.defaultdict(list)
     for line in path.read_text().splitlines():
         fields = line.split(" ")
@@ -92,7 +92,7 @@ class Follower:
         self.waiting_to_learn = []
 
     def follow(self):
-        """How many were condemned against the rule or not condemned, and how many were in all."""
+        """Returns how many tasks were wrongly condemned or not condemned, and how many were condemned in total."""
         wrong, total, looks = 0, 0, collections.defaultdict(set)
         pending = set(self.journal)
         heap = list(pending)

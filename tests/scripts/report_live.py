@@ -1,4 +1,4 @@
-"""What a reader can choose on a page of a report, and that it is in the address.
+"""Checks the choices of a reader on a page of a report, and that the address keeps them.
 
 `faults(page, path, report)` yields what is wrong on an open page:
 1. A window of time, typed or drawn by the mouse: every chart over time shows it, its ticks lie
@@ -13,8 +13,8 @@ import csv
 import io
 import json
 
-# Each plot with the beginning of the first: the numbers under it, and the shares of the plot where
-# they stand. Others stay as they are.
+# Each plot with the start of the first: the numbers under it, and their positions as shares of the plot. Other plots
+# do not change.
 TICKS = """() => [...document.querySelectorAll("g.plot")]
   .filter((plot, _, all) => plot.dataset.since === all[0].dataset.since).map((plot) => {
   let ticks = plot.previousElementSibling;
@@ -36,8 +36,8 @@ TICKS = """() => [...document.querySelectorAll("g.plot")]
 })"""
 
 
-# Of each dashed line in a window: how many of its points do not lie on the line as it is drawn whole,
-# and the shares of the window that only one of the two passes.
+# For each dashed line in a window: the number of its points that are not on the whole line, and the shares of the
+# window that only one of the two lines covers.
 LINES = """(wholes) => [...document.querySelectorAll("g.plot path[stroke-dasharray][fill=none]")]
   .map((cut, place) => [cut, place]).filter(([cut]) => cut.closest("g.plot[clip-path]")).map(([cut, place]) => {
     const whole = cut.cloneNode();
@@ -57,7 +57,7 @@ LINES = """(wholes) => [...document.querySelectorAll("g.plot path[stroke-dasharr
   })"""
 DASHED = """() => [...document.querySelectorAll("g.plot path[stroke-dasharray][fill=none]")]
   .map((path) => path.getAttribute("d"))"""
-# How many milliseconds it takes until the page is drawn.
+# Milliseconds until the page is drawn.
 DRAWN = """() => new Promise((drawn) => {
   const start = performance.now();
   requestAnimationFrame(() => requestAnimationFrame(() => drawn(performance.now() - start)));
@@ -102,7 +102,7 @@ def windows(page, path):
     high = max(plot["until"] * plot["unit"] for plot in plots)
     unit = plots[0]["unit"]
     dashed = page.evaluate(DASHED)
-    # Drawn on the first plot while each shows all of its own.
+    # Drawn on the first plot while each plot shows its whole range.
     first = plots[0]
     drag(page)
     span = (first["until"] - first["from"]) * unit
@@ -114,10 +114,10 @@ def windows(page, path):
         field.fill(repr(second / unit))
     yield from shown(page, begin, end)
     for number, (off, more, less) in enumerate(page.evaluate(LINES, dashed)):
-        # A line drawn whole has fewer samples in a share of the window than the cut one.
+        # The whole line has fewer samples in a part of the window than the cut line.
         if off or less:
             yield f"dashed line {number + 1} in a window: {off} points elsewhere, {more} too much, {less} missing"
-    # Values to be stepped through are those inside.
+    # Arrow keys step only through values inside the window.
     chart = page.locator("figure svg:has(g.plot):has(g.values)").first
     if chart.count():
         chart.focus()
@@ -135,10 +135,10 @@ def windows(page, path):
     page.get_by_role("button", name="Show all").click()
     if page.evaluate(TICKS) != plots or page.evaluate(DASHED) != dashed or "window" in page.url:
         yield "not all is shown again"
-    # A window in which nothing is.
+    # A window without values.
     for field, second in zip(inputs, (high - 1e-3 * (high - low), high - 0.9e-3 * (high - low))):
         field.fill(repr(second / unit))
-    # However far lines are spread.
+    # For lines of any spread.
     if 2000 < (waited := page.evaluate(DRAWN)):
         yield f"a narrow window is drawn after {waited:.0f} ms"
     if chart.count():
@@ -148,7 +148,7 @@ def windows(page, path):
 
 
 def drag(page):
-    """By mouse, from a quarter to a half of what the first plot shows."""
+    """Drags the mouse from a quarter to a half of the range of the first plot."""
     box = page.locator("g.plot").first.evaluate("""(plot) => {
       const svg = plot.ownerSVGElement, [left, right] = plot.dataset.across.split(" ").map(Number);
       svg.scrollIntoView({ block: "center" });
@@ -180,7 +180,7 @@ def prices(page, path, report):
             expected = ["kill nothing"]
         if not all(text in said for text in expected):
             yield f"at a price of {price}: `{said}`, not {expected}"
-    # Before anything is chosen, the rule and threshold that are worth most at the price of the sweep.
+    # Before any choice: the rule and threshold with the largest net value at the price of the sweep.
     fresh = page.context.new_page()
     fresh.goto(path.as_uri())
     usual = result["settings"]["price"]
@@ -231,11 +231,11 @@ def fades(page, report):
           [row.cells[0].textContent, Number(row.cells[1].dataset.value)])""")
         if len(found) != min(10, len(answer["users"])):
             yield f"{len(found)} users at a half-life of {half_life}"
-        # The table may hold the heaviest alone.
+        # The table may hold only the heaviest users.
         is_whole = len(users) == len(answer["users"])
         near = lambda one, other: abs(one - other) <= 0.5 + 1e-9 * abs(other)
         for place, (name, value) in enumerate(found):
-            # The start value, at most 0.5, fades from the first usage on, not from the submission.
+            # The start value, at most 0.5, decays from the first usage on, not from the submission.
             own = [float(user[column]) for user in users if user["user"].startswith(name.rstrip("…"))]
             if own and not any(near(value, expected) for expected in own):
                 yield f"at a half-life of {half_life}: {name} has {value}, not {own}"
@@ -257,7 +257,7 @@ def fades(page, report):
 
 
 def rows(page, path):
-    """Sorting and filtering stay; a download holds what is shown."""
+    """Sorting and filtering are kept; a download holds the rows shown."""
     table = page.locator("table.data:has(th button)").first
     if not table.count():
         return
@@ -272,7 +272,7 @@ def rows(page, path):
     tools = page.locator(".filter:has(input[type=search])").first
     if tools.count():
         table = tools.locator("xpath=following-sibling::div[1]").locator("table.data")
-        # A text that not every row has.
+        # A text that only some rows have.
         tools.locator("input").fill(table.evaluate("""(table) => {
           const rows = [...table.tBodies[0].rows].map((row) => row.textContent.toLowerCase());
           const cells = [...table.tBodies[0].rows].at(-1).cells;

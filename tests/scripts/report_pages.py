@@ -42,12 +42,12 @@ import report_live
 
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-# What a desktop shows at 200 % zoom, and a sheet of A4 within its margins of 14 mm.
+# The size of a desktop page at 200 % zoom, and of a sheet of A4 within margins of 14 mm.
 ZOOMED, SHEET = {"width": 640, "height": 450}, {"width": 687, "height": 1017}
 PAGE_BYTES_MAX, REPORT_BYTES_MAX = 1_000_000, 10_000_000
-# From the start of a load until the page is drawn, ms, and loads of which the fastest counts.
+# Most ms from the start of a load until the page is drawn, and the number of loads of which the fastest counts.
 DRAWN_MS_MAX, LOADS_MAX = 1000, 3
-# Pages looked at of users, of machines and of jobs.
+# Number of pages of users, of machines and of jobs that are checked.
 PAGES_MAX = 5
 # WCAG 2.2, level AA, for text of any size.
 CONTRAST_MIN = 4.5
@@ -85,7 +85,7 @@ STRUCTURE = """() => {
   return faults;
 }"""
 
-# What a page says, in no order: scripting may sort it, but not add to it.
+# The words of a page without order: scripting may sort them, but not add any.
 SAID = """() => [...document.querySelectorAll(
     "main :is(h1, h2, h3, p, li, dt, dd, pre, caption, th, td, figcaption, svg text)"
   )].filter((part) => !part.closest(".what-if")).map((part) => part.textContent.trim()).sort()"""
@@ -120,7 +120,7 @@ CONTRAST = """(least) => {
 }"""
 
 CHART = "figure svg:has(g.values [data-text])"
-# Where a value of a chart is on the screen, and what may be said there: a tap is less exact.
+# The position of a chart value on the screen, and the values that may be shown there: a tap is less exact.
 VALUE = """(svg, [number, reach]) => {
   const shapes = [...svg.querySelectorAll("g.values [data-text]")];
   shapes[number].scrollIntoView({ block: "center", inline: "center" });
@@ -135,7 +135,7 @@ VALUE = """(svg, [number, reach]) => {
 }"""
 
 
-# When everything is loaded and something is painted, ms since the load began.
+# The time when everything is loaded and something is painted, ms since the start of the load.
 DRAWN = """() => {
   const [load] = performance.getEntriesByType("navigation");
   const [paint] = performance.getEntriesByName("first-contentful-paint");
@@ -155,17 +155,17 @@ def drawn(page, path):
 
 
 def structure(page):
-    """Headings, names of pictures, numbers that are sorted by."""
+    """Checks headings, names of pictures, and the numbers that tables sort by."""
     yield from page.evaluate(STRUCTURE)
 
 
 def contrast(page):
-    """Text that is too faint, with everything unfolded."""
+    """Finds text of too little contrast, with everything unfolded."""
     yield from page.evaluate(CONTRAST, CONTRAST_MIN)
 
 
 def links(page, path, report):
-    """What a page refers to and is not there."""
+    """Finds references of a page to missing files."""
     found = page.eval_on_selector_all(
         "[href], [src]", "parts => parts.map(part => part.getAttribute('href') ?? part.getAttribute('src'))")
     for link in sorted(set(found) - {"data:,"}):
@@ -178,7 +178,7 @@ def links(page, path, report):
 
 
 def sorts(page):
-    """The first column of numbers of every table, sorted by clicks on its header."""
+    """Sorts the first column of numbers of every table by clicks on its header."""
     read = "(table, column) => [...table.tBodies[0].rows].map(row => row.cells[column].dataset.value ?? null)"
     for table in page.locator("table.data").all():
         columns = [table.evaluate(read, column) for column in range(table.locator("thead th").count())]
@@ -186,7 +186,7 @@ def sorts(page):
         for column, (order, sign) in itertools.product(numbers[:1], [("descending", -1), ("ascending", 1)]):
             header = table.locator("thead th").nth(column)
             header.locator("button").click()
-            # What is no number comes last in both orders.
+            # Cells that are not numbers come last in both orders.
             values = [math.inf if value is None else sign * float(value)
                       for value in table.evaluate(read, column)]
             if values != sorted(values) or header.get_attribute("aria-sort") != order:
@@ -194,7 +194,7 @@ def sorts(page):
 
 
 def filters(page):
-    """Every long table has a filter that hides the rows without its text."""
+    """Checks that every long table has a filter that hides the rows without its text."""
     long = page.eval_on_selector_all(
         "table.data", "tables => tables.filter(table => table.tBodies[0].rows.length > 12).length")
     inputs = page.locator("input[type=search]").all()
@@ -202,7 +202,7 @@ def filters(page):
         yield f"{len(inputs)} filters for {long} long tables"
     for box in inputs:
         rows = box.evaluate_handle("box => [...box.closest('.filter').nextElementSibling.querySelectorAll('tbody tr')]")
-        # The cell of the last row that fewest rows have.
+        # The cell of the last row that occurs in the fewest rows.
         wanted = rows.evaluate("""rows => [...rows.at(-1).cells].map((cell) => cell.textContent.toLowerCase())
           .map((text) => [rows.filter((row) => row.textContent.toLowerCase().includes(text)).length, text])
           .sort((one, other) => one[0] - other[0])[0][1]""")
@@ -216,7 +216,7 @@ def filters(page):
 
 
 def tip_at(page, chart, number, point, reach):
-    """Points at a value; what the tip gets wrong."""
+    """Points at a value; returns the errors of the tooltip."""
     value = chart.evaluate(VALUE, [number, reach])
     point(value["x"], value["y"])
     tip = page.locator(".tip")
@@ -224,7 +224,7 @@ def tip_at(page, chart, number, point, reach):
         return [f"no tip at `{value['near'][0]}`"]
     said, box = tip.text_content(), tip.bounding_box()
     width, height = page.viewport_size["width"], page.viewport_size["height"]
-    # Values in one place are told together: all lines of one of them are there.
+    # Values in one place are shown together: all lines of one of them must be there.
     is_told = any(set(text.split("\n")) <= set(said.split("\n")) for text in value["near"])
     faults = [] if is_told else [f"tip `{said}` at {value['near']}"]
     if box["x"] < 0 or width < box["x"] + box["width"] or box["y"] < 0 or height < box["y"] + box["height"]:
@@ -233,7 +233,7 @@ def tip_at(page, chart, number, point, reach):
 
 
 def charts(page):
-    """Values of charts, by mouse and by keys."""
+    """Checks the values of charts, by mouse and by keys."""
     tip, spoken = page.locator(".tip"), page.locator("[aria-live=polite]")
     for chart in page.locator(CHART).all():
         texts = chart.evaluate("svg => [...svg.querySelectorAll('g.values [data-text]')].map(shape => shape.dataset.text)")
@@ -255,8 +255,8 @@ def charts(page):
 
 
 def narrow(page):
-    """What is wider than a phone scrolls in a box that keys reach; a tap shows a value."""
-    # Sizes are told after a frame was drawn.
+    """Checks that content wider than a phone scrolls in a box that keys reach, and that a tap shows a value."""
+    # Sizes are reported after a frame was drawn.
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     yield from page.eval_on_selector_all(".table", """boxes => boxes
       .filter((box) => box.clientWidth < box.scrollWidth || box.clientHeight < box.scrollHeight)
@@ -266,7 +266,7 @@ def narrow(page):
         yield from tip_at(page, chart, 0, page.touchscreen.tap, 15)
 
 
-# What stands beyond the right edge of a sheet, and what only a screen needs.
+# Content beyond the right edge of a sheet, and elements that only a screen needs.
 PRINTED = """() => {
   const faults = [], shown = (part) => part.checkVisibility() && part.getClientRects().length > 0;
   for (const part of document.querySelectorAll("nav, .filter, .what-if, .tip"))
@@ -279,7 +279,7 @@ PRINTED = """() => {
 
 
 def printed(page):
-    """The page on paper, and as a PDF."""
+    """Checks the page on paper, and as a PDF."""
     page.emulate_media(media="print")
     page.set_viewport_size(SHEET)
     yield from page.evaluate(PRINTED)
@@ -291,7 +291,7 @@ def printed(page):
 
 
 def check(contexts, path, report, shots):
-    """Everything about one page: what it has, and its faults."""
+    """Checks everything about one page: returns its content and its faults."""
     faults, said, name = [], {}, path.relative_to(report).with_suffix("").as_posix()
     for kind, context in contexts.items():
         page = context.new_page()
@@ -307,7 +307,7 @@ def check(contexts, path, report, shots):
             page.goto(path.as_uri())
             if shots and (kind in ("desktop", "phone") or (kind, name) == ("dark", "index")):
                 page.screenshot(path=shots / f"{name.replace('/', '-')}-{kind}.png", full_page=True)
-            # What is folded is read as well.
+            # Folded content is read as well.
             page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
             said[kind] = page.evaluate(SAID), page.evaluate(TITLES), page.evaluate(TEXTS)
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):

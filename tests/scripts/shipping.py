@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes everything of a release on this machine, and uses it as those do who get it.
+"""Makes everything of a release on this machine, and uses it as its users do.
 
-In: the files that git knows of this repository. Out: a line for each check on stdout; exit code 1 if
-one fails. The crate, the archive and the wheel are made by `.ci/package`, as in a release; the lines of
-the Dockerfile are run in folders, since a daemon is not everywhere. Everything happens in a copy, with
-our own crate not optimised; crates that others wrote are taken from CARGO_TARGET_DIR.
+In: the files of this repository that git tracks. Out: a line for each check on stdout; exit code 1 if one fails.
+`.ci/package` makes the crate, the archive and the wheel, as in a release; the lines of the Dockerfile are run in
+folders, because not every machine has a daemon. Everything happens in a copy, and our crate is not optimised; other
+crates are taken from CARGO_TARGET_DIR.
 
     shipping.py
 
@@ -29,14 +29,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-# What may lie in the package for crates.io.
+# Files allowed in the package for crates.io.
 IN_CRATE = re.compile(
     r"(src/.+|examples/.+|queries/q\d\d_\w+\.sql|build\.rs|README\.md|CHANGELOG\.md|CITATION\.cff|LICENSE"
     r"|Cargo\.(lock|toml|toml\.orig)|\.cargo_vcs_info\.json)"
 )
-CRATE_BYTES_MAX = 10 << 20  # Of crates.io.
+CRATE_BYTES_MAX = 10 << 20  # The limit of crates.io.
 
-# From `ingest` to a picture.
+# From `ingest` to a chart.
 NOTEBOOK = "reports/sessions/python/first-answer.ipynb"
 
 # Libraries that every image of Debian has.
@@ -44,7 +44,7 @@ OF_THE_SYSTEM = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libdl.so.2", "libpt
 
 
 def run(*command, **more):
-    """Runs a command; what it says is shown if it fails."""
+    """Runs a command; shows its output if it fails."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
     if done.returncode != 0:
         sys.exit(f"FAILED {shlex.join(map(str, command))}: {done.returncode}\n{done.stdout}{done.stderr}")
@@ -57,7 +57,7 @@ def check(holds, what):
 
 
 def copy_sources(to):
-    """A clean checkout of what is there now."""
+    """Makes a clean checkout of the present files."""
     names = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT).split("\0")
     for name in filter(None, names):
         if (ROOT / name).is_file():
@@ -76,7 +76,7 @@ def settings(work):
 
 
 def answers(binary, folder):
-    """Whether a program that somebody got makes its synthetic trace and analyses it."""
+    """Checks that an installed program makes its synthetic trace and analyses it."""
     said = run(binary, "analyze", "--out", folder / "analysis", cwd=folder, env={"PATH": "/usr/bin:/bin"})
     check(re.search(r"^014 ", said, re.MULTILINE), f"{binary} analyze answers")
     check((folder / "analysis/report/index.html").is_file(), f"{binary} analyze writes its report")
@@ -150,7 +150,7 @@ def wheel(source, out, package, work, maturin):
 
 
 def use_module(source, work):
-    """The installed module, with what its users have beside it: as a script, as types, as a notebook."""
+    """Uses the installed module with the packages of its users: as a script, as types, as a notebook."""
     python = work / "venv/bin/python"
     packages = ["pyarrow", "polars", "pandas", "duckdb", "nbconvert", "ipykernel", "mypy"]
     if subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], capture_output=True).returncode != 0:
@@ -162,7 +162,7 @@ def use_module(source, work):
         wrong = [*mypy, "-c", f"import jobfate; jobfate.classify('lake', by='{word}')"]
         found = subprocess.run(wrong, cwd=work, capture_output=True)
         check((found.returncode == 0) == is_right, f"types know which words an option takes: {word}")
-    # It runs where it lies.
+    # It runs from its own folder.
     notebook = shutil.copy(source / NOTEBOOK, work / "notebook.ipynb")
     run(python, "-m", "jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", notebook, cwd=work,
         env={**os.environ, "PATH": f"{work / 'venv/bin'}:{os.environ['PATH']}"})
@@ -227,7 +227,7 @@ def copy(start, sources, to, to_text, ignored):
 
 
 def is_ignored(name, patterns):
-    """As Docker does: the last pattern that fits a file, or a folder above it, decides."""
+    """Applies patterns as Docker does: the last pattern that matches a file, or a folder above it, decides."""
     parts = name.split("/")
     names = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
     decided = False

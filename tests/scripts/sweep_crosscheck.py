@@ -6,8 +6,8 @@
 
 Usage: sweep_crosscheck.py JOBFATE LAKE QUERIES_DIR
 
-Under `slots` and `requested`, for T = 10, 20, ..., 400: condemned tasks and harmed jobs must be
-equal, CPU totals and savings to 1e-9 of their size. Exits with 1 and says what differs.
+Under `slots` and `requested`, for T = 10, 20, ..., 400: condemned tasks and harmed jobs must be equal, CPU totals and
+savings to 1e-9 of their size. Exits with 1 and prints what differs.
 """
 
 import json
@@ -27,7 +27,7 @@ def main(jobfate, lake, queries):
     for table in ("job_events", "task_events"):
         files = [str(lake / file["path"]) for file in manifest["tables"][table]["files"]]
         con.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({files}, hive_partitioning = false)")
-    # Slots and requests depend on the end of the tasks' window alone.
+    # Slots and requests depend only on the end of the window of tasks.
     con.execute("CREATE TABLE settings AS SELECT 0::BIGINT AS job_window_end_us, (SELECT max(time_us) "
                 "FROM task_events WHERE time_us < 9223372036854775807)::BIGINT AS task_window_end_us, "
                 "'job-end' AS open_attempts")

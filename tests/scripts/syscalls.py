@@ -2,7 +2,7 @@
 # /// script
 # requires-python = ">=3.11"
 # ///
-"""Watches the system calls of jobfate: what a power failure would leave, and whether it goes online.
+"""Traces the system calls of jobfate: what a power failure would leave, and whether it uses the network.
 
 Usage: syscalls.py JOBFATE [--all] [--mutate WAY]
 
@@ -48,17 +48,17 @@ COPIES = ["copy_file_range", "splice"]
 SYNCS = ["fsync", "fdatasync", "sync", "syncfs"]
 NAMES = ["rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat", "unlink", "unlinkat",
          "rmdir", "mkdir", "mkdirat", "truncate"]
-# The model does not follow these; a file that they touch would be taken for what it is not.
+# The model does not support these calls; for a file that they touch, its state would be wrong.
 UNKNOWN = ["chdir", "fchdir", "mknod", "mknodat", "io_uring_setup"]
 FILE_CALLS = OPENS + WRITES + COPIES + SYNCS + NAMES + UNKNOWN + ["mmap"]
 
-# Files that may vanish with the power, with what is in them: the lock is held, not read.
+# Files that a power failure may remove with their content: the lock is held, not read.
 TRANSIENT = re.compile(r"\.lock.*")
-# What every run of analyze makes anew, and no mark names.
+# Files that every run of analyze makes again, and that no completion mark names.
 REMADE = re.compile(r".*/(report|\.report\.jobfate-\d+)(/.*)?")
-# Where results are in the making.
+# Folders for unfinished results.
 WORK = "/.jobfate-work/"
-# Longer than any index of these runs; what is written in longer pieces is not kept.
+# Longer than any index of these runs; longer pieces of written data are not kept.
 TEXT_BYTES = 1 << 17
 FAULTS_SHOWN = 3
 
@@ -76,7 +76,7 @@ KILLS = [("rename", place) for place in (1, 2, 6, 9)] + [("fsync", place) for pl
 LINE = re.compile(r"(\d+) +(.*)", re.S)
 RESUMED = re.compile(r"<\.\.\. \w+ resumed>(.*)", re.S)
 CALL = re.compile(r"(\w+)\((.*)\) += (-?\w+|\?)", re.S)
-# A text, or a descriptor with the path that it stands for now.
+# A text, or a descriptor with its current path.
 TOKEN = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\.\.\.)?|\b(?:\d+|AT_FDCWD)<([^>]*)>', re.S)
 
 
@@ -93,7 +93,7 @@ class Call:
 
     @property
     def flags(self):
-        """The arguments but for paths and data."""
+        """The arguments without paths and data."""
         if self.name == "creat":
             return "O_CREAT|O_TRUNC"
         return TOKEN.sub("", self.arguments) if self.name in (*OPENS, "mmap", "renameat2") else ""
@@ -105,7 +105,7 @@ class Call:
 
 
 def read_call(words, start, end, folder):
-    """The call with its paths in full; a text that stands for data is kept as it is."""
+    """Returns the call with full paths; a text that is data is kept unchanged."""
     found = CALL.match(words)
     if not found:
         sys.exit(f"line {end + 1} of the trace cannot be read: {words[:200]}")
@@ -143,7 +143,7 @@ def read_calls(lines, folder, first):
             continue
         if call := read_call(words, start, number, folder):
             calls.append(call)
-    # What is left in `begun` was cut off by a kill before it took place.
+    # Calls that remain in `begun` were cut off by a kill before they took place.
     return calls
 
 
@@ -151,7 +151,7 @@ def read_calls(lines, folder, first):
 
 
 class File:
-    """A file: since when it has changed, and up to when it is synced, in lines of the trace."""
+    """A file: when it changed first, and until when it is synced, in lines of the trace."""
 
     def __init__(self, written=-1.0, synced=0.0):
         self.written, self.synced = written, synced
@@ -166,19 +166,19 @@ class File:
         self.note(call)
 
     def note(self, call):
-        """Keeps the calls that made the file what it is; of many alike the first and the last."""
+        """Keeps the calls that wrote the file; of many similar calls, the first and the last."""
         if [one.name for one in self.calls[-2:]] == [call.name] * 2:
             self.calls.pop()
         self.calls.append(call)
 
     def sync(self, call):
         self.note(call)
-        # What another thread writes meanwhile is not covered.
+        # Data that another thread writes meanwhile is not covered.
         self.synced = max(self.synced, call.start)
 
 
 class Change(NamedTuple):
-    """What a name stands for since a call."""
+    """The file or folder of a name since a call."""
 
     at: float
     node: object
@@ -186,7 +186,7 @@ class Change(NamedTuple):
 
 
 class Folder:
-    """A folder: for each name all that it may stand for after a power failure, the last one now."""
+    """A folder: for each name, all files that it may have after a power failure; the last one is the current file."""
 
     def __init__(self):
         self.names = {}
@@ -195,7 +195,7 @@ class Folder:
         return self.names[name][-1].node if name in self.names else None
 
     def nodes(self):
-        """Names that there are now, and what they stand for."""
+        """Returns the current names and their files."""
         return [(name, changes[-1].node) for name, changes in self.names.items() if changes[-1].node]
 
     def put(self, name, node, call):
@@ -208,7 +208,7 @@ class Folder:
 
 
 def lost(folder, at, path):
-    """What a power failure may take of a path below the folder `at`, and the calls that made it."""
+    """Returns what a power failure may remove of a path below the folder `at`, and the calls that made it."""
     for step in path.split("/"):
         at = step if at == "." else f"{at}/{step}"
         changes = folder.names.get(step, [Change(-1, None)])
@@ -222,7 +222,7 @@ def lost(folder, at, path):
 
 
 def from_disk(path):
-    """A folder as it lies there, all of it synced."""
+    """Reads a real folder as completely synced."""
     folder = Folder()
     for entry in os.scandir(path):
         node = from_disk(entry.path) if entry.is_dir(follow_symlinks=False) else File()
@@ -231,7 +231,7 @@ def from_disk(path):
 
 
 def paths_of(folder, prefix=""):
-    """Paths of all files and folders that there are now."""
+    """Returns the paths of all current files and folders."""
     for name, node in folder.nodes():
         yield prefix + name
         if isinstance(node, Folder):
@@ -253,20 +253,20 @@ def named_by_steps(document):
 
 MANIFEST = re.compile(r"manifest(-\d+-of-\d+)?\.json")
 INDEXES = [(MANIFEST, named_by_manifest), (re.compile(r"steps\.json"), named_by_steps)]
-# This one names whatever lies around it.
+# This index names all files in its folder.
 TRUTH = "truth.json"
 
 
 @functools.cache
 def documented(name, content):
-    """What the text of an index names; the text is as strace writes it."""
+    """Returns the names in the text of an index; the text is as strace writes it."""
     reads = next(reads for pattern, reads in INDEXES if pattern.fullmatch(name))
     text = content.encode().decode("unicode_escape").encode("latin-1").decode()
     return frozenset(reads(json.loads(text)))
 
 
 def named_by(folder, name, file):
-    """What an index names; nothing where it can only be read half."""
+    """Returns the names in an index; none if it is incomplete."""
     if name == TRUTH:
         return frozenset(paths_of(folder)) - {TRUTH}
     try:
@@ -289,7 +289,7 @@ class Disk:
         self.faults = {}
 
     def fault(self, kind, what, calls):
-        """Notes what a power failure may take, with the calls that led to it when it was first seen."""
+        """Records what a power failure may remove, with the calls that led to it when it was first found."""
         self.faults.setdefault(kind, {}).setdefault(what, list(dict.fromkeys(calls)))
 
     def find(self, path):
@@ -311,7 +311,7 @@ class Disk:
         return [path for path in call.paths if Path(path).is_relative_to(self.root)]
 
     def is_ready(self, call):
-        """Whether the folders of a call's paths are there; another thread may just be making them."""
+        """Whether the folders of the paths of a call exist; another thread may be creating them."""
         return all(path == self.root or isinstance(self.find(Path(path).parent), Folder) for path in self.inside(call))
 
     def apply(self, call):
@@ -352,7 +352,7 @@ class Disk:
         was_clean = file.is_clean()
         file.write(call, call.text if call.name == "write" else None)
         if call.name == "mmap":
-            # What is changed through memory, and when, is not seen.
+            # Changes through mapped memory, and their times, are not visible.
             file.written = math.inf
         return was_clean
 
@@ -375,7 +375,7 @@ class Disk:
             self.put(paths[-1], Folder() if call.name.startswith("mkdir") else File(call.end, -1), call)
 
     def check_result(self, path, node, call):
-        """What the JSON of a result names is on disk before the JSON has its place."""
+        """Checks that the files that the JSON of a result names are on disk before the JSON is in place."""
         if node.content is None:
             return
         text = node.content.encode().decode("unicode_escape").encode("latin-1").decode()
@@ -391,7 +391,7 @@ class Disk:
             self.sync_all(node, call) if isinstance(node, Folder) else node.sync(call)
 
     def check(self, now):
-        """Whatever an index names is on disk, and so is the index."""
+        """Checks that all files that an index names, and the index itself, are on disk."""
         recorded = {}
         for index, (folder, at, name) in self.indexes.items():
             versions = [(change.node, change.call) for change in folder.names[name]]
@@ -414,7 +414,7 @@ class Disk:
         self.sure = recorded
 
     def check_end(self, folders):
-        """Everything that a run leaves is on disk."""
+        """Checks that all files that a run leaves are on disk."""
         for path in sorted(paths_of(self.top)):
             at, name = Path(path).parent, Path(path).name
             is_ours = any(Path(path).is_relative_to(top) or Path(top).is_relative_to(path) for top in folders)
@@ -425,7 +425,7 @@ class Disk:
                 self.fault(f"left unsynced in {at}, {what.split()[1]}s", what, calls)
 
     def replay(self, calls, folders):
-        """Applies calls: a change as soon as it may be seen, a sync not before it has ended."""
+        """Applies calls: a change as soon as it may be visible, a sync only once it has ended."""
         begins = [(call.start, call) for call in calls if call.name not in SYNCS]
         ends = [(call.end, call) for call in calls]
         waiting = set(calls)
@@ -478,7 +478,7 @@ class Watch:
             sys.exit(f"`{' '.join(words)}` ended with {run.returncode}: {run.stderr}")
 
     def trace(self, words, traced, options):
-        """The lines that strace writes of a command."""
+        """Returns the lines that strace writes for a command."""
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder, "trace")
             strace = ["strace", "-f", "-y", "-s", str(TEXT_BYTES), "-o", str(trace), "-e", f"trace={traced}"]
@@ -486,7 +486,7 @@ class Watch:
             return trace.read_text().splitlines()
 
     def calls(self, words, kill):
-        # A filter is faster, but does not go with a kill.
+        # A filter is faster, but cannot be combined with a kill.
         options = ["-e", f"inject=/^{kill[0]}:signal=KILL:when={kill[1]}"] if kill else ["--seccomp-bpf"]
         lines = self.trace(words, ",".join(f"?{call}" for call in FILE_CALLS), options)
         self.line += len(lines)
@@ -522,20 +522,19 @@ class Watch:
             print(f"    and {len(found) - len(shown)} more")
 
     def compare(self, words, disk):
-        """The model knows the names that are really there."""
+        """Checks that the names of the model are those of the real folder."""
         real = {str(path.relative_to(self.folder)) for path in self.folder.rglob("*")}
         if differing := real ^ set(paths_of(disk.top)):
             sys.exit(f"after `{' '.join(words)}` the model is wrong about {sorted(differing)[:10]}")
 
     def network(self, commands):
-        """No command makes a call of the network."""
+        """Checks that no command makes a network call."""
         faults = []
         for words in commands:
             lines = self.trace(words, "%network,io_uring_setup,execve", ["--seccomp-bpf"])
             if not any(" execve(" in line for line in lines):
                 sys.exit(f"`{' '.join(words)}` was not traced")
-            # Also a call that failed.
-            # A process that was just ending shows as `???`.
+            # This includes failed calls. A process that was ending shows as `???`.
             made = [line for line in lines if not re.match(r"\d+ +(execve\(|\+\+\+|---|\?\?\?\()", line)]
             faults += [f"{' '.join(words)}: {line}" for line in made]
         print(f"network: {len(commands)} commands, {f'{len(faults)} CALLS' if faults else 'no socket'}")
@@ -545,7 +544,7 @@ class Watch:
 
 
 def watch_order(watch):
-    """Lakes and analyses, each in the ways that they come about."""
+    """Makes lakes and analyses in all ways in which they can be made."""
     steps = [[*INGEST, "a/lake", *more] for more in (["--parts", "0-0"], [], [])]
     watch.order("ingest", [(words, None) for words in steps], ["a/lake"])
     shards = [[*INGEST, "shards", *more] for more in (["--shard", "1/2"], ["--shard", "2/2"], [])]

@@ -8,11 +8,12 @@ use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
 use crate::answers::account::keyed;
+use crate::answers::describe::answer::DescribedRow;
 use crate::answers::describe::charts::{by_group, chart, lines, numbers_at_risk, shortened, title};
 use crate::answers::describe::tables::{chances_table, curves_table, summary_table, survival};
+use crate::answers::edges;
 use crate::answers::grouped::check_group;
 use crate::answers::study::settings;
-use crate::answers::{amounts, edges, sentences};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, SurvivalChart, Tone};
 use crate::digits;
 use crate::facts::query::Settings;
@@ -20,11 +21,12 @@ use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
-use crate::results::forms::rows;
+use crate::results::envelope::Envelope;
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
-use crate::results::shares::{self, Share, share};
-use crate::results::store::{self, Answer, Files};
+use crate::results::rows::TableRows;
+use crate::results::shares::{Share, Terms, share};
+use crate::results::store::{Answer, Files};
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::counted::{Counted, Value};
@@ -33,11 +35,13 @@ use crate::studies::ledger::UNMATCHED;
 use crate::studies::of_facts;
 use crate::studies::samples::{Group, OutcomeOf, Samples, What, collect, is_overrun};
 
+mod answer;
 mod charts;
 pub mod plan;
 pub(crate) mod step;
 mod tables;
 
+pub use answer::DescribeAnswer;
 pub use plan::{Censored, DescribePlan, Question, question};
 
 /// The shares that are given: of a survival curve, of chances, of distributions.
@@ -45,7 +49,7 @@ pub const SHARES: [Share; 3] = [
     share("share", "jobs that last longer than time_s (Kaplan-Meier)", "jobs that were scheduled"),
     share(
         "chance",
-        "tasks among them whose job finished",
+        "tasks with at least this many events whose job finished",
         "tasks with at least this many events, of jobs that have ended",
     ),
     share("share_at_or_below", "values at or below value", "values of the row: count"),
@@ -59,36 +63,37 @@ pub static KINDS: [Kind<'static>; 8] = [
     Kind {
         tables: &[Table::JobEvents],
         remarks: &["status ", "wait "],
-        sentence: Some(sentences::DURATIONS),
+        sentence: Some(|it| answer(it)?.durations()),
         figure: Some("job-durations"),
-        ..Kind::called("job-durations", "How long jobs last (s)")
+        ..Kind::called("job-durations", "How long jobs last (s)").holding::<DescribeAnswer>()
     },
     Kind {
         tables: &[Table::JobEvents],
         remarks: &["status ", "wait "],
-        sentence: Some(amounts::SURVIVAL),
-        ..Kind::called("job-survival", "How many jobs last longer")
+        sentence: Some(|it| answer(it)?.survival()),
+        ..Kind::called("job-survival", "How many jobs last longer").holding::<DescribeAnswer>()
     },
     Kind {
         tables: TABLES,
-        sentence: Some(amounts::COUNTS),
-        ..Kind::called("tasks-per-job", "Tasks of each job")
+        sentence: Some(|it| answer(it)?.counts()),
+        ..Kind::called("tasks-per-job", "Tasks of each job").holding::<DescribeAnswer>()
     },
     Kind {
         tables: TABLES,
-        sentence: Some(amounts::COUNTS),
-        ..Kind::called("events-per-task", "Events of each task")
+        sentence: Some(|it| answer(it)?.counts()),
+        ..Kind::called("events-per-task", "Events of each task").holding::<DescribeAnswer>()
     },
     Kind {
         tables: TABLES,
         remarks: &["wait "],
-        sentence: Some(amounts::WAITS),
+        sentence: Some(|it| answer(it)?.waits()),
         ..Kind::called("waiting", "How long tasks wait for their first attempt (s)")
+            .holding::<DescribeAnswer>()
     },
     Kind {
         tables: TABLES,
-        sentence: Some(amounts::COUNTS),
-        ..Kind::called("attempts", "Attempts of each task")
+        sentence: Some(|it| answer(it)?.counts()),
+        ..Kind::called("attempts", "Attempts of each task").holding::<DescribeAnswer>()
     },
     Kind {
         tables: TABLES,
@@ -96,13 +101,19 @@ pub static KINDS: [Kind<'static>; 8] = [
             "finish-given-events",
             "The chance to finish, given the number of events so far",
         )
+        .holding::<DescribeAnswer>()
     },
     Kind {
         tables: TABLES,
-        sentence: Some(amounts::ESTIMATES),
+        sentence: Some(|it| answer(it)?.estimates()),
         ..Kind::called("estimates", "Running time of requested time (%)")
+            .holding::<DescribeAnswer>()
     },
 ];
+
+fn answer(of: &Envelope) -> Option<&DescribeAnswer> {
+    of.found()
+}
 
 /// The result of what is described.
 pub fn kind_of(what: What) -> &'static Kind<'static> {
@@ -156,7 +167,7 @@ impl Described {
         Answer {
             kind,
             table: &self.table,
-            json: self.json(),
+            json: json!(self.found()),
             settings: settings(&plan, json!({"classes": classes, "windows": windows})),
             charts: if self.is_constant() {
                 Vec::new()
@@ -169,12 +180,10 @@ impl Described {
     /// Whether all values are one and the same, such as one task in every job, or counts next to each
     /// other, such as 2 or 3 events: the table says it.
     fn is_constant(&self) -> bool {
-        let rows = rows(&self.table);
-        let known: Vec<[f64; 2]> = rows
-            .iter()
-            .filter(|row| 1 < row["count"].as_u64().unwrap_or(0))
-            .map(|row| ["min", "max"].map(|bound| row[bound].as_f64().unwrap_or(f64::NAN)))
-            .collect();
+        let rows = TableRows::<DescribedRow>::of(&self.table);
+        let known = rows.iter().filter(|row| 1 < row.count.unwrap_or(0));
+        let bound = |bound: Option<f64>| bound.unwrap_or(f64::NAN);
+        let known: Vec<[f64; 2]> = known.map(|row| [bound(row.min), bound(row.max)]).collect();
         let is_count = !self.question.what.is_time() && self.question.what != What::Estimates;
         let least = known.iter().map(|row| row[0]).fold(f64::INFINITY, f64::min);
         // What is not a number makes neither true.
@@ -183,28 +192,32 @@ impl Described {
         !known.is_empty() && (are_same || are_near)
     }
 
-    fn json(&self) -> serde_json::Value {
+    fn found(&self) -> DescribeAnswer {
         let what = self.question.what;
-        let mut json = json!({"what": what, "unit": what.unit(), "quantiles": "R-7", "censoring": self.censoring, "rows": rows(&self.table)});
+        let rows = TableRows::<DescribedRow>::of(&self.table);
         let given = match what {
             What::JobSurvival => &SHARES[..1],
             What::FinishGivenEvents => &SHARES[1..2],
             _ => &SHARES[2..],
         };
-        shares::put(&mut json, given);
-        let is_empty = rows(&self.table).iter().all(|row| row["count"] == 0);
-        if let Some(assumed) = &self.assumed {
-            json[store::NOTHING] = assumed.as_str().into();
-        } else if is_empty {
-            json[store::NOTHING] = match what {
-                What::Estimates => "The time that an attempt requested is not known.".into(),
-                What::FinishGivenEvents => {
-                    "No task belongs to a job that is known to have ended.".into()
-                }
-                _ => format!("There are no {} to describe.", what.of()).into(),
-            };
+        // Curves have no counts.
+        let is_empty = rows.iter().all(|row| row.count == Some(0));
+        let nothing = || match what {
+            What::Estimates => "The time that an attempt requested is not known.".to_owned(),
+            What::FinishGivenEvents => {
+                "No task belongs to a job that is known to have ended.".to_owned()
+            }
+            _ => format!("There are no {} to describe.", what.of()),
+        };
+        DescribeAnswer {
+            what,
+            unit: what.unit().into(),
+            quantiles: "R-7".into(),
+            censoring: self.censoring,
+            terms: Terms::of(given),
+            nothing: self.assumed.clone().or_else(|| is_empty.then(nothing)),
+            rows,
         }
-        json
     }
 }
 

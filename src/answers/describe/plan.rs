@@ -36,7 +36,7 @@ pub struct DescribePlan {
     #[cfg_attr(feature = "cli", arg(long))]
     pub by_own_end: bool,
 
-    /// Whether to include values cut off by the window's end
+    /// Whether to include values open at the end of the window
     ///
     /// By default a job that has not ended is included with its time up to the window's end, and
     /// counted in the column `censored`.

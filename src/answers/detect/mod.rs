@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::answers::detect::plan::DetectAsked;
 use crate::answers::spread::Parts;
-use crate::answers::{edges, sentences, study};
+use crate::answers::{edges, study};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Failure, Result};
@@ -18,19 +18,22 @@ use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow, GroupCounts, det
 use crate::replay::detectors::{Action, DetectorPlan, End, Family};
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
-use crate::results::shares::{self, Share, share};
-use crate::results::store::{self, Answer, Files};
+use crate::results::shares::{Share, Terms, share};
+use crate::results::store::{Answer, Files};
 use crate::schema::Table;
 
+mod answer;
 pub(crate) mod charts;
 pub mod plan;
 pub(crate) mod step;
+
+pub use answer::{DetectAnswer, DetectCurve, DetectPoint};
 
 /// The shares that scores and copies give, and the rates.
 pub const SHARES: [Share; 10] = [
     share("precision", "hits", "flags on judged tasks: hits and false_alarms"),
     share("recall", "hits", "stragglers: hits and missed"),
-    share("f1", "twice the hits", "stragglers and flags on judged tasks together"),
+    share("f1", "2 x hits", "(stragglers + flags on judged tasks)"),
     share(
         "lead_median_share",
         "time from the flag to the end of the attempt",
@@ -44,7 +47,7 @@ pub const SHARES: [Share; 10] = [
     ),
     share("false_alarms_per_task_hour", "false_alarms", "task_hours"),
     share("rate_in_shift", "false_alarms_in_shift", "task_hours in hours of a shift"),
-    share("rate_in_calm", "false_alarms_in_calm", "task_hours in the other hours compared"),
+    share("rate_in_calm", "false_alarms_in_calm", "task_hours in the other compared hours"),
     share("ratio_to_before", "length_median_s of the hour", "the median of the hours before"),
 ];
 
@@ -58,9 +61,9 @@ pub const KIND: Kind<'static> = Kind {
         ("detect-flags", "Every flag"),
     ],
     tables: &[Table::TaskEvents],
-    sentence: Some(sentences::STRAGGLERS),
+    sentence: Some(|it| it.found::<DetectAnswer>()?.sentence()),
     figure: Some("detect-scores"),
-    ..Kind::called("detect", "Scores of the detectors")
+    ..Kind::called("detect", "Scores of the detectors").holding::<DetectAnswer>()
 };
 
 /// Which detectors were asked for, and which were added for a curve or a comparison of windows.
@@ -106,7 +109,7 @@ pub fn answer<'a>(
     Answer {
         kind: KIND,
         table,
-        json: json_of(outcome, plan, lineup),
+        json: json!(found(outcome, plan, lineup)),
         settings,
         charts: charts::charts(outcome, plan, lineup),
     }
@@ -251,40 +254,37 @@ pub fn table_of(outcome: &DetectOutcome, asked: usize) -> RecordBatch {
         .batch()
 }
 
-pub(crate) fn json_of(outcome: &DetectOutcome, plan: &DetectPlan, lineup: &Lineup) -> Value {
-    let curves: Vec<Value> = lineup
-        .curves
-        .iter()
-        .map(|curve| {
-            let points: Vec<Value> = curve
-                .points
-                .iter()
-                .map(|(value, place)| json!({"value": value, "score": outcome.rows[*place].scores[0]}))
-                .collect();
-            json!({"detector": curve.name, "parameter": curve.key, "points": points})
-        })
-        .collect();
-    let mut json = json!({
-        "truths": plan.truths,
-        "stragglers": outcome.stragglers,
-        "counts": outcome.counts,
-        "task_hours": outcome.task_hours,
-        "response_hours": outcome.response_hours,
-        "rows": &outcome.rows[..lineup.asked],
-        "added": &outcome.rows[lineup.asked..],
-        "curves": curves,
-        "copies": outcome.copies,
-        "shifts": outcome.shifts,
-    });
-    shares::put(&mut json, &SHARES);
-    if outcome.counts.groups == 0 {
-        let nothing = format!(
+pub(crate) fn found(outcome: &DetectOutcome, plan: &DetectPlan, lineup: &Lineup) -> DetectAnswer {
+    let point = |(value, place): &(String, usize)| DetectPoint {
+        value: value.clone(),
+        score: outcome.rows[*place].scores[0].clone(),
+    };
+    let curve = |curve: &Curve| DetectCurve {
+        detector: curve.name.clone(),
+        parameter: curve.key.to_owned(),
+        points: curve.points.iter().map(point).collect(),
+    };
+    let (rows, added) = outcome.rows.split_at(lineup.asked);
+    let nothing = || {
+        format!(
             "No job or phase has {} that finished (--min-tasks): no detector can be judged.",
             digits::counted(plan.tasks_min as u64, "task")
-        );
-        json[store::NOTHING] = nothing.into();
+        )
+    };
+    DetectAnswer {
+        truths: plan.truths.iter().map(ToString::to_string).collect(),
+        stragglers: outcome.stragglers.clone(),
+        counts: Some(outcome.counts),
+        task_hours: outcome.task_hours,
+        response_hours: outcome.response_hours,
+        rows: rows.to_vec(),
+        added: added.to_vec(),
+        curves: lineup.curves.iter().map(curve).collect(),
+        copies: outcome.copies.clone(),
+        shifts: Some(outcome.shifts.clone()),
+        terms: Terms::of(&SHARES),
+        nothing: (outcome.counts.groups == 0).then(nothing),
     }
-    json
 }
 
 /// What each detector's name stands for.

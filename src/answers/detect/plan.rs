@@ -9,6 +9,7 @@ use crate::answers::study::Plan;
 use crate::answers::words::{parsed, parsed_list, readers, texts};
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
+use crate::notation::NotationError;
 use crate::replay::detect::DetectPlan;
 use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::progress::{ProgressModel, Work};
@@ -23,7 +24,7 @@ use crate::schema::Table;
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DetectAsked {
-    /// Detectors to compare, one word each; `all` for every one
+    /// Detectors to compare, separated by spaces, or `all`
     #[cfg_attr(feature = "cli", arg(long, value_name = "DETECTOR", num_args = 1.., value_parser = parse_detectors, default_value = "all", long_help = detectors_help()))]
     pub detectors: Vec<DetectorList>,
 
@@ -40,7 +41,7 @@ pub struct DetectAsked {
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub work: Work,
 
-    /// Noise on progress: standard deviation of the rate's log
+    /// Noise of progress: standard deviation of the rate's log
     ///
     /// With 0.2 a reported rate is about 20 % too high or too low; the noise is drawn at each
     /// heartbeat from the seed. Progress never decreases.
@@ -67,13 +68,13 @@ pub struct DetectAsked {
     #[serde(with = "texts")]
     pub truth: Vec<Truth>,
 
-    /// Phase to look at, if the trace records phases
+    /// Phase to score, if the trace records phases
     ///
     /// `map` or `reduce` in Rumen traces. All of them by default, each as a separate group.
     #[cfg_attr(feature = "cli", arg(long, value_name = "PHASE"))]
     pub phase: Option<String>,
 
-    /// Fewest finished tasks of a group that is judged
+    /// Minimum number of finished tasks of a judged group
     #[cfg_attr(feature = "cli", arg(long, value_name = "TASKS", default_value_t = 10, value_parser = parse_min_tasks))]
     #[serde(deserialize_with = "min_tasks")]
     pub min_tasks: usize,
@@ -82,7 +83,7 @@ pub struct DetectAsked {
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub replacement: Replacement,
 
-    /// Precision and recall over each main parameter
+    /// Show precision and recall by value of each main parameter
     ///
     /// Adds each detector once for each value of the parameter that trades precision for recall.
     #[cfg_attr(feature = "cli", arg(long))]
@@ -136,11 +137,11 @@ fn detectors_help() -> String {
     let each: Vec<String> =
         KINDS.iter().map(|kind| format!("- {}: {}", kind.name, kind.about)).collect();
     format!(
-        "Detectors to compare, one word each; `all` for every one\n\nEach is `name` or \
+        "Detectors to compare, separated by spaces, or `all`\n\nEach is `name` or \
         `name:key=value,...`. Every detector also takes `budget` (simultaneous copies, as a share of \
         the running attempts) and `min_age_s`. An unknown key is an error that lists the known ones. \
-        `late` compares rates and times left as exact fractions; of attempts with equal time left the \
-        one with the lower task index comes first.\n\n{}",
+        `late` compares rates and remaining times as exact fractions. If remaining times are equal, \
+        the lower task index comes first.\n\n{}",
         each.join("\n")
     )
 }
@@ -178,13 +179,26 @@ pub(crate) fn parse_detectors(text: &str) -> Result<DetectorList, String> {
         let names: Vec<&str> =
             if word == "all" { KINDS.iter().map(|kind| kind.name).collect() } else { vec![word] };
         for name in names {
-            add_once(&mut detectors, name.parse().map_err(|error| format!("{error}"))?);
+            add_once(&mut detectors, name.parse().map_err(|error| refused(name, &error))?);
         }
     }
     if detectors.is_empty() {
         Err("no detector is named".to_owned())
     } else {
         Ok(DetectorList(detectors))
+    }
+}
+
+/// The error of a detector; of several that are joined by commas, it says how to separate them.
+fn refused(word: &str, error: &NotationError) -> String {
+    let is_name = |part: &str| {
+        let name = part.split(':').next();
+        KINDS.iter().any(|kind| name == Some(kind.name))
+    };
+    if word.split(',').skip(1).any(is_name) {
+        format!("{error}; separate detectors by spaces, as in `late spark`")
+    } else {
+        error.to_string()
     }
 }
 

@@ -10,21 +10,22 @@ use thiserror::Error;
 
 use crate::answers::account::{cpu_time_line, unknown_of};
 use crate::answers::fairness::plan::FairnessPlan;
-use crate::answers::{edges, sentences, study};
+use crate::answers::{edges, study};
 use crate::digits;
 use crate::fairness::gather::{Accrual, By, Cluster, Counts, Plan};
 use crate::fairness::history::{History, known_name};
 use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Limits, Suggestions, load, suggest};
 use crate::fairness::usage::{self, UserUsage};
-use crate::results::forms::rows;
 use crate::results::kind::{Kind, Pages};
-use crate::results::shares::{self, Share, share};
-use crate::results::store::{self, Answer, Origin};
+use crate::results::rows::TableRows;
+use crate::results::shares::{Share, Terms, share};
+use crate::results::store::{Answer, Origin};
 use crate::schema::Table;
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use crate::units::{CpuTime, micros_to_seconds};
 
+mod answer;
 pub(crate) mod charts;
 mod entitled;
 pub mod gathered;
@@ -36,6 +37,7 @@ pub mod step;
 mod tables;
 pub(crate) mod what_if;
 
+pub use self::answer::{AttemptCounts, FairnessAnswer, FairnessSettings, OfIndex};
 pub use self::tables::{put_series, table};
 
 /// The shares of the answer. Values of indices are not shares.
@@ -76,7 +78,7 @@ pub enum Show {
     Clusters,
     /// Machines, or classes of them
     Machines,
-    /// Users to limit, and users who came when capacity was free
+    /// Users to limit, and users whose usage began when capacity was free
     Suggestions,
     /// The place of every user under each pair of indices
     Places,
@@ -87,7 +89,8 @@ pub const KIND: Kind<'static> = Kind {
     tables: &[Table::TaskEvents],
     meters: true,
     remarks: &[],
-    sentence: Some(sentences::USERS),
+    form: Some(answer::form),
+    sentence: Some(answer::sentence),
     figure: Some("fairness-"),
     pages: Some(Pages::Users),
     ..Kind::called("fairness", "The heaviest users and their indices")
@@ -308,63 +311,58 @@ pub fn warning(found: &Found) -> Option<String> {
     is_unused.then(|| format!("no {noun} was used in the span: there is nothing to compare"))
 }
 
-/// The whole answer as JSON.
-fn json_of(found: &Found, wanted: &Wanted) -> Value {
+/// What an index says.
+fn of_index(series: &Series) -> OfIndex {
+    let finite = |number: f64| number.is_finite().then_some(number);
+    let width = series.overall.len();
+    let overall = series.overall.iter().enumerate().map(|(column, name)| {
+        let of = |interval: usize| finite(series.overall_values[interval * width + column]);
+        (name.clone(), (0..series.intervals()).map(of).collect::<Vec<_>>())
+    });
+    let is_larger = series.heavier == crate::fairness::indices::Heavier::Larger;
+    OfIndex {
+        index: series.index.clone(),
+        settings: series.settings.clone(),
+        columns: series.columns.clone(),
+        heavier: if is_larger { "larger" } else { "smaller" }.into(),
+        overall: overall.collect(),
+    }
+}
+
+/// The whole answer.
+fn whole(found: &Found, wanted: &Wanted) -> FairnessAnswer {
     let history = &found.history;
     let users = usage::users(history);
-    let finite = |number: f64| number.is_finite().then_some(number);
-    let indices: Vec<Value> = found
-        .series
-        .iter()
-        .map(|series| {
-            let width = series.overall.len();
-            let overall = series.overall.iter().enumerate().map(|(column, name)| {
-                let of = |interval: usize| finite(series.overall_values[interval * width + column]);
-                (name.clone(), json!((0..series.intervals()).map(of).collect::<Vec<_>>()))
-            });
-            json!({
-                "index": series.index,
-                "settings": series.settings,
-                "columns": series.columns,
-                "heavier": if series.heavier == crate::fairness::indices::Heavier::Larger { "larger" } else { "smaller" },
-                "overall": overall.collect::<serde_json::Map<_, _>>(),
-            })
-        })
-        .collect();
-    let mut answer = json!({
-        "unit": found.span.unit,
-        "by": found.span.plan.by,
-        "start_s": micros_to_seconds(history.grid.start_of(history.shown_from)),
-        "interval_s": history.grid.length_s(),
-        "intervals": history.grid.count - history.shown_from,
-        "total_cpu_s": usage::total(history).seconds(),
-        "counts": found.counts,
-        "heaviest": rows(&tables::heaviest(found, &users, wanted.top)),
-        "users": users,
-        "inequality": usage::inequality(&users),
-        "clusters": usage::clusters(history),
-        "machines": usage::machines(history),
-        "load": load(history),
-        "suggestions": found.suggestions(wanted),
-        "indices": indices,
-    });
-    shares::put(&mut answer, &SHARES);
-    if users.len() < 2 && wanted.show == Show::Heaviest && found.span.plan.by == By::User {
-        answer[store::NOTHING] = alone(found, &users).into();
+    let unknown = unknown(found);
+    let is_alone =
+        users.len() < 2 && wanted.show == Show::Heaviest && found.span.plan.by == By::User;
+    let nothing = unknown.clone().or_else(|| is_alone.then(|| alone(found, &users)));
+    let known = |_: &f64| unknown.is_none();
+    let compared = wanted.what_if.then_some(&found.series);
+    FairnessAnswer {
+        unit: found.span.unit.into(),
+        by: found.span.plan.by,
+        start_s: micros_to_seconds(history.grid.start_of(history.shown_from)),
+        interval_s: history.grid.length_s(),
+        intervals: u64::from(history.grid.count - history.shown_from),
+        total_cpu_s: Some(usage::total(history).seconds()).filter(known),
+        counts: found.counts.into(),
+        heaviest: match unknown {
+            Some(_) => TableRows::default(),
+            None => TableRows::of(&tables::heaviest(found, &users, wanted.top)),
+        },
+        inequality: usage::inequality(&users),
+        clusters: usage::clusters(history),
+        machines: usage::machines(history),
+        load: load(history).into_iter().map(Some).collect(),
+        suggestions: found.suggestions(wanted),
+        indices: found.series.iter().map(of_index).collect(),
+        users: if unknown.is_some() { Vec::new() } else { users },
+        terms: Terms::of(&SHARES),
+        nothing,
+        what_if: compared.map(|series| what_if::compare(history, series)),
+        what_if_places: compared.map(|series| what_if::places(history, series)),
     }
-    if let Some(unknown) = unknown(found) {
-        for (key, none) in
-            [("total_cpu_s", Value::Null), ("users", json!([])), ("heaviest", json!([]))]
-        {
-            answer[key] = none;
-        }
-        answer[store::NOTHING] = unknown.into();
-    }
-    if wanted.what_if {
-        answer["what_if"] = json!(what_if::compare(history, &found.series));
-        answer["what_if_places"] = json!(what_if::places(history, &found.series));
-    }
-    answer
 }
 
 /// Why there are no users to compare.
@@ -386,7 +384,7 @@ pub fn answer<'a>(found: &Found, table: &'a RecordBatch, wanted: &Wanted) -> Ans
     Answer {
         kind: kind_of(found.span.plan.meter.resource()),
         table,
-        json: resource::json(json_of(found, wanted), found.span.plan.meter.resource()),
+        json: resource::json(json!(whole(found, wanted)), found.span.plan.meter.resource()),
         settings: settings(found),
         charts: charts::charts(found, wanted.top),
     }

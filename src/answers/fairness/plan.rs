@@ -55,8 +55,8 @@ pub struct FairnessPlan {
 
     /// When CPU time is charged
     ///
-    /// By default `running` for every source: with `end`, attempts that still run when the trace
-    /// stops are not charged at all.
+    /// By default `running` for every source, because `end` does not charge attempts that still run
+    /// at the end of the trace.
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub accrual: Option<Accrual>,
 
@@ -103,11 +103,11 @@ pub struct FairnessPlan {
     /// A custom index: NAME=FILE with a formula
     ///
     /// Statements `state NAME = X`, `update NAME = X`, `display [NAME =] X`, `let NAME = X`,
-    /// `heavier larger|smaller`, one per line or separated by `;`. Names: usage (as charged), ran
-    /// (as it ran), cores, memory, waiting, ended, factor, entitled, dt, t, k, users, capacity;
-    /// `sum(X)` over machines with cpu, charge, `machine_cpu`, `machine_memory`; `all(X)` over
-    /// users; user, group, machine, platform, site and cluster can be compared with a text in
-    /// quotes. A state starts with the user's first submission.
+    /// `heavier larger|smaller`, one per line or separated by `;`. Names: usage (when it is
+    /// charged), ran (when it runs), cores, memory, waiting, ended, factor, entitled, dt, t, k,
+    /// users, capacity; `sum(X)` over machines with cpu, charge, `machine_cpu`, `machine_memory`;
+    /// `all(X)` over users; user, group, machine, platform, site and cluster can be compared with a
+    /// text in quotes. A state starts with the user's first submission.
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME=FILE"))]
     pub formula: Vec<String>,
 
@@ -129,8 +129,9 @@ pub struct FairnessPlan {
     ///   answers  value USER NUMBER...                  as many as there are columns
     ///   answers  done
     ///
-    /// Users and machines are numbered in the order in which they appear. A user without a value
-    /// keeps the last one. At the end stdin is closed, and the program must exit with status 0.
+    /// Users and machines are numbered in the order in which they appear. A user that gets no
+    /// value keeps the previous one. At the end stdin is closed, and the program must exit with
+    /// status 0.
     #[cfg_attr(feature = "cli", arg(verbatim_doc_comment, long, value_name = "NAME=PROGRAM"))]
     #[serde(skip)]
     pub index_program: Vec<String>,
@@ -150,15 +151,15 @@ pub struct FairnessPlan {
 
     /// File of accounts with shares, lines `ACCOUNT/USER SHARES`
     ///
-    /// Or what `sshare -a -l -P` or `sacctmgr dump CLUSTER` wrote, recognised by itself. A user
-    /// with several accounts in the file belongs to the account of their first submission.
+    /// Or the output of `sshare -a -l -P` or `sacctmgr dump CLUSTER`; the format is recognised. A
+    /// user with several accounts in the file belongs to the account of their first submission.
     ///
     /// Used by slurm, fair-tree and sge, and by jain, gini and cv for entitlements. The accounts
-    /// and users in the file exist from the start; a line without lines below it is a user. SHARES
-    /// is a number or `parent`: a user then has the account's shares, and an account is merged into
-    /// the one above. By default each group of the log is an account with one share, and a user
-    /// belongs to the group of their first submission; an account or user exists from its first
-    /// submission.
+    /// and users in the file exist from the start. A name that is not the parent of another line is
+    /// a user. SHARES is a number or `parent`: a user then has the account's shares, and an account
+    /// is merged into its parent. By default each group of the log is an account with one share,
+    /// and a user belongs to the group of their first submission; an account or user exists from
+    /// its first submission.
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub accounts: Option<PathBuf>,
 
@@ -191,8 +192,8 @@ pub struct FairnessPlan {
 
     /// Usage above which a user should be limited
     ///
-    /// In CPU-seconds, or N% of the usage of all users. The ceiling applies to usage when it runs, not when
-    /// it is charged; so do all suggestions.
+    /// In CPU-seconds, or N% of the usage of all users. The ceiling, and all suggestions, use the
+    /// time when usage runs, not when it is charged.
     #[cfg_attr(feature = "cli", arg(long, value_name = "CPU_SECONDS", default_value = "10%"))]
     #[serde(with = "text")]
     pub ceiling: Ceiling,
@@ -204,7 +205,7 @@ pub struct FairnessPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS"))]
     pub early: Option<f64>,
 
-    /// Capacity counts as free below this share of use
+    /// Share of use below which capacity counts as free
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.5))]
     pub free: f64,
 }

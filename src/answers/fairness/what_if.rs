@@ -1,7 +1,7 @@
 //! `--what-if`: the same history under several indices, and how the order of users changes.
 
 use arrow::record_batch::RecordBatch;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fairness::history::{History, known_name};
 use crate::fairness::rank::{kendall, ranks, spearman};
@@ -14,8 +14,8 @@ pub(crate) const DEFAULT: [&str; 4] =
     ["metered", "condor:half_life_s=21600", "condor", "condor:half_life_s=604800"];
 
 /// How alike the orders of users under two indices are.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Pair {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pair {
     pub one: String,
     pub other: String,
     /// Users for whom both have a value at the end of the span.
@@ -33,8 +33,8 @@ pub(crate) struct Pair {
 }
 
 /// A user under two indices; place 1 is that of who used most, equals share the mean of theirs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Shift {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shift {
     pub one: String,
     pub other: String,
     pub user: Option<String>,

@@ -149,16 +149,24 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
     } else {
         Vec::new()
     };
-    let found = found(&capacity, &table::means(load, &load.all, amount), loaded)
-        .unwrap_or_else(|| format!("At most {} {unit}. ", digits::three_digits(top / per)));
+    let found =
+        found(&capacity, &table::means(load, &load.all, amount), loaded).unwrap_or_else(|| {
+            format!("At most {} {}. ", digits::three_digits(top / per), table::several(unit))
+        });
     let above = if is_high {
         let limit = digits::three_digits(largest(&limit) / per);
-        format!(" The capacity, {limit} {unit}, is far above the picture.")
+        format!(" The capacity, {limit} {}, is far above the picture.", table::several(unit))
     } else {
         String::new()
     };
+    // One group of all is no group.
+    let groups = load.groups.iter().enumerate();
+    let groups: Vec<_> =
+        groups.filter(|(_, group)| table::has_any(load, &group.1, amount)).collect();
+    let is_apart = 1 < groups.len();
+    let by_what = if is_apart { format!(", by {}", by.noun()) } else { String::new() };
     Chart::Areas(AreaChart {
-        title: format!("{title} {what} over time, by {}", by.noun()),
+        title: format!("{title} {what} over time{by_what}"),
         caption: format!(
             "{found}{said}; each value is the mean over {}.{above}{}",
             joined.length(loaded),
@@ -166,14 +174,16 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
         ),
         x_axis: joined.axis.to_owned(),
         y_axis: format!("{} {what} ({unit})", in_axis(resource)),
-        areas: load
-            .groups
-            .iter()
-            .enumerate()
+        areas: groups
+            .into_iter()
             .map(|(position, (name, cells))| Area {
-                name: if name == "-" { "unknown".to_owned() } else { name.clone() },
+                name: match name.as_str() {
+                    _ if !is_apart => what.to_owned(),
+                    "-" => "unknown".to_owned(),
+                    name => name.to_owned(),
+                },
                 values: values(cells),
-                tone: tone(by, position, name),
+                tone: if is_apart { tone(by, position, name) } else { Tone::Blue },
             })
             .collect(),
         lines,
@@ -327,7 +337,10 @@ fn hours(loaded: &Loaded) -> Chart {
         0 => String::new(),
         some => format!("; {} submitted before it are left out", digits::grouped(some)),
     };
-    let rows: Vec<HeatRow> = rows.collect();
+    // Days of the week are all there; days since the start end with the log.
+    let is_counted = arrivals.time_of_day == TimeOfDay::FromStart;
+    let has_jobs = |row: &HeatRow| row.values.iter().flatten().any(|value| 0.0 < *value);
+    let rows: Vec<HeatRow> = rows.filter(|row| !is_counted || has_jobs(row)).collect();
     Chart::Heat(HeatChart {
         title: "When jobs are submitted".to_owned(),
         caption: format!(

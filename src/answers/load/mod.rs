@@ -5,20 +5,20 @@
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answers::describe::assumed_waits;
+use crate::answers::edges;
 use crate::answers::grouped::check_qos;
 use crate::answers::study::{Definitions, Found, Plan, settings};
-use crate::answers::{edges, sentences};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
-use crate::results::forms::rows;
 use crate::results::kind::Kind;
-use crate::results::shares::{self, Share, share};
-use crate::results::store::{self, Answer, Files};
+use crate::results::rows::TableRows;
+use crate::results::shares::{Share, Terms, share};
+use crate::results::store::{Answer, Files};
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::load::arrivals::{ArrivalStudy, Clock};
@@ -28,12 +28,15 @@ use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
 use crate::studies::outcomes::Classes;
 use crate::units::{CpuTime, micros_to_seconds};
 
+mod answer;
 mod charts;
 mod length;
 mod size_charts;
 pub(crate) mod step;
 mod table;
 
+pub(crate) use answer::share_of;
+pub use answer::{LoadAnswer, LoadRow, Totals};
 pub use length::{Length, LengthError};
 pub(crate) use table::fate_columns;
 
@@ -52,9 +55,9 @@ pub const KIND: Kind<'static> = Kind {
         ("load-dispersion", "Submissions in bursts"),
     ],
     remarks: &["status ", "wait "],
-    sentence: Some(sentences::LOAD),
+    sentence: Some(|it| it.found::<LoadAnswer>()?.sentence()),
     figure: Some("load-cpu-allocated"),
-    ..Kind::called("load", "The cluster over time")
+    ..Kind::called("load", "The cluster over time").holding::<LoadAnswer>()
 };
 
 /// The shares that are given.
@@ -83,7 +86,7 @@ pub struct LoadPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH", default_value = "5m"))]
     pub interval: Length,
 
-    /// Rows per group, for example per user or priority band
+    /// Split each interval into groups, such as users or bands
     ///
     /// Gives a row for each interval and group. The rows of an interval add up to its row without
     /// --by. Bands of 2011 are free (0, 1), other (2 to 8), production (9), and monitoring and
@@ -93,10 +96,10 @@ pub struct LoadPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "KEY", value_enum))]
     pub by: Option<By>,
 
-    /// Number of users or accounts that get a group
+    /// Number of users or accounts with a separate group
     ///
-    /// For --by user and --by account. The ones with the most requested CPU time get a group each;
-    /// the rest share the group `(others)`.
+    /// For --by user and --by account. Users or accounts with the most requested CPU time have
+    /// separate groups; the rest share the group `(others)`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 6))]
     pub groups: usize,
 
@@ -111,10 +114,11 @@ pub struct LoadPlan {
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub resource: Option<Resource>,
 
-    /// What used memory means: canonical or assigned
+    /// Measure of used memory: canonical or assigned
     ///
     /// The Google trace has two measures: `canonical` is what the processes of the task used,
-    /// `assigned` what its container had, used or not. A log has the memory that it records.
+    /// `assigned` is the memory of its container, whether it was used or not. A log has the memory
+    /// that it records.
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "MEMORY", value_enum, default_value = "canonical")
@@ -124,9 +128,9 @@ pub struct LoadPlan {
     /// Also show the free capacity that no waiting task fits
     ///
     /// The free capacity of a machine is its capacity minus the requests of the attempts that run
-    /// on it, at least 0. It is fragmented while tasks wait and none of them fits the machine: each
-    /// requests more CPU or more memory than is free there. Other constraints are not considered,
-    /// nor are GPUs (see `jobfate replay --fragmentation`). Waiting tasks without a recorded
+    /// on it, at least 0. It is fragmented while tasks wait but none fits the machine, because each
+    /// requests more CPU or more memory than is free there. Other constraints and GPUs are not
+    /// considered (for GPUs see `jobfate replay --fragmentation`). Waiting tasks without a recorded
     /// request are left out, and so are machines whose CPU or memory is not recorded. Reads the
     /// events a second time.
     #[cfg_attr(feature = "cli", arg(long))]
@@ -322,71 +326,71 @@ impl Loaded {
         (0..self.load.asked.at.count()).any(known)
     }
 
-    fn json(&self) -> Value {
-        let Self { plan, load, .. } = self;
-        let counts = load.counts;
+    /// What the intervals add up to.
+    fn totals(&self) -> Totals {
+        let load = &self.load;
         let total = |amount| self.knows(amount).then(|| load.all.total(amount).seconds());
         let of = |sums: &Option<Vec<CpuTime>>| {
             sums.as_ref().map(|sums| sums.iter().copied().sum::<CpuTime>().seconds())
         };
-        let mut json = json!({
-            "interval_s": micros_to_seconds(plan.interval.micros()),
-            "by": load.asked.by.name(),
-            "unit": table::cpu_unit(load),
-            "memory_unit": table::memory_unit(load),
-            "memory": plan.memory,
-            "totals": {
-                "cpu_capacity_s": of(&load.capacity.cpu),
-                "memory_capacity_s": of(&load.capacity.memory),
-                "cpu_allocated_s": total(Amount::CpuAllocated),
-                "cpu_used_s": total(Amount::CpuUsed),
-                "cpu_pending_s": total(Amount::CpuPending),
-                "memory_allocated_s": total(Amount::MemoryAllocated),
-                "memory_used_s": total(Amount::MemoryUsed),
-                "memory_pending_s": total(Amount::MemoryPending),
-                "running_s": total(Amount::Running),
-                "pending_s": total(Amount::Pending),
-            },
-            "attempts": counts.attempts,
-            "attempts_without_cpu_request": counts.without_cpu_request,
-            "attempts_without_memory_request": counts.without_memory_request,
-            "attempts_closed_with_job": counts.closed_with_job,
-            "attempts_with_cpu_time": counts.with_cpu_time,
-            "censoring": self.censoring(),
-            "rows": rows(&self.intervals),
-            "arrivals": self.arrivals,
-            "sizes": rows(&self.sizes),
-            "cpu_requests": rows(&self.requests[0]),
-            "memory_requests": rows(&self.requests[1]),
-            "users": rows(&self.users),
-        });
-        if load.knows_gpus() {
-            json["gpu_unit"] = "GPUs".into();
-            json["totals"]["gpu_capacity_s"] = json!(of(&load.capacity.gpus));
-            json["totals"]["gpu_allocated_s"] = json!(total(Amount::GpusAllocated));
-            json["totals"]["gpu_pending_s"] = json!(total(Amount::GpusPending));
-            json["attempts_without_gpu_request"] = json!(counts.without_gpu_request);
+        let of_gpus = |sum: Option<f64>| load.knows_gpus().then_some(sum);
+        let free = self.fragmentation.as_ref();
+        let cpu_capacity_s = of(&load.capacity.cpu);
+        let (cpu_allocated_s, cpu_used_s) = (total(Amount::CpuAllocated), total(Amount::CpuUsed));
+        Totals {
+            cpu_capacity_s,
+            memory_capacity_s: of(&load.capacity.memory),
+            cpu_allocated_s,
+            cpu_used_s,
+            cpu_pending_s: total(Amount::CpuPending),
+            memory_allocated_s: total(Amount::MemoryAllocated),
+            memory_used_s: total(Amount::MemoryUsed),
+            memory_pending_s: total(Amount::MemoryPending),
+            running_s: total(Amount::Running),
+            pending_s: total(Amount::Pending),
+            gpu_capacity_s: of_gpus(of(&load.capacity.gpus)),
+            gpu_allocated_s: of_gpus(total(Amount::GpusAllocated)),
+            gpu_pending_s: of_gpus(total(Amount::GpusPending)),
+            cpu_allocated_of_capacity_share: share_of(cpu_allocated_s, cpu_capacity_s),
+            cpu_used_of_capacity_share: share_of(cpu_used_s, cpu_capacity_s),
+            cpu_free_on_machines_s: free.map(|known| of(&known.free[0])),
+            cpu_fragmented_s: free.map(|known| of(&known.fragmented[0])),
+            memory_free_on_machines_s: free.map(|known| of(&known.free[1])),
+            memory_fragmented_s: free.map(|known| of(&known.fragmented[1])),
         }
-        for (name, part) in [("allocated", "cpu_allocated_s"), ("used", "cpu_used_s")] {
-            let share = sentences::share_of_sum(&json["totals"], part, "cpu_capacity_s");
-            json["totals"][format!("cpu_{name}_of_capacity_share")] = share.into();
-        }
-        if let Some(known) = &self.fragmentation {
-            for (idx, name) in ["cpu", "memory"].into_iter().enumerate() {
-                json["totals"][format!("{name}_free_on_machines_s")] = json!(of(&known.free[idx]));
-                json["totals"][format!("{name}_fragmented_s")] = json!(of(&known.fragmented[idx]));
-            }
-            json["waits_without_request"] = known.without_request.into();
-        }
-        if plan.by.is_some() {
-            json["stacked"] = rows(&self.stacked).into();
-        }
+    }
+
+    fn found(&self) -> LoadAnswer {
+        let Self { plan, load, .. } = self;
+        let counts = load.counts;
         let of_gpus = load.knows_gpus().then_some(GPU_SHARE);
-        shares::put(&mut json, &SHARES.into_iter().chain(of_gpus).collect::<Vec<Share>>());
-        if load.all.is_empty() {
-            json[store::NOTHING] = "No task ran or waited in the loaded parts.".into();
+        let nothing = "No task ran or waited in the loaded parts.";
+        LoadAnswer {
+            interval_s: micros_to_seconds(plan.interval.micros()),
+            by: load.asked.by.name().into(),
+            unit: table::cpu_unit(load).into(),
+            memory_unit: table::memory_unit(load).into(),
+            memory: plan.memory,
+            totals: self.totals(),
+            attempts: counts.attempts,
+            attempts_without_cpu_request: counts.without_cpu_request,
+            attempts_without_memory_request: counts.without_memory_request,
+            attempts_closed_with_job: counts.closed_with_job,
+            attempts_with_cpu_time: counts.with_cpu_time,
+            censoring: self.censoring(),
+            rows: TableRows::of(&self.intervals),
+            arrivals: Some(self.arrivals.clone()),
+            sizes: TableRows::of(&self.sizes),
+            cpu_requests: TableRows::of(&self.requests[0]),
+            memory_requests: TableRows::of(&self.requests[1]),
+            users: TableRows::of(&self.users),
+            gpu_unit: load.knows_gpus().then(|| "GPUs".into()),
+            attempts_without_gpu_request: load.knows_gpus().then_some(counts.without_gpu_request),
+            waits_without_request: self.fragmentation.as_ref().map(|known| known.without_request),
+            stacked: plan.by.map(|_| TableRows::of(&self.stacked)),
+            terms: Terms::of(&SHARES.into_iter().chain(of_gpus).collect::<Vec<Share>>()),
+            nothing: load.all.is_empty().then(|| nothing.to_owned()),
         }
-        json
     }
 }
 
@@ -445,7 +449,7 @@ impl Found for Loaded {
         Answer {
             kind: KIND,
             table: if self.plan.by.is_some() { &self.stacked } else { &self.intervals },
-            json: self.json(),
+            json: json!(self.found()),
             settings: settings(
                 &self.plan,
                 json!({ "classes": self.plan.classes, "windows": windows }),

@@ -135,7 +135,18 @@ fn charts_of(sizes: &Sizes, with_waits: bool) -> Vec<(String, Chart)> {
             ),
         ));
     }
+    // Bars of one length show nothing: of waits of 0 s, or of slowdowns of 1.
+    charts.retain(|(name, chart)| {
+        !name.contains("wait") && !name.contains("slowdown") || differ(chart)
+    });
     charts
+}
+
+/// Whether the bars of a chart have several lengths.
+fn differ(chart: &Chart) -> bool {
+    let Chart::Bars(chart) = chart else { return true };
+    let first = chart.bars.first().map(|bar| bar.value);
+    chart.bars.len() < 2 || chart.bars.iter().any(|bar| Some(bar.value) != first)
 }
 
 /// A class of sizes as a reader wants it: `1 to 10 million` for `1000000 to 10000000`.

@@ -53,6 +53,16 @@ pub(super) fn memory_unit(load: &Load) -> &'static str {
     unit.strip_suffix("-s").unwrap_or(unit)
 }
 
+/// Whether a group has any of an amount.
+pub(super) fn has_any(load: &Load, cells: &Cells, amount: Amount) -> bool {
+    means(load, cells, amount).iter().any(|mean| mean.is_some_and(|mean| 0.0 < mean))
+}
+
+/// A unit of which there are several.
+pub(super) fn several(unit: &str) -> String {
+    if matches!(unit, "core" | "processor") { format!("{unit}s") } else { unit.to_owned() }
+}
+
 /// The means of an amount.
 pub(super) fn means(load: &Load, cells: &Cells, amount: Amount) -> Vec<Option<f64>> {
     let known = known(load, amount);

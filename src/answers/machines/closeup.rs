@@ -3,9 +3,12 @@
 //! In: a lake and its fleet. Out: for each machine that left most often, its outages, its load, and
 //! the longest attempts and jobs on it. Lists are bounded, with the total count.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{KIND as MACHINES, Studied};
+use super::{
+    AttemptThere, Capacity, JobThere, KIND as MACHINES, LoadedHours, MachineDetail, MachineDetails,
+    OutageSpan, Studied,
+};
 use crate::answers::study::Work;
 use crate::digits::shortest;
 #[cfg(feature = "serve")]
@@ -31,7 +34,7 @@ use crate::units::{CpuTime, micros_to_seconds};
 pub(crate) const KIND: Kind<'static> = Kind {
     tables: &[Table::MachineEvents, Table::TaskEvents],
     pages: Some(Pages::Machines),
-    ..Kind::called("machine-details", "Machines in detail")
+    ..Kind::called("machine-details", "Machines in detail").holding::<MachineDetails>()
 };
 
 /// Machines that are looked at, those of the chart with a strip for each.
@@ -70,12 +73,12 @@ pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
         .float("cpu_requested_share", rows().map(|(own, _)| share(own)))
         .about("CPU that running attempts requested x time over its own CPU x time, while tasks and its CPU are known")
         .batch();
-    let machines: Vec<Value> = both.iter().map(|(own, left)| of_machine(own, left)).collect();
+    let machines = both.iter().map(|(own, left)| of_machine(own, left, &at)).collect();
     let load = hours(&at, &events, &studied.fleet);
     work.store(&Answer {
         kind: KIND,
         table: &table,
-        json: json!({ "load": load, "machines": with_means(machines, &all, &at) }),
+        json: json!(MachineDetails { load, machines }),
         settings: json!({
             "machines_max": MACHINES_MAX, "windows": work.windows, "named_by": MACHINES.name,
         }),
@@ -93,7 +96,7 @@ pub(crate) fn one(
     lake: &Lake,
     windows: Windows,
     machine_id: i64,
-) -> Result<Option<[Value; 2]>, FactError> {
+) -> Result<Option<(LoadedHours, MachineDetail)>, FactError> {
     let events = MachineEvents::read(lake)?;
     let all = closeups(lake, windows, &events, &[machine_id])?;
     let Some(own) = all.first().filter(|own| !own.up.is_empty() || 0 < own.attempt_count()) else {
@@ -103,21 +106,20 @@ pub(crate) fn one(
     let outages: Vec<&Outage> =
         fleet.outages.iter().filter(|outage| outage.machine_id == machine_id).collect();
     let away_us = outages.iter().map(|outage| outage.until(fleet.end_us) - outage.from_us).sum();
-    let machine = of_machine(own, &(machine_id, away_us, outages));
-    let machine = with_means(vec![machine], &all, &at).pop();
-    Ok(machine.map(|machine| [hours(&at, &events, &fleet), machine]))
+    let machine = of_machine(own, &(machine_id, away_us, outages), &at);
+    Ok(Some((hours(&at, &events, &fleet), machine)))
 }
 
 /// The hours for which tasks and machines are loaded.
-fn hours(at: &Intervals, events: &MachineEvents, fleet: &Fleet) -> Value {
+fn hours(at: &Intervals, events: &MachineEvents, fleet: &Fleet) -> LoadedHours {
     let machines_start_us = events.events.first().map_or(at.start_us, |event| event.time_us);
-    json!({
-        "start_s": micros_to_seconds(at.start_us),
-        "interval_s": micros_to_seconds(at.length_us),
-        "end_s": micros_to_seconds(at.end_us),
-        "machines_start_s": micros_to_seconds(machines_start_us),
-        "machines_end_s": micros_to_seconds(fleet.end_us),
-    })
+    LoadedHours {
+        start_s: micros_to_seconds(at.start_us),
+        interval_s: micros_to_seconds(at.length_us),
+        end_s: micros_to_seconds(at.end_us),
+        machines_start_s: micros_to_seconds(machines_start_us),
+        machines_end_s: micros_to_seconds(fleet.end_us),
+    }
 }
 
 fn last_cpu(own: &Closeup) -> Option<f64> {
@@ -129,59 +131,46 @@ fn share(own: &Closeup) -> Option<f64> {
     own.requested_of_known.share_of(own.capacity.iter().copied().sum())
 }
 
-/// The means of each interval beside what is known of the whole.
-fn with_means(mut machines: Vec<Value>, all: &[Closeup], at: &Intervals) -> Vec<Value> {
+fn of_machine(own: &Closeup, (_, away_us, outages): &Left<'_>, at: &Intervals) -> MachineDetail {
+    let seconds = micros_to_seconds;
+    let mut capacities: Vec<Capacity> = Vec::new();
+    for up in own.up.iter().filter(|up| up.cpu.is_some() || up.memory.is_some()) {
+        let capacity = Capacity { cpu: up.cpu.map(shortest), memory: up.memory.map(shortest) };
+        if capacities.last() != Some(&capacity) {
+            capacities.push(capacity);
+        }
+    }
+    let outage =
+        |own: &&Outage| OutageSpan { start_s: seconds(own.from_us), end_s: own.to_us.map(seconds) };
+    let attempt = |own: &Ran| AttemptThere {
+        job_id: own.job_id,
+        task_index: own.task_index,
+        start_s: seconds(own.start_us),
+        end_s: seconds(own.end_us),
+        ended_by: own.ended_by.name().to_owned(),
+    };
+    let jobs = own.jobs.iter().map(|(id, worked)| JobThere {
+        job_id: *id,
+        attempts: worked.attempts,
+        running_s: seconds(worked.length_us),
+    });
     let means = |sums: &[CpuTime]| -> Vec<f64> {
         sums.iter().enumerate().map(|(idx, sum)| sum.seconds() / at.length_s(idx)).collect()
     };
-    for (json, own) in machines.iter_mut().zip(all) {
-        json["cpu_requested"] = json!(means(&own.requested));
-        json["cpu_capacity"] = json!(means(&own.capacity));
+    MachineDetail {
+        machine_id: own.machine_id,
+        first_s: own.up.first().map(|up| seconds(up.from_us)),
+        capacities,
+        cpu_requested_share: share(own),
+        outage_count: outages.len() as u64,
+        away_s: seconds(*away_us),
+        outages: outages.iter().take(OUTAGES_MAX).map(outage).collect(),
+        attempt_count: own.attempt_count(),
+        ended: own.ends.iter().map(|(&end, &count)| (end, count)).collect(),
+        job_count: own.job_count as u64,
+        jobs: jobs.collect(),
+        attempts: own.attempts.iter().map(attempt).collect(),
+        cpu_requested: means(&own.requested),
+        cpu_capacity: means(&own.capacity),
     }
-    machines
-}
-
-fn of_machine(own: &Closeup, (_, away_us, outages): &Left<'_>) -> Value {
-    let seconds = micros_to_seconds;
-    let capacities: Vec<Value> = own
-        .up
-        .iter()
-        .filter(|up| up.cpu.is_some() || up.memory.is_some())
-        .map(|up| (up.cpu, up.memory))
-        .fold(Vec::new(), |mut kept: Vec<_>, capacity| {
-            if kept.last() != Some(&capacity) {
-                kept.push(capacity);
-            }
-            kept
-        })
-        .into_iter()
-        .map(|(cpu, memory)| json!({ "cpu": cpu.map(shortest), "memory": memory.map(shortest) }))
-        .collect();
-    let outage =
-        |own: &&Outage| json!({ "start_s": seconds(own.from_us), "end_s": own.to_us.map(seconds) });
-    let attempt = |own: &Ran| {
-        json!({
-            "job_id": own.job_id, "task_index": own.task_index, "start_s": seconds(own.start_us),
-            "end_s": seconds(own.end_us), "ended_by": own.ended_by.name(),
-        })
-    };
-    let jobs = own.jobs.iter().map(|(id, worked)| {
-        json!({
-            "job_id": id, "attempts": worked.attempts, "running_s": seconds(worked.length_us),
-        })
-    });
-    json!({
-        "machine_id": own.machine_id,
-        "first_s": own.up.first().map(|up| seconds(up.from_us)),
-        "capacities": capacities,
-        "cpu_requested_share": share(own),
-        "outage_count": outages.len(),
-        "away_s": seconds(*away_us),
-        "outages": outages.iter().take(OUTAGES_MAX).map(outage).collect::<Vec<Value>>(),
-        "attempt_count": own.attempt_count(),
-        "ended": own.ends,
-        "job_count": own.job_count,
-        "jobs": jobs.collect::<Vec<Value>>(),
-        "attempts": own.attempts.iter().map(attempt).collect::<Vec<Value>>(),
-    })
 }

@@ -5,30 +5,36 @@
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answers::load::Length;
-use crate::answers::sentences;
 use crate::answers::study::{Found, Plan, settings};
 use crate::digits::{self, shortest};
 use crate::facts::machines::MachineEvents;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
-use crate::results::forms::rows;
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
-use crate::results::shares::{self, Share, share};
-use crate::results::store::{self, Answer, Files};
+use crate::results::rows::TableRows;
+use crate::results::shares::{Share, Terms, share};
+use crate::results::store::{Answer, Files};
 use crate::schema::Table;
 use crate::studies::machines::ran::{ENDS, Running, running};
 use crate::studies::machines::survival::{Point, Spell, Weibull, curve, quantile, weibull};
 use crate::studies::machines::{Configuration, Fleet, end_of, fleet};
 use crate::units::{CpuTime, micros_to_seconds};
 
+mod answer;
 mod charts;
 pub(crate) mod closeup;
+mod details;
 pub(crate) mod step;
+
+pub use answer::{MachinesAnswer, RanAnswer};
+pub use details::{
+    AttemptThere, Capacity, JobThere, LoadedHours, MachineDetail, MachineDetails, OutageSpan,
+};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
@@ -41,9 +47,9 @@ pub const KIND: Kind<'static> = Kind {
     ],
     tables: &[Table::MachineEvents, Table::TaskEvents],
     remarks: &[],
-    sentence: Some(sentences::MACHINES),
+    sentence: Some(|it| Some(it.found::<MachinesAnswer>()?.sentence())),
     figure: Some("machines-away"),
-    ..Kind::called("machines", "Machines and their outages")
+    ..Kind::called("machines", "Machines and their outages").holding::<MachinesAnswer>()
 };
 
 /// The shares that are given.
@@ -322,52 +328,54 @@ impl Studied {
             .batch()
     }
 
-    fn json(&self) -> Value {
+    fn found(&self) -> MachinesAnswer {
         let fleet = &self.fleet;
         let lengths = fleet.lengths_us();
         let whole = fleet.up + fleet.lost;
         let away = fleet.lost + fleet.gone;
-        let memory = fleet.memory.map(CpuTime::seconds);
+        let [up_memory_s, lost_memory_s, gone_memory_s] = fleet.memory.map(CpuTime::seconds);
         let at = |share: f64| {
             let seconds: Vec<f64> = lengths.iter().map(|&us| micros_to_seconds(us)).collect();
             crate::studies::quantile(&seconds, share)
         };
-        let together = rows(&self.together());
-        let mut json = json!({
-            "machines": fleet.machines,
-            "machines_down": fleet.machines_down,
-            "outages": fleet.outages.len(),
-            "outages_ended": lengths.len(),
-            "outage_s_min": at(0.0),
-            "outage_s_median": at(0.5),
-            "outage_s_mean": mean_s(&lengths),
-            "outage_s_p90": at(0.9),
-            "outage_s_max": at(1.0),
-            "lost_cpu_s": fleet.lost.seconds(),
-            "up_and_lost_cpu_s": whole.seconds(),
-            "capacity_lost_share": fleet.lost.share_of(whole),
-            "gone_cpu_s": fleet.gone.seconds(),
-            "capacity_away_share": away.share_of(whole + fleet.gone),
-            "up_memory_s": memory[0],
-            "lost_memory_s": memory[1],
-            "gone_memory_s": memory[2],
-            "events_without_capacity": fleet.without_capacity,
-            "end_s": micros_to_seconds(fleet.end_us),
-            "rows": rows(&self.table),
-            "spells": rows(&self.spells()),
-            "together": together.iter().take(20).collect::<Vec<_>>(),
-            "together_count": together.len(),
-            "ran": self.ran.as_ref().map(|ran| json!({
-                "outages": ran.outages, "rows": rows(&self.ran()),
-            })),
-        });
-        shares::put(&mut json, &SHARES);
-        if fleet.machines == 0 {
-            json[store::NOTHING] = "The table `machine_events` has no rows.".into();
+        let together = TableRows::of(&self.together());
+        let nothing = "The table `machine_events` has no rows.";
+        MachinesAnswer {
+            machines: fleet.machines,
+            machines_down: fleet.machines_down,
+            outages: fleet.outages.len() as u64,
+            outages_ended: lengths.len() as u64,
+            outage_s_min: at(0.0),
+            outage_s_median: at(0.5),
+            outage_s_mean: mean_s(&lengths),
+            outage_s_p90: at(0.9),
+            outage_s_max: at(1.0),
+            lost_cpu_s: fleet.lost.seconds(),
+            up_and_lost_cpu_s: whole.seconds(),
+            capacity_lost_share: fleet.lost.share_of(whole),
+            gone_cpu_s: fleet.gone.seconds(),
+            capacity_away_share: away.share_of(whole + fleet.gone),
+            up_memory_s,
+            lost_memory_s,
+            gone_memory_s,
+            events_without_capacity: fleet.without_capacity,
+            end_s: micros_to_seconds(fleet.end_us),
+            rows: TableRows::of(&self.table),
+            spells: TableRows::of(&self.spells()),
+            together_count: together.len() as u64,
+            together: together.first(TOGETHER_MAX),
+            ran: self
+                .ran
+                .as_ref()
+                .map(|ran| RanAnswer { outages: ran.outages, rows: TableRows::of(&self.ran()) }),
+            terms: Terms::of(&SHARES),
+            nothing: (fleet.machines == 0).then(|| nothing.to_owned()),
         }
-        json
     }
 }
+
+/// Machines that left together, as often as they are in the JSON; the table has all.
+const TOGETHER_MAX: usize = 20;
 
 impl Found for Studied {
     fn notes(&self) -> Vec<String> {
@@ -412,7 +420,7 @@ impl Found for Studied {
         Answer {
             kind: KIND,
             table: &self.table,
-            json: self.json(),
+            json: json!(self.found()),
             settings: settings(&self.plan, json!({ "windows": windows })),
             charts: charts::all(self),
         }

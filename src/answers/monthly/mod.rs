@@ -6,11 +6,10 @@
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answers::describe::assumed_waits;
 use crate::answers::load::Length;
-use crate::answers::sentences;
 use crate::answers::study::{Definitions, Found, Plan, Step, Verdict, Work, settings};
 use crate::answers::words::maybe;
 use crate::defaults::Defaults;
@@ -18,18 +17,21 @@ use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
-use crate::results::forms::rows;
 use crate::results::kind::Kind;
-use crate::results::shares::{self, Share, share};
-use crate::results::store::{self, Answer, Files};
+use crate::results::rows::TableRows;
+use crate::results::shares::{Share, Terms, share};
+use crate::results::store::{Answer, Files};
 use crate::schema::Table;
 use crate::sources::zone::Zone;
 use crate::studies::ledger::CpuDefinition;
 use crate::studies::monthly::{ACCOUNT, Asked, Calendar, Monthly, Sums, fold, month_count};
 use crate::units::{CpuTime, micros_to_seconds};
 
+mod answer;
 mod charts;
 mod table;
+
+pub use answer::MonthlyAnswer;
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
@@ -44,9 +46,9 @@ pub const KIND: Kind<'static> = Kind {
         ("monthly-limits", "Time limits: requested and used"),
     ],
     remarks: &["status ", "wait ", "times "],
-    sentence: Some(sentences::MONTHS),
+    sentence: Some(|it| it.found::<MonthlyAnswer>()?.sentence()),
     figure: Some("monthly-use"),
-    ..Kind::called("monthly", "Use by account and month")
+    ..Kind::called("monthly", "Use by account and month").holding::<MonthlyAnswer>()
 };
 
 /// The shares that are given.
@@ -78,7 +80,7 @@ pub struct MonthlyPlan {
     #[serde(with = "maybe")]
     pub timezone: Option<Zone>,
 
-    /// Running time from which on a failure is late
+    /// Running time from which a failure counts as late
     ///
     /// `late_cpu_h` is the CPU time of attempts that ran at least this long and did not finish:
     /// `3600`, `90m`, `1h`, `1d`.
@@ -87,7 +89,7 @@ pub struct MonthlyPlan {
 
     /// Number of users in the table of users
     ///
-    /// The ones with the most CPU time have a row each; the rest share the row `(others)`.
+    /// Users with the most CPU time have separate rows; the rest share the row `(others)`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 10))]
     pub users: usize,
 }
@@ -219,36 +221,40 @@ impl Months {
         ]
     }
 
-    fn json(&self) -> Value {
+    fn found(&self) -> MonthlyAnswer {
         let (monthly, total) = (&self.monthly, self.monthly.total());
         let fate = total.fate();
-        let mut json = json!({
-            "cpu": self.cpu,
-            "unit": self.units[0],
-            "zone": self.zone.to_string(),
-            "late_s": micros_to_seconds(self.plan.late.micros()),
-            "total": total.used.cpu.seconds(),
-            "total_wasted": total.wasted.cpu.seconds(),
-            "total_late": total.late.cpu.seconds(),
-            "total_gpu_s": monthly.has_gpus.then(|| total.used.gpu.seconds()),
-            "total_asked": monthly.limits.values().map(|limits| limits.asked).sum::<CpuTime>().seconds(),
-            "total_used_of_asked": monthly.limits.values().map(|limits| limits.used).sum::<CpuTime>().seconds(),
-            "jobs": total.jobs,
-            "wait_s_median": fate.wait_s_median,
-            "wait_s_p95": fate.wait_s_p95,
-            "attempts": monthly.attempts,
-            "attempts_without_request": monthly.without_request,
-            "rows": rows(&self.table),
-        });
-        for (name, table) in self.details() {
-            json[name] = rows(&table).into();
+        let limits = || monthly.limits.values();
+        let asked: CpuTime = limits().map(|limits| limits.asked).sum();
+        let used: CpuTime = limits().map(|limits| limits.used).sum();
+        let [months, accounts, users, waits, ends, limits] = self.details().map(|(_, table)| table);
+        let is_empty = total.used.cpu == CpuTime::ZERO;
+        MonthlyAnswer {
+            cpu: self.cpu,
+            unit: self.units[0].clone(),
+            zone: self.zone.to_string(),
+            late_s: micros_to_seconds(self.plan.late.micros()),
+            total: total.used.cpu.seconds(),
+            total_wasted: total.wasted.cpu.seconds(),
+            total_late: total.late.cpu.seconds(),
+            total_gpu_s: monthly.has_gpus.then(|| total.used.gpu.seconds()),
+            total_asked: asked.seconds(),
+            total_used_of_asked: used.seconds(),
+            jobs: total.jobs,
+            wait_s_median: fate.wait_s_median,
+            wait_s_p95: fate.wait_s_p95,
+            attempts: monthly.attempts,
+            attempts_without_request: monthly.without_request,
+            rows: TableRows::of(&self.table),
+            months: TableRows::of(&months),
+            accounts: TableRows::of(&accounts),
+            users: TableRows::of(&users),
+            waits: TableRows::of(&waits),
+            ends: TableRows::of(&ends),
+            limits: TableRows::of(&limits),
+            terms: Terms::of(&SHARES),
+            nothing: is_empty.then(|| format!("No CPU time ({}) is known of any job.", self.cpu)),
         }
-        shares::put(&mut json, &SHARES);
-        if total.used.cpu == CpuTime::ZERO {
-            json[store::NOTHING] =
-                format!("No CPU time ({}) is known of any job.", self.cpu).into();
-        }
-        json
     }
 }
 
@@ -272,7 +278,7 @@ impl Found for Months {
         Answer {
             kind: KIND,
             table: &self.table,
-            json: self.json(),
+            json: json!(self.found()),
             settings: settings(
                 &self.plan,
                 json!({ "cpu": self.cpu, "timezone": self.zone.to_string(), "windows": windows }),

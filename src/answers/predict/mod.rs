@@ -5,10 +5,9 @@
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answers::load::Length;
-use crate::answers::sentences;
 use crate::answers::study::Plan;
 use crate::answers::words::texts;
 use crate::digits;
@@ -17,8 +16,8 @@ use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
-use crate::results::shares::{self, Share, share};
-use crate::results::store::{self, Answer, Files};
+use crate::results::shares::{Share, Terms, share};
+use crate::results::store::{Answer, Files};
 use crate::schema::Table;
 use crate::studies::predict::past::Past;
 use crate::studies::predict::progress::Progress;
@@ -26,17 +25,29 @@ use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::Score;
 use crate::units::micros_to_seconds;
 
+mod answer;
 mod charts;
 pub(crate) mod step;
+
+pub use answer::PredictAnswer;
+pub(crate) use answer::when_predicted;
 
 /// The shares that a prediction gives.
 pub const SHARES: [Share; 6] = [
     share("accuracy", "jobs that were predicted correctly", "jobs that are counted"),
-    share("precision", "jobs among them that did not finish", "jobs predicted not to finish"),
-    share("recall", "jobs among them predicted not to finish", "jobs that did not finish"),
-    share("false_positive_rate", "jobs among them predicted not to finish", "jobs that finished"),
-    share("predicted_share", "jobs among them predicted not to finish", "jobs of the outcome"),
-    share("not_finished_share", "jobs among them that did not finish", "jobs of the row"),
+    share(
+        "precision",
+        "jobs predicted not to finish that did not finish",
+        "jobs predicted not to finish",
+    ),
+    share("recall", "jobs predicted not to finish that did not finish", "jobs that did not finish"),
+    share(
+        "false_positive_rate",
+        "jobs predicted not to finish that finished",
+        "jobs that finished",
+    ),
+    share("predicted_share", "jobs of the outcome predicted not to finish", "jobs of the outcome"),
+    share("not_finished_share", "jobs of the row that did not finish", "jobs of the row"),
 ];
 
 /// What is predicted by.
@@ -50,17 +61,18 @@ pub struct PredictPlan {
     /// there is none. last-or-rate: the same, but without such a job it takes the last ended job of
     /// the user, then the overall rate. last-of-user: the job ends like the last ended job of the
     /// user. rate: the share of ended jobs of the same user and name that did not finish; the
-    /// weight of a job halves with every `half_life` of them that end after it
-    /// (`rate:half_life=5`). With few jobs, this share is pulled towards that of the user, and that
-    /// towards the overall rate. class: the rate of the scheduling class. overall: the rate of all
-    /// jobs. logistic: a logistic regression on all of these (the log-odds of the rates, the last
-    /// jobs, how many ended, the class); each job that ends moves its weights a step
-    /// (`logistic:step=0.05`). hazard: rate, combined with how often ended jobs of both kinds
-    /// lasted longer than --age (Bayes' rule), and with the ended jobs of the same user and name
-    /// that did; without --age it is nearly the same as rate. hazard-events: rate, combined with how
-    /// often jobs did not finish whose tasks lasted as long and had as many events (`by=events` of the
-    /// kill rule `history`), the mean over the tasks that have begun; it needs --age and
-    /// `task_events`, and only jobs of which a task is loaded are counted then, for every rule.
+    /// weight of a job is halved each time `half_life` further such jobs have ended
+    /// (`rate:half_life=5`). With few jobs, this share is shrunk towards the rate of the user,
+    /// which is shrunk towards the overall rate. class: the rate of the scheduling class. overall:
+    /// the rate of all jobs. logistic: a logistic regression on all of these (the log-odds of the
+    /// rates, the last jobs, how many ended, the class); its weights move a step whenever a job
+    /// ends (`logistic:step=0.05`). hazard: `rate`, combined by Bayes' rule with the shares of
+    /// finished and of other jobs that lasted longer than --age, and then with the ended jobs of
+    /// the same user and name that lasted as long; without --age it is nearly the same as rate.
+    /// hazard-events: `rate`, combined with the share of jobs that did not finish among those whose
+    /// tasks lasted as long and had as many events (`by=events` of the kill rule `history`); the
+    /// mean over the tasks that have started; it needs --age and `task_events`, and only jobs of
+    /// which a task is loaded are counted then, for every rule.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_values_t = Predictor::usual()))]
     #[serde(with = "texts")]
     pub rules: Vec<Predictor>,
@@ -85,7 +97,7 @@ impl Plan for PredictPlan {}
 pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents],
     figure: Some("predict-roc"),
-    sentence: Some(sentences::PREDICTIONS),
+    sentence: Some(|it| it.found::<PredictAnswer>()?.sentence()),
     captions: &[
         ("predict-outcomes", "Predictions by outcome of the jobs"),
         ("predict-days", "Accuracy of the rules, day by day"),
@@ -93,6 +105,7 @@ pub const KIND: Kind<'static> = Kind {
         ("predict-curves", "Precision, recall and false alarms by the smallest chance that counts"),
     ],
     ..Kind::called("predict", "How well the past of users predicts whether jobs finish")
+        .holding::<PredictAnswer>()
 };
 
 /// What was found.
@@ -200,7 +213,7 @@ impl Predicted {
         let (frame, rows) = self.by_rule(|score| &score.outcomes);
         let all = || rows.iter();
         frame
-            .text("outcome", all().map(|row| row.outcome))
+            .text("outcome", all().map(|row| row.outcome.as_ref()))
             .count("jobs", all().map(|row| row.jobs))
             .count("predicted_not_to_finish", all().map(|row| row.predicted_not_to_finish))
             .float("predicted_share", all().map(|row| row.predicted_share))
@@ -252,47 +265,47 @@ impl Predicted {
     /// The answer in all its forms.
     pub fn answer<'a>(&self, windows: Windows, table: &'a RecordBatch) -> Answer<'a> {
         let rules: Vec<&str> = self.scores.iter().map(|score| score.rule.as_str()).collect();
-        let mut settings = json!({"rules": rules, "windows": windows});
-        if 0 < self.past.age_us {
-            settings["age"] = json!(format!("{}s", micros_to_seconds(self.past.age_us)));
-        }
+        let (past, age_us) = (&self.past, self.past.age_us);
+        let settings = if 0 < age_us {
+            let age = format!("{}s", micros_to_seconds(age_us));
+            json!({"rules": rules, "windows": windows, "age": age})
+        } else {
+            json!({"rules": rules, "windows": windows})
+        };
         let with_tasks = Kind { tables: &[Table::JobEvents, Table::TaskEvents], ..KIND };
         Answer {
-            kind: if self.past.progress.is_some() { with_tasks } else { KIND },
+            kind: if past.progress.is_some() { with_tasks } else { KIND },
             table,
-            json: self.json(),
+            json: json!(self.found()),
             settings,
             charts: charts::charts(
                 &self.scores,
                 &self.edges(),
-                &sentences::when_predicted(Some(micros_to_seconds(self.past.age_us))),
+                &when_predicted(Some(micros_to_seconds(self.past.age_us))),
             ),
         }
     }
 
     /// The first rule by itself, and all of them.
-    fn json(&self) -> Value {
-        let mut json = self.scores.first().map_or_else(|| json!({}), |score| json!(score));
-        json["rules"] = json!(self.scores);
-        if 0 < self.past.age_us {
-            json["age_s"] = json!(micros_to_seconds(self.past.age_us));
-            json["jobs_too_short"] = json!(self.past.jobs_too_short);
-            if self.past.progress.is_some() {
-                json["jobs_without_tasks"] = json!(self.past.jobs_without_tasks());
-            }
+    fn found(&self) -> PredictAnswer {
+        let Self { past, scores } = self;
+        let first = scores.first();
+        let has_age = 0 < past.age_us;
+        let unseen = has_age && past.progress.is_some();
+        let none = "No job was submitted in the window and ended with FINISH, FAIL or KILL.";
+        let is_empty = first.is_none_or(|score| score.jobs == 0);
+        PredictAnswer {
+            first: first.cloned(),
+            rules: scores.clone(),
+            age_s: has_age.then(|| micros_to_seconds(past.age_us)),
+            jobs_too_short: has_age.then_some(past.jobs_too_short),
+            jobs_without_tasks: unseen.then(|| past.jobs_without_tasks()),
+            jobs_in_all: past.jobs,
+            jobs_before_window: past.jobs_before_window,
+            jobs_without_end: past.jobs_without_end,
+            terms: Terms::of(&SHARES),
+            nothing: first.and_then(one_sided).or_else(|| is_empty.then(|| none.to_owned())),
         }
-        json["jobs_in_all"] = json!(self.past.jobs);
-        json["jobs_before_window"] = json!(self.past.jobs_before_window);
-        json["jobs_without_end"] = json!(self.past.jobs_without_end);
-        shares::put(&mut json, &SHARES);
-        if self.scores.first().is_none_or(|score| score.jobs == 0) {
-            json[store::NOTHING] =
-                "No job was submitted in the window and ended with FINISH, FAIL or KILL.".into();
-        }
-        if let Some(nothing) = self.scores.first().and_then(one_sided) {
-            json[store::NOTHING] = nothing.into();
-        }
-        json
     }
 }
 

@@ -26,10 +26,10 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         let point = |sample: &Sample| Some((hours(sample.time_s), value(sample)?));
         let most = |run: &Run| {
             let most = run.metrics.samples.iter().filter_map(value).reduce(f64::max)?;
-            Some(format!("{}{unit} under {}", digits::three_digits(most), run.label))
+            Some((format!("{}{unit}", digits::three_digits(most)), run.label.clone()))
         };
-        let most: Vec<String> = runs.iter().take(LINES_MAX).filter_map(most).collect();
-        let said = format!("At most {}. {caption}", most.join(", "));
+        let most: Vec<(String, String)> = runs.iter().take(LINES_MAX).filter_map(most).collect();
+        let said = format!("At most {}. {caption}", at_most(&most));
         lines(runs, [title, if most.is_empty() { &caption } else { &said }, axis], |run| {
             run.metrics.samples.iter().filter_map(point).collect()
         })
@@ -67,6 +67,19 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         }
     }
     charts
+}
+
+/// The most of each policy, said once where it is the same.
+fn at_most(most: &[(String, String)]) -> String {
+    match most {
+        [(first, _), _, ..] if most.iter().all(|(own, _)| own == first) => {
+            format!("{first} under each policy")
+        }
+        _ => {
+            let all = most.iter().map(|(own, policy)| format!("{own} under {policy}"));
+            all.collect::<Vec<String>>().join(", ")
+        }
+    }
 }
 
 /// Mean response times, a bar per policy.

@@ -2,7 +2,6 @@
 //!
 //! In: runs of policies. Out: a table with a row per policy, charts and journals.
 
-use crate::answers::sentences;
 use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::feedback::{Arrivals, Feedback};
 use crate::replay::history::History;
@@ -11,6 +10,7 @@ use crate::replay::metrics::{GpuFragmentation, GroupRow, JobEnd, Metrics, Moved,
 use crate::results::kind::Kind;
 use crate::schema::Table;
 
+mod answer;
 pub mod charts;
 mod densities;
 mod gantt;
@@ -20,13 +20,15 @@ pub mod run;
 pub mod step;
 pub mod table;
 
+pub use answer::{ReplayAnswer, Replayed};
+
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     captions: &[("replay-seeds", "Seed by seed")],
     tables: &[Table::TaskEvents, Table::MachineEvents],
     remarks: &["status ", "wait "],
-    sentence: Some(sentences::POLICIES),
-    ..Kind::called("replay", "The policies side by side")
+    sentence: Some(|it| it.found::<ReplayAnswer>()?.sentence()),
+    ..Kind::called("replay", "The policies side by side").holding::<ReplayAnswer>()
 };
 
 /// One policy's replay under one seed.

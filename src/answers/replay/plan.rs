@@ -32,7 +32,7 @@ use crate::studies::rules::RuleGrid;
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReplayPlan {
-    /// Policies, one word each; the first is the baseline
+    /// Policies, separated by spaces; the first is the baseline
     ///
     /// A policy is an order, a placement, one or two rules about running tasks and a kill rule,
     /// joined by `+`. Each is optional: `priority:preempt=yes+best-fit+late+kill:events=20`.
@@ -41,17 +41,17 @@ pub struct ReplayPlan {
     /// is killed), priority, easy, conservative, fair, drf. Orders by request: sjf and ljf
     /// (requested time), smallest and largest (CPU), wfp3, unicep, f1, f2, f3, f4; a requested time
     /// under 1 s counts as 1 s. `backfill=easy` or `backfill=conservative` lets later tasks of any
-    /// order start early if they delay no reservation, as in `sjf:backfill=easy`. `depth=N` lets an
-    /// order skip N tasks that fit nowhere (`easy` skips any number by default); `depth_cuts` then
-    /// counts the instants at which tasks waited behind the skipped ones although a machine had free
+    /// order start early if they delay no reservation, as in `sjf:backfill=easy`. With `depth=N` an
+    /// order can skip N tasks that fit on no machine (`easy` skips any number by default).
+    /// `depth_cuts` counts the instants at which further tasks waited although a machine had free
     /// capacity.
     ///
     /// `easy:predict=last2` plans with the mean of the user's last two runs that had ended when a
-    /// task was submitted, at most its requested time. A task that outlives its plan gets 1, 5, 15,
-    /// 30 minutes more, then 1, 2, 5, 10, 20, 50, 100 hours more. These steps come from later
-    /// descriptions of the paper (Tsafrir, Etsion and Feitelson 2007) and were not checked in the
-    /// paper itself. `easy:predict=last2,steps_min=1/5/15` sets other steps, in minutes; the last
-    /// one is repeated.
+    /// task was submitted, at most its requested time. If a task runs longer than planned, its plan
+    /// is extended by 1, 5, 15, 30 minutes, then by 1, 2, 5, 10, 20, 50, 100 hours. These steps
+    /// come from later descriptions of the paper (Tsafrir, Etsion and Feitelson 2007) and were not
+    /// checked in the paper itself. `easy:predict=last2,steps_min=1/5/15` sets other steps, in
+    /// minutes; the last one is repeated.
     ///
     /// Placements: first-free, first-fit, best-fit, worst-fit, random-fit.
     ///
@@ -64,13 +64,13 @@ pub struct ReplayPlan {
     /// the tasks that it condemns. Examples: `kill:events=20`, `kill:failures=3+dead-time=3600`
     /// (both; 3600 s), `kill:restarts=4~priority=9` (within an hour; spares priority 9).
     ///
-    /// Retries and limits: `kill:k8s:backoff_limit=6,base_s=10,max_s=360` gives up a job after its
-    /// seventh failure, and a failed task waits 10 s, 20 s, ... before it is tried again, which
-    /// moves what follows; by default at most 600 s, as Kubernetes' code has it (its documentation
-    /// says 360). `kill:spark:max_failures=4` and `kill:hadoop:max_attempts=4` likewise,
-    /// without a wait (`per=task`: the task alone; `on=fail+evict`: evictions and losses count).
-    /// `kill:slurm:limit=3600` cuts off an attempt after an hour, `limit=150,of=requested` at 150
-    /// % of its requested time.
+    /// Retries and limits: `kill:k8s:backoff_limit=6,base_s=10,max_s=360` ends a job at its seventh
+    /// failure. A failed task waits 10 s, 20 s, ... before its next attempt, which delays its later
+    /// events. The wait is by default at most 600 s, as Kubernetes' code has it (its documentation
+    /// says 360). `kill:spark:max_failures=4` and `kill:hadoop:max_attempts=4` end a job at the
+    /// fourth failure of one task, without a wait. `per=task` ends only the task; `on=fail+evict`
+    /// also counts evictions and losses. `kill:slurm:limit=3600` stops an attempt after an hour,
+    /// `limit=150,of=requested` at 150 % of its requested time.
     ///
     /// The past of users: `kill:history:p=0.95` kills a task 60 s after its start (`after=60`) if
     /// the chance that its job does not finish was at least 0.95 at its submission. With `by=age`
@@ -83,7 +83,7 @@ pub struct ReplayPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies))]
     pub policies: Vec<PolicyList>,
 
-    /// Machines by specification instead of the lake's
+    /// Simulated machines instead of those of the lake
     ///
     /// `cluster:nodes=100,speeds=1..16,cpu=1,memory=1`; an unknown key is an error that lists the
     /// known ones. CPU and memory are in the units of the lake's requests.
@@ -113,14 +113,14 @@ pub struct ReplayPlan {
     #[serde(deserialize_with = "share")]
     pub machines: f64,
 
-    /// Draw failures of machines from a model of the lake's
+    /// Draw failures of machines from a model of recorded ones
     ///
     /// `failures:from=machines`: machines leave and return at times that are drawn with the seed
-    /// from the model that `jobfate machines` fits. The first time up of a machine follows the
-    /// Weibull distribution `up_from_start`, later ones follow `up_after_return`; times away are
-    /// drawn from the recorded ones. The recorded outages are left out, and all machines are in
-    /// service at the start. Failures are independent of each other. With --cluster they replace
-    /// the failures of the specification.
+    /// from the model that `jobfate machines` fits. The time until the first failure of a machine
+    /// follows the Weibull distribution `up_from_start`, later times follow `up_after_return`;
+    /// lengths of outages are drawn from the recorded outages. The recorded outages are left out,
+    /// and all machines are in service at the start. Failures are independent of each other. With
+    /// --cluster they replace the failures of the specification.
     #[cfg_attr(feature = "cli", arg(long, value_name = "SPEC"))]
     #[serde(with = "maybe")]
     pub failures: Option<FailureSpec>,
@@ -134,7 +134,7 @@ pub struct ReplayPlan {
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub reruns: RerunWork,
 
-    /// When a task is killed that was killed while it ran
+    /// When to kill a task whose recorded attempt was killed
     #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::killed_help()))]
     pub killed: Option<KilledTasks>,
 
@@ -155,11 +155,11 @@ pub struct ReplayPlan {
     /// job of its user follows that end in the replay, after the recorded think time. Otherwise a
     /// job that was submitted at most 1200 s after another job of its user, which still ran, keeps
     /// its distance from that submission. Every other job starts a session at its recorded time,
-    /// but not before the job that had ended last before it in the record has ended in the replay.
-    /// If a log names the job that had to end first (`preceding_job`), the job follows its end;
-    /// under `open` it arrives at its recorded time, whether or not that job has ended.
-    /// `open,closed` replays every policy under both, and compares all of them with the first
-    /// policy under the first.
+    /// but waits until the job that ended last before it in the record has ended in the replay. If
+    /// a log names the job that had to end first (`preceding_job`), the job follows its end; under
+    /// `open` it arrives at its recorded time, whether or not that job has ended. `open,closed`
+    /// replays every policy under both, and compares all of them with the first policy under the
+    /// first.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND,...", value_delimiter = ','))]
     #[serde(with = "texts")]
     pub arrivals: Vec<Arrivals>,
@@ -190,17 +190,17 @@ pub struct ReplayPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_enum))]
     pub group_by: Option<GroupedBy>,
 
-    /// Also the free GPUs that cannot be given to tasks
+    /// Also report the free GPUs that tasks cannot use
     ///
-    /// `fragmented`: free GPUs that no waiting task can be given, while tasks that ask for GPUs wait:
-    /// the machine lacks GPUs, their model, CPU or memory, or less of a GPU is free than the task
-    /// asks for. `expected` (Weng et al., USENIX ATC 2023): the same for every task of the workload,
-    /// waiting or not, and the mean over them; for tasks that ask for no GPU, all free GPUs count.
-    /// Both are integrals over time, in GPU-seconds. Takes longer.
+    /// `fragmented`: free GPUs that no waiting task can use, while tasks that request GPUs wait.
+    /// The machine has too few GPUs, another model, or too little CPU or memory, or less of a GPU
+    /// is free than the task requests. `expected` (Weng et al., USENIX ATC 2023): the same as a
+    /// mean over all tasks of the workload, waiting or not; for a task without GPUs, all free GPUs
+    /// count. Both are integrals over time, in GPU-seconds. Takes longer.
     #[cfg_attr(feature = "cli", arg(long))]
     pub fragmentation: bool,
 
-    /// Seconds by which a hurt or helped job must differ
+    /// Least response difference of a hurt or helped job
     ///
     /// The response must also differ by more than --tolerance-share of the response under the first
     /// policy.
@@ -208,7 +208,7 @@ pub struct ReplayPlan {
     #[serde(deserialize_with = "seconds")]
     pub tolerance_s: f64,
 
-    /// Share of its response by which such a job must differ
+    /// The same, as a share of the response under the first policy
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = parse_tolerance))]
     #[serde(deserialize_with = "tolerance")]
     pub tolerance_share: f64,

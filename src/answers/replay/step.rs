@@ -2,12 +2,12 @@
 //! analysis.
 
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answers::Said;
 use crate::answers::replay::plan::{ReplayPlan, check_heartbeats, history_plan, policies, setting};
 use crate::answers::replay::run::{replay_all, report, tell, warning_of_apart};
-use crate::answers::replay::{KIND, Run, Setting, charts, journal, table};
+use crate::answers::replay::{KIND, ReplayAnswer, Run, Setting, charts, journal, table};
 use crate::answers::study::{Open, Screen, Step, Verdict, Work, settings};
 use crate::answers::words::Setting as Word;
 use crate::defaults;
@@ -19,7 +19,7 @@ use crate::replay::history::{self, History};
 use crate::replay::journal::Journal;
 use crate::replay::metrics::{SizeOf, by_group};
 use crate::replay::policies::PolicyPlan;
-use crate::results::shares;
+use crate::results::shares::Terms;
 use crate::results::store::{Answer, Files, Origin};
 use crate::schema::Table;
 use crate::studies::ledger::CpuDefinition;
@@ -106,7 +106,7 @@ pub fn give(
     let answer = Answer {
         kind: KIND,
         table: grouped.as_ref().unwrap_or(&whole),
-        json: json_of(&runs, &first, unit),
+        json: json!(found(&runs, &first, unit)),
         settings: settings(
             plan,
             json!({
@@ -132,23 +132,21 @@ pub fn give(
     screen.give(&answer, files, &Origin::of(lake))
 }
 
-/// The value of the contract.
-fn json_of(runs: &[Vec<Run>], first: &Setting, unit: &str) -> Value {
+/// What was replayed, and what became of it under each policy.
+fn found(runs: &[Vec<Run>], first: &Setting, unit: &'static str) -> ReplayAnswer {
     let mut assumptions = first.history.assumptions.clone();
     if !first.remarks.is_empty() {
         let count = first.remarks.len();
         assumptions.push(format!("{count} impossible changes of machines are left out."));
     }
-    let policies = 0..runs[0].len();
-    let mut json = json!({
-        "unit": unit,
-        "policies": policies.map(|idx| table::json_of(runs, idx)).collect::<Vec<Value>>(),
-        "machines": first.cluster.machine_count(),
-        "history": first.history.counts,
-        "assumptions": assumptions,
-    });
-    shares::put(&mut json, &table::shares(first.has_fragmentation));
-    json
+    ReplayAnswer {
+        unit: unit.into(),
+        policies: (0..runs[0].len()).map(|idx| table::found(runs, idx)).collect(),
+        machines: Some(first.cluster.machine_count() as u64),
+        history: Some(first.history.counts),
+        assumptions,
+        terms: Terms::of(&table::shares(first.has_fragmentation)),
+    }
 }
 
 /// Every policy under every seed.

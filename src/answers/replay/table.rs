@@ -1,13 +1,13 @@
 //! The figures of replays: a row per policy, over one seed or several.
 
 use arrow::record_batch::RecordBatch;
-use serde_json::{Map, Value, json};
 
-use super::Run;
+use super::{Replayed, Run};
 use crate::replay::experiments::Estimate;
 use crate::replay::metrics::{CAUSES, GpuFragmentation, GpuSample, GroupRow, Spread};
 use crate::results::frame::Frame;
 use crate::results::shares::{Share, share};
+use crate::studies::named::Named;
 
 /// The shares that a replay gives.
 pub const SHARES: [Share; 5] = [
@@ -21,8 +21,8 @@ pub const SHARES: [Share; 5] = [
         "CPU requested by attempts in a period",
         "CPU of the machines present in that period",
     ),
-    share("largest_used_share", "used_cpu_s of the job with the most", "used_cpu_s"),
-    share("largest_wasted_share", "wasted_cpu_s of the job with the most", "wasted_cpu_s"),
+    share("largest_used_share", "largest used_cpu_s of one job", "used_cpu_s"),
+    share("largest_wasted_share", "largest wasted_cpu_s of one job", "wasted_cpu_s"),
     share("mean_ratio", "response of a job", "its response under the first policy; mean over jobs"),
 ];
 
@@ -311,35 +311,26 @@ pub fn by_cause(runs: &[Run]) -> RecordBatch {
 }
 
 /// One policy: everything under the first seed, and the spread of the figures over several.
-pub fn json_of(runs: &[Vec<Run>], policy: usize) -> Value {
+pub fn found(runs: &[Vec<Run>], policy: usize) -> Replayed {
     let run = &runs[0][policy];
-    let mut json = json!({
-        "policy": run.policy,
-        "metrics": run.metrics,
-        "wasted_cpu_s": run.metrics.wasted_cpu_s(),
-        "against_first": run.paired,
-        "refused": run.refused.len(),
-        "depth_cuts": run.depth_cuts,
-    });
-    if let Some(arrivals) = run.arrivals {
-        json["arrivals"] = json!(arrivals);
-        json["submissions"] = json!(run.moved);
+    let over_seeds = || -> Named<Option<Estimate>> {
+        let difference = ("difference_s", estimates(runs, difference_s)[policy]);
+        let of = |figure: &'static Figure| {
+            (figure.name, estimates(runs, |run, _| (figure.value)(run))[policy])
+        };
+        figures(runs).map(of).chain([difference]).collect()
+    };
+    Replayed {
+        policy: run.policy.clone(),
+        metrics: run.metrics.clone(),
+        wasted_cpu_s: run.metrics.wasted_cpu_s(),
+        against_first: run.paired,
+        refused: run.refused.len() as u64,
+        depth_cuts: run.depth_cuts,
+        arrivals: run.arrivals.map(|arrivals| arrivals.to_string()),
+        submissions: run.arrivals.map(|_| run.moved),
+        gpu_fragmentation: run.gpus.clone(),
+        groups: run.groups.clone(),
+        over_seeds: (1 < runs.len()).then(over_seeds),
     }
-    if let Some(gpus) = &run.gpus {
-        json["gpu_fragmentation"] = json!(gpus);
-    }
-    if !run.groups.is_empty() {
-        json["groups"] = json!(run.groups);
-    }
-    if 1 < runs.len() {
-        let mut found: Map<String, Value> = figures(runs)
-            .map(|figure| {
-                let estimates = estimates(runs, |run, _| (figure.value)(run));
-                (figure.name.to_owned(), json!(estimates[policy]))
-            })
-            .collect();
-        found.insert("difference_s".to_owned(), json!(estimates(runs, difference_s)[policy]));
-        json["over_seeds"] = Value::Object(found);
-    }
-    json
 }

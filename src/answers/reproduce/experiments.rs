@@ -31,7 +31,11 @@ pub fn study_of(experiment: &Experiment, figures: &[Figure]) -> Study {
         settings: Map::new(),
         charts: figures.iter().flat_map(|figure| charts_of(experiment, figure)).collect(),
         tables: vec![(format!("{name}-curves"), curves_table(figures))],
-        origin: Origin { source: json!(experiment.paper()), inputs: json!([]), gaps: Vec::new() },
+        origin: Origin {
+            source: Some(experiment.paper().to_owned()),
+            inputs: Vec::new(),
+            gaps: Vec::new(),
+        },
     }
 }
 

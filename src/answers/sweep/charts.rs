@@ -40,21 +40,49 @@ pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
 /// What each rule saves above what it harms, over its parameter.
 fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     let what = saved_of(study);
-    let columns = sweeps.len().clamp(1, COLUMNS);
-    let rows = sweeps.chunks(columns).flat_map(|row| {
-        let saved = row.iter().map(|sweep| saved_plot(study, sweep));
-        saved.chain(row.iter().map(harmed_plot)).collect::<Vec<LineChart>>()
+    let (drawn, left_out) = drawn(sweeps);
+    let columns = drawn.len().clamp(1, COLUMNS);
+    let rows = drawn.chunks(columns).flat_map(|row| {
+        // Of a log without a status there is nothing that could be saved.
+        let saved = row.iter().map(|sweep| saved_plot(study, sweep)).filter(has_points);
+        saved.chain(row.iter().map(|sweep| harmed_plot(sweep))).collect::<Vec<LineChart>>()
     });
-    Chart::Panels(PanelChart {
-        title: format!("{what} saved and finished jobs harmed, by rule"),
-        caption: format!(
+    let panels: Vec<LineChart> = rows.collect();
+    let (title, said) = if panels.len() == drawn.len() {
+        let said = "Finished jobs with at least one condemned task.".to_owned();
+        ("Finished jobs harmed, by rule".to_owned(), said)
+    } else {
+        let said = format!(
             "Above: {what} after the kill as a share of all {what} of jobs of that outcome. Below: \
-             finished jobs with at least one condemned task.{} {definition}",
-            sweeps.first().map_or("", band_note)
-        ),
-        panels: rows.collect(),
-        columns,
-    })
+             finished jobs with at least one condemned task."
+        );
+        (format!("{what} saved and finished jobs harmed, by rule"), said)
+    };
+    let bands = sweeps.first().map_or("", band_note);
+    let caption = format!("{said}{bands}{left_out} {definition}");
+    Chart::Panels(PanelChart { title, caption, panels, columns })
+}
+
+/// Whether a plot has a point.
+fn has_points(plot: &LineChart) -> bool {
+    plot.lines.iter().any(|line| !line.points.is_empty())
+}
+
+/// The sweeps that are drawn: those of rules that save or harm something, and all where none does;
+/// and a sentence on the others.
+fn drawn(sweeps: &[Sweep]) -> (Vec<&Sweep>, String) {
+    let (drawn, others): (Vec<&Sweep>, Vec<&Sweep>) =
+        sweeps.iter().partition(|sweep| sweep.rows.iter().any(has_effect));
+    if drawn.is_empty() || others.is_empty() {
+        return (sweeps.iter().collect(), String::new());
+    }
+    let names: Vec<&str> = others.iter().map(|sweep| sweep.rule.as_str()).collect();
+    (drawn, format!(" Not drawn: {}, which would have saved and harmed nothing.", names.join(", ")))
+}
+
+/// Whether killing saves or harms anything.
+fn has_effect(row: &SweepRow) -> bool {
+    row.harmed_jobs.is_some_and(|jobs| 0 < jobs) || row.net_share.is_some_and(|share| share != 0.0)
 }
 
 /// Rules in a row of the figure.
@@ -152,7 +180,12 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         tone,
         stroke,
     };
-    let tones = || sweeps.iter().zip(Tone::SERIES.iter().cycle());
+    let (drawn, left_out) = drawn(sweeps);
+    // A rule keeps its colour, whichever others are drawn.
+    let tones = || {
+        let all = sweeps.iter().zip(Tone::SERIES.iter().cycle());
+        all.filter(|(sweep, _)| drawn.iter().any(|own| own.rule == sweep.rule))
+    };
     let mut lines: Vec<Line> = tones()
         .flat_map(|(sweep, &tone)| {
             let ends = sweep.rows.iter().flat_map(whiskers);
@@ -178,7 +211,7 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     Chart::Lines(LineChart {
         title: format!("{what} saved against finished jobs harmed"),
         caption: format!(
-            "Net {what} saved as a share of the {what} of jobs that did not finish; each point is one parameter of a rule.{note} {definition}"
+            "Net {what} saved as a share of the {what} of jobs that did not finish; each point is one parameter of a rule.{note}{left_out} {definition}"
         ),
         x_axis: "finished jobs harmed".to_owned(),
         y_axis: format!("net {what} saved (%)"),

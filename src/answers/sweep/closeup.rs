@@ -7,17 +7,20 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
 use rayon::prelude::*;
-use serde::Serialize;
 use serde_json::json;
 
+use super::job_cpu::OverTime;
+use super::jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes};
 use super::{KIND as SWEEP, Swept};
 use crate::answers::study::Work;
 use crate::digits::counted;
 use crate::facts::FactError;
 use crate::facts::events::{Event, Histories};
 use crate::facts::jobs::{Job, Jobs, SEQUENCE_OUTCOMES, TERMINAL_OUTCOMES};
-use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
+use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage, closed};
 use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::Lake;
@@ -27,21 +30,21 @@ use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::quantile;
 use crate::studies::rules::{Owner, RuleGrid};
-use crate::units::{AFTER_TRACE_US, CpuRate, CpuTime, micros_to_seconds};
+use crate::units::micros_to_seconds;
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents, Table::TaskEvents],
     pages: Some(Pages::Jobs),
     sentence: Some(|it| {
-        let jobs = it["answer"]["jobs"].as_array()?.len() as u64;
+        let jobs = it.found::<JobDetails>()?.jobs.len() as u64;
         Some(format!(
             "{} with a page: those that a rule would harm, and those of each outcome whose tasks ran \
             longest",
             counted(jobs, "job")
         ))
     }),
-    ..Kind::called("jobs", "Jobs in detail")
+    ..Kind::called("jobs", "Jobs in detail").holding::<JobDetails>()
 };
 
 /// Harmed jobs that are looked at, and jobs of each outcome whose tasks ran longest.
@@ -59,86 +62,8 @@ const SEQUENCE_MAX: usize = 60;
 const QUANTILES: u32 = 20;
 const LENGTHS_MIN: usize = 10;
 
-/// Intervals of the CPU over time.
-const INTERVALS: i64 = 32;
-
 /// Users of whom the outcomes of all jobs are stored, those with most jobs.
 const USERS_MAX: usize = 5000;
-
-/// A job.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Closeup {
-    job_id: i64,
-    user: Option<String>,
-    job_name: Option<String>,
-    outcome_by_sequence: &'static str,
-    outcome_by_last_event: &'static str,
-    sequence: String,
-    event_count: usize,
-    events: Vec<Moment>,
-    task_count: u64,
-    attempt_count: u64,
-    running_s: f64,
-    /// Lengths of attempts that finished, s, while they are gathered.
-    #[serde(skip)]
-    finished_s: Vec<f64>,
-    finished_attempts: usize,
-    finished_s_min: Option<f64>,
-    finished_s_median: Option<f64>,
-    finished_s_p95: Option<f64>,
-    finished_s_max: Option<f64>,
-    /// Quantiles of the lengths at 0 %, 5 %, ..., 100 %, s; none of a few.
-    finished_s_quantiles: Vec<f64>,
-    /// What each attempt requested, while it is gathered.
-    #[serde(skip)]
-    held: Vec<([i64; 2], CpuRate)>,
-    cpu: Option<Cpu>,
-    tasks: Vec<OfTask>,
-    kills: Vec<Kill>,
-}
-
-/// The CPU that the running attempts of a job requested, the mean of each interval.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct Cpu {
-    start_s: f64,
-    interval_s: f64,
-    requested: Vec<f64>,
-}
-
-/// An event.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct Moment {
-    time_s: f64,
-    event: String,
-}
-
-/// A task of a job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct OfTask {
-    task_index: i32,
-    sequence: String,
-    event_count: usize,
-    attempt_count: usize,
-    attempts: Vec<OfAttempt>,
-}
-
-/// An attempt.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct OfAttempt {
-    start_s: f64,
-    end_s: f64,
-    ended_by: String,
-    machine_id: Option<i64>,
-}
-
-/// What a rule would have done with a job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct Kill {
-    rule: String,
-    threshold: i64,
-    condemned_tasks: u64,
-    first_s: f64,
-}
 
 /// Stores the jobs beside the sweep that names them.
 ///
@@ -156,8 +81,8 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
     let table = Frame::default()
         .int("job_id", rows().map(|job| job.job_id))
         .maybe_text("user", rows().map(|job| job.user.as_deref()))
-        .text("outcome_sequence", rows().map(|job| job.outcome_by_sequence))
-        .text("outcome_terminal", rows().map(|job| job.outcome_by_last_event))
+        .text("outcome_sequence", rows().map(|job| job.outcome_by_sequence.as_ref()))
+        .text("outcome_terminal", rows().map(|job| job.outcome_by_last_event.as_ref()))
         .count("tasks", rows().map(|job| job.task_count))
         .count("attempts", rows().map(|job| job.attempt_count))
         .float("running_s", rows().map(|job| Some(job.running_s)))
@@ -169,7 +94,7 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
     work.store(&Answer {
         kind: KIND,
         table: &table,
-        json: json!({ "jobs": jobs, "users": by_user(users) }),
+        json: json!(JobDetails { jobs, users: by_user(users) }),
         settings,
         charts: Vec::new(),
     })
@@ -240,15 +165,14 @@ fn looked_over(lake: &Lake, windows: Windows) -> Result<(Vec<i64>, Users), FactE
 }
 
 /// Users with the outcomes of their jobs, those with most jobs first.
-fn by_user(users: Users) -> Vec<serde_json::Value> {
+fn by_user(users: Users) -> Vec<UserOutcomes> {
     let mut users: Vec<(String, [u64; SEQUENCE_OUTCOMES.len()])> = users.into_iter().collect();
     users.sort_by_cached_key(|(name, counts)| (Reverse(counts.iter().sum::<u64>()), name.clone()));
     users.truncate(USERS_MAX);
     let of = |(name, counts): (String, [u64; SEQUENCE_OUTCOMES.len()])| {
         let known = SEQUENCE_OUTCOMES.iter().zip(counts).filter(|(_, count)| 0 < *count);
-        let outcomes: serde_json::Map<String, serde_json::Value> =
-            known.map(|(outcome, count)| ((*outcome).to_owned(), count.into())).collect();
-        json!({ "user": name, "outcomes": outcomes })
+        let outcomes = known.map(|(outcome, count)| (*outcome, count)).collect();
+        UserOutcomes { user: name, outcomes }
     };
     users.into_iter().map(of).collect()
 }
@@ -267,14 +191,14 @@ fn closeups(
     windows: Windows,
     rules: &[RuleGrid],
     named: &BTreeSet<i64>,
-) -> Result<Vec<Closeup>> {
+) -> Result<Vec<JobDetail>> {
     let of_bucket = |bucket: u32| in_bucket(lake, bucket, windows, rules, named);
-    let all: Vec<Vec<Closeup>> = (0..lake.bucket_count())
+    let all: Vec<Vec<JobDetail>> = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .map(of_bucket)
         .collect::<Result<_>>()?;
-    let mut all: Vec<Closeup> = all.into_iter().flatten().collect();
+    let mut all: Vec<JobDetail> = all.into_iter().flatten().collect();
     all.sort_by_key(|job| job.job_id);
     Ok(all)
 }
@@ -286,9 +210,9 @@ fn in_bucket(
     windows: Windows,
     rules: &[RuleGrid],
     named: &BTreeSet<i64>,
-) -> Result<Vec<Closeup>> {
+) -> Result<Vec<JobDetail>> {
     let known = Jobs::read(lake, bucket)?;
-    let mut all: BTreeMap<i64, Closeup> = BTreeMap::new();
+    let mut all: BTreeMap<i64, JobDetail> = BTreeMap::new();
     for job in known.jobs.iter().filter(|job| named.contains(&job.id)) {
         all.insert(job.id, begun(job, &known));
     }
@@ -304,16 +228,56 @@ fn in_bucket(
         }
     }
     let mut refused = None;
-    Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
+    // Of usage windows those of the named jobs are enough, and they are read below.
+    let has_windows = lake.has(Table::TaskUsage);
+    let usage = if has_windows { Usage::Skip } else { Usage::Read };
+    Tasks::read(lake, bucket, windows, usage)?.for_each(|task| {
         if let Some(job) = all.get_mut(&task.job_id) {
             let facts = known.find(task.job_id).map(|position| &known.jobs[position]);
             refused = refused.take().or(add(job, task, facts, rules).err());
         }
     });
-    match refused {
-        Some(error) => Err(FactError::from(error).into()),
-        None => Ok(all.into_values().map(ended).collect()),
+    if let Some(error) = refused {
+        return Err(FactError::from(error).into());
     }
+    let mut over_time: BTreeMap<i64, OverTime> = BTreeMap::new();
+    for (id, job) in &mut all {
+        let gathered = std::mem::take(&mut job.gathered);
+        job.told_use = gathered.told();
+        over_time.extend(gathered.over_time().map(|gathered| (*id, gathered)));
+    }
+    if has_windows {
+        add_use(lake, (bucket, windows), &mut over_time)?;
+    }
+    for (id, gathered) in over_time {
+        if let Some(job) = all.get_mut(&id) {
+            job.cpu = gathered.ended();
+        }
+    }
+    Ok(all.into_values().map(ended).collect())
+}
+
+/// Adds the usage windows of a bucket to the jobs that they are of.
+fn add_use(
+    lake: &Lake,
+    (bucket, windows): (u32, Windows),
+    jobs: &mut BTreeMap<i64, OverTime>,
+) -> Result<(), FactError> {
+    const COLUMNS: [&str; 5] =
+        ["job_id", "task_index", "start_time_us", "end_time_us", "mean_cpu_rate"];
+    lake.scan(Table::TaskUsage, Some(bucket), &COLUMNS, |batch| {
+        let [ids, begins, ends] = [0, 2, 3].map(|at| batch.column(at).as_primitive::<Int64Type>());
+        let tasks = batch.column(1).as_primitive::<Int32Type>();
+        let rates = batch.column(4).as_primitive::<Float32Type>();
+        for (row, id) in ids.values().iter().enumerate() {
+            let Some(job) = jobs.get_mut(id) else { continue };
+            let end_us = closed(ends.value(row), windows.task_end_us);
+            // Without a rate it counts as nothing used, as for `account`.
+            let rate = if rates.is_null(row) { 0.0 } else { rates.value(row) };
+            job.add_window(tasks.value(row), [begins.value(row), end_us], rate);
+        }
+    })?;
+    Ok(())
 }
 
 /// A job from close by, whichever it is, as in the result but without rules; none that the lake does
@@ -322,43 +286,43 @@ fn in_bucket(
 /// # Errors
 /// A table does not read, or the lake is watched and its reader says to stop.
 #[cfg(feature = "serve")]
-pub(crate) fn one(lake: &Lake, windows: Windows, job_id: i64) -> Result<Option<serde_json::Value>> {
+pub(crate) fn one(lake: &Lake, windows: Windows, job_id: i64) -> Result<Option<JobDetail>> {
     let bucket = crate::schema::bucket_of(job_id, lake.bucket_count());
     let all = in_bucket(lake, bucket, windows, &[], &BTreeSet::from([job_id]))?;
-    Ok(all.first().map(|job| json!(job)))
+    Ok(all.into_iter().next())
 }
 
-fn begun(job: &Job, known: &Jobs) -> Closeup {
+fn begun(job: &Job, known: &Jobs) -> JobDetail {
     let name = |position: Option<u32>| position.map(|it| known.names.get(it).to_owned());
-    Closeup {
+    JobDetail {
         job_id: job.id,
         user: name(job.user),
         job_name: name(job.name),
-        outcome_by_sequence: SEQUENCE_OUTCOMES[job.by_sequence as usize],
-        outcome_by_last_event: TERMINAL_OUTCOMES[job.by_terminal as usize],
+        outcome_by_sequence: SEQUENCE_OUTCOMES[job.by_sequence as usize].into(),
+        outcome_by_last_event: TERMINAL_OUTCOMES[job.by_terminal as usize].into(),
         sequence: cut(&job.sequence),
-        ..Closeup::default()
+        ..JobDetail::default()
     }
 }
 
 /// Adds a task to its job.
 fn add(
-    job: &mut Closeup,
+    job: &mut JobDetail,
     task: &TaskView<'_>,
     facts: Option<&Job>,
     rules: &[RuleGrid],
 ) -> Result<(), crate::studies::rules::RuleError> {
     job.task_count += 1;
     job.attempt_count += task.attempts.len() as u64;
+    job.gathered.add(task);
     for attempt in task.attempts {
         let length_s = micros_to_seconds(attempt.length_us());
         job.running_s += length_s;
-        job.held.push(([attempt.start_us, attempt.end_us], attempt.requested_rate()));
         if attempt.ended_by == EndedBy::Event(crate::schema::EventType::Finish) {
             job.finished_s.push(length_s);
         }
     }
-    job.tasks.push(OfTask {
+    job.tasks.push(JobTask {
         task_index: task.task_index,
         sequence: cut(&crate::facts::jobs::sequence_of(task.events)),
         event_count: task.events.len(),
@@ -378,13 +342,13 @@ fn add(
         let name = rule.to_string();
         for (&threshold, &at_us) in rule.grid.iter().zip(&times) {
             let first_s = micros_to_seconds(at_us);
-            let is_it = |kill: &&mut Kill| kill.rule == name && kill.threshold == threshold;
+            let is_it = |kill: &&mut JobKill| kill.rule == name && kill.threshold == threshold;
             match job.kills.iter_mut().find(is_it) {
                 Some(kill) => {
                     kill.condemned_tasks += 1;
                     kill.first_s = kill.first_s.min(first_s);
                 }
-                None => job.kills.push(Kill {
+                None => job.kills.push(JobKill {
                     rule: name.clone(),
                     threshold,
                     condemned_tasks: 1,
@@ -397,7 +361,7 @@ fn add(
 }
 
 /// Sums up a job whose tasks are all added; those with most attempts stay.
-fn ended(mut job: Closeup) -> Closeup {
+fn ended(mut job: JobDetail) -> JobDetail {
     let mut lengths = std::mem::take(&mut job.finished_s);
     lengths.sort_by(f64::total_cmp);
     job.finished_attempts = lengths.len();
@@ -409,53 +373,23 @@ fn ended(mut job: Closeup) -> Closeup {
         let steps = (0..=QUANTILES).map(|step| f64::from(step) / f64::from(QUANTILES));
         job.finished_s_quantiles = steps.filter_map(|share| quantile(&lengths, share)).collect();
     }
-    job.cpu = requested(&std::mem::take(&mut job.held));
     keep_first_tasks(&mut job.tasks);
     job.kills.sort_by(|one, other| (&one.rule, one.threshold).cmp(&(&other.rule, other.threshold)));
     job
 }
 
-/// What attempts requested together over their time, to the last instant that is known; nothing of one
-/// attempt, which is even, or where no request is known.
-#[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
-fn requested(held: &[([i64; 2], CpuRate)]) -> Option<Cpu> {
-    let known = || held.iter().filter(|(span, _)| span[0] < AFTER_TRACE_US);
-    let from_us = known().map(|(span, _)| span[0]).min()?;
-    let to_us =
-        known().flat_map(|(span, _)| *span).filter(|at_us| *at_us < AFTER_TRACE_US).max()?;
-    let is_even = known().count() < 2 || known().all(|own| own.1 == CpuRate::ZERO);
-    if is_even || to_us - from_us < INTERVALS {
-        return None;
-    }
-    // Rounded up, so that the last interval holds the end.
-    let length_us = (to_us - from_us + INTERVALS - 1) / INTERVALS;
-    let interval = |number: i64| [number, number + 1].map(|number| from_us + number * length_us);
-    let of = |number: i64| {
-        let [begin_us, end_us] = interval(number);
-        let within = |&([start_us, stop_us], rate): &([i64; 2], CpuRate)| {
-            rate.over((stop_us.min(end_us) - start_us.max(begin_us)).max(0))
-        };
-        known().map(within).sum::<CpuTime>().seconds() / (length_us as f64 / 1e6)
-    };
-    Some(Cpu {
-        start_s: micros_to_seconds(from_us),
-        interval_s: micros_to_seconds(length_us),
-        requested: (0..INTERVALS).map(of).collect(),
-    })
-}
-
 /// Keeps the tasks that are listed: those with most attempts.
-fn keep_first_tasks(tasks: &mut Vec<OfTask>) {
+fn keep_first_tasks(tasks: &mut Vec<JobTask>) {
     tasks.sort_by_key(|task| (Reverse(task.attempt_count), task.task_index));
     tasks.truncate(TASKS_MAX);
 }
 
-fn moment(event: &Event) -> Moment {
-    Moment { time_s: micros_to_seconds(event.time_us), event: event.event_type.name().to_owned() }
+fn moment(event: &Event) -> JobEvent {
+    JobEvent { time_s: micros_to_seconds(event.time_us), event: event.event_type.name().to_owned() }
 }
 
-fn of_attempt(attempt: &Attempt) -> OfAttempt {
-    OfAttempt {
+fn of_attempt(attempt: &Attempt) -> TaskAttempt {
+    TaskAttempt {
         start_s: micros_to_seconds(attempt.start_us),
         end_s: micros_to_seconds(attempt.end_us),
         ended_by: attempt.ended_by.name().to_owned(),
@@ -476,35 +410,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_add_up_over_the_time_of_a_job() {
-        //  |--- 1 CPU ---|
-        //          |--- 2 CPU ---|
-        //  0       16   32      48   s
-        let second = 1_000_000;
-        let held = [([0, 32 * second], 1.0), ([16 * second, 48 * second], 2.0)]
-            .map(|(span, rate)| (span, CpuRate::new(rate)));
-        let cpu = requested(&held).unwrap();
-        assert_eq!((cpu.start_s, cpu.interval_s), (0.0, 1.5));
-        assert_eq!((cpu.requested[0], cpu.requested[31]), (1.0, 2.0));
-        assert_eq!(cpu.requested[15], 3.0);
-        let sum: f64 = cpu.requested.iter().sum::<f64>() * cpu.interval_s;
-        assert!((sum - 96.0).abs() < 1e-9);
-        // One that ends after the trace is there to the last instant that is known.
-        let open = [held[0], ([16 * second, i64::MAX], CpuRate::ONE)];
-        let cpu = requested(&open).unwrap();
-        assert_eq!((cpu.interval_s, cpu.requested[31]), (1.0, 2.0));
-        assert_eq!(requested(&held[..1]), None, "one attempt is even");
-        assert_eq!(requested(&[([0, second], CpuRate::ZERO); 2]), None, "nothing is known");
-    }
-
-    #[test]
     fn users_with_most_jobs_come_first() {
         let mut users = Users::new();
         users.entry("a".to_owned()).or_default()[0] = 1;
         users.entry("b".to_owned()).or_default()[1] = 2;
         let found = by_user(users);
         let one = SEQUENCE_OUTCOMES[1];
-        assert_eq!(found[0], json!({"user": "b", "outcomes": {one: 2}}));
-        assert_eq!(found[1]["user"], "a");
+        assert_eq!(json!(found[0]), json!({"user": "b", "outcomes": {one: 2}}));
+        assert_eq!(found[1].user, "a");
     }
 }

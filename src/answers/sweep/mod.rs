@@ -4,18 +4,17 @@
 //! rule chosen on earlier jobs.
 
 use arrow::record_batch::RecordBatch;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answers::account::{keyed, unknown_of};
-use crate::answers::sentences;
 use crate::answers::study::settings;
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
-use crate::results::shares::{self, Share, share};
-use crate::results::store::{self, Answer, Files};
+use crate::results::shares::{Share, Terms, share};
+use crate::results::store::{Answer, Files};
 use crate::schema::Table;
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{
@@ -24,11 +23,17 @@ use crate::studies::kill_sweep::{
 use crate::studies::ledger::UNMATCHED;
 use crate::studies::selection::{Choice, Score, Selection, Spread, intervals, select, sides};
 
+mod answer;
 pub(crate) mod charts;
 pub mod closeup;
+pub(crate) mod job_cpu;
+mod jobs;
 pub mod plan;
 pub(crate) mod step;
 
+pub use answer::{SweepAnswer, SweepSettings};
+pub use job_cpu::{JobCpu, JobUse, ToldUse};
+pub use jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes};
 pub use plan::SweepPlan;
 
 /// The shares that a sweep gives; of some jobs where they are grouped.
@@ -36,23 +41,19 @@ pub const SHARES: [Share; 9] = [
     share("saved_share", "saved_cpu of the outcome", "CPU of all jobs of the outcome"),
     share(
         "largest_saved_share",
-        "saved_cpu of the job with the most",
+        "largest saved_cpu of one job",
         "saved_cpu (in JSON per outcome; in the table for all jobs that did not finish)",
     ),
     share(
         "largest_saved_in_all",
-        "saved_cpu of the job with the most",
+        "largest saved_cpu of one job",
         "saved_cpu of all jobs that did not finish or are unmatched",
     ),
     share("harmed_jobs_share", "harmed_jobs", "finished jobs with tasks loaded"),
     share("destroyed_cpu_share", "destroyed_cpu", "CPU of finished jobs, in the loaded parts"),
-    share("largest_destroyed_share", "destroyed_cpu of the job with the most", "destroyed_cpu"),
+    share("largest_destroyed_share", "largest destroyed_cpu of one job", "destroyed_cpu"),
     share("harmed_jobs_cpu_share", "harmed_jobs_cpu", "CPU of finished jobs, in the loaded parts"),
-    share(
-        "largest_harmed_cpu_share",
-        "harmed_jobs_cpu of the job with the most",
-        "harmed_jobs_cpu",
-    ),
+    share("largest_harmed_cpu_share", "largest harmed_jobs_cpu of one job", "harmed_jobs_cpu"),
     share(
         "net_share",
         "net_cpu",
@@ -65,9 +66,9 @@ pub const KIND: Kind<'static> = Kind {
     captions: &[("sweep-selection", "The rule chosen on earlier jobs")],
     tables: &[Table::JobEvents, Table::TaskEvents],
     meters: true,
-    sentence: Some(sentences::KILLS),
+    sentence: Some(|it| it.found::<SweepAnswer>()?.sentence()),
     figure: Some("sweep-plane"),
-    ..Kind::called("sweep", "Killing tasks by a rule")
+    ..Kind::called("sweep", "Killing tasks by a rule").holding::<SweepAnswer>()
 };
 
 /// A sweep of several rules, how far it can be trusted, and what would have been chosen.
@@ -157,37 +158,31 @@ pub fn answer<'a>(
             }),
         ),
         charts: charts::charts(study, &swept.sweeps),
-        json: json_of(study, swept),
+        json: json!(found(study, swept)),
     }
 }
 
-/// The JSON of the answer, with the other rules and the plane.
-pub(crate) fn json_of(study: &Study, swept: &Swept) -> Value {
-    let mut json = json!({
-        "cpu": study.asked.meter.to_string(),
-        "classes": study.asked.classes,
-        "unit": study.unit(),
-        "censoring": study.censoring(),
-        "finished_jobs_with_tasks": finished_jobs(study),
-        "attempts_closed_with_job": study.closed_with_job.attempts,
-        "closed_with_job_cpu": study.closed_with_job_sum(),
-        "total_cpu": total_cpu(study),
-        "rule": swept.sweeps[0].rule,
-        "rows": swept.sweeps[0].rows,
-        "rules": &swept.sweeps[1..],
-        "plane": plane(study, &swept.sweeps),
-    });
-    shares::put(&mut json, &SHARES);
-    if study.asked.sweep_by.is_some() {
-        json["groups"] = json!(swept.groups);
+/// What was found, with the other rules and the plane.
+pub(crate) fn found(study: &Study, swept: &Swept) -> SweepAnswer {
+    let (first, others) = swept.sweeps.split_first().expect("there is a rule");
+    SweepAnswer {
+        cpu: study.asked.meter.to_string(),
+        classes: study.asked.classes,
+        unit: study.unit().into(),
+        censoring: study.censoring(),
+        finished_jobs_with_tasks: finished_jobs(study),
+        attempts_closed_with_job: study.closed_with_job.attempts,
+        closed_with_job_cpu: study.closed_with_job_sum(),
+        total_cpu: total_cpu(study),
+        rule: first.rule.clone(),
+        rows: first.rows.clone(),
+        rules: others.to_vec(),
+        plane: plane(study, &swept.sweeps),
+        terms: Terms::of(&SHARES),
+        groups: study.asked.sweep_by.map(|_| swept.groups.clone()),
+        selection: swept.selection.clone(),
+        nothing: nothing(study, &swept.sweeps),
     }
-    if let Some(selection) = &swept.selection {
-        json["selection"] = json!(selection);
-    }
-    if let Some(nothing) = nothing(study, &swept.sweeps) {
-        json[store::NOTHING] = nothing.into();
-    }
-    json
 }
 
 /// Why there is nothing to see: nothing says what would be saved, no job has a known outcome, or no rule kills a task at its lowest
@@ -235,7 +230,7 @@ pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
     frame = frame
         .int("threshold", rows().map(|row| row.threshold))
         .unit(counted_in(sweeps))
-        .text("threshold_unit", all().map(|(sweep, _)| sweep.threshold_unit))
+        .text("threshold_unit", all().map(|(sweep, _)| sweep.threshold_unit.as_ref()))
         .count("condemned_tasks", rows().map(|row| sum_of(&row.condemned_tasks)))
         .count("condemned_at_end", rows().map(|row| sum_of(&row.condemned_at_end)));
     frame = saved_shares(frame, &rows().collect::<Vec<&SweepRow>>(), is_resampled);
@@ -309,14 +304,14 @@ pub(crate) fn saved_shares(mut frame: Frame, all: &[&SweepRow], is_resampled: bo
 }
 
 /// What all thresholds count; nothing where rules count different things.
-pub(crate) fn counted_in(sweeps: &[Sweep]) -> &'static str {
-    let first = sweeps.first().map_or("", |sweep| sweep.threshold_unit);
+pub(crate) fn counted_in(sweeps: &[Sweep]) -> &str {
+    let first = sweeps.first().map_or("", |sweep| sweep.threshold_unit.as_ref());
     if sweeps.iter().all(|sweep| sweep.threshold_unit == first) { first } else { "" }
 }
 
 /// What the threshold of a rule counts; empty for `never` and the oracle, which have no threshold.
-fn unit_of_threshold(sweeps: &[Sweep], rule: &str) -> Option<&'static str> {
-    sweeps.iter().find(|sweep| sweep.rule == rule).map(|sweep| sweep.threshold_unit)
+fn unit_of_threshold<'a>(sweeps: &'a [Sweep], rule: &str) -> Option<&'a str> {
+    sweeps.iter().find(|sweep| sweep.rule == rule).map(|sweep| sweep.threshold_unit.as_ref())
 }
 
 /// All rules in one plane, as the chart of them shows it.

@@ -33,25 +33,25 @@ pub struct SweepPlan {
     #[serde(with = "text")]
     pub thresholds: Grid,
 
-    /// Rules to compare; --harmed applies to the first
+    /// Rules to compare; --harmed applies to the first rule
     ///
     /// events (more than T events), failures (T FAIL in a row), dead-time (T seconds in
     /// unsuccessful attempts), restarts (T within an hour). A rule is swept over its usual grid
-    /// (that of `events` is --thresholds), over a given grid as in `failures={2,3,5}`, or has one
-    /// threshold as in `failures=3`. `events+failures=3` requires both; `events~priority=9~class=3`
-    /// spares tasks by priority, class or `user=NAME` (with %2B for `+`, %2C for `,`, %20 for a
-    /// blank). Limits as in other systems: `k8s:backoff_limit=6` (the job fails with its seventh
-    /// failure; `on=fail+evict` counts evictions and lost tasks too, `per=task` counts and ends
-    /// each task by itself), `spark:max_failures=4` and `hadoop:max_attempts=4` (the job fails with
-    /// the fourth failure of one task), `slurm:limit=3600` (s of an attempt) or
-    /// `slurm:limit=150,of=requested` (% of the requested time). `history:p=0.95,after=60` kills
-    /// tasks 60 s after their first SCHEDULE if the chance that their job does not finish was at
-    /// least 0.95 at its submission (rule `rate` of `jobfate predict`); `by=age` computes the
-    /// chance again, by the age of the task, at 60 s, 10 min, 1 h, 6 h and 1 d and at each event;
-    /// `by=events` also uses its events so far. Both learn from jobs that had ended by then (500
-    /// bytes more for each of them). With `per=job,tasks=3` a job ends once three of its tasks are
-    /// condemned. A rule that ends a job condemns all of its tasks, finished ones too. A policy of
-    /// `jobfate replay` takes any of these rules after `kill:`.
+    /// (for `events`: --thresholds), over a given grid (`failures={2,3,5}`), or at one threshold
+    /// (`failures=3`). `events+failures=3` requires both; `events~priority=9~class=3` spares tasks
+    /// by priority, class or `user=NAME` (with %2B for `+`, %2C for `,`, %20 for a blank). Limits
+    /// as in other systems: `k8s:backoff_limit=6` (the job ends at its seventh failure;
+    /// `on=fail+evict` counts evictions and lost tasks too, `per=task` counts and ends each task
+    /// separately), `spark:max_failures=4` and `hadoop:max_attempts=4` (the job ends at the fourth
+    /// failure of one task), `slurm:limit=3600` (s of an attempt) or `slurm:limit=150,of=requested`
+    /// (% of the requested time). `history:p=0.95,after=60` kills tasks 60 s after their first
+    /// SCHEDULE if the chance that their job does not finish was at least 0.95 at its submission
+    /// (rule `rate` of `jobfate predict`); `by=age` computes the chance again from the age of the
+    /// task: at ages of 60 s, 10 min, 1 h, 6 h and 1 d, and at each event; `by=events` also uses
+    /// its events so far. Both learn from jobs that had ended by then (500 bytes more for each of
+    /// them). With `per=job,tasks=3` a job ends once three of its tasks are condemned. A rule that
+    /// ends a job condemns all of its tasks, including finished tasks. A policy of `jobfate replay`
+    /// takes any of these rules after `kill:`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events"))]
     #[serde(serialize_with = "write_rules", deserialize_with = "read_rules")]
     pub rules: Vec<RuleList>,
@@ -62,12 +62,11 @@ pub struct SweepPlan {
 
     /// Choose on the first DAYS of the trace, test on the rest
     ///
-    /// DAYS count from the first event of the loaded tasks. For each rule, and for all rules
-    /// together, the parameter with the largest gain among jobs that ended by then is tested on
-    /// jobs submitted afterwards, and compared with the best choice in hindsight. Only jobs with
-    /// tasks loaded count; both sides need at least one. The gain is the net CPU saved minus
-    /// --price for each harmed job. A second table shows the choices, `sweep-selection.csv` in
-    /// --out.
+    /// DAYS count from the first event of the loaded tasks. For each rule, and over all rules, the
+    /// parameter with the largest gain on jobs that ended in these days is tested on jobs submitted
+    /// later, and compared with the best choice in hindsight. Only jobs with tasks loaded count;
+    /// both sides need at least one. The gain is the net CPU saved minus --price for each harmed
+    /// job. A second table shows the choices, `sweep-selection.csv` in --out.
     #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", value_parser = parse_days))]
     #[serde(deserialize_with = "days")]
     pub train_until: Option<f64>,
@@ -80,8 +79,8 @@ pub struct SweepPlan {
     /// Resamplings of jobs for confidence intervals, 0 for none
     ///
     /// Each parameter of each rule gets a 95 % interval (columns `_low` and `_high`, bands and
-    /// whiskers in charts), and so does what --train-until chose, over resampled jobs of the test.
-    /// 1000 is usual; the maximum is 100,000.
+    /// whiskers in charts). The choice of --train-until also gets intervals, over resampled jobs of
+    /// the test. 1000 is usual; the maximum is 100,000.
     #[cfg_attr(feature = "cli", arg(long, value_name = "ROUNDS", default_value_t = 0, value_parser = parse_rounds))]
     #[serde(deserialize_with = "rounds")]
     pub bootstrap: usize,
@@ -100,7 +99,7 @@ pub struct SweepPlan {
     )]
     pub group_by: Option<GroupBy>,
 
-    /// Spare tasks that have finished when they are condemned
+    /// Do not condemn tasks that have finished
     ///
     /// The published rule also condemns a task whose event T + 1 is its own FINISH; this saves
     /// nothing, and harms its job. With this flag such a task is not condemned.

@@ -1,4 +1,4 @@
-//! From marks to files: one painter per format.
+//! Draws marks into files: one painter per format.
 
 #[cfg(feature = "charts")]
 mod pdf;

@@ -1,4 +1,4 @@
-//! A picture as PDF: one page of its size, text as text in an embedded font.
+//! Draws a picture as PDF: one page of its size, with text in an embedded font.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str};
 use crate::charts::canvas::{Align, At, Canvas, FONT_BYTES, Mark, face, glyph, width_of};
 use crate::charts::theme::Ink;
 
-/// Points of a PDF per CSS pixel.
+/// PDF points per CSS pixel.
 const POINT: f64 = 0.75;
 
 const CATALOG: Ref = Ref::new(1);
@@ -24,14 +24,14 @@ const CID_FONT: Ref = Ref::new(6);
 const DESCRIPTOR: Ref = Ref::new(7);
 const FONT_FILE: Ref = Ref::new(8);
 const TO_UNICODE: Ref = Ref::new(9);
-/// Of the first opacity; the others follow.
+/// Object number of the first opacity; the others follow.
 const OPACITY: i32 = 10;
 
 const FONT_NAME: Name<'static> = Name(b"DejaVuSans");
 const SYSTEM: SystemInfo<'static> =
     SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
 
-/// The bytes of a file.
+/// The bytes of the file.
 pub(in crate::charts) fn pdf(canvas: &Canvas) -> std::io::Result<Vec<u8>> {
     let (width, height) = (canvas.look.width, canvas.head_height + canvas.height);
     let mut painter = Painter::new(canvas.head_height, height);
@@ -74,7 +74,7 @@ fn deflated(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Embeds the font, with the letters that are used by what they mean.
+/// Embeds the font, with the characters of the letters in use.
 fn write_font(pdf: &mut Pdf, letters: &BTreeMap<u16, char>) -> std::io::Result<()> {
     let face = face();
     let per_em = 1000.0 / f32::from(face.units_per_em());
@@ -123,10 +123,10 @@ fn write_font(pdf: &mut Pdf, letters: &BTreeMap<u16, char>) -> std::io::Result<(
 
 struct Painter {
     content: Content,
-    /// Pixels above the height 0, and of the whole picture: a PDF counts from below.
+    /// Pixels above height 0, and of the whole picture: a PDF counts upwards.
     above: f64,
     height: f64,
-    /// Opacities in percent, by the name of their state.
+    /// Opacities in percent, with the names of their graphics states.
     opacities: BTreeMap<u8, String>,
     /// Letters by their glyph.
     letters: BTreeMap<u16, char>,
@@ -168,7 +168,7 @@ impl Painter {
 
     /// A circle of four curves.
     fn circle(&mut self, at: At, radius: f64) {
-        // How far the handles of a quarter stand off, in radii.
+        // Length of the handles of a quarter circle, in radii.
         const HANDLE: f32 = 0.552_285;
         let ((x, y), r) = (self.at(at), points(radius));
         let h = r * HANDLE;

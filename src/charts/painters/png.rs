@@ -1,4 +1,4 @@
-//! A picture as PNG, drawn by plotters with the compiled-in font: the same bytes on every machine.
+//! Draws a picture as PNG with plotters and the embedded font: the same bytes on every machine.
 
 use std::sync::Once;
 
@@ -15,10 +15,10 @@ use crate::charts::theme::{Dash, Ink};
 
 type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
-/// What can go wrong, in the words of the library.
+/// An error of the library.
 type Failed = Box<dyn std::error::Error>;
 
-/// The bytes of a file.
+/// The bytes of the file.
 pub(in crate::charts) fn png(canvas: &Canvas) -> Result<Vec<u8>, Failed> {
     static FONTS: Once = Once::new();
     FONTS.call_once(|| {
@@ -58,7 +58,7 @@ fn rgba(ink: Ink) -> RGBAColor {
 struct Painter<'a, 'b> {
     area: &'a Area<'b>,
     zoom: f64,
-    /// Pixels above the height 0, before zooming.
+    /// Pixels above height 0, before zooming.
     above: f64,
 }
 
@@ -94,7 +94,7 @@ impl Painter<'_, '_> {
             }
             Mark::Box { at, size, ink } => {
                 let corners = [self.at(*at), self.at((at.0 + size.0, at.1 + size.1))];
-                // The edges of a rectangle belong to it.
+                // A rectangle includes its edges.
                 let end = (corners[1].0 - 1, corners[1].1 - 1);
                 let corners = [corners[0], (end.0.max(corners[0].0), end.1.max(corners[0].1))];
                 self.area.draw(&Rectangle::new(corners, rgba(*ink).filled()))?;
@@ -110,7 +110,7 @@ impl Painter<'_, '_> {
             }
             Mark::Text { at, text, size, align, is_turned, ink } => {
                 let style = self.style(*size, *align, *is_turned, *ink);
-                // Texts are placed by their upper edge there.
+                // The library positions text by its upper edge.
                 let face = face();
                 let up = f64::from(face.ascender()) / f64::from(face.units_per_em()) * size;
                 let at = if *is_turned { (at.0 - up, at.1) } else { (at.0, at.1 - up) };
@@ -122,7 +122,7 @@ impl Painter<'_, '_> {
 
     fn style(&self, size: f64, align: Align, is_turned: bool, ink: Ink) -> TextStyle<'static> {
         let face = face();
-        // The library counts from the lowest to the highest letter.
+        // The library measures from the lowest to the highest letter.
         let whole = f64::from(face.height()) / f64::from(face.units_per_em());
         let across = match align {
             Align::Left => HPos::Left,
@@ -135,7 +135,7 @@ impl Painter<'_, '_> {
     }
 }
 
-/// The pieces of a line that are drawn.
+/// The drawn pieces of a dashed line.
 fn dashes(points: &[At], width: f64, dash: Dash) -> Vec<Vec<At>> {
     if dash.is_empty() {
         return vec![points.to_vec()];

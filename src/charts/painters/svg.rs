@@ -1,20 +1,20 @@
-//! A picture as SVG: shapes and text, with the values that appear under the pointer.
+//! Draws a picture as SVG: shapes and text, with values under the pointer.
 //!
-//! Title and caption are a group of their own above the height 0, so that a page that writes them
-//! itself can leave them out.
+//! Title and caption are in a separate group above height 0, so that a page that writes them itself
+//! can leave them out.
 
 use std::fmt::Write;
 
 use crate::charts::canvas::{Align, At, Canvas, Layer, Mark, Place, Shape, TimeSpan};
 use crate::charts::theme::Ink;
 
-/// How the group of title and caption begins.
+/// The start of the group with title and caption.
 pub(in crate::charts) const HEAD: &str = "<g class=\"head\">\n";
 
-/// The group of the values that appear under the pointer.
+/// The group of the values under the pointer.
 pub(in crate::charts) const VALUES: &str = "<g class=\"values\" fill=\"transparent\">\n";
 
-/// The text of a file.
+/// The text of the file.
 pub(in crate::charts) fn svg(canvas: &Canvas) -> String {
     let (width, height) = (canvas.look.width, canvas.height);
     let (above, whole) = (canvas.head_height, canvas.head_height + height);
@@ -51,16 +51,16 @@ pub(in crate::charts) fn svg(canvas: &Canvas) -> String {
     text
 }
 
-/// What most marks have in common, and their group says for them.
+/// Attributes that most marks share; they are set on the group.
 #[derive(Clone, Copy)]
 struct Usual {
-    /// Height of letters.
+    /// Text height.
     size: f64,
     /// Width of lines.
     width: f64,
 }
 
-/// All marks; those that a page may narrow to a window of time are in groups.
+/// Draws all marks; those that a page may narrow to a window of time are in groups.
 fn layers(canvas: &Canvas, mark: impl Fn(&Mark) -> String, text: &mut String) {
     let mut drawn = 0;
     for Layer { marks, time } in &canvas.layers {
@@ -86,25 +86,25 @@ fn layers(canvas: &Canvas, mark: impl Fn(&Mark) -> String, text: &mut String) {
     text.extend(canvas.marks[drawn..].iter().map(&mark));
 }
 
-/// A size, to a hundredth.
+/// A number with at most two decimals.
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// How far a point may lie from the line that is drawn without it, in units of the drawing: no eye
-/// tells the two apart, and curves of thousands of points would be megabytes.
+/// How far a point may be from the simplified line, in units of the drawing: the difference is
+/// invisible, and curves of thousands of points would take megabytes.
 const APART: f64 = 0.05;
 
-/// A place or a length in tenths of a unit: what is drawn is as fine.
+/// A position or length in tenths of a unit, the precision of the drawing.
 fn tenths(value: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "places on a canvas")]
     let tenths = (value * 10.0).round() as i64;
     tenths
 }
 
-/// So many tenths, as short as it can be.
+/// A number of tenths as the shortest text.
 fn shortest(tenths: i64) -> String {
     let (sign, whole, rest) =
         (if tenths < 0 { "-" } else { "" }, tenths.abs() / 10, tenths.abs() % 10);
@@ -119,7 +119,7 @@ fn at(value: f64) -> String {
     shortest(tenths(value))
 }
 
-/// A path through points: the first, and from each the step to the next.
+/// A path through points: the first one, then the step to each next one.
 fn steps(of: &[At]) -> String {
     let mut places = telling(of).into_iter().map(|(x, y)| (tenths(x), tenths(y)));
     let Some(first) = places.next() else { return String::new() };
@@ -133,7 +133,7 @@ fn steps(of: &[At]) -> String {
             (0, _) => ('v', vec![down]),
             _ => ('l', vec![right, down]),
         };
-        // A letter goes for what follows, and a minus parts two numbers.
+        // A letter holds for the numbers that follow, and a minus separates two numbers.
         let mut is_apart = letter != last;
         if is_apart {
             text.push(letter);
@@ -150,8 +150,9 @@ fn steps(of: &[At]) -> String {
     text
 }
 
-/// The points that a line turns at: the two ends, and between two that stay the one farthest from
-/// the straight line, as long as that is more than [`APART`] (Ramer, 1972; Douglas and Peucker, 1973).
+/// The points that are kept in a simplified line: both ends, and between two kept points the one
+/// farthest from the straight line, if it is farther than [`APART`] (Ramer, 1972; Douglas and
+/// Peucker, 1973).
 fn telling(of: &[At]) -> Vec<At> {
     let mut stays = vec![false; of.len()];
     for end in [0, of.len().saturating_sub(1)] {
@@ -169,7 +170,7 @@ fn telling(of: &[At]) -> Vec<At> {
     of.iter().zip(stays).filter(|(_, stays)| *stays).map(|(at, _)| *at).collect()
 }
 
-/// From a point to the nearest point of a straight line between two.
+/// The distance of a point from a line segment.
 fn distance(at: At, from: At, to: At) -> f64 {
     let (right, down) = (to.0 - from.0, to.1 - from.1);
     let length = right.hypot(down);
@@ -187,19 +188,19 @@ fn opacity(ink: Ink) -> String {
     if ink.opacity < 1.0 { format!(" opacity=\"{}\"", number(ink.opacity)) } else { String::new() }
 }
 
-/// A text that a viewer must not take as markup.
+/// A text with markup escaped.
 fn escaped(text: &str) -> String {
     let shown: String = text.chars().filter(|&one| one == '\n' || !one.is_control()).collect();
     shown.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// From one edge to the other, each where it is drawn: what touches another continues doing so.
+/// A length between two rounded edges, so that touching shapes still touch.
 fn length(from: f64, length: f64) -> String {
     let least = i64::from(0.0 < length);
     shortest((tenths(from + length) - tenths(from)).max(least))
 }
 
-/// An attribute, where it is not what is usual.
+/// An attribute, unless it has the default value.
 fn unless(is_usual: bool, name: &str, value: &str) -> String {
     if is_usual { String::new() } else { format!(" {name}=\"{value}\"") }
 }
@@ -272,7 +273,7 @@ fn mark(mark: &Mark, usual: Usual) -> String {
     }
 }
 
-/// Pixels around a point in which a pointer finds it.
+/// How near a pointer must be to a point, pixels.
 const NEAR: f64 = 4.0;
 
 fn place(Place { shape, says }: &Place) -> String {
@@ -302,8 +303,7 @@ mod tests {
     use crate::charts::axes::{Axis, Frame, HOURS_OF_TRACE, Room, Scale};
 
     proptest! {
-        /// No point is farther from the line that is drawn than an eye could tell, and both ends
-        /// are on it.
+        /// No point is visibly far from the simplified line, and both ends are on it.
         #[test]
         fn a_line_of_fewer_points_is_the_same_line(
             steps in prop::collection::vec((-0.5..0.5_f64, -0.5..0.5_f64), 1..200),
@@ -319,7 +319,7 @@ mod tests {
                 .collect();
             let kept = telling(&all);
             prop_assert_eq!((kept.first(), kept.last()), (all.first(), all.last()));
-            // Beside a stretch the height of the triangle, elsewhere its nearer end.
+            // Over a segment the height of the triangle, elsewhere the distance to its nearer end.
             let length = |from: At, to: At| ((from.0 - to.0).powi(2) + (from.1 - to.1).powi(2)).sqrt();
             let away = |at: At, from: At, to: At| {
                 let [one, other, base] = [length(at, from), length(at, to), length(from, to)];
@@ -336,7 +336,7 @@ mod tests {
         }
     }
 
-    /// The points of a path, read by the grammar of SVG.
+    /// The points of a path, parsed by the grammar of SVG.
     fn read(path: &str) -> Vec<At> {
         let (mut points, mut letter, mut rest) = (Vec::<At>::new(), 'M', path);
         let number = |rest: &mut &str| -> f64 {
@@ -371,7 +371,7 @@ mod tests {
     }
 
     proptest! {
-        /// Rounding does not add up: each point that is drawn is where it belongs.
+        /// Rounding does not add up: each drawn point is at its position.
         #[test]
         fn a_path_goes_through_the_points(
             all in prop::collection::vec(
@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(telling(&[(1.0, 1.0)]), [(1.0, 1.0)]);
     }
 
-    /// A page narrows a plot over time to a window: what lies in it and its ticks are groups.
+    /// A page narrows a plot over time to a window: the contents and the ticks are groups.
     #[test]
     fn plots_over_time_say_what_they_show_and_others_do_not() {
         let svg_of = |title: &str| {

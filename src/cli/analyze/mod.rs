@@ -1,7 +1,7 @@
 //! `jobfate analyze`: every study that the tables allow, in one command.
 //!
-//! In: a folder, or a file that holds a whole analysis. Out: results step by step and a report of
-//! them. A completed step is not repeated while none of its inputs changes.
+//! In: a folder, or a file with the settings of a whole analysis. Out: results step by step and a
+//! report about them. A completed step is repeated only if one of its inputs changes.
 //!
 //! ```text
 //!  ingest ─► verify ─► classify ─► ... ─► fairness ─► report, three numbers
@@ -41,12 +41,13 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 
 /// Run the whole analysis of a trace
 ///
-/// Runs ingest, verify, classify, describe, account, monthly, load, machines, sweep, predict, detect, replay
-/// and fairness, with charts and a report that starts with what was found. Steps for which a table is missing are skipped, with a message. Without
-/// `TRACE_DIR`, --lake names the lake to analyse; if there is none, a small synthetic trace is
-/// made, so that you can look at all results before you download a trace. Completed steps are kept:
-/// run the same command again to continue an analysis that was stopped. The folder of --out holds
-/// one analysis, and only one process at a time writes into it.
+/// Runs ingest, verify, classify, describe, account, monthly, load, machines, sweep, predict,
+/// detect, replay and fairness, with charts and a report that starts with the findings. Steps for
+/// which a table is missing are skipped, with a message. Without `TRACE_DIR`, --lake names the lake
+/// to analyse; if there is none, a small synthetic trace is made, so that you can look at all
+/// results before you download a trace. Completed steps are kept: run the same command again to
+/// continue an analysis that was stopped. The folder of --out holds one analysis. Only one process
+/// at a time can write into it.
 ///
 /// --config names a TOML file with the whole analysis. It has a list `steps` and a section per
 /// command (`trace` for `ingest`, `describe`, `account`, `monthly`, `load`, `machines`, `sweep`, `predict`,
@@ -97,7 +98,7 @@ pub(crate) struct AnalyzeArgs {
 /// The default folder of results.
 const OUT: &str = "reports/analysis";
 
-/// The folder of the pages, in that of the results.
+/// The folder of the pages, inside that of the results.
 const REPORT: &str = "report";
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
@@ -109,7 +110,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
     };
     let choice = config.ingest(&args.choice)?;
     let out = args.out.clone().or_else(|| config.path("out")).unwrap_or_else(|| OUT.into());
-    // From here to the end no other analysis writes into the folder.
+    // From here on no other analysis can write into the folder.
     let lock = shown::lock(&out)?;
     let file = out.join("analysis.toml");
     let is_users = args.config.as_ref().is_some_and(|path| is_same_file(path, &file));
@@ -134,9 +135,9 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
     let parts: usize = lake.manifest.tables.values().map(|entry| entry.parts.len()).sum();
     usual::settle(&mut config, &lake);
     console::note(usual::table(&config, lake.source()));
-    // Nothing that a command would refuse is found out after hours.
+    // Refuses bad settings now, and not after hours.
     config.check()?;
-    // The file that a user wrote stays as it is.
+    // A file written by the user is not changed.
     if !is_users {
         files::write_whole(&file, config.toml().as_bytes())
             .with_context(|| format!("could not write `{}`", file.display()))?;
@@ -144,14 +145,14 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
     Analysis::new((lake, stored == parts), lock, config, args.again)?.run(spark.as_ref())
 }
 
-/// The folder of the trace that is made where none is given, in that of the results.
+/// The folder of the generated trace, inside that of the results; used if no trace is given.
 const SYNTHETIC: &str = "synthetic-trace";
 
 fn is_same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// Refuses a folder in which files of someone else have the names of those of an analysis.
+/// Refuses a folder in which other files have names that an analysis uses.
 fn check_out(out: &Path, file: &Path, is_users: bool) -> Result<()> {
     report::check_place(&out.join(REPORT))?;
     Marks::check(out)?;
@@ -173,8 +174,8 @@ fn check_out(out: &Path, file: &Path, is_users: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether there is a lake to analyse where no trace is given: the one that is named, or that of an
-/// earlier analysis of a real trace.
+/// Whether there is a lake to analyse if no trace is given: the named one, or that of an earlier
+/// analysis of a real trace.
 fn is_there(lake: Option<&Path>, out: &Path) -> Result<bool> {
     let is_lake = |path: &Path| match Lake::open(path) {
         Err(error) if matches!(error.kind, LakeErrorKind::NoLake) => Ok(false),
@@ -209,7 +210,7 @@ fn read_in(
     Ok(outcome.stored.len())
 }
 
-/// Makes the synthetic trace, or takes the one that an earlier run made.
+/// Makes the synthetic trace, or reuses that of an earlier run.
 fn synthetic(folder: &Path) -> Result<PathBuf> {
     console::note("no TRACE_DIR was given: analysing a synthetic trace, not a real one");
     if !folder.join("truth.json").exists() {
@@ -231,24 +232,24 @@ fn path_text(path: &Path) -> Result<String> {
     text.ok_or_else(|| Usage(format!("`{}` is not text", path.display())).into())
 }
 
-/// Sentences at the end.
+/// Number of sentences at the end.
 const SENTENCES: usize = 3;
 
 /// An analysis of a lake.
 struct Analysis {
     lake: Lake,
-    /// Whether every part of it was written just now.
+    /// Whether every part of it has just been written.
     is_just_written: bool,
     windows: Windows,
-    /// On the folder of the results.
+    /// The lock on the folder of the results.
     lock: Arc<FolderLock>,
     config: Config,
-    /// What the analysis is known by.
+    /// The identity of the analysis.
     sha256: String,
-    /// The kind of trace, the tables and their checksums, the window.
+    /// The kind of trace, the tables and their checksums, and the window.
     inputs: String,
     marks: Marks,
-    /// Whether what is done is done again.
+    /// Whether completed steps are repeated.
     is_again: bool,
     screen: Terminal,
 }
@@ -264,7 +265,7 @@ impl Analysis {
         let windows = super::windows_to(&lake, window_end)?.closing(open_attempts);
         let source = lake.source();
         let inputs = serde_json::to_string(&(source, store::inputs(&lake), windows))?;
-        // What is asked, and of what: results of another lake are from another analysis.
+        // Settings and inputs: results of another lake belong to another analysis.
         let sha256 = made_from(&[&config.toml(), &inputs], &[]);
         store::set_analysis(Whole { sha256: sha256.clone(), asks: config.json() });
         let folders = list::steps().filter(|(_, step)| step.has_folder);
@@ -290,7 +291,7 @@ impl Analysis {
         self.lock.folder()
     }
 
-    /// Runs every step and writes the report; fails where a check of the lake has.
+    /// Runs every step and writes the report; fails if a check of the lake has failed.
     fn run(mut self, spark: Option<&Spark>) -> Result<()> {
         console::keep_assumptions();
         let chosen = list::steps().filter(|(study, _)| self.config.steps.contains(&study.name));
@@ -340,7 +341,7 @@ impl Analysis {
         verdict
     }
 
-    /// What a step is made from.
+    /// The checksum of a step's inputs.
     fn made_from(&self, name: &str) -> String {
         made_from(&[name, &self.inputs], &self.config.asked(name))
     }
@@ -349,8 +350,8 @@ impl Analysis {
         !self.is_again && self.marks.has(name, made_from)
     }
 
-    /// What the workers of a cluster make of the studies that read most, all in one session; the
-    /// other steps are done here.
+    /// Results of the workers of a cluster for the studies that read most, in one session; the
+    /// other steps run here.
     fn spread(
         &self,
         spark: &Spark,
@@ -369,7 +370,7 @@ impl Analysis {
             .collect())
     }
 
-    /// What one pass over the lake makes of the studies that can share it.
+    /// Results of one pass over the lake, for the studies that can share it.
     fn fold(&self, chosen: &[(&'static Study, Step)]) -> Result<Folded> {
         let mut errands = self.errands(chosen)?;
         errands.retain(|(_, errand)| errand.shares_pass());
@@ -384,7 +385,7 @@ impl Analysis {
         Ok(folded)
     }
 
-    /// What the studies that are still to be done ask of the buckets of the lake.
+    /// What the remaining studies need from the buckets of the lake.
     fn errands(&self, chosen: &[(&'static Study, Step)]) -> Result<Vec<(&'static str, Errand)>> {
         let mut errands = Vec::new();
         let has_rows = |entry: &TableEntry| 0 < entry.rows();
@@ -394,7 +395,7 @@ impl Analysis {
         let (todo, none) = (|name| !self.is_done(name, &self.made_from(name)), Folded::default());
         for &(study, step) in chosen {
             let Some(errand) = step.errand.filter(|_| todo(study.name)) else { continue };
-            // What cannot be asked is refused by its own step.
+            // An invalid request is refused by its step.
             if let Ok(errand) = errand(&self.work(study, None, &none)?) {
                 errands.push((study.name, errand));
             }
@@ -406,7 +407,7 @@ impl Analysis {
         Ok((self.windows, self.config.definitions()?))
     }
 
-    /// What a step works on, and what workers or a pass have made of it.
+    /// The inputs of a step, and the results of workers or of a pass for it.
     fn work<'a>(
         &'a self,
         study: &'static Study,

@@ -1,4 +1,4 @@
-//! `jobfate fairness`: who used how much, when, and the values of fairness indices.
+//! `jobfate fairness`: usage of each user over time, and the values of fairness indices.
 
 use std::path::PathBuf;
 
@@ -21,10 +21,10 @@ use jobfate::units::parse_micros;
 
 mod new;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested --days 7 --out results\n  jobfate fairness --lake lcg --index condor:half_life_s=21600 --show series --format csv\n  jobfate fairness --lake one --lake two --cpu slots --show clusters\n  jobfate fairness --lake lcg --cpu requested --what-if\n  jobfate fairness --lake lcg --formula short=short.formula --index-program own=./index.py\n  jobfate fairness new index.toml --template decay";
 
-/// Show who used how much, when, and how fairly
+/// Show usage per user over time, and its fairness
 ///
 /// Computes usage per user and interval from one or more lakes, the values of fairness indices, and
 /// suggestions for an administrator. Indices: metered (RV, CV), condor (RUP, EUP of the paper),
@@ -58,8 +58,8 @@ pub(crate) struct FairnessArgs {
     ///
     /// `result.json` has users, machines, clusters and suggestions (with `--what-if` also the place
     /// of each user under each index); `series.csv` and `series.parquet` have every value of every
-    /// index, `usage.csv` and `usage.parquet` the usage of each user in each interval, as charged
-    /// and as it ran. Each index has a chart as SVG and PNG.
+    /// index, `usage.csv` and `usage.parquet` the usage of each user in each interval, when it was
+    /// charged and when it ran. Each index has a chart as SVG and PNG.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -117,7 +117,7 @@ impl FairnessArgs {
         Until { window_end_us: self.window_end, open_attempts: self.attempts.open_attempts }
     }
 
-    /// How the answer is given on stdout; `--top` chooses users before there is a table.
+    /// The form of the answer on stdout; `--top` selects users before there is a table.
     pub(super) fn form(&self) -> Form {
         Form::new(self.format, &self.view, None).with_charts(&self.charts)
     }

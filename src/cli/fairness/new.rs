@@ -27,7 +27,7 @@ pub(crate) struct NewArgs {
 }
 
 pub(super) fn run(args: &NewArgs) -> Result<()> {
-    // A link that leads nowhere is a name too.
+    // A dangling link counts as an existing file.
     if args.file.symlink_metadata().is_ok() {
         let taken = args.file.display();
         let what = format!("`{taken}` already exists: move it away, or give another name");
@@ -62,7 +62,7 @@ pub(super) fn run(args: &NewArgs) -> Result<()> {
         return Err(Usage(format!("template `{name}` has no parameter `{key}`")).into());
     }
     let text = template.fill(title.trim(), &values);
-    // The questions take their time: what came to be there meanwhile stays as well.
+    // Answering takes time: a file created meanwhile is not overwritten either.
     File::create_new(&args.file)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .with_context(|| format!("could not write `{}`", args.file.display()))?;
@@ -71,7 +71,7 @@ pub(super) fn run(args: &NewArgs) -> Result<()> {
     Ok(())
 }
 
-/// What was set on the command line, and otherwise the lines of stdin.
+/// Values set on the command line; the others come from stdin, line by line.
 struct Questions {
     set: Vec<(String, String)>,
     lines: io::Lines<io::StdinLock<'static>>,
@@ -87,7 +87,7 @@ impl Questions {
         Ok(Self { set, lines: io::stdin().lock().lines() })
     }
 
-    /// An empty line, or the end of stdin, takes the default.
+    /// Asks for a value; an empty line, or the end of stdin, takes the default.
     fn ask(&mut self, key: &str, default: &str, meaning: &str) -> Result<String> {
         if let Some(position) = self.set.iter().position(|(given, _)| given == key) {
             return Ok(self.set.remove(position).1);

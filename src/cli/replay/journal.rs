@@ -22,7 +22,7 @@ use jobfate::faults::{BadFile, Context, Failure, Hindered, Result};
 /// seconds of the trace clock, the event, the job, the number of the task within it, the attempt,
 /// and the machine.
 ///
-/// Memory: 100 MB, however long the journal is.
+/// Memory: 100 MB, for a journal of any length.
 #[derive(Args, Debug)]
 #[command(after_long_help = "Examples:\n  jobfate journal results/journal-1.parquet")]
 pub(crate) struct JournalArgs {
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &JournalArgs) -> Result<()> {
     let shown = args.file.display();
     let file = File::open(&args.file).with_context(|| format!("could not open `{shown}`"))?;
     let bad = |problem: String| BadFile { path: args.file.clone(), problem };
-    // What the machine could not read says nothing about the file.
+    // An I/O error means nothing about the contents of the file.
     let failed = |error: ParquetError| match error {
         ParquetError::External(cause) if cause.is::<io::Error>() => {
             Hindered(format!("could not read `{shown}`: {cause}")).into()

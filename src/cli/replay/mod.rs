@@ -25,14 +25,15 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 ///
 /// Runs the tasks of the lake on the machines of the lake, or on a simulated cluster, once per
 /// policy. Tasks arrive at their recorded times and run for their recorded times; failed attempts
-/// are replayed; `--killed` sets when killed tasks are killed. A task that waits for others of its
-/// job (`depends_on`) starts once these are over, finished or not. Assumptions are printed on stderr
-/// and stored with the result. Each job is compared with the same job under the first policy. A job
-/// that ends under both is hurt or helped if its response differs by more than --tolerance-s and
-/// --tolerance-share; a job that finishes only under the first policy is harmed. Heartbeats are
-/// skipped in long idle periods: while no running task can be judged, and after a million
-/// heartbeats at which no attempt started or ended. The next heartbeat is then just before the next
-/// event. A policy that would need more than a billion heartbeats is refused.
+/// are replayed; `--killed` sets when killed tasks are killed. A task that depends on other tasks
+/// of its job (`depends_on`) starts once these have ended, whether they finished or not.
+/// Assumptions are printed on stderr and stored with the result. Each job is compared with the same
+/// job under the first policy. A job that ends under both policies is hurt or helped if its
+/// response times differ by more than --tolerance-s and --tolerance-share; a job that finishes only
+/// under the first policy is harmed. Heartbeats are skipped while no running task can be judged,
+/// and after a million heartbeats without the start or end of an attempt. The next heartbeat is
+/// then just before the next event. A policy that would need more than a billion heartbeats is
+/// refused.
 ///
 /// Memory: 100 MB, and 80 bytes for each row of the tables of events in the lake's largest bucket,
 /// per thread; in addition 500 bytes for each task that is replayed.

@@ -1,4 +1,4 @@
-//! `jobfate reproduce all`: the five papers one after the other, and a table of their verdicts.
+//! `jobfate reproduce all`: runs the five papers in turn, with a table of their verdicts.
 //!
 //! In: the traces that the studies need, if they exist. Out: one row per paper with the number of
 //! claims by verdict; with `--out` a folder per study. A study whose trace is missing is skipped
@@ -23,7 +23,7 @@ use jobfate::lake::Lake;
 use jobfate::results::store::Origin;
 use jobfate::schema::Source;
 
-/// A study, or why it cannot be run here.
+/// A study, or the reason why it cannot run here.
 type Ran = Result<Study, String>;
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
@@ -42,7 +42,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     rows.iter().map(Row::line).for_each(console::note);
     let table = table(&rows);
     let answer = answer(&table, json!({"seed": args.seed, "runs": args.runs}));
-    let origin = Origin { source: json!("five papers"), inputs: json!([]), gaps: Vec::new() };
+    let origin =
+        Origin { source: Some("five papers".to_owned()), inputs: Vec::new(), gaps: Vec::new() };
     shown::give(&answer, files, &origin, &args.answer.form())
 }
 
@@ -50,7 +51,7 @@ fn row(study: StudyName, tally: Result<Tally, String>) -> Row {
     Row { study: study.answer(), paper: study.paper(), tally }
 }
 
-/// Runs the studies in turn, and says which one is at work.
+/// Runs the studies in turn, and announces each.
 fn run_each(args: &ReproduceArgs, out: Option<&Path>) -> Result<Vec<Row>> {
     if args.trace.is_some() {
         lake_of(args)?;

@@ -1,7 +1,7 @@
 //! `jobfate reproduce tan | asahara | cui`: published experiments run again.
 //!
 //! In: a study, its parameters, seed and runs. Out: every claim of the paper with its number, ours,
-//! the interval that decides and the verdict; the curves and the parameters as further tables; each
+//! the interval of the test and the verdict; the curves and the parameters as further tables; each
 //! figure as a chart, with the paper's values as marks. A claim that is not reproduced is an
 //! answer, not a failure.
 
@@ -37,7 +37,7 @@ pub(crate) struct ParameterArgs {
     pub vary: Vec<String>,
 }
 
-/// Runs a study that is an experiment, and shows it.
+/// Runs an experiment of a study, and shows it.
 pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     if args.trace.is_some() || args.answer.window_end.is_some() {
         let only = "TRACE_DIR and --window-end are for studies of a trace, and this one has none";
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     study::give(&study, varied.as_ref(), files, Some(&args.answer.form()))
 }
 
-/// The experiment as the paper has it, as far as it says.
+/// The experiment with the paper's settings, as far as it gives them.
 pub(crate) fn experiment_of(study: StudyName) -> Experiment {
     match study {
         StudyName::Tan => Experiment::Tan(tan::Settings::default()),
@@ -110,7 +110,7 @@ fn variants_of(args: &ReproduceArgs, experiment: &Experiment) -> Result<Option<V
     Ok(Some((key.to_owned(), variants.collect::<Result<_, Usage>>()?)))
 }
 
-/// Says on stderr what each figure came to, and by which parameters.
+/// Reports the verdicts of the figures on stderr, with the parameters.
 fn show(experiment: &Experiment, figures: &[Figure]) {
     console::note(format!("{}: {}", experiment.paper(), headline(&claims_of(figures))));
     for line in parameters_in_words(&experiment.parameters()) {

@@ -34,9 +34,9 @@ mod study;
 /// and each sentence is checked.
 ///
 /// tan, asahara, cui: experiments that are simulated again. Each claim of the paper has a row: the
-/// published number, ours with the 95 % interval that decides, and the verdict (reproduced,
-/// `same_direction`, `not_reproduced`, fitted, `cannot_be_compared`). Every parameter is listed as
-/// given by the paper, open, or fitted to one of its numbers.
+/// published number, our number with the 95 % interval on which the verdict is based, and the
+/// verdict (reproduced, `same_direction`, `not_reproduced`, fitted, `cannot_be_compared`). Every
+/// parameter is listed as given by the paper, open, or fitted to one of its numbers.
 ///
 /// literature: what others published about the Google trace of 2011 (durations, users, machines,
 /// capacity lost, predictors), each number next to ours. If a definition was not published, each
@@ -44,7 +44,8 @@ mod study;
 ///
 /// course: the ten questions that courses ask of the Google trace of 2011, each with its exact
 /// definition, the query that defines it (`query q23` to `q32`), the answer with its scope, other
-/// readings of the same words, and the answers of public reports beside the reading that gives them.
+/// readings of the same words, and the answers of public reports with the reading that gives the
+/// same number.
 ///
 /// all: the five studies one after the other, and a table that counts the claims by verdict. A
 /// study whose trace is missing is left out, with a message that says what it needs. With a day of
@@ -66,7 +67,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
 
-    /// First seed of an experiment; run k has seed + k
+    /// First seed of an experiment; run k has this seed plus k
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
 
@@ -114,7 +115,7 @@ pub(crate) struct WeekArgs {
     #[arg(long, value_name = "DAYS")]
     pub days: Option<String>,
 
-    /// Users in the figures of ota: how many, or which
+    /// Number or names of the users in the figures of ota
     ///
     /// The number of heaviest users, by default 7, or up to 7 names separated by commas, for
     /// example `--users 22,37,41`; write a single name with a comma at the end. The sentences
@@ -124,7 +125,7 @@ pub(crate) struct WeekArgs {
 }
 
 impl WeekArgs {
-    /// Whether anything is chosen.
+    /// Whether any of these flags is set.
     pub(crate) const fn is_chosen(&self) -> bool {
         self.from.is_some() || self.days.is_some() || self.users.is_some()
     }
@@ -166,7 +167,7 @@ impl StudyName {
         }
     }
 
-    /// Every single study, in the order of README.
+    /// Every single study, in the order of the README.
     pub(crate) const EACH: [Self; 5] =
         [Self::Mandai, Self::Ota, Self::Tan, Self::Asahara, Self::Cui];
 
@@ -183,7 +184,7 @@ impl StudyName {
     }
 }
 
-/// The study of 2017 on what a lake has.
+/// The study of 2017 with the tables of a lake.
 pub(crate) fn mandai_of(lake: &Lake, args: &AnswerArgs) -> Result<Study> {
     let study = mandai::study(lake, super::windows(lake, args)?)?;
     study.notes.iter().for_each(console::note);
@@ -214,7 +215,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     }
 }
 
-/// The ten questions on what a lake has.
+/// The ten questions with the tables of a lake.
 fn course(args: &ReproduceArgs) -> Result<()> {
     let lake = lake_of(args)?;
     let mut files = shown::files(args.answer.out.as_deref(), args.study.answer())?;
@@ -227,7 +228,7 @@ fn course(args: &ReproduceArgs) -> Result<()> {
     shown::give(&course.answer(&table), files, &course.origin, &args.answer.form())
 }
 
-/// Checks that a study has what was asked of it.
+/// Checks that a study supports the given flags.
 fn check(args: &ReproduceArgs) -> Result<()> {
     let wrong = |text: &str| Err(Usage(text.to_owned()).into());
     let is_drawn = args.seed.is_some() || args.runs.is_some();
@@ -256,7 +257,7 @@ fn check(args: &ReproduceArgs) -> Result<()> {
     }
 }
 
-/// The lake of a study of a trace; what it lacks of the trace is ingested.
+/// The lake for a study of a trace; missing parts of the trace are ingested.
 pub(crate) fn lake_of(args: &ReproduceArgs) -> Result<Lake> {
     if let Some(trace) = &args.trace {
         let plan = plan(trace, &args.answer.lake, &IngestChoice::default(), console::say)?;

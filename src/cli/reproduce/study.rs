@@ -1,8 +1,8 @@
 //! The output that all studies of papers share: claims, parameters, figures.
 //!
-//! In: a [`Study`] and, where a parameter was varied, its claims under each value. Out: the table
-//! of claims on stdout, and in `--out` `result.json`, `NAME.csv`, `NAME-parameters.csv`,
-//! `NAME-varied.csv`, the study's further tables and its pictures.
+//! In: a [`Study`] and, if a parameter was varied, its claims under each value. Out: the table of
+//! claims on stdout, and in `--out` `result.json`, `NAME.csv`, `NAME-parameters.csv`,
+//! `NAME-varied.csv`, the study's further tables and its charts.
 
 use super::ReproduceArgs;
 use crate::cli::shown;
@@ -15,7 +15,7 @@ use jobfate::faults::{Result, Usage};
 use jobfate::results::store::{self, Files};
 use jobfate::results::view::View;
 
-/// `KEY=VALUE` of `--set`, in two.
+/// Splits `KEY=VALUE` of `--set`.
 pub(crate) fn pairs_of(args: &ReproduceArgs) -> Result<Vec<(&str, &str)>, Usage> {
     let bad = |pair: &str| Usage(format!("--set `{pair}` is not of the form KEY=VALUE"));
     let pairs = args.parameters.set.iter();
@@ -34,7 +34,7 @@ pub(crate) fn varied_of(args: &ReproduceArgs) -> Result<Option<(&str, Vec<&str>)
     Ok(Some((key, values.split(',').collect())))
 }
 
-/// Stores the study where there are files, and gives its claims on stdout where a form is asked for.
+/// Stores the study if there are files, and prints its claims on stdout if a format is given.
 pub(crate) fn give(
     study: &Study,
     varied: Option<&Varied>,

@@ -1,7 +1,7 @@
 //! Runs the queries on an existing Spark: a standalone cluster, YARN, Kubernetes, or `local`.
 //!
-//! In: a lake that Spark sees under the same path, or under a given one, and queries. Out: the
-//! answers that the embedded Polars gives. Spark is started as `spark-sql` with one file of SQL: a
+//! In: queries, and a lake that Spark sees at the same path or at a given one. Out: the same
+//! answers as from the embedded Polars. Spark is started as `spark-sql` with one file of SQL: a
 //! view per table of the lake, then each query, unchanged, written as Parquet, and a view of that
 //! for the queries that read it. The facts are in a separate folder of the lake until they are
 //! read.
@@ -32,50 +32,50 @@ use super::query::{Query, Settings};
 use crate::lake::Lake;
 use crate::schema::{ColumnType, ROW_ID, Source, Table};
 
-/// What must be set for the queries to mean what they say; the user's own settings come after.
+/// Settings that the queries need; the user's own settings come after them.
 const CONF: [(&str, &str); 6] = [
-    // "user" is the name of a column, and numbers that do not fit are errors.
+    // "user" is the name of a column, and numbers that overflow are errors.
     ("spark.sql.ansi.enabled", "true"),
     ("spark.sql.ansi.doubleQuotedIdentifiers", "true"),
     // Spark 3.5 and 4.0 cannot read BYTE_STREAM_SPLIT in batches, only row by row.
     ("spark.sql.parquet.enableVectorizedReader", "false"),
-    // No metastore is made, and `${...}` in a path is left alone.
+    // No metastore is created, and `${...}` in a path stays unchanged.
     ("spark.sql.catalogImplementation", "in-memory"),
     ("spark.sql.variable.substitute", "false"),
     ("spark.ui.enabled", "false"),
 ];
 
-/// Fails where a name in quotes would be taken for a text: then `"user"` were no column.
+/// Fails if a quoted name is read as text, since `"user"` would then not be a column.
 const CHECK: &str = "SELECT assert_true(\"is_name\", 'names in quotes are not read as names') FROM (SELECT true AS is_name);\n";
 
-/// What Spark says again and again while no worker takes the work.
+/// The message that Spark repeats while no worker accepts the work.
 const NO_WORKER: &str = "Initial job has not accepted any resources";
 
-/// How long a master may take to answer.
+/// How long a master may take to respond.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 
 /// Lines of Spark's log that are shown when it fails.
 const LINES_SHOWN: usize = 12;
 
-/// A Spark to run queries on.
+/// A Spark installation that runs queries.
 #[derive(Clone, Debug)]
 pub struct Spark {
     /// Its master, such as `spark://host:7077`, `yarn`, `k8s://https://host`, `local[4]`.
     pub master: String,
-    /// The folder whose `bin/spark-sql` is started; `$SPARK_HOME`, or the search path, with `None`.
+    /// The folder whose `bin/spark-sql` is started; with `None`, `$SPARK_HOME` or the search path.
     pub home: Option<PathBuf>,
     /// Further settings, `key=value`.
     pub conf: Vec<String>,
-    /// The lake as Spark sees it; its path with `None`.
+    /// The lake as Spark sees it; with `None`, its local path.
     pub lake: Option<String>,
-    /// This program as the workers see it; the one that runs with `None`.
+    /// This program as the workers see it; with `None`, the running program.
     pub program: Option<PathBuf>,
-    /// Told what its user should know while it runs.
+    /// Shows the user a message during the run.
     pub tell: fn(&str),
 }
 
 impl Spark {
-    /// The answers of `queries`, each in the order of its key.
+    /// The answers of `queries`, each ordered by its key.
     pub(super) fn run(
         &self,
         lake: &Lake,
@@ -88,7 +88,7 @@ impl Spark {
         let facts = Folder::create(&path)?;
         let seen = match &self.lake {
             Some(seen) => seen.trim_end_matches('/').to_owned(),
-            // Whatever file system is the default of the cluster.
+            // Independent of the default file system of the cluster.
             None => format!("file://{}", path.display()),
         };
         let script = script(lake, queries, settings, &seen, &facts.name())?;
@@ -98,7 +98,7 @@ impl Spark {
         queries.iter().map(|query| read(query, &facts.0.join(query.name))).collect()
     }
 
-    /// Gives up at once on a standalone master that is not there; Spark itself tries for a minute.
+    /// Fails at once if a standalone master cannot be reached; Spark itself tries for a minute.
     fn find_master(&self) -> Result<(), FactError> {
         let Some(hosts) = self.master.strip_prefix("spark://") else { return Ok(()) };
         let answers = |host: &str| {
@@ -127,7 +127,7 @@ impl Spark {
         }
         command.arg("-f").arg(file).stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(Stdio::piped()).env("LC_ALL", "C.UTF-8");
-        // What Spark leaves in the folder that it is started in goes with the facts.
+        // Files that Spark leaves in its working folder are removed with the facts.
         command.current_dir(file.parent().expect("a file lies in a folder"));
         let mut child = command.spawn().map_err(|error| FactError::Spark {
             problem: format!("`{}` could not be started: {error}", program.display()),
@@ -135,7 +135,7 @@ impl Spark {
             installed",
         })?;
         let stdout = child.stdout.take().expect("it was piped");
-        // Answers of statements without one are short; read beside the log all the same.
+        // Answers of statements without one are short, but must be read while the log is read.
         let out = std::thread::spawn(move || std::io::read_to_string(stdout).unwrap_or_default());
         let mut said = String::new();
         let mut is_told = false;
@@ -170,8 +170,8 @@ fn failed(problem: String) -> FactError {
     FactError::Spark { problem, hint }
 }
 
-/// The lines of a log that tell what went wrong, each once: errors and causes, the last of many since
-/// they end it; or else the last lines.
+/// The lines of a log that explain a failure, without duplicates: errors and causes (the last ones,
+/// since the final error is decisive), or else the last lines.
 fn telling(stderr: &str, stdout: &str) -> String {
     let all = || stdout.lines().chain(stderr.lines()).filter(|line| !line.trim().is_empty());
     let is_told = |line: &&str| {
@@ -208,13 +208,13 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left is seen, and does no harm.
+        // A leftover folder is visible and harmless.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Spark reads whole folders: a file that no manifest records, left by an ingest that was killed,
-/// would be read as well.
+/// Refuses files that no manifest records, left by a killed ingest: Spark reads whole folders and
+/// would read them as well.
 fn refuse_leftovers(lake: &Lake, queries: &[&'static Query]) -> Result<(), FactError> {
     let tables = queries.iter().flat_map(|query| [query.tables(), query.optional_tables()]);
     let is_read = |column: &str| queries.iter().any(|query| query.names(column));
@@ -241,7 +241,7 @@ fn refuse_leftovers(lake: &Lake, queries: &[&'static Query]) -> Result<(), FactE
     Ok(())
 }
 
-/// Everything that Spark gets.
+/// The whole input of Spark.
 fn script(
     lake: &Lake,
     queries: &[&'static Query],
@@ -257,7 +257,7 @@ fn script(
     Ok(text)
 }
 
-/// Adds a query to the script of Spark, after everything that it reads.
+/// Adds a query to the script for Spark, after its inputs.
 fn tell(
     query: &'static Query,
     lake: &Lake,
@@ -297,7 +297,7 @@ fn tell(
     Ok(())
 }
 
-/// A table's files as a view; without files an empty one.
+/// A table's files as a view; an empty view without files.
 fn view_of(table: Table, source: Source, seen: Option<&str>) -> String {
     let columns = std::iter::once((ROW_ID, "BIGINT"))
         .chain(table.columns(source).iter().map(|column| (column.name, type_of(column.kind))));
@@ -343,12 +343,12 @@ fn view_of_settings(name: &str, settings: &Settings) -> String {
     format!("CREATE TEMPORARY VIEW {name} AS\n{};\n", rows.join("\nUNION ALL "))
 }
 
-/// A text as a literal.
+/// A text as an SQL literal.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// A path to read, none of its letters taken for a pattern.
+/// A path with all pattern characters escaped.
 fn no_pattern(path: &str) -> String {
     let mut text = String::new();
     for letter in path.chars() {
@@ -360,7 +360,7 @@ fn no_pattern(path: &str) -> String {
     text
 }
 
-/// Reads an answer in the shape that Polars gives it.
+/// Reads an answer in the same shape as from Polars.
 fn read(query: &Query, folder: &Path) -> Result<RecordBatch, FactError> {
     let fail = |problem: String| failed(format!("{}: {problem}", folder.display()));
     let batches = batches(folder)?;
@@ -374,7 +374,7 @@ fn read(query: &Query, folder: &Path) -> Result<RecordBatch, FactError> {
     sorted(&all, &query.key()).map_err(|error| fail(error.to_string()))
 }
 
-/// All that Spark has written into a folder.
+/// Reads everything that Spark has written into a folder.
 fn batches(folder: &Path) -> Result<Vec<RecordBatch>, FactError> {
     let fail = |problem: String| failed(format!("{}: {problem}", folder.display()));
     if !folder.join("_SUCCESS").is_file() {
@@ -399,13 +399,13 @@ fn batches(folder: &Path) -> Result<Vec<RecordBatch>, FactError> {
     Ok(batches)
 }
 
-/// Whole numbers as i64, quantities as f64 but for those of 32 bits.
+/// Whole numbers as i64, quantities as f64, except for 32-bit floats.
 fn widened(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError> {
     let (mut fields, mut columns): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
         let wide = match field.data_type() {
             kind if kind.is_integer() => DataType::Int64,
-            // As wide as the lake has it.
+            // Keeps 32 bits, as in the lake.
             DataType::Float32 => DataType::Float32,
             kind if kind.is_numeric() => DataType::Float64,
             DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,

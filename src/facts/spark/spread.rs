@@ -1,4 +1,4 @@
-//! Answers that no query computes, computed by this program on the workers of Spark.
+//! Computes answers without a query, by running this program on the workers of Spark.
 //!
 //! In: a question, as a file, and the number of tasks into which it is divided. Out: the output of
 //! the program for each task. Spark starts the program once for each task (`TRANSFORM`), on any
@@ -16,17 +16,17 @@ use base64::engine::general_purpose::STANDARD;
 use super::{FactError, Folder, Spark, failed, quoted};
 use crate::lake::Lake;
 
-/// The command that a worker runs; behind it comes the file of the question.
+/// The command that a worker runs, followed by the file of the question.
 pub const COMMAND: &str = "work";
 
-/// The file of the question.
+/// The name of the question's file.
 const QUESTION: &str = "question.json";
 
 impl Spark {
     /// The lake as a folder that the workers see.
     ///
     /// # Errors
-    /// They see it through something that is not a folder.
+    /// They see it through something other than a folder.
     pub fn lake_folder(&self, lake: &Lake) -> Result<PathBuf, FactError> {
         let Some(seen) = &self.lake else {
             return std::path::absolute(&lake.path).map_err(|error| failed(error.to_string()));
@@ -41,7 +41,7 @@ impl Spark {
         })
     }
 
-    /// What this program prints on the workers for each task of a question.
+    /// The output of this program on the workers, for each task of a question.
     ///
     /// # Errors
     /// Spark or a worker fails.
@@ -72,7 +72,7 @@ impl Spark {
     }
 }
 
-/// Everything that Spark gets.
+/// The whole input of Spark.
 fn script(program: &Path, seen: &Path, tasks: u32) -> String {
     let words = [program.to_path_buf(), PathBuf::from(COMMAND), seen.join(QUESTION)];
     let words = words.map(|word| in_shell(&word.to_string_lossy()));
@@ -91,12 +91,12 @@ fn script(program: &Path, seen: &Path, tasks: u32) -> String {
     text
 }
 
-/// A word of a command of the shell.
+/// A text as one word of a shell command.
 fn in_shell(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// What was printed, by task.
+/// The output by task.
 fn read(folder: &Path, tasks: u32) -> Result<Vec<Vec<u8>>, FactError> {
     let broken = |task: i64| failed(format!("a worker gave a broken answer for part {task}"));
     let mut parts: Vec<Option<Vec<u8>>> = vec![None; tasks as usize];

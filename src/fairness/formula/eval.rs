@@ -2,7 +2,7 @@
 
 /// Numbers that every expression may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "their meaning stands beside their names in `NUMBERS`")]
+#[expect(missing_docs, reason = "`NUMBERS` gives their meanings")]
 pub enum Number {
     Usage,
     Ran,
@@ -21,7 +21,7 @@ pub enum Number {
 
 /// Numbers of one machine, within `sum(..)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "their meaning stands beside their names in `MACHINE_NUMBERS`")]
+#[expect(missing_docs, reason = "`MACHINE_NUMBERS` gives their meanings")]
 pub enum MachineNumber {
     Cpu,
     Charge,
@@ -41,48 +41,48 @@ pub enum Text {
     Cluster,
 }
 
-/// What an expression is evaluated for: a user in an interval, and at times a machine.
+/// The values that an expression reads: of a user in an interval, and optionally of a machine.
 pub trait Values {
-    /// A number of the user or the interval, or of the user on one of these machines.
+    /// A number of the user or the interval; with `machine`, of the user on that machine.
     fn number(&self, name: Number, machine: Option<usize>) -> f64;
-    /// The user's usage machine by machine: how many there are.
+    /// The number of machines with usage of the user.
     fn machine_count(&self) -> usize;
     /// A number of one of these machines.
     fn machine_number(&self, machine: usize, name: MachineNumber) -> f64;
-    /// A name, of one of these machines where it is a machine's; empty where not known.
+    /// A name, of a machine if it is a machine's; empty if unknown.
     fn text(&self, machine: Option<usize>, name: Text) -> &str;
     /// The user's state.
     fn state(&self, idx: usize) -> f64;
-    /// The value of an `all(..)`.
+    /// The value of an `all(..)` expression.
     fn total(&self, idx: usize) -> f64;
 }
 
 /// An expression whose names are resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
-    /// As written.
+    /// A constant.
     Constant(f64),
-    /// Of the user or interval.
+    /// A number of the user or interval.
     Number(Number),
-    /// Of the machine.
+    /// A number of the machine.
     Machine(MachineNumber),
-    /// Of the state.
+    /// A variable of the state.
     State(usize),
-    /// `all(..)`, by its position.
+    /// `all(..)`, by position.
     Total(usize),
     /// `sum(..)`.
     Sum(Box<Self>),
     /// `-x`.
     Negative(Box<Self>),
-    /// `x + y` and the like; yes is 1 and no is 0.
+    /// `x + y` and similar; true is 1 and false is 0.
     Binary(Operator, Box<Self>, Box<Self>),
-    /// `name == "text"`; the flag asks whether they are alike.
+    /// `name == "text"`; the flag is true for `==` and false for `!=`.
     SameText(Text, String, bool),
-    /// A function.
+    /// A function call.
     Call(Function, Vec<Self>),
 }
 
-/// What stands between two expressions.
+/// A binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     Add,
@@ -100,7 +100,7 @@ pub enum Operator {
     Or,
 }
 
-/// A function and how many values it takes.
+/// A function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     Min,
@@ -117,7 +117,7 @@ pub enum Function {
 }
 
 impl Function {
-    /// Names, functions, and how many values they take (`None`: one or more).
+    /// Names, functions, and their number of arguments (`None`: one or more).
     pub const ALL: [(&'static str, Self, Option<usize>); 11] = [
         ("min", Self::Min, None),
         ("max", Self::Max, None),
@@ -134,7 +134,7 @@ impl Function {
 }
 
 impl Expr {
-    /// The value for a user; within `sum(..)` for one machine.
+    /// The value for a user, or within `sum(..)` for one machine.
     pub fn value(&self, values: &dyn Values, machine: Option<usize>) -> f64 {
         let of = |expr: &Self| expr.value(values, machine);
         match self {

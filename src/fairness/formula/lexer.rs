@@ -1,8 +1,8 @@
-//! The text of a formula as tokens with their places.
+//! Splits the text of a formula into tokens with their positions.
 
 use crate::notation::Mistake;
 
-/// A token and where it stands (bytes).
+/// A token and its position in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -10,7 +10,7 @@ pub(super) struct Token {
     pub(super) end: usize,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Number(f64),
@@ -18,17 +18,17 @@ pub(super) enum Kind {
     Text(String),
     /// One of `+ - * / ^ ( ) , = == != < <= > >=`.
     Sign(&'static str),
-    /// A line end outside of brackets, or `;`.
+    /// A line end outside of parentheses, or `;`.
     Stop,
     /// The end of the text.
     End,
 }
 
-/// Longer signs first, so that `<=` is not `<` and `=`.
+/// Longer signs first, so that `<=` is not read as `<` and `=`.
 const SIGNS: [&str; 14] =
     ["==", "!=", "<=", ">=", "+", "-", "*", "/", "^", "(", ")", ",", "=", "<"];
 
-/// Cuts a text into tokens.
+/// Splits a text into tokens.
 pub(super) fn tokens(source: &str) -> Result<Vec<Token>, Mistake> {
     let mut tokens = Vec::new();
     let mut depth = 0_usize;
@@ -91,7 +91,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, Mistake> {
     Ok(tokens)
 }
 
-/// Where a number ends that begins at `start`: digits, a point, and an exponent.
+/// The end of a number that begins at `start`: digits, a point, and an exponent.
 fn number_end(source: &str, start: usize) -> usize {
     let bytes = source.as_bytes();
     let mut at = start;

@@ -1,21 +1,21 @@
-//! An index written as a formula: state, update and display expressions.
+//! An index as a formula: state, update and display expressions.
 //!
-//! In: the text. Out: a [`Formula`] that can be run on any history, or the place of the mistake.
-//! Statements end with a line or `;`, `#` begins a comment:
+//! In: the text. Out: a [`Formula`] that can be evaluated on any history, or the position of the
+//! mistake. Statements end with a line or `;`, and `#` begins a comment:
 //!
 //! ```text
 //! let beta = 0.5 ^ (dt / 86400)              # a name for an expression
 //! state rup = 0.5                            # per user, the value before the first interval
 //! update rup = beta * rup + (1 - beta) * usage
-//! display eup = rup * factor                 # what is shown; the first is charted
+//! display eup = rup * factor                 # a displayed value; the first is charted
 //! display share = (1 / rup) / all(1 / rup)
 //! heavier larger                             # or smaller: which values are heavy users'
 //! ```
 //!
-//! Names: see [`NUMBERS`], [`MACHINE_NUMBERS`] and [`TEXTS`]. `sum(x)` adds x up over what the
-//! user used of each machine, `all(x)` over all users. Updates run in the order they are written;
-//! `all` in an update sees the state before the interval. There is no loop and no recursion, so
-//! that every formula ends.
+//! Names: see [`NUMBERS`], [`MACHINE_NUMBERS`] and [`TEXTS`]. `sum(x)` adds up x over the machines
+//! that the user used, `all(x)` over all users. Updates run in the order of the text; `all` in an
+//! update reads the state before the interval. There are no loops and no recursion, so every
+//! formula ends.
 
 mod eval;
 mod lexer;
@@ -24,7 +24,7 @@ mod parser;
 pub use eval::{Expr, MachineNumber, Number, Text, Values};
 pub use parser::parse;
 
-/// Numbers that every expression may use.
+/// Numbers that every expression may use, with their meanings.
 pub const NUMBERS: [(&str, Number, &str); 13] = [
     ("usage", Number::Usage, "CPU-seconds that the user is charged for in the interval"),
     ("ran", Number::Ran, "CPU-seconds that ran in the interval, whenever they are charged"),
@@ -66,25 +66,25 @@ pub const TEXTS: [(&str, Text, bool); 6] = [
 /// An index as a formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
-    /// Names and first values of the state.
+    /// Names and initial values of the state.
     pub(super) states: Vec<(String, Expr)>,
-    /// Which state becomes what, in order.
+    /// The state and its new value, in order.
     pub(super) updates: Vec<(usize, Expr)>,
-    /// What is shown.
+    /// The displayed values.
     pub(super) displays: Vec<(String, Expr)>,
     /// The arguments of `all(..)`.
     pub(super) totals: Vec<Expr>,
-    /// Whether small values belong to those who used much.
+    /// Whether small values belong to heavy users.
     pub smaller_is_heavier: bool,
 }
 
 impl Formula {
-    /// The names of what is shown.
+    /// The names of the displayed values.
     pub fn columns(&self) -> Vec<String> {
         self.displays.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Every expression in it.
+    /// All expressions of the formula.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
         let named = self.states.iter().chain(&self.displays).map(|(_, expr)| expr);

@@ -1,19 +1,19 @@
-//! Tokens to a formula, names resolved, or the place of the first mistake.
+//! Parses tokens to a formula with resolved names, or finds the position of the first mistake.
 
 use super::eval::{Expr, Function, Operator};
 use super::lexer::{Kind, Token, tokens};
 use super::{Formula, MACHINE_NUMBERS, NUMBERS, TEXTS};
 use crate::notation::Mistake;
 
-/// Expressions nested deeper than this are refused, so that none can exhaust the stack.
+/// The deepest nesting of expressions, so that none can exhaust the stack.
 const DEPTH_MAX: usize = 100;
 
-/// A formula of more tokens, or more parts once names are put in, is refused: it would take the
-/// stack, or (names within names) all memory.
+/// The most tokens of a formula, and the most parts after names are replaced: longer ones could
+/// exhaust the stack, or (with names that contain names) the memory.
 const TOKENS_MAX: usize = 2_000;
 const PARTS_MAX: usize = 4_000;
 
-/// Reads a formula; `parameters` are names with fixed values.
+/// Parses a formula; `parameters` are names with fixed values.
 pub fn parse(source: &str, parameters: &[(String, f64)]) -> Result<Formula, Mistake> {
     let mut parser = Parser {
         source,
@@ -55,7 +55,7 @@ pub fn parse(source: &str, parameters: &[(String, f64)]) -> Result<Formula, Mist
     Ok(parser.formula)
 }
 
-/// Where an expression stands, which decides on the names it may use.
+/// The context of an expression, which determines the names it may use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     User,
@@ -72,7 +72,7 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
-    /// Parts of the expressions that names stood for.
+    /// Parts of the expressions that replaced names.
     parts: usize,
     place: Place,
     /// Parameters, `let` and states.
@@ -170,7 +170,7 @@ impl Parser<'_> {
         self.fail(&token, "the statement should have ended here")
     }
 
-    /// What follows `display`: a name, if there is one, and what it shows.
+    /// What follows `display`: an optional name, and the displayed expression.
     fn display(&mut self) -> Result<(), Mistake> {
         let is_named = matches!(self.peek().kind, Kind::Name(_))
             && self.tokens.get(self.at + 1).is_some_and(|token| token.kind == Kind::Sign("="));
@@ -203,7 +203,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A name that means nothing yet.
+    /// A name that is not used yet.
     fn new_name(&mut self) -> Result<(Token, String), Mistake> {
         let (token, name) = self.name()?;
         if known_names(&self.names).any(|known| known == name) {
@@ -216,7 +216,7 @@ impl Parser<'_> {
         self.binary(0)
     }
 
-    /// Operators of a level and all that bind tighter.
+    /// Operators of a level and all that bind more tightly.
     fn binary(&mut self, level: usize) -> Result<Expr, Mistake> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
@@ -250,7 +250,7 @@ impl Parser<'_> {
             let base = self.primary()?;
             if self.is_sign("^") {
                 self.at += 1;
-                // Binds to the right and takes a sign: 2 ^ -x ^ 2.
+                // Right-associative, with an optional sign: 2 ^ -x ^ 2.
                 let exponent = self.unary()?;
                 Expr::Binary(Operator::Power, Box::new(base), Box::new(exponent))
             } else {
@@ -332,7 +332,7 @@ impl Parser<'_> {
         matches!(self.place, Place::Machine | Place::AllMachine)
     }
 
-    /// A machine's number outside of `sum(..)` has no meaning.
+    /// Rejects a machine's number outside of `sum(..)`.
     fn allowed(&self, token: &Token, name: &str, expr: Expr) -> Result<Expr, Mistake> {
         let is_all = |expr: &Expr| matches!(expr, Expr::Total(_));
         let is_any = |expr: &Expr| matches!(expr, Expr::Total(_) | Expr::Sum(_));
@@ -392,7 +392,7 @@ impl Parser<'_> {
     }
 }
 
-/// Operators by how tightly they bind, the loosest first.
+/// Operators by precedence, the lowest first.
 const LEVELS: [&[(&str, Operator)]; 5] = [
     &[("or", Operator::Or)],
     &[("and", Operator::And)],
@@ -423,7 +423,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     if names.is_empty() { "none".to_owned() } else { names }
 }
 
-/// Whether two names differ by one letter put in, left out or exchanged.
+/// Whether two names differ by one letter inserted, removed or replaced.
 fn is_near(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     if 1 < one.len().abs_diff(other.len()) || one.len() < 2 {
@@ -436,7 +436,7 @@ fn is_near(one: &str, other: &str) -> bool {
     tail(1, 1) || tail(1, 0) || tail(0, 1)
 }
 
-/// How many parts an expression has.
+/// The number of parts of an expression.
 fn size(expr: &Expr) -> usize {
     1 + match expr {
         Expr::Negative(inner) | Expr::Sum(inner) => size(inner),
@@ -460,7 +460,7 @@ fn holds_state(expr: &Expr) -> bool {
     any(expr, &|expr| matches!(expr, Expr::State(_) | Expr::Total(_)))
 }
 
-/// Whether it asks for a machine outside of a sum over machines.
+/// Whether it uses a machine outside of a sum over machines.
 fn holds_machine(expr: &Expr) -> bool {
     match expr {
         Expr::Machine(_) => true,

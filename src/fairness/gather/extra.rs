@@ -15,12 +15,12 @@ use crate::studies::meter::Resource;
 pub(super) struct Extra {
     pub(super) cpu: Vec<Option<f32>>,
     pub(super) memory: Vec<Option<f32>>,
-    /// Nothing where GPUs are not charged.
+    /// Empty if GPUs are not charged.
     pub(super) gpus: Vec<Option<f32>>,
     pub(super) user: Option<Vec<Option<String>>>,
     pub(super) group: Option<Vec<Option<String>>>,
     pub(super) site: Option<Vec<Option<String>>>,
-    /// The queue, or the quality of service where that is asked for.
+    /// The queue, or the quality of service if usage is grouped by it.
     pub(super) queue: Option<Vec<Option<String>>>,
 }
 
@@ -52,7 +52,7 @@ impl Extra {
 
 fn floats(batches: &[RecordBatch], column: &str) -> Vec<Option<f32>> {
     let of = |batch: &RecordBatch| -> Vec<Option<f32>> {
-        let cells = batch.column_by_name(column).expect("the column was asked for");
+        let cells = batch.column_by_name(column).expect("the column was requested");
         cells.as_primitive::<Float32Type>().iter().collect()
     };
     batches.iter().flat_map(of).collect()
@@ -60,7 +60,7 @@ fn floats(batches: &[RecordBatch], column: &str) -> Vec<Option<f32>> {
 
 fn texts(batches: &[RecordBatch], column: &str) -> Vec<Option<String>> {
     let of = |batch: &RecordBatch| -> Vec<Option<String>> {
-        let cells = batch.column_by_name(column).expect("the column was asked for");
+        let cells = batch.column_by_name(column).expect("the column was requested");
         cells.as_string::<i32>().iter().map(|cell| cell.map(str::to_owned)).collect()
     };
     batches.iter().flat_map(of).collect()

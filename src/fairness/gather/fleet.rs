@@ -17,14 +17,14 @@ use crate::studies::meter::Resource;
 pub(super) struct Fleet {
     /// Platform, CPU and memory by id, as first announced.
     pub(super) known: BTreeMap<i64, Machine>,
-    /// By id, the first machine of its class: same platform, CPU and memory.
+    /// The first machine of the class (same platform, CPU and memory) of each machine, by id.
     alike: FxHashMap<i64, i64>,
-    /// (time, id, capacity or gone), in order; `None` where no machine is known with its CPU.
+    /// (time, id, capacity or gone), in order; `None` if no machine has a known CPU.
     events: Option<Vec<(i64, i64, Option<Capacity>)>>,
 }
 
 impl Fleet {
-    /// Reads them; if GPUs are charged, their capacity replaces that of CPU.
+    /// Reads the machines; if GPUs are charged, their capacity replaces that of CPU.
     pub(super) fn read(cluster: &Cluster, charged: Resource) -> Result<Self, FactError> {
         let lake = &cluster.lake;
         if !lake.has(Table::MachineEvents) {
@@ -78,12 +78,13 @@ impl Fleet {
         Ok(Self { known, alike, events: Some(events) })
     }
 
-    /// The machine that stands for the class of a machine; itself where nothing is known of it.
+    /// The machine that represents the class of a machine; the machine itself if nothing is known
+    /// about it.
     pub(super) fn of_class(&self, id: i64) -> i64 {
         self.alike.get(&id).copied().unwrap_or(id)
     }
 
-    /// Adds what was there at the end of each interval.
+    /// Adds the capacity at the end of each interval.
     fn add_capacity(&self, grid: &Grid, sums: &mut [Capacity]) {
         let mut events = self.events.iter().flatten().peekable();
         let mut there: BTreeMap<i64, Capacity> = BTreeMap::new();
@@ -126,7 +127,7 @@ fn alike(known: &BTreeMap<i64, Machine>) -> FxHashMap<i64, i64> {
         .collect()
 }
 
-/// What all clusters had at the end of each interval; nothing if one does not say.
+/// The capacity of all clusters at the end of each interval; empty if one of them is unknown.
 pub(super) fn capacity(fleets: &[Fleet], grid: &Grid) -> Vec<Capacity> {
     if fleets.iter().any(|fleet| fleet.events.is_none()) {
         return Vec::new();

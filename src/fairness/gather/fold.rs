@@ -52,7 +52,7 @@ fn cell_of(column: Option<&Vec<Option<String>>>, row: u32) -> Option<&str> {
 }
 
 impl Fold<'_> {
-    /// Users of `job_events`, whether or not any of their tasks is known.
+    /// Adds the users of `job_events`, even if none of their tasks is known.
     fn submitters(&mut self) {
         if self.plan.by != By::User {
             return;
@@ -60,7 +60,7 @@ impl Fold<'_> {
         for job in &self.jobs.jobs {
             let Some(user) = job.user else { continue };
             let at = job.first_submit_us.or(job.first_schedule_us).unwrap_or(job.last_event_us);
-            // After its tasks of the same time, which know the group.
+            // After tasks of the same time, whose group is known.
             let first = First { at_us: self.shifted(at), job_id: job.id, task_index: i32::MAX };
             let name = self.qualified(self.jobs.names.get(user));
             self.part.people.see(&name, first, None);
@@ -68,7 +68,7 @@ impl Fold<'_> {
     }
 
     fn task(&mut self, task: &TaskView<'_>) {
-        // What has passed the bound is not told any longer.
+        // Above this limit the run fails, so the remaining tasks are skipped.
         if CELLS_MAX < self.part.cells.len() {
             return;
         }
@@ -85,7 +85,7 @@ impl Fold<'_> {
         time_us.saturating_add(self.cluster.shift_us)
     }
 
-    /// A name, with that of the cluster where users of the same name are to be distinguished.
+    /// A name, with its cluster if users of the same name are separate.
     fn qualified(&self, name: &str) -> String {
         if self.plan.separate_users && self.plan.by != By::Cluster {
             return format!("{}/{name}", self.cluster.name);
@@ -93,7 +93,7 @@ impl Fold<'_> {
         name.to_owned()
     }
 
-    /// Whose a task is by one of its events.
+    /// The user of a task, by one of its events.
     fn who(&mut self, task: &TaskView<'_>, row: u32, time_us: i64, machine: Option<i64>) -> u32 {
         let job = self.jobs.find(task.job_id).map(|position| &self.jobs.jobs[position]);
         let extra = self.extra;
@@ -117,10 +117,10 @@ impl Fold<'_> {
         self.part.people.see(&name, first, cell_of(extra.group.as_ref(), row))
     }
 
-    /// The waits of a task: from each SUBMIT until it is scheduled or ended, or its job has ended,
-    /// at the request that is known by then.
+    /// Adds the waits of a task: from each SUBMIT until it is scheduled or ended, or its job has
+    /// ended, with the request known by then.
     fn waits(&mut self, task: &TaskView<'_>) {
-        // Where a task will run is not known while it waits.
+        // While a task waits, its machine is unknown.
         if matches!(self.plan.by, By::Machine | By::Site) {
             return;
         }
@@ -153,7 +153,7 @@ impl Fold<'_> {
             let ended_us = job.filter(|job| job.is_ended()).map(|job| job.last_event_us);
             let window_end_us = self.cluster.windows.task_end_us;
             let end_us = ended_us.map_or(window_end_us, |end| end.min(window_end_us));
-            // A submission may lie behind the window.
+            // A submission may be after the window.
             let until_us = end_us.max(from_us);
             self.wait(task, row, [from_us, until_us], request);
         }
@@ -169,7 +169,7 @@ impl Fold<'_> {
         let who = self.who(task, row, from_us, None);
         let asked = match self.plan.meter {
             Meter::Cpu(CpuDefinition::Slots) => CpuRate::ONE,
-            // What a task will use is not known while it waits.
+            // While a task waits, its usage is unknown.
             Meter::Memory(MemoryDefinition::Used) => CpuRate::ZERO,
             _ => request.map_or(CpuRate::ZERO, CpuRate::new),
         };
@@ -186,7 +186,7 @@ impl Fold<'_> {
     fn attempt(&mut self, task: &TaskView<'_>, attempt: &Attempt, who: u32) {
         let plan = self.plan;
         let site = cell_of(self.extra.site.as_ref(), attempt.row).map(str::to_owned);
-        // Machines of a class are one from the start: each would be a cell of its own.
+        // Merge machines of a class from the start: otherwise each would have its own cells.
         let machine_id = attempt.machine_id.map(|id| match plan.machines {
             Machines::Each => id,
             Machines::Classes => self.fleet.of_class(id),
@@ -207,7 +207,7 @@ impl Fold<'_> {
             Meter::Cpu(CpuDefinition::GpuSlots) => attempt.held_gpus(),
             Meter::Cpu(CpuDefinition::Measured) => attempt.used_rate(self.cluster.lake.source()),
             Meter::Cpu(_) => attempt.requested_rate(),
-            // What is measured stands in windows.
+            // Measured values come from windows.
             Meter::Memory(memory) if memory.usage_column().is_some() => CpuRate::ZERO,
             Meter::Memory(_) => attempt.held_memory(),
         };
@@ -220,8 +220,8 @@ impl Fold<'_> {
         self.charge(attempt, &pieces, who, [machine, told]);
     }
 
-    /// Charges the pieces of an attempt; the machines are the one that it ran on and the one that
-    /// its cells name.
+    /// Charges the pieces of an attempt; the machines are the one that it ran on and the one of its
+    /// cells.
     fn charge(&mut self, attempt: &Attempt, pieces: &[Piece], who: u32, [machine, told]: [u32; 2]) {
         let grid = &self.plan.grid;
         let shift = self.cluster.shift_us;
@@ -268,13 +268,14 @@ impl Fold<'_> {
         }
     }
 
-    /// Wait and run of an attempt that has ended. Whether its task runs again is not known by then.
+    /// Adds the wait and run of an attempt that has ended. It is not known then whether its task
+    /// runs again.
     fn end(&mut self, task: &TaskView<'_>, attempt: &Attempt, who: u32) {
         if !self.plan.keeps_ends || attempt.is_open() {
             return;
         }
         let start = attempt.start_us;
-        // A submit at 0 of the Google trace is one before the window.
+        // In the Google trace, a submit at 0 is before the window.
         let is_known = |&submit: &i64| {
             submit <= start && (submit != 0 || !self.cluster.lake.source().is_google())
         };
@@ -292,7 +293,7 @@ impl Fold<'_> {
     }
 }
 
-/// The SUBMIT that an attempt waited from: the first since the attempt before had ended.
+/// The SUBMIT from which an attempt waited: the first since the end of the previous attempt.
 fn submit_of(task: &TaskView<'_>, attempt: &Attempt) -> Option<i64> {
     let mut submit = None;
     for event in task.events.iter().take_while(|event| event.row != attempt.row) {

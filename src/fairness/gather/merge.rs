@@ -1,4 +1,4 @@
-//! The buckets of all lakes put together: names in their order, machines in theirs.
+//! Merges the buckets of all lakes, with names and machines sorted.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::studies::meter::Resource;
 use crate::studies::monthly::Calendar;
 use crate::units::CpuTime;
 
-/// The key that identifies machines, and their order.
+/// The key of machines, and their order.
 type MachineKey = (u32, Option<i64>, Option<String>, Option<u32>, Option<u32>, Option<String>);
 
-/// What all parts so far have added; users and machines by the order in which they came.
+/// The sum of all parts so far; users and machines are in order of arrival.
 #[derive(Default)]
 pub(super) struct Merger {
     people: People,
@@ -32,7 +32,7 @@ pub(super) struct Merger {
 }
 
 impl Merger {
-    /// Adds a part; sums are exact, so the order of parts moves nothing.
+    /// Adds a part; sums are exact, so the order of the parts does not matter.
     pub(super) fn add(&mut self, fleet: &Fleet, plan: &Plan, part: Part) {
         let people = self.people.add(&part.people);
         let mut machines: Vec<u32> = Vec::with_capacity(part.machines.all.len());
@@ -65,17 +65,17 @@ impl Merger {
         self.counts.without_name += part.counts.without_name;
     }
 
-    /// How many cells there are so far.
+    /// The number of cells so far.
     pub(super) fn cell_count(&self) -> usize {
         self.cells.len()
     }
 
-    /// How many ends of attempts it holds.
+    /// The number of ends of attempts.
     pub(super) fn end_count(&self) -> usize {
         self.ends.len()
     }
 
-    /// The history, in orders that do not depend on who came first.
+    /// The history, in orders that do not depend on the order of the parts.
     pub(super) fn history(
         self,
         clusters: &[Cluster],
@@ -124,8 +124,8 @@ impl Merger {
 }
 
 impl Merger {
-    /// Who has come by the end of the grid, by name, and the place of each name among them; no
-    /// other user has used anything in it.
+    /// The users who appear by the end of the grid, sorted by name, and the place of each name
+    /// among them; other users have no usage in it.
     fn people(&self, grid: &Grid) -> (Vec<Person>, Vec<u32>) {
         let (order, _) = in_order(&self.people.names.all);
         let mut places = vec![0; order.len()];
@@ -142,7 +142,7 @@ impl Merger {
     }
 }
 
-/// Positions of values in ascending order, and the place of each in it.
+/// The positions of values in ascending order, and the place of each value in it.
 fn in_order<T: Ord>(values: &[T]) -> (Vec<usize>, Vec<u32>) {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&one, &other| values[one].cmp(&values[other]));
@@ -153,7 +153,7 @@ fn in_order<T: Ord>(values: &[T]) -> (Vec<usize>, Vec<u32>) {
     (order, places)
 }
 
-/// The Unix time at 0 of the clock of all clusters, µs; `None` where one has no date or another.
+/// The Unix time at clock time 0, µs; `None` if a cluster has no date or another date.
 fn unix_us(clusters: &[Cluster]) -> Option<i64> {
     let utc = Zone::utc();
     let mut all = clusters.iter().map(|cluster| {
@@ -191,7 +191,7 @@ fn cells(sums: FxHashMap<Key, Sums>, people: &[u32], machines: &[u32]) -> Vec<Ce
 /// The capacity of the charged resource, instead of that of CPU.
 fn charged(capacity: Vec<Capacity>, resource: Resource) -> Vec<Capacity> {
     let of = |own: Capacity| match resource {
-        // Of GPUs, machines were read with theirs.
+        // For GPUs, machines were read with theirs.
         Resource::Cpu | Resource::Gpu => own,
         Resource::Memory => Capacity { cpu: own.memory, ..own },
     };

@@ -1,6 +1,6 @@
-//! Usage over time out of lakes: who used what in which interval.
+//! Usage over time from lakes: the usage of each user in each interval.
 //!
-//! In: lakes and a grouping. Out: a [`History`]. Every bucket is folded separately and sums are
+//! In: lakes and a grouping. Out: a [`History`]. Every bucket is processed separately and sums are
 //! exact, so neither threads nor buckets change a digit; a test compares the sums of users with
 //! those of the ledger.
 //!
@@ -13,7 +13,7 @@
 //!
 //! A task waits from its SUBMIT until it is scheduled or ends, with its request at that time. A
 //! user exists from the first submission on, and belongs to the group of that submission. Nothing
-//! in an interval depends on later events. Under `end` an attempt that is still open is counted and
+//! in an interval depends on later events. With `end`, an attempt that is still open is counted but
 //! not charged.
 
 use std::hash::Hash;
@@ -48,10 +48,10 @@ mod people;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Accrual {
-    /// At the end of each attempt, all at once, as in the paper
+    /// The whole attempt when it ends, as in the paper
     #[default]
     End,
-    /// While it runs, interval by interval
+    /// In each interval in which it runs
     Running,
 }
 
@@ -94,7 +94,7 @@ impl By {
         }
     }
 
-    /// Several of them.
+    /// The plural of the name.
     pub fn plural(self) -> String {
         match self {
             Self::Class => "classes".to_owned(),
@@ -104,7 +104,7 @@ impl By {
     }
 }
 
-/// How machines are distinguished in the cells.
+/// How cells distinguish machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Machines {
     /// By cluster, platform, capacity and site.
@@ -113,28 +113,28 @@ pub enum Machines {
     Each,
 }
 
-/// What to gather.
+/// The plan of gathering usage.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// What is charged, CPU time or memory time, and what that means; not `published`, which is known
-    /// per job only. Where it is memory, it stands wherever CPU time would.
+    /// The charged resource, CPU time or memory time, and its definition; not `published`, which is
+    /// known only per job. Memory time replaces CPU time everywhere.
     pub meter: Meter,
     /// When it is charged.
     pub accrual: Accrual,
-    /// What the groups are.
+    /// What usage is grouped by.
     pub by: By,
-    /// How machines are distinguished.
+    /// How cells distinguish machines.
     pub machines: Machines,
-    /// Whether users of one name on two clusters are two users.
+    /// Whether users with the same name on two clusters are two users.
     pub separate_users: bool,
     /// The intervals.
     pub grid: Grid,
-    /// Intervals before this one are fed and not shown.
+    /// Intervals before this one update the indices, but are not shown.
     pub shown_from: u32,
     /// Whether the ends of tasks are kept: one entry per task, for indices that read them.
     pub keeps_ends: bool,
-    /// Whether cells tell machines apart, for indices that read them; otherwise only the sums per
-    /// user and machine do, and there is a cell per user and interval and not per class besides.
+    /// Whether cells distinguish machines, for indices that read them; otherwise only the sums per
+    /// user and machine do, and there is one cell per user and interval instead of one per class.
     pub keeps_machines: bool,
 }
 
@@ -145,7 +145,7 @@ pub struct Cluster {
     pub name: String,
     /// The lake.
     pub lake: Lake,
-    /// Where attempts without an end of their own are closed.
+    /// Where attempts without their own end are closed.
     pub windows: Windows,
     /// Added to every time of the lake, µs.
     pub shift_us: i64,
@@ -157,26 +157,26 @@ pub struct Cluster {
 pub struct Counts {
     /// Attempts.
     pub attempts: u64,
-    /// Still open at the end of the window.
+    /// Attempts still open at the end of the window.
     pub open_attempts: u64,
-    /// Without an end of their own and closed at the end of their job; those that reach into the
-    /// intervals that are shown, whatever they use there.
+    /// Attempts without their own end that are closed with their job and reach into the shown
+    /// intervals, whatever they use there.
     pub closed_with_job: u64,
-    /// What they use in those intervals, whenever it is charged.
+    /// Their usage in those intervals, whenever it is charged.
     #[serde(with = "in_seconds")]
     pub closed_with_job_cpu: CpuTime,
-    /// Counted as 0 by `requested`.
+    /// Attempts counted as 0 by `requested`.
     pub without_request: u64,
-    /// Charged by the CPU time that a log records (`measured`).
+    /// Attempts charged by the CPU time that a log records (`measured`).
     pub with_cpu_time: u64,
-    /// Without the user (or what else is distinguished), put under `-`.
+    /// Attempts without a user (or other group), put under `-`.
     pub without_name: u64,
-    /// Users who have submitted something by the end of the span, without an attempt: nothing of it
-    /// has run, or the parts in which it ran are not loaded.
+    /// Users with a submission by the end of the span, but no attempt: none of their tasks ran, or
+    /// the parts with their attempts are not loaded.
     pub users_without_attempts: u64,
 }
 
-/// Seconds in answers, exact between processes.
+/// Stores CPU time as exact seconds in results.
 mod in_seconds {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -191,35 +191,35 @@ mod in_seconds {
     }
 }
 
-/// Usage could not be gathered.
+/// Why usage could not be gathered.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GatherError {
-    /// A table that is not there or does not read.
+    /// A table is missing or cannot be read.
     #[error(transparent)]
     Fact(#[from] FactError),
-    /// CPU time by the published definition, which knows jobs and no times within them.
+    /// CPU time by the published definition, which covers whole jobs without times.
     #[error("usage over time cannot be `published`: that definition covers whole jobs only")]
     Published,
-    /// Intervals without a length, or none of them.
+    /// Intervals without a length, or no intervals.
     #[error(
         "{count} intervals of {interval_us} µs are given, but at least one interval of at least 1 µs is needed"
     )]
     Intervals {
-        /// How many.
+        /// The number of intervals.
         count: u32,
-        /// How long.
+        /// The length of an interval.
         interval_us: i64,
     },
-    /// Nothing to gather from.
+    /// No lakes.
     #[error("no lake was given to gather usage from")]
     NoLake,
-    /// There is more of it than memory is given for.
+    /// More usage than fits in memory.
     #[error("usage of more than {CELLS_MAX} users, machines and intervals would fill memory")]
     TooMuch,
 }
 
-/// Cells that are held at most: about 5 GB.
+/// The most cells in memory: about 5 GB.
 pub const CELLS_MAX: usize = 12_000_000;
 
 /// Part of an attempt: from, to (µs), CPU rate, memory rate.
@@ -227,7 +227,7 @@ type Piece = (i64, i64, CpuRate, CpuRate);
 
 type Key = (u32, u32, u32);
 
-/// What is added up for a user on a machine in an interval, as in [`Cell`](super::history::Cell).
+/// The sums for a user on a machine in an interval, as in [`Cell`](super::history::Cell).
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Sums {
     cpu: CpuTime,
@@ -237,20 +237,20 @@ struct Sums {
     held_memory: CpuTime,
 }
 
-/// What one bucket adds; names and machines are its own positions.
+/// The result of one bucket, with its own numbers for names and machines.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Part {
     cluster: u32,
     people: People,
     machines: Interned<(Option<i64>, Option<String>)>,
     cells: FxHashMap<Key, Sums>,
-    /// By machine and user, CPU time of the intervals that are shown.
+    /// By machine and user, CPU time in the shown intervals.
     on_machines: FxHashMap<(u32, u32), CpuTime>,
     ends: Vec<AttemptEnd>,
     counts: Counts,
 }
 
-/// Values that occur, each once, by position.
+/// Distinct values, by position.
 #[derive(Deserialize)]
 #[serde(from = "Vec<T>", bound(deserialize = "T: Deserialize<'de> + Clone + Eq + Hash"))]
 struct Interned<T> {
@@ -290,7 +290,7 @@ impl<T: Clone + Eq + Hash> Interned<T> {
 }
 
 impl Plan {
-    /// Refuses a plan whose answer would not be what it says.
+    /// Rejects a plan with a wrong or meaningless result.
     fn check(&self) -> Result<(), GatherError> {
         let Grid { interval_us, count, .. } = self.grid;
         if self.meter == Meter::PUBLISHED {
@@ -306,12 +306,12 @@ impl Plan {
 /// Adds up the usage of all lakes.
 ///
 /// # Errors
-/// The plan makes no sense, a table is missing or does not read, there is too much of it, or the
-/// caller's callback says to stop; nothing is kept then.
+/// The plan is invalid, a table is missing or cannot be read, there is too much usage, or the
+/// progress callback stops the run; no result is kept then.
 pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), GatherError> {
     let mut all = Gathering::begin(clusters, plan)?;
-    // A few buckets at once: each has cells of most users, and all of them together would be
-    // many times the sum.
+    // A few buckets at once: each has cells of most users, so all of them together would be many
+    // times larger than the sum.
     let step = 2 * rayon::current_num_threads();
     for some in all.buckets.clone().chunks(step) {
         all.add(all.fold(some)?)?;
@@ -319,10 +319,10 @@ pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), Ga
     Ok(all.history())
 }
 
-/// What [`gather_range`] made of ranges that are all buckets of a lake together, put together.
+/// Merges the results of [`gather_range`] for ranges that together cover all buckets of a lake.
 ///
 /// # Errors
-/// Those of [`gather`].
+/// The errors of [`gather`].
 pub fn gather_parts(
     cluster: &Cluster,
     plan: &Plan,
@@ -335,10 +335,10 @@ pub fn gather_parts(
     Ok(all.history())
 }
 
-/// Adds up the usage of some of the buckets of a lake, each by itself.
+/// Adds up the usage of some buckets of a lake, each separately.
 ///
 /// # Errors
-/// Those of [`gather`].
+/// The errors of [`gather`].
 pub fn gather_range(
     cluster: &Cluster,
     plan: &Plan,
@@ -354,18 +354,18 @@ pub struct Gathering<'a> {
     clusters: &'a [Cluster],
     plan: &'a Plan,
     fleets: Vec<Fleet>,
-    /// Every bucket of every lake.
+    /// All buckets of all lakes.
     buckets: Vec<(usize, u32)>,
-    /// The rows of a bucket of each lake, for progress.
+    /// The number of rows in a bucket of each lake, for progress.
     rows: Vec<u64>,
     merger: merge::Merger,
 }
 
 impl<'a> Gathering<'a> {
-    /// Nothing yet.
+    /// Starts without usage.
     ///
     /// # Errors
-    /// The plan makes no sense, or a table is missing or does not read.
+    /// The plan is invalid, or a table is missing or cannot be read.
     pub fn begin(clusters: &'a [Cluster], plan: &'a Plan) -> Result<Self, GatherError> {
         plan.check()?;
         if clusters.is_empty() {
@@ -387,7 +387,7 @@ impl<'a> Gathering<'a> {
         })
     }
 
-    /// Folds some buckets side by side.
+    /// Processes some buckets in parallel.
     fn fold(&self, some: &[(usize, u32)]) -> Result<Vec<Part>, FactError> {
         let fold = |&(idx, number): &(usize, u32)| {
             let Cluster { lake, windows, .. } = &self.clusters[idx];
@@ -398,10 +398,10 @@ impl<'a> Gathering<'a> {
         some.par_iter().with_max_len(1).map(fold).collect()
     }
 
-    /// Folds a bucket of the lake `idx`.
+    /// Processes a bucket of the lake `idx`.
     ///
     /// # Errors
-    /// A table does not read.
+    /// A table cannot be read.
     pub fn bucket(&self, idx: usize, bucket: &Bucket<'_>) -> Result<Part, FactError> {
         fold_bucket(self.clusters, &self.fleets[idx], idx, bucket, self.plan)
     }
@@ -409,7 +409,7 @@ impl<'a> Gathering<'a> {
     /// Adds parts; their order changes nothing.
     ///
     /// # Errors
-    /// There is too much of it.
+    /// There is too much usage.
     pub fn add(&mut self, parts: Vec<Part>) -> Result<(), GatherError> {
         for part in parts {
             if CELLS_MAX < part.cells.len() {
@@ -423,12 +423,12 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    /// How many cells of usage and ends of attempts it holds so far.
+    /// The number of cells of usage and ends of attempts so far.
     pub fn held(&self) -> usize {
         self.merger.cell_count() + self.merger.end_count()
     }
 
-    /// What was gathered.
+    /// The gathered history and counts.
     pub fn history(self) -> (History, Counts) {
         self.merger.history(self.clusters, &self.fleets, self.plan)
     }

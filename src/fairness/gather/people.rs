@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Interned;
 use crate::fairness::history::known_name;
 
-/// The first that is known of somebody: when, and which task, so that the earliest is one.
+/// The first event of a user: its time and task, so that there is only one earliest event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct First {
     pub(super) at_us: i64,
@@ -16,18 +16,18 @@ pub(super) struct First {
     pub(super) task_index: i32,
 }
 
-/// What is known of a name.
+/// The data of a name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Known {
     pub(super) first: First,
     /// The group of the first submission.
     pub(super) group: Option<String>,
     pub(super) has_run: bool,
-    /// When it used something last, µs; none where it has not within the intervals.
+    /// The last time of use, µs; `None` if there is none in the intervals.
     pub(super) last_use_us: Option<i64>,
 }
 
-/// Names with what is known of each.
+/// Names with their data.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct People {
     pub(super) names: Interned<String>,
@@ -35,7 +35,7 @@ pub(super) struct People {
 }
 
 impl People {
-    /// The position of a name that is seen with a submission.
+    /// The position of a name with a submission.
     pub(super) fn see(&mut self, name: &str, first: First, group: Option<&str>) -> u32 {
         let position = match self.names.index.get(name) {
             Some(&position) => position,
@@ -53,23 +53,23 @@ impl People {
         position
     }
 
-    /// A task of this name has run.
+    /// Records that a task of this name has run.
     pub(super) fn has_run(&mut self, who: u32) {
         self.known[who as usize].has_run = true;
     }
 
-    /// Something of this name was used until then.
+    /// Records usage of this name until a time.
     pub(super) fn has_used(&mut self, who: u32, until_us: i64) {
         let last = &mut self.known[who as usize].last_use_us;
         *last = (*last).max(Some(until_us));
     }
 
-    /// Whether it stands for those without a name.
+    /// Whether it stands for users without a name.
     pub(super) fn is_nobody(&self, who: u32) -> bool {
         known_name(&self.names.all[who as usize]).is_none()
     }
 
-    /// Adds those of a part and returns their positions.
+    /// Adds the names of a part, and returns their positions.
     pub(super) fn add(&mut self, part: &Self) -> Vec<u32> {
         let put = |(name, known): (&String, &Known)| {
             let position = self.see(name, known.first, known.group.as_deref());

@@ -1,14 +1,14 @@
-//! `condor` and `htcondor`: user priorities with a half-life; the smaller, the better.
+//! `condor` and `htcondor`: user priorities with a half-life; smaller is better.
 //!
-//! RUP' = β·RUP + (1 − β)·ρ with β = 0.5^(δ/h), and EUP = RUP · factor. The paper's form (Ota and
-//! Aida 2009, equations 3 to 5) takes for ρ the CPU-seconds of the interval, starts at 0.5 and has
-//! factor 1. `HTCondor`'s own takes the cores in use, never falls below 0.5 and has factor 1000.
-//! Shares of the pool are in proportion to 1/EUP, among users who run or wait in the interval,
-//! whenever their usage is charged; what is charged is a column of its own. RUP starts with the
-//! user's first submission.
+//! RUP' = β·RUP + (1 − β)·ρ with β = 0.5^(δ/h), and EUP = RUP · factor. In the paper's form (Ota
+//! and Aida 2009, equations 3 to 5), ρ is the CPU-seconds of the interval, RUP starts at 0.5, and
+//! the factor is 1. In `HTCondor`'s form, ρ is the cores in use, RUP never falls below 0.5, and the
+//! factor is 1000. Shares of the pool are in proportion to 1/EUP, among users who run or wait in
+//! the interval, whenever their usage is charged; charged usage has its own column. RUP starts with
+//! the user's first submission.
 //!
-//! A factor may be of a user on some machines: for the machines of a line `user NAME on KIND NAME
-//! FACTOR`, there are an additional EUP and share.
+//! A factor may apply to a user on some machines: for the machines of a line `user NAME on KIND
+//! NAME FACTOR`, there are an additional EUP and share.
 
 use std::fmt;
 
@@ -18,16 +18,16 @@ use crate::fairness::factors::{Factors, Target};
 use crate::fairness::history::{History, Step};
 use crate::notation::{Notation, write_notation};
 
-/// Whose rules the defaults are.
+/// The form that gives the defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The paper's.
+    /// That of the paper.
     Paper,
-    /// `HTCondor`'s since 8.8.
+    /// That of `HTCondor` since 8.8.
     Htcondor,
 }
 
-/// What ρ counts.
+/// What ρ measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rho {
     CpuSeconds,
@@ -45,10 +45,10 @@ pub struct Condor {
     floor: f64,
     factor: f64,
     rho: Rho,
-    /// Cores to share out; 1 gives shares of the pool.
+    /// Cores to divide; 1 gives shares of the pool.
     pool: f64,
     factors: Factors,
-    /// On any machine, then on those that the file speaks of: the factor of each user.
+    /// The factor of each user: in general, then on the machines in the file.
     factors_of: Vec<Vec<f64>>,
     rup: Vec<f64>,
 }
@@ -127,7 +127,7 @@ impl Index for Condor {
     }
 
     fn adds_up(&self) -> bool {
-        // Usage that fades adds up as usage does, unless a floor is under it.
+        // Decaying usage can be added up like usage, unless it has a minimum.
         self.floor == 0.0
     }
 
@@ -162,7 +162,7 @@ impl Index for Condor {
         let asking: Vec<usize> =
             (0..step.used.len()).filter(|&who| step.used[who].asks()).collect();
         for (place, factors) in self.factors_of.iter().enumerate() {
-            // The columns of the first place stand around RUP.
+            // The first columns are placed around RUP.
             let [eup_at, share_at] =
                 if place == 0 { [0, 2] } else { [2 + 2 * place, 3 + 2 * place] };
             for (who, (rup, factor)) in self.rup.iter().zip(factors).enumerate() {
@@ -179,14 +179,14 @@ impl Index for Condor {
     }
 }
 
-/// RUP after `length_s` seconds in which `rho` was used: β·RUP + (1 − β)·ρ.
+/// RUP after `length_s` seconds with a usage of `rho`: β·RUP + (1 − β)·ρ.
 pub fn rup_after(rup: f64, rho: f64, length_s: f64, half_life_s: f64) -> f64 {
     let beta = 0.5_f64.powf(length_s / half_life_s);
     beta * rup + (1.0 - beta) * rho
 }
 
-/// The share of the pool that each effective user priority gives: in proportion to 1/EUP. Users
-/// with a priority of 0, where there are any, share it evenly among themselves.
+/// The share of the pool of each effective user priority: in proportion to 1/EUP. If some users
+/// have a priority of 0, they share the pool equally among themselves.
 pub fn pool_shares(eups: &[f64]) -> Vec<f64> {
     let weight = |eup: f64| {
         if eups.contains(&0.0) { f64::from(u8::from(eup == 0.0)) } else { 1.0 / eup }

@@ -1,4 +1,4 @@
-//! A custom index, given as a formula: named, charted and compared like any other.
+//! A custom index from a formula: named, charted and compared like any other.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,20 +20,20 @@ pub struct Formulated {
     factors: Factors,
     charge_of: Vec<f64>,
     factor_of: Vec<f64>,
-    /// Whether users have factors of their own on some machines.
+    /// Whether users have special factors on some machines.
     has_pairs: bool,
     standing: Standing,
     entitled: Vec<f64>,
-    /// Users who are there by now.
+    /// Users who have appeared so far.
     there: Vec<usize>,
-    /// User-major.
+    /// State values by user, then by name.
     states: Vec<f64>,
     /// Machine ids as text, for comparisons.
     machine_names: Vec<String>,
 }
 
 impl Formulated {
-    /// An index of this name; `charges` are of machines, `factors` of users.
+    /// An index with this name; `charges` apply to machines, `factors` to users.
     pub fn new(name: &str, formula: Formula, charges: Factors, factors: Factors) -> Self {
         Self {
             name: name.to_owned(),
@@ -58,7 +58,7 @@ impl fmt::Display for Formulated {
     }
 }
 
-/// What a formula sees of one user in one interval.
+/// The values of one user in one interval for a formula.
 struct Seen<'a> {
     index: &'a Formulated,
     step: &'a Step<'a>,
@@ -70,7 +70,7 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The priority factor of the user, on one of the machines where it is asked for there.
+    /// The priority factor of the user, on a machine if one is given.
     fn factor(&self, machine: Option<usize>) -> f64 {
         let Some(machine) = machine.filter(|_| self.index.has_pairs) else {
             return self.index.factor_of[self.who];
@@ -143,12 +143,12 @@ impl Values for Seen<'_> {
     }
 }
 
-/// Tasks that each user ended, and the cells of each user.
+/// The number of ended attempts and the cells of each user.
 struct Shares<'a> {
     ended: Vec<f64>,
-    /// Those of machines that the user used.
+    /// The cells, in order of users.
     cells: Vec<&'a Cell>,
-    /// By user, where those of the user are.
+    /// The range of the cells of each user.
     own: Vec<Range<usize>>,
 }
 
@@ -210,7 +210,7 @@ impl Formulated {
         states
     }
 
-    /// Lets in who has come: the state of each begins before anything is used.
+    /// Adds new users: the state of each is set before any usage.
     fn welcome(&mut self, step: &Step<'_>) {
         let come = || (0..step.used.len()).filter(|&who| step.has_come(who));
         let tree = &step.history.tree;

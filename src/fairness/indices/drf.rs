@@ -1,6 +1,6 @@
-//! `drf`: dominant shares, the larger of a user's share of the CPU and of the memory.
+//! `drf`: dominant shares, the larger of a user's shares of CPU and memory.
 //!
-//! It uses running usage, whenever that is charged, over a sliding window. The capacity is that of
+//! It uses running usage, whenever it is charged, over a sliding window. The capacity is that of
 //! the machines at the time, or the given one. A resource without a capacity does not count.
 
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::notation::{Notation, write_notation};
 #[derive(Debug)]
 pub struct Drf {
     window_s: f64,
-    /// Given capacities; 0 for those of the machines.
+    /// Given capacities; 0 for the capacities of the machines.
     cpu: f64,
     memory: f64,
     held: Held,
@@ -63,7 +63,7 @@ impl Index for Drf {
         let machines = step.history.capacity.get(step.idx as usize).copied().unwrap_or_default();
         let or_given = |given: f64, known: f64| if given == 0.0 { known } else { given };
         let capacity = [or_given(self.cpu, machines.cpu), or_given(self.memory, machines.memory)];
-        // Usage of all users, then what there was of both resources.
+        // Usage of all users, then the capacity of both resources.
         let mut row: Vec<f64> =
             step.used.iter().flat_map(|used| [used.held_s, used.held_memory_s]).collect();
         row.extend(capacity.map(|capacity| capacity * step.length_s));
@@ -80,8 +80,8 @@ impl Index for Drf {
     }
 }
 
-/// How many tasks each user gets when tasks are given one by one to the user with the smallest
-/// dominant share whose next task still fits; the first of equals goes first.
+/// The number of tasks of each user when tasks are assigned one by one to the user with the
+/// smallest dominant share whose next task still fits; among equals, to the first.
 pub fn dominant_fill(capacity: &[f64], demands: &[Vec<f64>]) -> Vec<u64> {
     let mut left = capacity.to_vec();
     let mut tasks = vec![0_u64; demands.len()];

@@ -1,7 +1,8 @@
-//! `jain`, `gini`, `hoover`, `cv`, `theil`: one number for how equal all users are, over a sliding
-//! window.
+//! `jain`, `gini`, `hoover`, `cv`, `theil`: one number for the equality of all users, over a
+//! sliding window.
 //!
-//! In: usage interval by interval. Out: the measure of each user's usage divided by their
+//! In: usage in each interval. Out: the measure of each user's usage divided by their entitlement,
+//! and the number of users. The measures are pure functions in separate files.
 //! entitlement, and the number of users. The measures are pure functions in separate files.
 
 use std::fmt;

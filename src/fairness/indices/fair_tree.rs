@@ -1,11 +1,11 @@
-//! `fair-tree`: Slurm's Fair Tree, the default since 19.05. Users are ranked by descending the
-//! accounts, at each level in the order of shares over usage; the value is the rank over the number
-//! of all users known by then, active or not. Accounts with `parent` are dissolved: those below
-//! them count as children of the next account above with shares of its own.
+//! `fair-tree`: Slurm's Fair Tree, the default since 19.05. Users are ranked by descending the tree
+//! of accounts, at each level in the order of shares over usage; the value is the rank divided by
+//! the number of users known by then, active or not. Accounts with `parent` are dissolved: their
+//! children count as children of the next account above that has shares of its own.
 //!
-//! The manual and the code read a tie between two accounts differently: the manual puts their
-//! users together before descending, the code descends into one after the other and lets the
-//! second begin with the rank at which the first ended. `reading=code|manual` chooses.
+//! The manual and the code treat a tie between two accounts differently: in the manual, their users
+//! are merged before descending; the code descends into one after the other, and the second begins
+//! with the rank at which the first ended. `reading=code|manual` chooses.
 
 use std::fmt;
 
@@ -16,18 +16,18 @@ use crate::fairness::accounts::{Shares, Standing, Tree};
 use crate::fairness::history::{History, Step};
 use crate::notation::Notation;
 
-/// How a tie between accounts is read.
+/// How ties between accounts are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// As the code does.
+    /// As in the code.
     Code,
-    /// As the manual says.
+    /// As in the manual.
     Manual,
 }
 
 const READINGS: [(&str, Reading); 2] = [("code", Reading::Code), ("manual", Reading::Manual)];
 
-/// Ranks by Fair Tree.
+/// Fair Tree ranks.
 #[derive(Debug)]
 pub struct FairTree {
     usage: Decaying,
@@ -81,12 +81,12 @@ impl Index for FairTree {
     }
 }
 
-/// The level of a dissolved account, as coded: it stands among its siblings without any children,
-/// and takes a tie away from who comes after it.
+/// The level of a dissolved account, as coded: it stays among its siblings, without children, and
+/// the sibling after it is no longer tied.
 const LEVEL_OF_DISSOLVED: f64 = 4_294_967_294.0;
 
-/// LF of each node: its share among its siblings over its usage among them. Infinite for a node
-/// with shares and no usage and for a user with its account's shares; 0 without shares.
+/// LF of each node: its share among its siblings divided by its usage among them. Infinite for a
+/// node with shares but no usage, and for a user with its account's shares; 0 without shares.
 fn level_fs(tree: &Tree, standing: &Standing, raw: &[f64]) -> Vec<f64> {
     let sums = standing.sums(tree, raw);
     let of = |idx: usize| {
@@ -107,7 +107,7 @@ fn level_fs(tree: &Tree, standing: &Standing, raw: &[f64]) -> Vec<f64> {
     (0..tree.nodes.len()).map(of).collect()
 }
 
-/// The rank of each user over the number of users, with the user's LF; rank 1 is served last.
+/// The rank of each user divided by the number of users, and the user's LF; rank 1 is served last.
 pub fn fair_tree(
     tree: &Tree,
     standing: &Standing,
@@ -134,15 +134,15 @@ struct Descent<'a> {
     standing: &'a Standing,
     levels: &'a [f64],
     reading: Reading,
-    /// The rank given last.
+    /// The last rank given.
     rank: usize,
-    /// Users who have none yet.
+    /// The number of users without a rank.
     left: usize,
     factors: Vec<f64>,
 }
 
 impl Descent<'_> {
-    /// Ranks these siblings; `is_tied` if the account they are in is tied with the one before.
+    /// Ranks these siblings; `is_tied` if their account is tied with the one before.
     fn descend(&mut self, siblings: &[usize], is_tied: bool) {
         let (tree, standing) = (self.tree, self.standing);
         let is_account = |&idx: &usize| !tree.nodes[idx].is_user;
@@ -150,7 +150,7 @@ impl Descent<'_> {
         if self.reading == Reading::Manual {
             order.retain(|idx| tree.nodes[*idx].shares != Shares::Parent || !is_account(idx));
         }
-        // Users before accounts where both have the same level; the sort keeps the file's order.
+        // At equal levels, users come before accounts; the sort keeps the order of the file.
         order.sort_by(|one, other| {
             self.levels[*other]
                 .total_cmp(&self.levels[*one])
@@ -222,8 +222,8 @@ mod tests {
 
     #[test]
     fn tied_accounts_are_read_in_two_ways() {
-        // Both accounts used the same; their users have LF 2 and about 0.667: 1/2 over 1/4 and
-        // over 3/4.
+        // Both accounts used the same; their users have LF 2 and about 0.667: 1/2 divided by 1/4
+        // and by 3/4.
         let text = "A 1\nB 1\nA/a1 1\nA/a2 1\nB/b1 1\nB/b2 1";
         let users = ["a1", "a2", "b1", "b2"];
         let raw = [1.0, 3.0, 1.0, 3.0];

@@ -1,9 +1,9 @@
-//! `gini`: the Gini coefficient over a sliding window, 0 (all alike) to 1 - 1/n.
+//! `gini`: the Gini coefficient over a sliding window, 0 (all equal) to 1 - 1/n.
 
 use super::window::float;
 
-/// G = ΣᵢΣⱼ|xᵢ − xⱼ| / (2n²μ), without the correction n/(n − 1). `None` when there is nobody to
-/// compare or the mean is 0.
+/// G = ΣᵢΣⱼ|xᵢ − xⱼ| / (2n²μ), without the correction n/(n − 1). `None` if there is no user or the
+/// mean is 0.
 pub fn gini_index(shares: &[f64]) -> Option<f64> {
     let mut sorted = shares.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -11,7 +11,7 @@ pub fn gini_index(shares: &[f64]) -> Option<f64> {
     if sum == 0.0 {
         return None;
     }
-    // Over ascending values the double sum is 2·Σ(2i − n − 1)·xᵢ.
+    // For ascending values the double sum is 2·Σ(2i − n − 1)·xᵢ.
     let count = float(sorted.len());
     let weighted: f64 =
         (1..).zip(&sorted).map(|(rank, share)| (2.0 * float(rank) - count - 1.0) * share).sum();

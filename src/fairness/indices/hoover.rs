@@ -1,12 +1,12 @@
-//! `hoover`: the Hoover index over a sliding window, 0 (all alike) to 1 - 1/n.
+//! `hoover`: the Hoover index over a sliding window, 0 (all equal) to 1 - 1/n.
 //!
 //! E. M. Hoover, "The Measurement of Industrial Localization", The Review of Economics and
-//! Statistics 18(4), 1936, pages 162-171; also the Robin Hood or Pietra index. Its value is the
-//! share of the usage that would have to move to other users for all to have used the same.
+//! Statistics 18(4), 1936, pages 162-171; also called Robin Hood or Pietra index. It is the share
+//! of the usage that would have to move to other users to make all equal.
 
 use super::window::float;
 
-/// H = Σᵢ|xᵢ − μ| / (2nμ). `None` when there is no user or the mean is 0.
+/// H = Σᵢ|xᵢ − μ| / (2nμ). `None` if there is no user or the mean is 0.
 pub fn hoover_index(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     if sum == 0.0 {
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn the_worked_example() {
-        // Of 60 hours 10 go from the first user to the second: a sixth.
+        // Of 60 hours, 10 move from the first user to the second: a sixth.
         assert_eq!(format!("{:.4}", hoover_index(&[30.0, 10.0, 20.0]).unwrap()), "0.1667");
         assert_eq!(hoover_index(&[5.0, 5.0]), Some(0.0));
         assert_eq!(hoover_index(&[8.0, 0.0, 0.0, 0.0]), Some(0.75));
@@ -34,7 +34,7 @@ mod tests {
     }
 
     proptest! {
-        /// Its value is also the largest gap between the Lorenz curve and the diagonal.
+        /// It equals the largest gap between the Lorenz curve and the diagonal.
         #[test]
         fn it_is_the_largest_gap_under_the_diagonal(
             shares in prop::collection::vec(0.001_f64..1e6, 1..40)

@@ -2,8 +2,8 @@
 
 use super::window::float;
 
-/// Jain's index of `shares`: 1 when all are equal, 1/n when one user holds everything. `None`
-/// when there is no user or nothing to share, since the ratio is then 0/0.
+/// Jain's index of `shares`: 1 if all are equal, 1/n if one user holds everything. `None` if there
+/// is no user or nothing to share, since the ratio is then 0/0.
 ///
 /// J = (Σx)² / (n·Σx²), Jain, Chiu and Hawe, DEC-TR-301 (1984).
 pub fn jain_index(shares: &[f64]) -> Option<f64> {
@@ -11,7 +11,7 @@ pub fn jain_index(shares: &[f64]) -> Option<f64> {
     if largest == 0.0 {
         return None;
     }
-    // Scaled by the largest, so that squares neither overflow nor vanish.
+    // Divided by the largest, so that squares neither overflow nor underflow.
     let sum: f64 = shares.iter().map(|share| share / largest).sum();
     let squares: f64 = shares.iter().map(|share| (share / largest).powi(2)).sum();
     Some(sum * sum / (float(shares.len()) * squares))

@@ -1,8 +1,8 @@
-//! `max-min`: how far the usage of a window is from a max-min fair division of the same total.
+//! `max-min`: the distance of a window's usage from a max-min fair division of the same total.
 //!
-//! A user's demand is the usage and the requests of waiting tasks in the window. The total usage is
-//! divided again by progressive filling; the distance is the share of it that would have to move to
-//! other users, 0 (fair) to 1.
+//! A user's demand is the usage plus the requests of waiting tasks in the window. The total usage
+//! is divided again by progressive filling; the distance is the share of it that would have to move
+//! to other users, 0 (fair) to 1.
 
 use std::fmt;
 
@@ -68,8 +68,8 @@ impl Index for MaxMin {
     }
 }
 
-/// Divides a capacity max-min fairly: nobody gets more than asked for, and what is left over is
-/// divided evenly among those who ask for more.
+/// Divides a capacity max-min fairly: no user gets more than the demand, and the rest is divided
+/// equally among the users with a higher demand.
 pub fn max_min_fill(capacity: f64, demands: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..demands.len()).collect();
     order.sort_by(|&one, &other| demands[one].total_cmp(&demands[other]));

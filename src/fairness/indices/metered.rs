@@ -1,5 +1,5 @@
-//! `metered`: what a computing centre would bill. RV grows by the CPU time used; CV weighs it
-//! with the charge factor of the machine (Ota and Aida 2009, equations 1 and 2).
+//! `metered`: the bill of a computing centre. RV grows by the CPU time used; CV multiplies it by
+//! the charge factor of the machine (Ota and Aida 2009, equations 1 and 2).
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::fairness::factors::Factors;
 use crate::fairness::history::{History, Step};
 use crate::notation::{Notation, write_notation};
 
-/// Usage since the start, as it is and as it is charged.
+/// Usage since the start, plain and with charge factors.
 #[derive(Debug, Default)]
 pub struct Metered {
     charges: Factors,

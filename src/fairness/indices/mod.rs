@@ -1,9 +1,9 @@
-//! The indices, one file each, written `name:key=value,key=value`.
+//! The indices, one file each, in the notation `name:key=value,key=value`.
 //!
-//! In: one interval of usage after the other. Out: values per user, values for all together, or
-//! both, as they stand at the end of the interval. An index keeps its own state and never sees the
-//! future: a user or account exists from the first submission on, those of a file of accounts from
-//! the start. An undefined value is NaN.
+//! In: usage, one interval after the other. Out: values per user, values for all users together, or
+//! both, at the end of the interval. An index keeps its own state and never sees the future: a user
+//! or account exists from the first submission on, and those of a file of accounts from the start.
+//! An undefined value is NaN.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ pub use slurm::{Slurm, classic};
 pub use variation::variation;
 pub use window::Among;
 
-/// An index of fairness, ready to be fed.
+/// A fairness index, which reads usage interval by interval.
 pub trait Index: fmt::Display + Send {
     /// The names of its values for each user; charts show the first.
     fn columns(&self) -> Vec<String>;
@@ -54,7 +54,7 @@ pub trait Index: fmt::Display + Send {
         Vec::new()
     }
 
-    /// Which values belong to those who used much.
+    /// Whether large or small values belong to heavy users.
     fn heavier(&self) -> Heavier {
         Heavier::Larger
     }
@@ -64,7 +64,7 @@ pub trait Index: fmt::Display + Send {
         self.to_string()
     }
 
-    /// What its user should know of it and this history, such as lines of its files that name no
+    /// Remarks for the user about this index and history, such as lines of its files that name no
     /// known user.
     fn remarks(&self, _history: &History) -> Vec<String> {
         Vec::new()
@@ -85,48 +85,48 @@ pub trait Index: fmt::Display + Send {
         false
     }
 
-    /// Whether values of several users can be added up, as bills can and factors cannot.
+    /// Whether values of several users can be added up, as bills can but factors cannot.
     fn adds_up(&self) -> bool {
         false
     }
 
-    /// About how many numbers it holds of each user at once, in intervals of a length in seconds.
+    /// The approximate number of values it keeps per user, with intervals of a length in seconds.
     fn held_per_user(&self, _length_s: f64) -> f64 {
         0.0
     }
 
-    /// Forgets everything and makes ready for these users.
+    /// Resets the state and prepares for the users of a history.
     fn begin(&mut self, history: &History) -> Result<(), FairnessError>;
 
-    /// Takes in one interval and writes the values at its end.
+    /// Reads one interval and writes the values at its end.
     fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError>;
 
-    /// Told that there is nothing more to come.
+    /// Called after the last interval.
     fn finish(&mut self) -> Result<(), FairnessError> {
         Ok(())
     }
 }
 
-/// Which values belong to those who used much.
+/// Whether large or small values belong to heavy users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heavier {
-    /// The larger, the more was used (a bill, a user priority of Condor).
+    /// Larger values mean more usage (a bill, a user priority of Condor).
     Larger,
-    /// The smaller, the more was used (a fair-share factor).
+    /// Smaller values mean more usage (a fair-share factor).
     Smaller,
 }
 
-/// Values of an index at the end of an interval.
+/// The values of an index at the end of an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Readings {
-    /// User by user, the columns of [`Index::columns`] side by side.
+    /// By user, and then by the columns of [`Index::columns`].
     pub users: Vec<f64>,
-    /// In the order of [`Index::overall`].
+    /// By the columns of [`Index::overall`].
     pub overall: Vec<f64>,
 }
 
 impl Readings {
-    /// Room for the values of an index.
+    /// Values for an index and a number of users, all undefined.
     pub fn of(index: &dyn Index, people: usize) -> Self {
         Self {
             users: vec![f64::NAN; people * index.columns().len()],
@@ -134,17 +134,17 @@ impl Readings {
         }
     }
 
-    /// Writes the values of a user, one for each column of the index.
+    /// Sets the values of a user, one for each column of the index.
     pub fn put<const N: usize>(&mut self, who: usize, values: [f64; N]) {
         self.users[who * N..(who + 1) * N].copy_from_slice(&values);
     }
 }
 
-/// Makes [`BuiltIn`] of the list of indices: a line for each, with what it is, its name and how it
+/// Makes [`BuiltIn`] from the list of indices: for each, its description, its name, and how it
 /// reads its parameters.
 macro_rules! built_in {
     ($($(#[doc = $about:literal])+ $kind:ident = $name:literal, |$notation:ident| $read:expr;)+) => {
-        /// An index that comes with the program.
+        /// A built-in index.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum BuiltIn {
@@ -152,10 +152,10 @@ macro_rules! built_in {
         }
 
         impl BuiltIn {
-            /// Every one, in the order in which they are listed.
+            /// All built-in indices, in the order of the list.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$kind),+];
 
-            /// The name in charts and tables, and in what [`parse`] reads.
+            /// The name in charts and tables, and in the notation that [`parse`] reads.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)+
@@ -206,15 +206,15 @@ built_in! {
 }
 
 impl BuiltIn {
-    /// The index with its usual parameters.
+    /// The index with its default parameters.
     pub fn usual(self) -> Box<dyn Index> {
-        self.with::<&str>([]).expect("the usual parameters are sound")
+        self.with::<&str>([]).expect("the default parameters are valid")
     }
 
-    /// The index with these parameters, by name; the others are as usual.
+    /// The index with these parameters, by name; the others have their defaults.
     ///
     /// # Errors
-    /// It has no such parameter, or a value is out of its range.
+    /// There is no such parameter, or a value is out of its range.
     pub fn with<'n, V: fmt::Display>(
         self,
         parameters: impl IntoIterator<Item = (&'n str, V)>,
@@ -226,7 +226,7 @@ impl BuiltIn {
     }
 }
 
-/// Reads an index as it is written.
+/// Reads an index in its notation.
 ///
 /// # Errors
 /// There is no such index or parameter, or a value is out of its range.
@@ -241,10 +241,10 @@ pub fn parse(text: &str) -> Result<Box<dyn Index>, FairnessError> {
     Ok(index)
 }
 
-/// How usage decays by a half-life.
+/// How usage decays with a half-life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decay {
-    /// As the schedulers' code does it: to first order, per second (Slurm) or minute (SGE).
+    /// As in the code of the schedulers: to first order, per second (Slurm) or minute (SGE).
     Coded,
     /// By 2^(-time/half-life).
     Exact,

@@ -1,9 +1,9 @@
 //! `sge`: the share tree of Grid Engine. A node's tickets are in proportion to the square of its
-//! shares over its usage, so that the long-term share approaches what it is entitled to.
+//! shares divided by its usage, so that the long-term share approaches the entitlement.
 //!
 //! Only active nodes take part: those with running or waiting tasks in the interval. A node that
-//! would get more than `compensation` times its entitlement is cut once and all are scaled again,
-//! which is a soft cap. The decay per minute is as coded 1 − ln 2/h·60.
+//! would get more than `compensation` times its entitlement is reduced once and all are scaled
+//! again, which is a soft cap. As coded, the decay per minute is 1 − ln 2/h·60.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct Sge {
     standing: Standing,
 }
 
-/// How often Grid Engine lets usage decay, s.
+/// The time between two decays of usage in Grid Engine, s.
 const DECAY_EVERY_S: f64 = 60.0;
 
 impl Sge {
@@ -86,7 +86,7 @@ impl Index for Sge {
         self.standing.follow(tree, step.idx);
         let shares = share_tree(tree, &self.standing, &self.usage, &active, self.compensation);
         for (who, (share, &usage)) in shares.into_iter().zip(&self.usage).enumerate() {
-            // Nobody who asks for nothing is given tickets, and has used neither much nor little.
+            // Inactive users get no tickets, and are neither heavy nor light.
             out.put(who, [if active[who] { share } else { f64::NAN }, usage]);
         }
         Ok(())
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_cap_is_soft() {
-        // shr 10 and .8108; share .925 against a bound of .5; cut to 5.405; .8696 in the end.
+        // shr 10 and .8108; share .925 with a limit of .5; reduced to 5.405; .8696 in the end.
         let tree = tree("x 10\ny 90", &["x", "y"]);
         let standing = Standing::of(&tree, 0);
         let found = share_tree(&tree, &standing, &[10.0, 9990.0], &[true, true], 5.0);

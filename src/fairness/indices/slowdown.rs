@@ -1,8 +1,9 @@
-//! `slowdown`: are some users' tasks stretched more than others'?
+//! `slowdown`: how equally the tasks of users are slowed down.
 //!
-//! The bounded slowdown of a task is max(1, (wait + run)/max(run, 10 s)); a user's is the mean over
-//! the attempts that ended in the window, because it is not known then whether a task runs again.
-//! For all together: the largest over the smallest mean, and their coefficient of variation.
+//! The bounded slowdown of a task is max(1, (wait + run)/max(run, 10 s)); that of a user is the
+//! mean over the attempts that ended in the window, because it is not known then whether a task
+//! runs again. For all users together: the largest mean divided by the smallest, and the
+//! coefficient of variation of the means.
 
 use std::fmt;
 
@@ -82,7 +83,7 @@ impl Index for Slowdown {
     }
 }
 
-/// max(1, (wait + run)/max(run, bound)). A task that neither waited nor ran has 1.
+/// max(1, (wait + run)/max(run, bound)). It is 1 for a task that neither waited nor ran.
 pub fn bounded_slowdown(wait_s: f64, run_s: f64, bound_s: f64) -> f64 {
     let length = run_s.max(bound_s);
     if length == 0.0 {

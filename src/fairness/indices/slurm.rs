@@ -1,10 +1,10 @@
-//! `slurm`: the classic fair-share factor of Slurm over a tree of accounts.
+//! `slurm`: Slurm's classic fair-share factor over a tree of accounts.
 //!
 //! Usage decays with a half-life; effective usage mixes a user's own with the account's; the factor
-//! is 2^(−(UE/S)/d), 1 for users who used nothing and 0 for users without shares. The calculation
-//! period is the interval. Accounts with `parent` are dissolved: those below them count as children
-//! of the next account above with shares of its own. The decay per second is as coded 1 − 0.693/h,
-//! which gives 0.5000734 over a half-life; `decay=exact` gives exactly one half.
+//! is 2^(−(UE/S)/d), 1 for users without usage and 0 for users without shares. The calculation
+//! period is the interval. Accounts with `parent` are dissolved: their children count as children
+//! of the next account above that has shares of its own. As coded, the decay per second is 1 −
+//! 0.693/h, which gives 0.5000734 over a half-life; `decay=exact` gives exactly one half.
 
 use std::fmt;
 
@@ -24,18 +24,18 @@ pub struct Slurm {
     standing: Standing,
 }
 
-/// Raw usage that decays, as Slurm keeps it.
+/// Raw usage that decays, as in Slurm.
 #[derive(Debug)]
 pub(super) struct Decaying {
     half_life_s: f64,
     decay: Decay,
     reset: Option<Period>,
-    /// The period of the last interval.
+    /// The number of the last interval's period.
     period: Option<i64>,
     pub(super) raw: Vec<f64>,
 }
 
-/// How often usage is set to 0, by the UTC calendar (`PriorityUsageResetPeriod`).
+/// How often usage is reset to 0, by the UTC calendar (`PriorityUsageResetPeriod`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Period {
     Daily,
@@ -55,7 +55,7 @@ const PERIODS: [(&str, Option<Period>); 6] = [
 ];
 
 impl Period {
-    /// The number of the period that an instant lies in; weeks begin on Sunday.
+    /// The number of the period of an instant; weeks begin on Sunday.
     fn of(self, unix_us: i64) -> i64 {
         let day = unix_us.div_euclid(MICROS_PER_DAY);
         let month = Zone::utc().month_of(unix_us).number();
@@ -80,7 +80,7 @@ impl Decaying {
         Ok(Self { half_life_s, decay, reset, period: None, raw: Vec::new() })
     }
 
-    /// Writes an index with these parameters and one of its own; `reset` only if usage is reset.
+    /// Writes an index with these parameters and one more; `reset` only if usage is reset.
     pub(super) fn write(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -97,7 +97,7 @@ impl Decaying {
         write_notation(f, name, &all)
     }
 
-    /// Whether usage is reset, by the calendar.
+    /// Whether usage is reset by the calendar.
     pub(super) fn reads_dates(&self) -> bool {
         self.reset.is_some()
     }
@@ -107,7 +107,7 @@ impl Decaying {
         self.period = None;
     }
 
-    /// What is left of usage after a time, never less than the smallest normal number.
+    /// The share of usage that is left after a time, at least the smallest normal number.
     fn left_after(&self, length_s: f64) -> f64 {
         if self.half_life_s == 0.0 {
             return 1.0;
@@ -119,8 +119,8 @@ impl Decaying {
         .max(f64::MIN_POSITIVE)
     }
 
-    /// Adds the usage of an interval, decayed over that interval as Slurm does. If a new period has
-    /// begun by its end, all usage before it is forgotten.
+    /// Adds the usage of an interval, decayed over that interval as in Slurm. If a new period has
+    /// begun by its end, all earlier usage is dropped.
     pub(super) fn add(&mut self, step: &Step<'_>) {
         if let Some(reset) = self.reset {
             let grid = &step.history.grid;
@@ -185,11 +185,11 @@ impl Index for Slurm {
     }
 }
 
-/// Effective usage and factor of each user, from raw usage.
+/// The effective usage and factor of each user, from raw usage.
 ///
-/// A user with the shares of an account has its effective usage and its factor. Directly below the
-/// root, as coded, the factor is that of the root, 2^(−1/d), while the effective usage is the
-/// user's own.
+/// A user with the shares of an account has the effective usage and the factor of the account.
+/// Directly below the root, as coded, the factor is that of the root, 2^(−1/d), but the effective
+/// usage is the user's own.
 pub fn classic(tree: &Tree, standing: &Standing, raw: &[f64], dampening: f64) -> Vec<(f64, f64)> {
     let sums = standing.sums(tree, raw);
     let share = standing.norm_shares(tree);

@@ -1,14 +1,14 @@
-//! `theil`: the Theil index over a sliding window, 0 (all alike) to ln n.
+//! `theil`: the Theil index over a sliding window, 0 (all equal) to ln n.
 //!
-//! H. Theil, "Economics and Information Theory", North-Holland, Amsterdam, 1967, chapter 4: how far
-//! the entropy of the shares falls short of that of equal ones. It can be split exactly: for users
-//! in groups, it is the index between the groups plus the mean of the indices within them, weighted
-//! by usage.
+//! H. Theil, "Economics and Information Theory", North-Holland, Amsterdam, 1967, chapter 4: the
+//! difference between the entropy of equal shares and that of the actual ones. It can be decomposed
+//! exactly: for users in groups, it is the index between the groups plus the mean of the indices
+//! within them, weighted by usage.
 
 use super::window::float;
 
-/// T = (1/n)·Σᵢ(xᵢ/μ)·ln(xᵢ/μ), where a user without usage adds 0. `None` when there is no user
-/// or the mean is 0.
+/// T = (1/n)·Σᵢ(xᵢ/μ)·ln(xᵢ/μ), where a user without usage adds 0. `None` if there is no user or
+/// the mean is 0.
 pub(super) fn theil_index(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     if sum == 0.0 {
@@ -20,7 +20,7 @@ pub(super) fn theil_index(shares: &[f64]) -> Option<f64> {
         0.0 => 0.0,
         ratio => ratio * ratio.ln(),
     };
-    // What is rounded away must not make all alike less than alike.
+    // Rounding must not make the index of equal shares negative.
     Some((shares.iter().map(of_one).sum::<f64>() / count).max(0.0))
 }
 
@@ -32,7 +32,8 @@ mod tests {
 
     #[test]
     fn the_worked_example() {
-        // Of the mean of 20, 1.5, 0.5 and 1 times: (1.5 ln 1.5 + 0.5 ln 0.5 + 0) / 3.
+        // Of the mean of 20, the values are 1.5, 0.5 and 1 times: (1.5 ln 1.5 + 0.5 ln 0.5 + 0) /
+        // 3.
         assert_eq!(format!("{:.4}", theil_index(&[30.0, 10.0, 20.0]).unwrap()), "0.0872");
         assert_eq!(theil_index(&[5.0, 5.0]), Some(0.0));
         assert_eq!(theil_index(&[8.0, 0.0, 0.0, 0.0]), Some(4.0_f64.ln()));
@@ -41,7 +42,7 @@ mod tests {
     }
 
     proptest! {
-        /// It is what the entropy of the shares lacks of that of equal ones.
+        /// It is the difference between the entropy of equal shares and that of the actual ones.
         #[test]
         fn it_is_entropy_that_is_missing(shares in prop::collection::vec(0.0_f64..1e6, 1..40)) {
             let whole: f64 = shares.iter().sum();
@@ -52,7 +53,7 @@ mod tests {
             prop_assert!((theil_index(&shares).unwrap() - missing).abs() < 1e-9);
         }
 
-        /// Between groups and within them it adds up to the whole.
+        /// The index between groups and the indices within them add up to the whole.
         #[test]
         fn it_divides_into_groups_without_a_rest(
             groups in prop::collection::vec(prop::collection::vec(0.001_f64..1e6, 1..9), 1..9)

@@ -1,9 +1,9 @@
-//! `cv`: the coefficient of variation over a sliding window, 0 when all are alike.
+//! `cv`: the coefficient of variation over a sliding window, 0 if all are equal.
 
 use super::window::float;
 
-/// The standard deviation (population) over the mean; `None` when there is no user or
-/// the mean is 0.
+/// The standard deviation (population) divided by the mean; `None` if there is no user or the mean
+/// is 0.
 pub fn variation(shares: &[f64]) -> Option<f64> {
     let count = float(shares.len());
     let mean = shares.iter().sum::<f64>() / count;

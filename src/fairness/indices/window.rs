@@ -1,7 +1,7 @@
-//! Sums over a sliding window, and the users that are compared.
+//! Sums over a sliding window, and the users who are compared.
 //!
-//! In: usage interval by interval. Out: the usage of each user in the last intervals that fit the
-//! window, divided by what the user is entitled to.
+//! In: usage in each interval. Out: the usage of each user in the last intervals that fit in the
+//! window, divided by the user's entitlement.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ use crate::fairness::accounts::Standing;
 use crate::fairness::history::Step;
 use crate::notation::{Notation, write_notation};
 
-/// Whose usage is compared.
+/// The users whose usage is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Among {
     /// Those with usage in the window.
     Active,
-    /// Every user who is there by then.
+    /// All users who exist by then.
     Everybody,
 }
 
 const AMONG: [(&str, Among); 2] = [("active", Among::Active), ("all", Among::Everybody)];
 
-/// What an index of equality compares.
+/// The values that an index of equality compares.
 #[derive(Debug)]
 pub(super) struct Sliding {
     window_s: f64,
@@ -43,7 +43,7 @@ impl Sliding {
         write_notation(f, name, &[("window_s", &self.window_s), ("among", &among)])
     }
 
-    /// Values of each user that are held at once, in intervals of a length.
+    /// The number of values kept per user, with intervals of a length.
     pub(super) fn held_per_user(&self, length_s: f64) -> f64 {
         Held::rows(self.window_s, length_s)
     }
@@ -53,7 +53,7 @@ impl Sliding {
         self.standing = Standing::default();
     }
 
-    /// What each user is entitled to: one share each where nobody has written down the shares.
+    /// The entitlement of each user: one share each if no shares were given.
     fn entitlements(&mut self, step: &Step<'_>) -> Vec<f64> {
         let tree = &step.history.tree;
         if !tree.is_given {
@@ -63,7 +63,8 @@ impl Sliding {
         self.standing.entitlements(tree)
     }
 
-    /// Usage over entitlement of those who are compared. Equal entitlements leave usage as it is.
+    /// Usage over entitlement of the users who are compared. Equal entitlements leave usage
+    /// unchanged.
     pub(super) fn add(&mut self, step: &Step<'_>) -> Vec<f64> {
         let usage: Vec<f64> = step.used.iter().map(|used| used.cpu_s).collect();
         let sums = self.held.add(usage, step.length_s, self.window_s);
@@ -78,10 +79,10 @@ impl Sliding {
     }
 }
 
-/// The last intervals that fit a window.
+/// The last intervals that fit in a window.
 ///
-/// Kept as two stacks, so that an interval costs one addition per user however long the window,
-/// and nothing is ever subtracted:
+/// Stored as two stacks, so that an interval costs one addition per user however long the window
+/// is, and nothing is ever subtracted:
 ///
 /// ```text
 ///  ended: sums from an interval up to the turn | added: the intervals since, and their sum
@@ -100,12 +101,12 @@ impl Held {
         Ok(notation.number("window_s", expected, 86_400.0, f64::MIN_POSITIVE..)?)
     }
 
-    /// How many intervals of a length a window holds.
+    /// The number of intervals of a length in a window.
     pub(super) fn rows(window_s: f64, length_s: f64) -> f64 {
         (window_s / length_s).round().max(1.0)
     }
 
-    /// Adds an interval, lets go of those that no longer fit, and returns the sums.
+    /// Adds an interval, drops those that no longer fit, and returns the sums.
     pub(super) fn add(&mut self, row: Vec<f64>, length_s: f64, window_s: f64) -> Vec<f64> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -129,7 +130,7 @@ impl Held {
         sums
     }
 
-    /// Moves the added intervals over, the newest first, as sums up to the newest.
+    /// Moves the added intervals to the other stack, the newest first, as sums up to the newest.
     fn turn(&mut self) {
         for mut row in self.added.drain(..).rev() {
             if let Some(later) = self.ended.last() {

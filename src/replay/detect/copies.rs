@@ -1,9 +1,9 @@
-//! A dry run of the copies that a detector's flags would have started.
+//! Simulates the copies that a detector's flags would have started.
 //!
 //! In: a group, its flags, how long each replacement takes, and a budget. Out: copies started and
-//! won, CPU wasted, job time saved. A copy starts at once on a slot of its own at the speed of its
+//! won, CPU wasted, job time saved. A copy starts at once on its own slot, at the speed of its
 //! finished siblings; the first to finish kills the other. CPU is slot time. A copy of an attempt
-//! that did not finish is for nothing, whether it ends before that attempt or with it.
+//! that did not finish is wasted, whether it ends before that attempt or with it.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -25,27 +25,27 @@ pub enum Replacement {
     Draw,
 }
 
-/// What the copies of one detector came to under one budget.
+/// The copies of one detector under one budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Copies {
     /// Copies started.
     pub started: u64,
     /// Copies that finished first.
     pub won: u64,
-    /// Flags for which the budget had nothing left.
+    /// Flags without a copy because the budget was used up.
     pub declined: u64,
     /// Slot time of all copies, µs.
     pub copy_us: i128,
     /// Slot time of the copies that lost, µs.
     pub lost_us: i128,
-    /// Slot time that originals no longer ran since their copy won, µs.
+    /// Slot time of originals that was saved because their copy won, µs.
     pub spared_us: i128,
     /// Time by which jobs ended earlier, summed over jobs, µs.
     pub earlier_us: i128,
 }
 
 impl Copies {
-    /// Adds what another part of the groups gave.
+    /// Adds the copies of other groups.
     pub fn merge(&mut self, other: &Self) {
         self.started += other.started;
         self.won += other.won;
@@ -57,7 +57,7 @@ impl Copies {
     }
 }
 
-/// How long the replacement of each attempt would take, µs.
+/// How long a replacement of each attempt would take, µs.
 pub fn replacements_us(group: &Group, how: Replacement, seed: u64) -> Vec<i64> {
     let lengths = group.unit_lengths_us();
     if lengths.is_empty() {
@@ -77,7 +77,7 @@ pub fn replacements_us(group: &Group, how: Replacement, seed: u64) -> Vec<i64> {
 }
 
 /// Runs the copies of `flags` (in order of time). `budget` is the share of the group's slot time
-/// that copies may take, spent as flags come; `None` for no limit.
+/// that copies may take, spent in the order of the flags; `None` for no limit.
 pub fn dry_run(
     group: &Group,
     judged: &[Option<u32>],
@@ -120,8 +120,9 @@ pub fn dry_run(
     copies
 }
 
-/// A line of the dry run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A row of results: a detector under a budget.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CopyRow {
     /// The detector.
     pub detector: String,
@@ -131,24 +132,24 @@ pub struct CopyRow {
     pub started: u64,
     /// Copies that finished first.
     pub won: u64,
-    /// Flags for which the budget had nothing left.
+    /// Flags without a copy because the budget was used up.
     pub declined: u64,
     /// Slot time of all copies, s.
     pub copy_s: f64,
     /// Slot time of the copies that lost, s.
     pub lost_s: f64,
-    /// The same as a share of the slot time of all attempts.
+    /// `lost_s` as a share of the slot time of all attempts.
     pub lost_share: Option<f64>,
-    /// Slot time that originals no longer ran since their copy won, s.
+    /// Slot time of originals that was saved because their copy won, s.
     pub spared_s: f64,
     /// Time by which jobs ended earlier, summed over jobs, s.
     pub earlier_s: f64,
-    /// The same as a share of the time from the first submit to the last end, summed over jobs.
+    /// `earlier_s` as a share of the time from the first submit to the last end, summed over jobs.
     pub earlier_share: Option<f64>,
 }
 
 impl CopyRow {
-    /// Puts sums into words.
+    /// Makes a row from sums.
     pub(super) fn new(
         detector: String,
         budget: Option<f64>,
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!(copies.lost_us, 17_500_000);
         assert_eq!(copies.spared_us, 27_500_000);
         assert_eq!(copies.earlier_us, 27_500_000, "60 s become 32.5 s");
-        // Flagged at 47.5 s, attempt 3 ends with its copy: the copy has not won.
+        // Flagged at 47.5 s, attempt 3 ends together with its copy: the copy has not won.
         let tie = Flagged { time_us: 47_500_000, ..flag(3, 0) };
         let copies = dry_run(&group, &judged, &[tie], &lengths, None);
         assert_eq!((copies.started, copies.won, copies.lost_us), (1, 0, 12_500_000));

@@ -1,9 +1,9 @@
-//! The tasks of a job as detectors see them: who was submitted, started and ended when.
+//! The tasks of a job as detectors see them: when each was submitted, started and ended.
 //!
-//! In: the tasks of a bucket, in any order. Out: one [`Group`] per job (and phase, where the source
-//! knows phases), its attempts by (start, task) and its changes in order of time. Attempts that
-//! were running at time 0 have no known start: no detector sees them, and they are counted. Groups
-//! with too few judged tasks are counted beforehand ([`GroupSizes`]) and never built.
+//! In: the tasks of a bucket, in any order. Out: one [`Group`] per job (and phase, if the source
+//! has phases), with its attempts by (start, task) and its changes in order of time. Attempts that
+//! were running at time 0 have no known start: detectors do not see them, but they are counted.
+//! Groups with too few judged tasks are counted beforehand ([`GroupSizes`]) and never built.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,36 +15,36 @@ use crate::facts::window::Windows;
 use crate::replay::detectors::{End, NO_MACHINE};
 use crate::schema::EventType;
 
-/// An attempt of history.
+/// A recorded attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
-    /// Its task, by position in the group.
+    /// The task, by position in the group.
     pub task: u32,
-    /// Its machine, by position among the group's machines.
+    /// The machine, by position among the group's machines.
     pub machine: u32,
-    /// When it was started, µs.
+    /// The start, µs.
     pub start_us: i64,
-    /// When it ended, µs; the end of the window where it was still running.
+    /// The end, µs; the end of the window if it was still running.
     pub end_us: i64,
-    /// How it ended; `None` where it was still running.
+    /// How it ended; `None` if it was still running.
     pub how: Option<End>,
-    /// Its usage, in [`Group::pieces`].
+    /// Its usage, as a range of [`Group::pieces`].
     pub pieces: Range<u32>,
 }
 
 impl Attempt {
-    /// How long it ran, µs.
+    /// The running time, µs.
     pub fn length_us(&self) -> i64 {
         self.end_us - self.start_us
     }
 
-    /// Whether it did its work.
+    /// Whether it completed its work.
     pub fn is_finished(&self) -> bool {
         self.how == Some(End::Finished)
     }
 }
 
-/// A stretch of an attempt during which its CPU rate was the same.
+/// A stretch of an attempt with a constant CPU rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
     /// Start, µs.
@@ -55,21 +55,21 @@ pub struct Piece {
     pub rate: f32,
 }
 
-/// Something that happened to a task.
+/// A change of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// When, µs.
+    /// The time, µs.
     pub time_us: i64,
     /// The task, by position in the group.
     pub task: u32,
-    /// What.
+    /// The kind of change.
     pub what: What,
 }
 
-/// What happened to a task.
+/// The kind of a change of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// It waits for a machine.
+    /// The task waits for a machine.
     Submitted,
     /// An attempt began.
     Started(u32),
@@ -77,16 +77,16 @@ pub enum What {
     Ended(u32),
     /// An attempt without a known start was running.
     StartedUnseen,
-    /// It is over without an attempt that anybody saw.
+    /// The task is over without a visible attempt.
     Over,
 }
 
-/// A task that can be judged: the last attempt that did its work is known from start to end.
+/// A task that can be judged: the start and end of its last finished attempt are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// The task, by position in the group.
     pub task: u32,
-    /// That attempt.
+    /// Its last finished attempt.
     pub attempt: u32,
 }
 
@@ -95,13 +95,13 @@ pub struct Unit {
 pub struct Group {
     /// The job.
     pub job_id: i64,
-    /// The phase, where the source knows phases.
+    /// The phase, if the source has phases.
     pub phase: Option<String>,
-    /// Numbers of the tasks within the job, ascending.
+    /// The indices of the tasks in the job, ascending.
     pub task_indices: Vec<i32>,
     /// The attempts, by (start, task).
     pub attempts: Vec<Attempt>,
-    /// What happened, by (time, task).
+    /// The changes, by (time, task).
     pub changes: Vec<Change>,
     /// Usage of all attempts.
     pub pieces: Vec<Piece>,
@@ -121,7 +121,7 @@ impl Group {
         self.changes.first().map_or(0, |change| change.time_us)
     }
 
-    /// Its stream of random numbers: the same in whatever order groups are walked.
+    /// The stream of random numbers of the group, independent of the order of the groups.
     #[expect(clippy::cast_sign_loss, reason = "bits of an id")]
     pub fn stream(&self) -> u64 {
         let phase = self.phase.iter().flat_map(|phase| phase.bytes());
@@ -130,7 +130,7 @@ impl Group {
         })
     }
 
-    /// The lengths of its units, ascending, µs.
+    /// The lengths of the judged attempts, ascending, µs.
     pub fn unit_lengths_us(&self) -> Vec<i64> {
         let mut lengths: Vec<i64> = self
             .units
@@ -142,11 +142,11 @@ impl Group {
     }
 }
 
-/// How many judged tasks each group has.
+/// The number of judged tasks of each group.
 #[derive(Debug, Default)]
 pub struct GroupSizes(FxHashMap<GroupKey, u32>);
 
-/// The job, and the phase where the source knows phases.
+/// The job, and the phase if the source has phases.
 type GroupKey = (i64, Option<String>);
 
 fn key_of(task: &TaskView<'_>) -> GroupKey {
@@ -172,7 +172,7 @@ impl GroupSizes {
         self.0.get(&key_of(task)).is_some_and(|&count| least <= count)
     }
 
-    /// Groups with fewer.
+    /// The number of groups with fewer judged tasks.
     pub fn small_groups(&self, least: u32) -> u64 {
         self.0.values().filter(|&&count| count < least).count() as u64
     }
@@ -185,7 +185,7 @@ pub struct GroupBuilder {
     groups: BTreeMap<GroupKey, Raw>,
 }
 
-/// A group whose attempts are still in order of their tasks.
+/// A group whose attempts are still ordered by task.
 #[derive(Debug, Default)]
 struct Raw {
     tasks: Vec<RawTask>,
@@ -240,7 +240,7 @@ impl GroupBuilder {
                 _ => {}
             }
         }
-        // An attempt that ends with its job leaves no event of its task.
+        // An attempt that ends with its job has no end event of its task.
         let last = next.checked_sub(1).and_then(|last| Some((last, task.attempts.get(last)?)));
         if let Some((number, attempt)) = last.filter(|last| last.1.ended_by == EndedBy::Job) {
             let number = u32::try_from(number).expect("a task has fewer than 2^32 attempts");
@@ -251,7 +251,7 @@ impl GroupBuilder {
             let how = match attempt.ended_by {
                 EndedBy::Nothing => None,
                 EndedBy::Event(EventType::Finish) => Some(End::Finished),
-                // One that ends with its job has not finished as far as anyone knows.
+                // An attempt that ends with its job is not known to have finished.
                 EndedBy::Event(EventType::Kill) | EndedBy::Job => Some(End::Killed),
                 EndedBy::Event(_) => Some(End::Failed),
             };
@@ -303,7 +303,7 @@ fn pieces_of(
 fn group_of(job_id: i64, phase: Option<String>, mut raw: Raw, windows: Windows) -> Group {
     raw.tasks.sort_by_key(|task| task.task_index);
     let mut group = Group { job_id, phase, pieces: raw.pieces, ..Group::default() };
-    // Attempts whose start is known get their numbers in order of (start, task).
+    // Attempts with a known start are numbered by (start, task).
     let mut order: Vec<(i64, u32, u32)> = Vec::new();
     for (task, row) in (0_u32..).zip(&raw.tasks) {
         group.task_indices.push(row.task_index);
@@ -349,7 +349,7 @@ fn group_of(job_id: i64, phase: Option<String>, mut raw: Raw, windows: Windows) 
             group.units.push(Unit { task, attempt });
         }
     }
-    // The order of a task's own events stays.
+    // The events of each task keep their order.
     group.changes.sort_by_key(|change| (change.time_us, change.task));
     group
 }

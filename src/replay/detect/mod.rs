@@ -1,16 +1,17 @@
-//! Straggler detectors over real history: whom each would have flagged, and how right that was.
+//! Straggler detectors on recorded history: which attempts each would have flagged, and how
+//! correctly.
 //!
-//! In: a lake, detectors, and how progress is told. Out: per detector and ground truth the score,
-//! a dry run of the copies, false alarms in hours of change; every flag is handed out on the way.
-//! Groups (the tasks of one phase of a job) with too few finished tasks are left out and counted.
-//! History is replayed bucket by bucket, groups side by side; neither threads nor their order can
-//! move a digit. Memory holds the tasks of one bucket and the flags in it: 24 bytes for a group
-//! that is left out, and 32 for each flag on a straggler and 8 for each judged task to the end.
+//! In: a lake, detectors, and a model of progress. Out: for each detector and ground truth a score,
+//! a simulation of the copies, and false alarms in hours of change; every flag is also passed to
+//! the caller. Groups (the tasks of one phase of a job) with too few finished tasks are left out
+//! and counted. History is replayed bucket by bucket, with groups in parallel; the number and order
+//! of threads change no digit. Memory holds the tasks and flags of one bucket and, until the end,
+//! 24 bytes per group that is left out, 32 per flag on a straggler, and 8 per judged task.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::digits::grouped;
@@ -43,35 +44,35 @@ use sums::Sums;
 use truth::Truth;
 use walk::{Beats, Flagged, WalkPlan, Walked, heartbeats, walk};
 
-/// What is to be asked of history.
+/// The plan of a comparison of detectors.
 #[derive(Clone, Debug)]
 pub struct DetectPlan {
     /// The detectors.
     pub detectors: Vec<DetectorPlan>,
-    /// How history is walked.
+    /// How history is replayed.
     pub walk: WalkPlan,
-    /// The ground truths, the one that decides first.
+    /// The ground truths; the first is the main one.
     pub truths: Vec<Truth>,
-    /// Groups of other phases are left out; `None` for all.
+    /// The phase whose groups are used; `None` for all.
     pub phase: Option<String>,
-    /// Groups with fewer judged tasks are left out.
+    /// The fewest judged tasks of a group; smaller groups are left out.
     pub tasks_min: usize,
     /// How long a replacement takes.
     pub replacement: Replacement,
-    /// Budgets of the dry run, shares of a group's slot time; `None` for no limit.
+    /// Budgets of the simulated copies, as shares of a group's slot time; `None` for no limit.
     pub budgets: Vec<Option<f64>>,
-    /// How a shift of the cluster's state is told.
+    /// How a shift of the cluster's state is recognised.
     pub shift: ShiftPlan,
 }
 
-/// The share of its slot time that a group may spend on copies, in the dry run.
+/// The default budgets of simulated copies, as shares of a group's slot time.
 const BUDGETS: [Option<f64>; 8] =
     [Some(0.005), Some(0.01), Some(0.02), Some(0.05), Some(0.1), Some(0.2), Some(0.5), None];
 
 impl DetectPlan {
-    /// These detectors under the usual settings: a heartbeat every 10 s, progress as an operator
-    /// could have known it ([`ProgressModel::Siblings`]) without noise, the usual truths, groups of
-    /// at least 10 judged tasks.
+    /// A plan for detectors with default settings: a heartbeat every 10 s, progress as an operator
+    /// could have known it ([`ProgressModel::Siblings`]) without noise, the default truths, and
+    /// groups of at least 10 judged tasks.
     pub fn of(detectors: Vec<DetectorPlan>) -> Self {
         Self {
             detectors,
@@ -93,46 +94,48 @@ impl DetectPlan {
     }
 }
 
-/// What the groups are made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// Counts of groups, tasks and attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GroupCounts {
-    /// Groups that were walked.
+    /// Groups that were replayed.
     pub groups: u64,
-    /// Groups left out since they have too few judged tasks.
+    /// Groups left out because they have too few judged tasks.
     pub small_groups: u64,
-    /// Tasks of the groups that were walked.
+    /// Tasks of the replayed groups.
     pub tasks: u64,
-    /// Those that are judged: their last finished attempt is known from start to end.
+    /// Tasks that are judged: the start and end of their last finished attempt are known.
     pub judged_tasks: u64,
-    /// Attempts that were walked.
+    /// Attempts that were replayed.
     pub attempts: u64,
-    /// Attempts left out since they were running at time 0.
+    /// Attempts left out because they were running at time 0.
     pub left_censored: u64,
     /// Attempts that were still running at the end of the window.
     pub unfinished: u64,
     /// Attempts without an end in the loaded parts, which end with their job.
     pub attempts_closed_with_job: u64,
-    /// Running attempts, summed over heartbeats: what each detector judged.
+    /// Running attempts, summed over heartbeats: the judgements of each detector.
     pub task_heartbeats: u64,
 }
 
-/// What a detector did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The flags and scores of a detector.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct DetectorRow {
-    /// The detector as it was asked for: its name in every table.
+    /// The detector as given: its name in every table.
     pub detector: String,
-    /// The same with all its parameters written out.
+    /// The detector with all its parameters.
     pub settings: String,
     /// Flags.
     pub flags: u64,
-    /// Those on attempts that are not judged: that did not finish, or were not their task's last.
+    /// Flags on attempts that are not judged: they did not finish, or were not their task's last.
     pub flags_unjudged: u64,
-    /// By ground truth, in the order of the plan.
+    /// Scores by ground truth, in the order of the plan.
     pub scores: Vec<Score>,
 }
 
-/// A flag, so that every number can be traced back.
+/// A flag, to trace every number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlagRow {
     /// The detector, by position in the plan.
@@ -147,80 +150,80 @@ pub struct FlagRow {
     pub start_us: i64,
     /// When it was flagged, µs.
     pub flagged_us: i64,
-    /// When it ended, µs; the end of the window where it was still running.
+    /// When it ended, µs; the end of the window if it was still running.
     pub end_us: i64,
     /// How it ended.
     pub how: Option<End>,
     /// Its progress when it was flagged.
     pub progress: f64,
-    /// What would have been done.
+    /// The action that the detector asked for.
     pub action: Action,
-    /// Whether its task is a straggler by the truth that decides; `None` where it is not judged.
+    /// Whether the task is a straggler by the main truth; `None` if it is not judged.
     pub is_straggler: Option<bool>,
 }
 
-/// The answer.
+/// The results for all detectors.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DetectOutcome {
-    /// What the groups are made of.
+    /// Counts of groups, tasks and attempts.
     pub counts: GroupCounts,
-    /// Time that attempts ran, hours.
+    /// Time that attempts ran, in hours.
     pub task_hours: f64,
-    /// From the first submit to the last end of each group, hours.
+    /// The times from the first submit to the last end of each group, in hours.
     pub response_hours: f64,
-    /// Stragglers by ground truth, in the order of the plan.
+    /// The number of stragglers by ground truth, in the order of the plan.
     pub stragglers: Vec<u64>,
-    /// By detector.
+    /// Results by detector.
     pub rows: Vec<DetectorRow>,
-    /// By detector and budget.
+    /// Simulated copies by detector and budget.
     pub copies: Vec<CopyRow>,
     /// The state of the cluster and false alarms.
     pub shifts: Shifts,
 }
 
-/// A plan that cannot be carried out.
+/// Why a plan cannot be run.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DetectPlanError {
-    /// A run would take too long.
+    /// The run would take too long.
     #[error(
         "--heartbeat {}: the jobs run for about {} heartbeats, more than {}; give a longer time",
         micros_to_seconds(*heartbeat_us), grouped(*heartbeats), grouped(*most)
     )]
     TooManyHeartbeats {
-        /// How many it would take.
+        /// The expected number of heartbeats.
         heartbeats: u64,
-        /// How many it may take.
+        /// The largest number allowed.
         most: u64,
-        /// The time between two, µs.
+        /// The time between two heartbeats, µs.
         heartbeat_us: i64,
     },
-    /// Nothing says what a straggler is, or too much does.
+    /// No ground truth, or too many.
     #[error("{found} ground truths are given, but there must be 1 to {}", score::TRUTHS_MAX)]
     Truths {
-        /// How many there are.
+        /// The number given.
         found: usize,
     },
-    /// No time between heartbeats.
+    /// The time between heartbeats is not positive.
     #[error("the time between heartbeats is {heartbeat_us} µs, but must be at least 1 µs")]
     Heartbeat {
-        /// The time between two, µs.
+        /// The time between two heartbeats, µs.
         heartbeat_us: i64,
     },
-    /// The spread of the noise on progress is not a number from 0 up.
+    /// The noise on progress is not a number of at least 0.
     #[error("the noise is {noise}, but must be a deviation of 0 or more")]
     Noise {
         /// The deviation.
         noise: f64,
     },
-    /// A budget that is not a share.
+    /// A budget is not a share.
     #[error("the budget is {budget}, but must be a share of the slot time of 0 or more")]
     Budget {
         /// The budget.
         budget: f64,
     },
-    /// Two detectors with the same name.
+    /// Two detectors have the same name.
     #[error("two detectors are called `{name}`")]
     SameName {
         /// The name.
@@ -229,10 +232,10 @@ pub enum DetectPlanError {
 }
 
 impl DetectPlan {
-    /// Refuses a plan that cannot be carried out, or whose answer would mean nothing.
+    /// Rejects a plan that cannot be run, or whose results would be meaningless.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The first problem found.
     pub fn check(&self) -> Result<(), DetectPlanError> {
         let found = self.truths.len();
         if !(1..=score::TRUTHS_MAX).contains(&found) {
@@ -268,8 +271,8 @@ impl Fault for DetectPlanError {
 /// detector and time.
 ///
 /// # Errors
-/// The plan cannot be carried out ([`DetectPlanError`]), a table is missing or does not read, the
-/// caller's callback says to stop, or `take` fails. `take` has had all flags of whole buckets then.
+/// The plan cannot be run ([`DetectPlanError`]), a table is missing or cannot be read, the progress
+/// callback stops the run, or `take` fails. By then, `take` has all flags of complete buckets.
 pub fn detect<E: From<FactError> + From<DetectPlanError>>(
     lake: &Lake,
     windows: Windows,
@@ -279,13 +282,13 @@ pub fn detect<E: From<FactError> + From<DetectPlanError>>(
     detect_walked(lake, windows, plan, std::iter::repeat_with(|| None), take)
 }
 
-/// The same, where the groups of each bucket may have been walked before, by [`walk_range`].
+/// The same, with the option to pass in the flags of each bucket from [`walk_range`].
 ///
 /// # Errors
-/// Those of [`detect`].
+/// The errors of [`detect`].
 ///
 /// # Panics
-/// The walks are of other groups, or of fewer buckets.
+/// The walks belong to other groups, or cover fewer buckets.
 pub fn detect_walked<E: From<FactError> + From<DetectPlanError>>(
     lake: &Lake,
     windows: Windows,
@@ -296,7 +299,8 @@ pub fn detect_walked<E: From<FactError> + From<DetectPlanError>>(
     let usage = check::<E>(lake, plan)?;
     let mut sums = Sums::new(plan);
     let mut expected = Expected::default();
-    // Bucket after bucket, so that memory follows the largest; the groups of one run side by side.
+    // Buckets run in sequence, so memory depends on the largest; the groups of a bucket run in
+    // parallel.
     let rows = lake.expect_rows(&[Table::TaskEvents]);
     for bucket in 0..lake.bucket_count() {
         let tasks = Tasks::read(lake, bucket, windows, usage)?;
@@ -312,11 +316,11 @@ pub fn detect_walked<E: From<FactError> + From<DetectPlanError>>(
     Ok(sums.outcome(plan))
 }
 
-/// Walks the groups of some buckets, and keeps no more than what was flagged: by bucket, in the
-/// order of the groups.
+/// Replays the groups of some buckets and keeps only the flags: by bucket, in the order of the
+/// groups.
 ///
 /// # Errors
-/// Those of [`detect`]; what a whole run would take is not looked at.
+/// The errors of [`detect`]; the expected length of a whole run is not checked.
 pub fn walk_range<E: From<FactError> + From<DetectPlanError>>(
     lake: &Lake,
     windows: Windows,
@@ -335,7 +339,7 @@ pub fn walk_range<E: From<FactError> + From<DetectPlanError>>(
         .collect()
 }
 
-/// Refuses what cannot be carried out, and says whether it reads usage.
+/// Rejects a plan that cannot be run; returns whether it reads usage.
 fn check<E: From<FactError> + From<DetectPlanError>>(
     lake: &Lake,
     plan: &DetectPlan,
@@ -350,7 +354,7 @@ fn check<E: From<FactError> + From<DetectPlanError>>(
     Ok(if needs_usage { Usage::Read } else { Usage::Skip })
 }
 
-/// The groups of a bucket that are judged, and the number of those that are too small.
+/// The groups of a bucket that are judged, and the number of groups that are too small.
 fn groups_of(tasks: &Tasks, windows: Windows, plan: &DetectPlan) -> (Vec<Group>, u64) {
     let is_asked =
         |task: &TaskView<'_>| plan.phase.is_none() || task.phase == plan.phase.as_deref();
@@ -370,7 +374,7 @@ fn groups_of(tasks: &Tasks, windows: Windows, plan: &DetectPlan) -> (Vec<Group>,
     (builder.build().collect(), sizes.small_groups(least))
 }
 
-/// How many heartbeats a run takes, as far as its buckets are known.
+/// The expected number of heartbeats, estimated from the buckets so far.
 #[derive(Debug, Default)]
 struct Expected {
     heartbeats: u64,
@@ -378,7 +382,8 @@ struct Expected {
 }
 
 impl Expected {
-    /// Adds a bucket. Jobs are spread over buckets by chance, so the first says what all will take.
+    /// Adds a bucket. Jobs are assigned to buckets at random, so the first bucket is
+    /// representative.
     fn add(
         &mut self,
         groups: &[Group],
@@ -400,18 +405,18 @@ impl Expected {
     }
 }
 
-/// What the detectors made of a group.
+/// The flags and copies in a group.
 struct Judged {
     answers: Vec<Answers>,
     walked: Walked,
-    /// By attempt, the unit that it is.
+    /// The judged task of each attempt, if any.
     units: Vec<Option<u32>>,
-    /// By detector and budget; nothing for a detector without a flag.
+    /// By detector and budget; empty for a detector without a flag.
     copies: Vec<Vec<Copies>>,
 }
 
-/// Runs detectors over groups, the largest first so that no core is left with it at the end, and
-/// adds them up in their own order.
+/// Runs detectors over groups, the largest first so that no core has to finish it alone at the end,
+/// and adds up the results in the original order.
 fn detect_groups(
     lake: &Lake,
     groups: &[Group],
@@ -433,7 +438,7 @@ fn detect_groups(
             Ok((idx, judged))
         })
         .collect::<Result<_, LakeError>>()?;
-    // What was rounded away, and the rows of buckets without a group.
+    // The rest from rounding, and the rows of buckets without a group.
     let stepped = groups.iter().map(|group| rows * group.attempts.len() as u64 / all);
     lake.step(rows - stepped.sum::<u64>())?;
     parts.sort_by_key(|part| part.0);

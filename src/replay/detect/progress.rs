@@ -1,9 +1,9 @@
-//! Progress of an attempt, estimated because the trace does not record it.
+//! Estimated progress of an attempt, which traces do not record.
 //!
-//! In: an attempt, the time, and what its siblings have done so far. Out: progress between 0 and 1,
-//! or nothing where it is unknown. `linear` and `usage` look at the attempt's own end, so they are
-//! an oracle for progress (and for nothing else); `siblings` knows only what has happened. Work is
-//! counted in whole parts, so that progress is an exact fraction.
+//! In: an attempt, the time, and its siblings so far. Out: progress between 0 and 1, or none if it
+//! is unknown. `linear` and `usage` use the attempt's own end, so they are oracles for progress
+//! (and only for progress); `siblings` uses only past events. Work is counted in whole parts, so
+//! progress is an exact fraction.
 
 use std::fmt;
 
@@ -21,11 +21,11 @@ use crate::replay::detectors::Progress;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ProgressModel {
-    /// An oracle: time run over the final length, which is not known at that time
+    /// An oracle: running time so far / final running time, which is unknown at that time
     Linear,
-    /// An oracle: CPU so far over the attempt's own total; needs `task_usage`
+    /// An oracle: CPU so far / the attempt's own total; needs `task_usage`
     Usage,
-    /// What an operator knows: work so far over the median total of finished siblings
+    /// From data that an operator has: work so far / median total of finished siblings
     #[default]
     Siblings,
 }
@@ -36,7 +36,7 @@ impl ProgressModel {
         matches!(self, Self::Linear | Self::Usage)
     }
 
-    /// The model in a caption: an oracle is called one.
+    /// The model in a caption, which names oracles as such.
     pub fn caption(self) -> String {
         let who = if self.is_oracle() { "an oracle" } else { "what an operator knows" };
         format!("{self}, {who}")
@@ -53,7 +53,7 @@ impl fmt::Display for ProgressModel {
     }
 }
 
-/// What "work so far" is counted in.
+/// How work so far is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -66,13 +66,9 @@ pub enum Work {
     Measured,
 }
 
-/// The most that an attempt is credited with whose end is not its own doing: one that is past
-/// what it is compared with is nearly done, and stays so, %.
+/// The highest progress, in %, of an attempt that did not reach the total by itself: an attempt
+/// past the expected total counts as nearly done until it ends.
 const NEARLY_DONE: u8 = 99;
-
-fn nearly_done() -> Progress {
-    Progress::of(NEARLY_DONE.into(), 100).expect("a hundred is something")
-}
 
 /// Work of an attempt: µs, or CPU-µs in parts of 2^-44.
 type Amount = u128;
@@ -85,11 +81,12 @@ const RATE_PARTS: f64 = 17_592_186_044_416.0; // 2^44
 pub struct ProgressBook {
     model: ProgressModel,
     work: Work,
-    /// Twice what 100 % is taken to be by attempt, and whether the attempt reaches it.
+    /// By attempt, twice the work of 100 %, and whether the attempt reaches it.
     totals: Vec<(Amount, bool)>,
-    /// Totals of the siblings that have finished so far, ascending.
+    /// The work of the siblings that have finished so far, ascending, and twice its median.
     finished: Vec<Amount>,
-    /// By attempt: the piece of usage that time is in, and the CPU of those before it.
+    twice_median: Option<Amount>,
+    /// By attempt: the current piece of usage, and the CPU of the pieces before it.
     cursors: Vec<(u32, Amount)>,
     noise: Option<(f64, Vec<Option<ChaCha8Rng>>)>,
 }
@@ -110,7 +107,7 @@ impl ProgressBook {
             ProgressModel::Siblings => Vec::new(),
             ProgressModel::Linear | ProgressModel::Usage => totals(group, work),
         };
-        Self { model, work, totals, finished: Vec::new(), cursors, noise }
+        Self { model, work, totals, finished: Vec::new(), twice_median: None, cursors, noise }
     }
 
     /// A sibling has finished.
@@ -119,17 +116,20 @@ impl ProgressBook {
             let total = total_work(group, &group.attempts[attempt as usize], self.work);
             let place = self.finished.partition_point(|&other| other <= total);
             self.finished.insert(place, total);
+            self.twice_median = twice_median(&self.finished);
         }
     }
 
-    /// What is reported of a running attempt at `now_us`: progress before noise.
+    /// The report of a running attempt at `now_us`: progress without noise.
+    #[inline]
     pub fn report(&mut self, group: &Group, attempt: u32, now_us: i64) -> Option<Progress> {
         let row = &group.attempts[attempt as usize];
         let done = match self.work {
             Work::Slots => micros(now_us - row.start_us),
             Work::Measured => {
                 let cursor = &mut self.cursors[attempt as usize];
-                // The mean of a window is known when it ends: an operator sees no earlier.
+                // The mean of a window is known when the window ends: an operator does not see it
+                // earlier.
                 let ended_only = self.model == ProgressModel::Siblings;
                 let counts = if ended_only { Counts::Ended } else { Counts::Running };
                 cpu_so_far(&group.pieces, row.pieces.end, cursor, now_us, counts)
@@ -138,26 +138,25 @@ impl ProgressBook {
         match self.model {
             ProgressModel::Linear | ProgressModel::Usage => {
                 let (twice, is_own) = self.totals[attempt as usize];
-                let progress = Progress::of(done.saturating_mul(2), twice)?;
-                Some(if is_own { progress } else { progress.min(nearly_done()) })
+                let most = if is_own { 100 } else { NEARLY_DONE };
+                Progress::of_at_most(done.saturating_mul(2), twice, most)
             }
             ProgressModel::Siblings => {
-                let twice = twice_median(&self.finished)?;
-                Some(Progress::of(done.saturating_mul(2), twice)?.min(nearly_done()))
+                Progress::of_at_most(done.saturating_mul(2), self.twice_median?, NEARLY_DONE)
             }
         }
     }
 
-    /// Until when the rate of a running attempt that reports at `now_us` stays as it is if no
-    /// sibling ends; `now_us` where that is unknown.
+    /// Until when the rate of a running attempt that reports at `now_us` stays constant if no
+    /// sibling ends; `now_us` if that is unknown.
     pub fn steady_until_us(&self, group: &Group, attempt: u32, now_us: i64) -> i64 {
         let start_us = group.attempts[attempt as usize].start_us;
-        // A rate is only known once there is an age to divide by.
+        // A rate is known only from the least age on.
         if self.work == Work::Measured || self.noise.is_some() || now_us < start_us + AGE_MIN_US {
             return now_us;
         }
         let twice = match self.model {
-            ProgressModel::Siblings => match twice_median(&self.finished) {
+            ProgressModel::Siblings => match self.twice_median {
                 Some(twice) => twice,
                 None => return i64::MAX,
             },
@@ -173,15 +172,15 @@ impl ProgressBook {
         start_us.saturating_add(until).max(now_us)
     }
 
-    /// Whether a running attempt is past what it is compared with at `now_us`, and so reports that
-    /// it is nearly done until a sibling ends.
+    /// Whether a running attempt is past the expected total at `now_us`, and so reports that it is
+    /// nearly done until a sibling ends.
     pub fn is_stalled(&self, group: &Group, attempt: u32, now_us: i64) -> bool {
         let age_us = now_us.saturating_sub(group.attempts[attempt as usize].start_us);
         if self.work == Work::Measured || self.noise.is_some() || age_us < AGE_MIN_US {
             return false;
         }
         let twice = match self.model {
-            ProgressModel::Siblings => twice_median(&self.finished),
+            ProgressModel::Siblings => self.twice_median,
             ProgressModel::Linear | ProgressModel::Usage => {
                 let (twice, is_own) = self.totals[attempt as usize];
                 (!is_own).then_some(twice)
@@ -193,8 +192,8 @@ impl ProgressBook {
         })
     }
 
-    /// Puts noise on a report: the attempt's rate looks exp(σz) times as high. Never below the
-    /// last report, never quite done.
+    /// Adds noise to a report: the attempt's rate appears exp(σz) times as high. Never below the
+    /// last report, and never completely done.
     pub fn blur(&mut self, seed: u64, stream: u64, attempt: u32, exact: f64, last: f64) -> f64 {
         let Some((deviation, states)) = &mut self.noise else { return exact };
         let rng = states[attempt as usize].get_or_insert_with(|| {
@@ -208,28 +207,28 @@ impl ProgressBook {
     }
 }
 
-/// The least age at which detectors know a rate, µs.
+/// The least age at which detectors use a rate, µs.
 const AGE_MIN_US: i64 = 1_000;
 
-/// A length of time as an amount of work.
+/// A duration as an amount of work.
 fn micros(length_us: i64) -> Amount {
     Amount::try_from(length_us).unwrap_or(0)
 }
 
-/// CPU at a rate for some time.
+/// The CPU used at a rate during a time.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^64")]
 fn cpu(rate: f32, length_us: i64) -> Amount {
     micros(length_us).saturating_mul((f64::from(rate) * RATE_PARTS).round() as Amount)
 }
 
-/// Twice the median of amounts in ascending order; `None` of nothing.
+/// Twice the median of amounts in ascending order; `None` if there are none.
 fn twice_median(ascending: &[Amount]) -> Option<Amount> {
     let upper = *ascending.get(ascending.len() / 2)?;
     Some(ascending[(ascending.len() - 1) / 2].saturating_add(upper))
 }
 
-/// Twice what 100 % is by attempt: its own work where it finished, else that of its task's attempt that
-/// did, else the median of the group's finished attempts.
+/// Twice the work of 100 %, by attempt: its own work if it finished, else that of the finished
+/// attempt of its task, else the median of the group's finished attempts.
 fn totals(group: &Group, work: Work) -> Vec<(Amount, bool)> {
     let mut finished: Vec<Amount> = Vec::new();
     let mut of_task: Vec<Option<Amount>> = vec![None; group.task_indices.len()];
@@ -253,7 +252,7 @@ fn totals(group: &Group, work: Work) -> Vec<(Amount, bool)> {
         .collect()
 }
 
-/// All work of an attempt.
+/// The total work of an attempt.
 fn total_work(group: &Group, attempt: &Attempt, work: Work) -> Amount {
     match work {
         Work::Slots => micros(attempt.length_us()),
@@ -264,16 +263,16 @@ fn total_work(group: &Group, attempt: &Attempt, work: Work) -> Amount {
     }
 }
 
-/// Which windows of usage count.
+/// The usage windows that count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counts {
-    /// Those that have ended.
+    /// Windows that have ended.
     Ended,
-    /// Also the part so far of those that have not, at their mean rate.
+    /// Also the elapsed part of other windows, at their mean rate.
     Running,
 }
 
-/// CPU of an attempt up to `now_us`; the cursor moves past pieces that are over.
+/// The CPU of an attempt up to `now_us`; the cursor moves past completed pieces.
 fn cpu_so_far(
     pieces: &[Piece],
     end: u32,
@@ -311,7 +310,7 @@ mod tests {
 
     #[test]
     fn linear_progress_is_exact_for_what_finishes() {
-        // 0 to 20 s; killed after 15 s, then 20 s; killed after 60 s and never again.
+        // 0 to 20 s; killed after 15 s, then 20 s; killed after 60 s and never started again.
         let group = drawn(&["[===F", "[==K[===F", "[===========K"]);
         let mut book = book(&group, ProgressModel::Linear, Work::Measured);
         assert_eq!(report(&mut book, &group, 0, 5 * S), Some(0.25));
@@ -356,7 +355,7 @@ mod tests {
         for (time, expected) in [5, 8, 9, 10, 12, 16, 90].into_iter().zip(expected) {
             assert_eq!(sums(&[time]), [expected], "at once to {time} s");
         }
-        // Only what has ended: 5 CPU-s from 10 s on, 16 more from 12 s on, 10 more from 15 s on.
+        // Only completed pieces: 5 CPU-s from 10 s on, 16 more from 12 s on, 10 more from 15 s on.
         let ended = counted(&[5, 9, 10, 11, 12, 14, 15, 90], Counts::Ended);
         assert_eq!(ended, [0.0, 0.0, 5.0, 5.0, 21.0, 21.0, 31.0, 31.0]);
     }

@@ -1,10 +1,11 @@
-//! How right the flags were.
+//! How correct the flags were.
 //!
-//! In: a group and what its detectors flagged. Out: per detector and ground truth who was rightly
-//! flagged, how early, and how late after crossing the line. Judged are tasks whose last finished
-//! attempt is known from start to end, by that attempt; flags on other attempts are counted apart.
+//! In: a group and the flags of its detectors. Out: for each detector and ground truth, which tasks
+//! were flagged correctly, how early, and how long after crossing the straggler limit. Judged are
+//! the tasks whose last finished attempt has a known start and end, by that attempt; flags on other
+//! attempts are counted separately.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::groups::Group;
 use super::truth::Truth;
@@ -12,17 +13,17 @@ use super::walk::Flagged;
 use crate::studies::quantile;
 use crate::units::micros_to_seconds;
 
-/// The truth about a group under one definition.
+/// The stragglers of a group under one definition.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
-    /// What a straggler is longer than, µs.
+    /// The length that stragglers exceed, µs.
     pub line_us: f64,
-    /// By unit of the group.
+    /// Whether each judged task of the group is a straggler.
     pub straggles: Vec<bool>,
 }
 
 impl Answers {
-    /// Tells the stragglers of a group.
+    /// Finds the stragglers of a group.
     #[expect(clippy::cast_precision_loss, reason = "lengths are below 2^53 µs")]
     pub fn of(group: &Group, truth: Truth) -> Self {
         let Some(line_us) = truth.line_us(&group.unit_lengths_us()) else { return Self::default() };
@@ -34,12 +35,12 @@ impl Answers {
         Self { line_us, straggles }
     }
 
-    /// How many stragglers there are.
+    /// The number of stragglers.
     pub fn count(&self) -> u64 {
         self.straggles.iter().filter(|&&straggles| straggles).count() as u64
     }
 
-    /// By attempt of the group, whether it is the one that makes its task a straggler.
+    /// By attempt of the group, whether it makes its task a straggler.
     pub fn by_attempt(&self, group: &Group) -> Vec<bool> {
         let mut by_attempt = vec![false; group.attempts.len()];
         for (unit, &straggles) in group.units.iter().zip(&self.straggles) {
@@ -49,37 +50,38 @@ impl Answers {
     }
 }
 
-/// Ground truths that can be asked about at once: each is a bit of what is kept of a flag.
+/// The most ground truths in one run: each is a bit of a stored flag.
 pub const TRUTHS_MAX: usize = 32;
 
-/// A flag on a straggler. There are millions: what the figures are made of follows from these.
+/// A flag on a straggler. There are millions, and all figures are computed from them.
 #[derive(Clone, Copy, Debug)]
 struct Hit {
-    /// From the flag to the end, µs.
+    /// Time from the flag to the end, µs.
     lead_us: i64,
-    /// From start to end, µs.
+    /// Time from start to end, µs.
     length_us: i64,
-    /// The group, by number of those that were walked.
+    /// The number of the group among those replayed.
     group: u32,
-    /// The truths by which it is one, by bit.
+    /// The truths by which the task is a straggler, one bit each.
     truths: u32,
 }
 
-/// What a detector did in all groups, by ground truth.
+/// The flags of a detector in all groups, by ground truth.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    /// By truth, stragglers, and others that were flagged.
+    /// By truth, the number of stragglers, and of other flagged tasks.
     counts: Vec<[u64; 2]>,
     hits: Vec<Hit>,
 }
 
 impl Tally {
-    /// For so many truths.
+    /// No flags, for `truth_count` truths.
     pub fn new(truth_count: usize) -> Self {
         Self { counts: vec![[0; 2]; truth_count], hits: Vec::new() }
     }
 
-    /// Adds the flags of a group; `units` gives the unit of an attempt, `answers` are by truth.
+    /// Adds the flags of a group; `units` has the judged task of each attempt, `answers` are by
+    /// truth.
     pub fn add(
         &mut self,
         number: u32,
@@ -110,8 +112,8 @@ impl Tally {
         }
     }
 
-    /// The figures under a truth; `line_us` is what stragglers of a group are longer than by it,
-    /// `task_hours` the time that attempts ran under its eyes.
+    /// The figures under a truth; `line_us` gives the length that stragglers of a group exceed,
+    /// `task_hours` is the time that the observed attempts ran.
     #[expect(clippy::cast_precision_loss, reason = "counts and lengths are below 2^53")]
     pub fn score(&self, truth: usize, line_us: impl Fn(u32) -> f64, task_hours: f64) -> Score {
         let [stragglers, false_alarms] = self.counts[truth];
@@ -146,8 +148,9 @@ impl Tally {
     }
 }
 
-/// How right a detector was, under one ground truth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The score of a detector under one ground truth.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Score {
     /// Stragglers that were flagged: true positives.
@@ -156,23 +159,23 @@ pub struct Score {
     pub false_alarms: u64,
     /// Stragglers that were not flagged.
     pub missed: u64,
-    /// Hits among the judged flags; null without a flag.
+    /// Share of the judged flags that are hits; null without a flag.
     pub precision: Option<f64>,
-    /// Hits among the stragglers; null without a straggler.
+    /// Share of the stragglers that are hits; null without a straggler.
     pub recall: Option<f64>,
-    /// Harmonic mean of the two.
+    /// Harmonic mean of precision and recall.
     pub f1: Option<f64>,
-    /// False alarms per hour that a task ran.
+    /// False alarms per hour of task running time.
     pub false_alarms_per_task_hour: Option<f64>,
-    /// Time from a hit to the end of its attempt, s, that a quarter of the hits stay below.
+    /// Time from a hit to the end of its attempt, s: lower quartile.
     pub lead_p25_s: Option<f64>,
     /// Median time from a hit to the end of its attempt, s.
     pub lead_median_s: Option<f64>,
-    /// Time from a hit to the end of its attempt, s, that three quarters of the hits stay below.
+    /// Time from a hit to the end of its attempt, s: upper quartile.
     pub lead_p75_s: Option<f64>,
-    /// Median share of a hit's attempt that was still to come.
+    /// Median share of the attempt that was left at a hit.
     pub lead_median_share: Option<f64>,
-    /// Median time from crossing the line to the flag, s; below 0 where known before.
+    /// Median time from crossing the straggler limit to the flag, s; negative if flagged before.
     pub delay_median_s: Option<f64>,
 }
 
@@ -196,7 +199,7 @@ mod tests {
 
     #[test]
     fn flags_are_hits_false_alarms_or_unjudged() {
-        // The killed attempt of the last task comes first, the one that is judged second.
+        // The killed attempt of the last task comes first, the judged one second.
         let group = drawn(&["[=F", "[=F", "[========F", "[==K[=========F"]);
         let answers = Answers::of(&group, Truth::Median(1.0));
         assert_eq!(answers.straggles, [false, false, true, true], "over 27.5 s");

@@ -1,27 +1,29 @@
-//! Hours in which the cluster's state shifts, and false alarms in and out of them.
+//! Hours in which the cluster's state shifts, and false alarms inside and outside of them.
 //!
-//! In: when tasks finished and how long they took, when attempts ran, when false alarms came. Out:
-//! per hour in which a judged task finished the typical length of tasks, the hours that differ from those before, and per detector
-//! false alarms per task-hour in and out of them. That a change of state brings false alarms is
-//! the point of the Poisson detector's paper (Asahara and others, 2013).
+//! In: ends and lengths of finished tasks, times that attempts ran, and times of false alarms. Out:
+//! for each hour in which a judged task finished, the typical length of tasks; the hours that
+//! differ from those before; and per detector, false alarms per task-hour inside and outside of
+//! them. The paper on the Poisson detector (Asahara and others, 2013) argues that a change of state
+//! causes false alarms.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::studies::quantile;
 
 /// Microseconds of an hour.
 const HOUR_US: i64 = 3_600_000_000;
 
-/// How a shift is told.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// How a shift is recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShiftPlan {
-    /// A shift is a median this many times that of the hours before, or that much smaller.
+    /// The factor of a shift: the median is this many times larger or smaller than in the hours
+    /// before.
     pub factor: f64,
-    /// Hours before that are compared with (the median of their medians).
+    /// The number of previous hours to compare with (by the median of their medians).
     pub hours_before: usize,
-    /// An hour with fewer finished tasks is not looked at.
+    /// The fewest finished tasks of an hour; hours with fewer are ignored.
     pub tasks_min: usize,
 }
 
@@ -31,31 +33,31 @@ impl Default for ShiftPlan {
     }
 }
 
-/// What is added up hour by hour; a task of years takes no more room than one of an hour.
+/// Sums by hour; a task of many years takes no more memory than one of an hour.
 #[derive(Clone, Debug, Default)]
 pub struct Hours {
-    /// By hour, lengths of the tasks that finished in it, s.
+    /// By hour, the lengths of the tasks that finished in it, s.
     lengths_s: BTreeMap<i64, Vec<f64>>,
-    /// By hour, the time that attempts ran in it without filling it, µs.
+    /// By hour, the time of attempts that ran only in part of it, µs.
     running_us: BTreeMap<i64, i128>,
-    /// By hour, by how many attempts more than in the hour before it is filled.
+    /// By hour, the change in the number of attempts that run all of it.
     filled: BTreeMap<i64, i64>,
-    /// By detector and hour, false alarms.
+    /// False alarms, by detector and hour.
     false_alarms: Vec<BTreeMap<i64, u64>>,
 }
 
 impl Hours {
-    /// For so many detectors.
+    /// No sums, for `detector_count` detectors.
     pub fn new(detector_count: usize) -> Self {
         Self { false_alarms: vec![BTreeMap::new(); detector_count], ..Self::default() }
     }
 
-    /// A task finished.
+    /// Adds a finished task.
     pub fn finished(&mut self, end_us: i64, length_s: f64) {
         self.lengths_s.entry(end_us / HOUR_US).or_default().push(length_s);
     }
 
-    /// An attempt ran.
+    /// Adds an attempt.
     pub fn ran(&mut self, start_us: i64, end_us: i64) {
         let (first, last) = (start_us / HOUR_US, end_us / HOUR_US);
         let mut ran = |hour: i64, micros: i64| {
@@ -75,12 +77,12 @@ impl Hours {
         }
     }
 
-    /// A detector flagged a task that is not a straggler.
+    /// Adds a flag on a task that is not a straggler.
     pub fn false_alarm(&mut self, detector: usize, time_us: i64) {
         *self.false_alarms[detector].entry(time_us / HOUR_US).or_insert(0) += 1;
     }
 
-    /// Tells the shifts.
+    /// Finds the shifts.
     pub fn outcome(mut self, plan: ShiftPlan, detectors: &[String]) -> Shifts {
         let mut medians: BTreeMap<i64, f64> = BTreeMap::new();
         for (&hour, lengths) in &mut self.lengths_s {
@@ -123,7 +125,7 @@ fn hours_of(micros: i128) -> f64 {
     micros as f64 / 3.6e9
 }
 
-/// An hour's median over the median of those before it; `None` where there is nothing to compare.
+/// An hour's median over the median of the hours before; `None` if there is nothing to compare.
 fn ratio_to_before(medians: &BTreeMap<i64, f64>, hour: i64, plan: ShiftPlan) -> Option<f64> {
     let first = hour.saturating_sub(i64::try_from(plan.hours_before).unwrap_or(i64::MAX));
     let mut before: Vec<f64> = medians.range(first..hour).map(|(_, &median)| median).collect();
@@ -133,45 +135,45 @@ fn ratio_to_before(medians: &BTreeMap<i64, f64>, hour: i64, plan: ShiftPlan) -> 
 }
 
 /// The state of the cluster hour by hour.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shifts {
-    /// How a shift is told.
+    /// How a shift is recognised.
     pub plan: ShiftPlan,
-    /// By hour of the trace clock; those in which no judged task finished are left out.
+    /// The hours of the trace clock in which a judged task finished.
     pub hours: Vec<HourRow>,
-    /// By detector.
+    /// Rows by detector.
     pub rows: Vec<ShiftRow>,
 }
 
 /// One hour of the cluster.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HourRow {
     /// Hours since time 0.
     pub hour: u64,
-    /// Judged tasks that finished in it.
+    /// Judged tasks that finished in the hour.
     pub finished_tasks: u64,
-    /// Their median length, s.
+    /// The median length of these tasks, s.
     pub length_median_s: Option<f64>,
-    /// That over the median of the hours before.
+    /// `length_median_s` over the median of the hours before.
     pub ratio_to_before: Option<f64>,
-    /// Whether that is a shift; null where there is nothing to compare with.
+    /// Whether the hour is a shift; null if there is nothing to compare with.
     pub is_shift: Option<bool>,
-    /// Time that attempts ran in it, hours.
+    /// Time that attempts ran in the hour, in hours.
     pub task_hours: f64,
 }
 
 /// False alarms of a detector in hours with and without a shift.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShiftRow {
     /// The detector.
     pub detector: String,
     /// False alarms in hours of a shift.
     pub in_shift: u64,
-    /// False alarms in the other hours that could be compared.
+    /// False alarms in the other comparable hours.
     pub in_calm: u64,
-    /// Per task-hour in hours of a shift.
+    /// False alarms per task-hour in hours of a shift.
     pub rate_in_shift: Option<f64>,
-    /// Per task-hour in the others.
+    /// False alarms per task-hour in the other hours.
     pub rate_in_calm: Option<f64>,
 }
 
@@ -210,7 +212,7 @@ mod tests {
     #[test]
     fn a_shift_is_told_by_the_hours_before_and_alarms_are_split_by_it() {
         let mut hours = Hours::new(1);
-        // Three hours of 100 s tasks, one of 200 s tasks, one with too few to say.
+        // Three hours of 100 s tasks, one of 200 s tasks, one with too few tasks.
         for (hour, length_s, count) in
             [(0, 100.0, 3), (1, 100.0, 3), (2, 100.0, 3), (3, 200.0, 3), (4, 900.0, 1)]
         {
@@ -220,7 +222,7 @@ mod tests {
         hours.false_alarm(0, 3 * HOUR_US);
         hours.false_alarm(0, 3 * HOUR_US + 9);
         hours.false_alarm(0, HOUR_US);
-        // Nothing to compare with: left out of both.
+        // An hour that cannot be compared counts in neither.
         hours.false_alarm(0, HOUR_US / 2);
         let plan = ShiftPlan { factor: 1.5, hours_before: 2, tasks_min: 2 };
         let shifts = hours.outcome(plan, &["x".to_owned()]);

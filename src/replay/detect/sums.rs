@@ -1,7 +1,7 @@
-//! What detectors did, added up over the groups of a lake.
+//! Results of detectors, summed over the groups of a lake.
 //!
-//! In: each group as it was judged, in the order of the groups. Out: the [`DetectOutcome`], and the
-//! flags of each bucket on the way.
+//! In: each judged group, in the order of the groups. Out: the [`DetectOutcome`], and the flags of
+//! each bucket.
 
 use super::copies::{Copies, CopyRow};
 use super::groups::Group;
@@ -14,20 +14,20 @@ fn group_number(groups: u64) -> u32 {
     u32::try_from(groups).expect("a trace has fewer than 2^32 groups")
 }
 
-/// What is added up over groups.
+/// Sums over groups.
 pub(super) struct Sums {
     pub counts: GroupCounts,
     running_us: i128,
     span_us: i128,
     stragglers: Vec<u64>,
     tallies: Vec<Tally>,
-    /// By group and truth, what stragglers are longer than, µs.
+    /// By group and truth, the length that stragglers exceed, µs.
     lines_us: Vec<f64>,
     flag_counts: Vec<u64>,
     unjudged: Vec<u64>,
     copies: Vec<Vec<Copies>>,
     hours: Hours,
-    /// Of the groups since they were last taken.
+    /// The flags of the groups since they were last taken.
     pub flags: Vec<FlagRow>,
 }
 
@@ -49,7 +49,7 @@ impl Sums {
         }
     }
 
-    /// Adds a group that was walked.
+    /// Adds a replayed group.
     pub(super) fn add(&mut self, group: &Group, judged: &Judged) {
         let Judged { answers, walked, units, copies } = judged;
         let number = group_number(self.counts.groups);

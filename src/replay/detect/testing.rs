@@ -2,7 +2,7 @@
 //!
 //! In: one line per task, a column every 5 s. Out: a [`Group`], built as from a lake. `S` submits,
 //! `[` schedules, `F` finishes, `X` fails, `K` kills, `E` evicts, `Z` schedules and finishes at
-//! once; anything else is only there to be looked at. The window ends with the longest line.
+//! once; other characters only make the drawing readable. The window ends with the longest line.
 
 use super::groups::{Group, GroupBuilder};
 use super::progress::{ProgressModel, Work};
@@ -16,14 +16,14 @@ use crate::units::MICROS_PER_SECOND;
 /// Seconds per column.
 const COLUMN_S: i64 = 5;
 
-/// A task by its events: time, µs, and number.
+/// A task as events: time in µs, and number of the type.
 #[derive(Clone, Debug)]
 pub(super) struct Story {
-    /// The task's number.
+    /// The index of the task.
     pub index: i32,
-    /// Its events, in order.
+    /// The events, in order.
     pub events: Vec<(i64, u8)>,
-    /// Its usage windows: start, end and rate.
+    /// The usage windows: start, end and rate.
     pub windows: Vec<Window>,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn stories(lines: &[&str]) -> Vec<Story> {
         .collect()
 }
 
-/// Builds the one group of `stories` with a window from `first_us` to `end_us`.
+/// Builds the single group of `stories`, with a window from `first_us` to `end_us`.
 pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
     let windows = Windows {
         job_end_us: end_us,

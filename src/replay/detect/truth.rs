@@ -1,7 +1,7 @@
-//! What counts as a straggler: the ground truth, in several definitions.
+//! Ground truths: several definitions of a straggler.
 //!
-//! In: the lengths of a group's judged tasks. Out: the line that a straggler crosses. A straggler
-//! is strictly longer. Sources: Mantri (median:1.5), Garraghan and others (mean:1.5), NURD (p90),
+//! In: the lengths of a group's judged tasks. Out: the limit that stragglers exceed; a straggler is
+//! strictly longer. Sources: Mantri (median:1.5), Garraghan and others (mean:1.5), NURD (p90),
 //! Wrangler (median:1.3); see each paper's section on stragglers.
 
 use std::fmt;
@@ -14,20 +14,20 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Truth {
-    /// Longer than so many times the median of the group.
+    /// Longer than this many times the median of the group.
     Median(f64),
-    /// Longer than so many times the mean of the group.
+    /// Longer than this many times the mean of the group.
     Mean(f64),
     /// Longer than this percentile of the group.
     Percentile(f64),
 }
 
 impl Truth {
-    /// The definitions that are always shown; the first is the one that decides.
+    /// The default definitions; the first is the main one.
     pub const DEFAULTS: [Self; 4] =
         [Self::Median(1.5), Self::Mean(1.5), Self::Percentile(90.0), Self::Median(1.3)];
 
-    /// What a straggler is longer than, in words.
+    /// The limit that stragglers exceed, in words.
     pub fn words(self) -> String {
         match self {
             Self::Median(factor) => format!("{factor} times the median"),
@@ -36,7 +36,7 @@ impl Truth {
         }
     }
 
-    /// The line, µs, for lengths in ascending order; `None` of nothing.
+    /// The limit, µs, for lengths in ascending order; `None` if there are none.
     #[expect(clippy::cast_precision_loss, reason = "lengths and counts are below 2^53")]
     pub fn line_us(self, ascending_us: &[i64]) -> Option<f64> {
         let lengths: Vec<f64> = ascending_us.iter().map(|&length| length as f64).collect();

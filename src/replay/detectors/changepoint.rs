@@ -1,7 +1,7 @@
-//! When the state of the system has last changed, from a series of levels alone.
+//! Finds when the state of the system last changed, from a series of levels alone.
 //!
-//! In: one level after another, each of a stretch of time. Out: when the last change began. Only
-//! the past is used: a change is found some levels after it has happened, and never taken back.
+//! In: levels in order of time, each of a stretch of time. Out: when the last change began. Only
+//! the past is used: a change is found some levels after it has happened, and is never withdrawn.
 //!
 //! ```text
 //!  level   o o o oo o o|            The series is split at every place; the split with the largest
@@ -10,28 +10,30 @@
 //! ```
 //! This is the change-point model of Hawkins, Qiu and Kang (2003), "The Changepoint Model for
 //! Statistical Process Control", Journal of Quality Technology 35(4), 355-366: mean and deviation
-//! are unknown and estimated from the series itself. Ours are the limit (they tabulate it): the tail
-//! exp(-z^2 / 2) divided by the number of splits, where z^2 = n ln(1 + t^2 / n) stands for a t of n
+//! are unknown and estimated from the series itself. Two things are our own: the limit (they
+//! tabulate it) is the tail exp(-z^2 / 2) divided by the number of splits, where
+//! z^2 = n ln(1 + t^2 / n) stands for a t of n degrees of freedom; and shifts below [`SHIFT_MIN`]
+//! do not count, however certain they are.
 //! degrees of freedom; and that shifts below [`SHIFT_MIN`] do not count, however certain they are.
 
 use std::collections::VecDeque;
 
-/// Levels that are compared at most; older ones are forgotten.
+/// The most levels compared; older ones are dropped.
 const LEVELS_MAX: usize = 512;
 
-/// Levels before a split, and behind it, at least.
+/// The fewest levels before and behind a split.
 const SIDES_MIN: (usize, usize) = (5, 3);
 
-/// Chance of a change where there is none, over all splits of one look.
+/// The chance of finding a change where there is none, over all splits of one check.
 const ALPHA: f64 = 0.0001;
 
 /// The least shift of a logarithm that counts: a quarter more, or a fifth less.
 const SHIFT_MIN: f64 = 0.223;
 
-/// A series of levels since the last change.
+/// The series of levels since the last change.
 #[derive(Debug, Default)]
 pub(super) struct ChangePoint {
-    /// From when the level holds, µs, and the level.
+    /// The time from which the level holds, µs, and the level.
     levels: VecDeque<(i64, f64)>,
     /// When the last change began, µs.
     since_us: Option<i64>,
@@ -43,8 +45,7 @@ impl ChangePoint {
         self.since_us
     }
 
-    /// Takes in the level of the stretch that began at `from_us`; returns whether it reveals a
-    /// change.
+    /// Adds the level of the stretch that began at `from_us`; returns whether it reveals a change.
     pub(super) fn add(&mut self, from_us: i64, level: f64) -> bool {
         if self.levels.len() == LEVELS_MAX {
             self.levels.pop_front();
@@ -56,12 +57,12 @@ impl ChangePoint {
         true
     }
 
-    /// How many levels stand before the change, if there is one.
+    /// The number of levels before the change, if there is one.
     #[expect(clippy::cast_precision_loss, reason = "at most 512 levels")]
     fn split(&self) -> Option<usize> {
         let count = self.levels.len();
         let last = count.checked_sub(SIDES_MIN.1).filter(|&last| SIDES_MIN.0 <= last)?;
-        // Around the first level, so that squares stay exact where all levels are alike.
+        // Levels relative to the first one, so that squares stay exact if all levels are equal.
         let origin = self.levels.front()?.1;
         let shifted = || self.levels.iter().map(|&(_, level)| level - origin);
         let sum: f64 = shifted().sum();
@@ -77,7 +78,7 @@ impl ChangePoint {
                 let within = squares - before * before / left - (sum - before).powi(2) / right;
                 let deviation = (within.max(0.0) / freedom).sqrt();
                 let size = shift.abs() / (1.0 / left + 1.0 / right).sqrt();
-                // Of levels without any deviation the largest shift decides.
+                // Among levels without deviation, the largest shift decides.
                 let t = size / deviation.max(1e-9);
                 let score = freedom * (t * t / freedom).ln_1p();
                 if SHIFT_MIN <= shift.abs() && best.is_none_or(|(most, _)| most < score) {
@@ -107,8 +108,8 @@ mod tests {
         found
     }
 
-    /// Ten levels near 0, then -1: the third of the new ones reveals it, and it began with the
-    /// first of them.
+    /// Ten levels near 0, then -1: the third of the new levels reveals the change, which began with
+    /// the first of them.
     #[test]
     fn a_change_is_dated_to_its_first_level() {
         let mut levels: Vec<f64> = (0..10).map(|at| f64::from(at % 3) * 0.02).collect();
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(found(&levels), [(12, 10), (17, 15)], "and back");
     }
 
-    /// The statistic, written out for one split: t = shift / (s * sqrt(1/5 + 1/3)).
+    /// The statistic, computed for one split: t = shift / (s * sqrt(1/5 + 1/3)).
     #[test]
     fn the_limit_is_that_of_a_two_sample_t() {
         // Before: mean 0, squares 4 x 0.01; behind: mean d, squares 2 x 0.01; s^2 = 0.06 / 6.
@@ -140,7 +141,7 @@ mod tests {
     }
 
     proptest! {
-        /// What comes later changes no answer.
+        /// Later levels change no answer.
         #[test]
         fn only_the_past_is_used(
             levels in prop::collection::vec(-2.0_f64..2.0, 0..80),
@@ -154,8 +155,8 @@ mod tests {
         }
     }
 
-    /// Independent levels around one mean: one look errs with a chance of at most `ALPHA`, so 200
-    /// series of 300 looks err six times at most, as expected from that bound.
+    /// Independent levels around one mean: a check errs with a chance of at most `ALPHA`, so 200
+    /// series of 300 checks err six times at most, as expected from that bound.
     #[test]
     fn a_stationary_series_stays_whole() {
         let series = (0_u64..200).map(|seed| {

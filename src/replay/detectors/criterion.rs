@@ -1,11 +1,13 @@
-//! One criterion for a slow task that several detectors can share: by rate, among all of its job.
+//! A criterion for slow tasks that several detectors can share: the rate among all tasks of the
+//! job.
 //!
-//! In: `slow_share` and `slow_rate` of the notation, and at each heartbeat the group. Out: whether a
-//! running attempt is slow. A rate is progress per time: 1 / length of what has finished, progress /
-//! age at the last report of what runs. An attempt is slow if its rate is among the slowest
-//! `slow_share` of all these rates (rounded up, equal rates together) **and** below `slow_rate` times
-//! their mean; either may be left out. Cui and others (2014) give LATE, YARN and TQST the same one:
-//! `slow_share=0.2,slow_rate=0.5`. Where it is given it takes the place of a detector's own
+//! In: `slow_share` and `slow_rate` of the notation, and at each heartbeat the group. Out: whether
+//! a running attempt is slow. A rate is progress per time: 1 / length of a finished attempt,
+//! progress / age at the last report of a running one. An attempt is slow if its rate is among the
+//! slowest `slow_share` of all these rates (rounded up, equal rates together) **and** below
+//! `slow_rate` times their mean; either may be left out. Cui and others (2014) use the same
+//! criterion for LATE, YARN and TQST: `slow_share=0.2,slow_rate=0.5`. If given, it replaces a
+//! detector's own criterion; otherwise a detector decides as published.
 //! criterion; without it a detector decides as published.
 //!
 //! ```text
@@ -18,17 +20,17 @@ use super::support::{OrOff, count_as_f64, whole};
 use super::{End, Ended, Running, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The criterion as it is written.
+/// The parameters of the criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Criterion {
-    /// The slowest part of the rates; `off` by default.
+    /// The slowest share of the rates; `off` by default.
     share: OrOff,
-    /// A part of the mean rate; `off` by default.
+    /// The share of the mean rate; `off` by default.
     rate: OrOff,
 }
 
 impl Criterion {
-    /// Takes `slow_share` and `slow_rate`.
+    /// Reads `slow_share` and `slow_rate`.
     pub(super) fn read(notation: &mut Notation) -> Result<Self, NotationError> {
         let mut share = |key: &'static str| {
             let is_share = |value: &OrOff| value.0.is_none_or(|share| (0.0..=1.0).contains(&share));
@@ -37,40 +39,40 @@ impl Criterion {
         Ok(Self { share: share("slow_share")?, rate: share("slow_rate")? })
     }
 
-    /// Whether either part is given.
+    /// Whether a parameter is given.
     pub(super) fn is_given(self) -> bool {
         self.share.0.is_some() || self.rate.0.is_some()
     }
 
-    /// Both parts as they are written.
+    /// Both parameters as written.
     pub(super) fn parameters(self) -> [(&'static str, String); 2] {
         [("slow_share", self.share.to_string()), ("slow_rate", self.rate.to_string())]
     }
 }
 
-/// The rates of a group, as far as they are needed.
+/// The rates of a group that the criterion needs.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
     criterion: Criterion,
-    /// Rates of what has finished, in parts, and how many.
+    /// The sum of the rates of finished attempts, in parts, and their number.
     finished: (u128, usize),
-    /// Lengths of what runs, µs.
+    /// Lengths of running attempts, µs.
     lengths_us: Vec<i64>,
 }
 
-/// Where slowness begins at one heartbeat.
+/// The bounds of slowness at one heartbeat.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The shortest length among the slowest, µs; none where the share is 0.
+    /// The shortest length among the slowest, µs; `None` if the share is 0.
     length_us: Option<i64>,
-    /// The rate that must not be reached, in parts.
+    /// The rate that a slow attempt does not reach, in parts.
     rate: f64,
 }
 
-/// Parts of a task per µs: sums of rates do not depend on their order.
+/// The parts of a task per µs: sums of whole parts do not depend on their order.
 const PARTS: u128 = 1 << 80;
 
-/// The rate of a task of a length, in parts; 0 for one without end.
+/// The rate of a task with a length, in parts; 0 for an endless one.
 fn rate(length_us: i64) -> u128 {
     if length_us == i64::MAX {
         return 0;
@@ -78,7 +80,7 @@ fn rate(length_us: i64) -> u128 {
     PARTS / u128::try_from(length_us).unwrap_or(0).max(1)
 }
 
-/// The length of an attempt by its last report, µs; without end while it has not progressed.
+/// The length of an attempt by its last report, µs; the maximum while it has not progressed.
 fn length_us(running: &Running) -> i64 {
     running.estimated_length_us().unwrap_or(i64::MAX)
 }
@@ -89,7 +91,7 @@ impl Rates {
         Self { criterion, finished: (0, 0), lengths_us: Vec::new() }
     }
 
-    /// Notes the rate of what has finished.
+    /// Adds the rate of an attempt that finished.
     pub(super) fn ended(&mut self, end: &Ended) {
         if end.how == End::Finished {
             self.finished.0 += rate(end.length_us());
@@ -97,7 +99,7 @@ impl Rates {
         }
     }
 
-    /// Where slowness begins now; `None` if the criterion is not given.
+    /// The bounds of slowness now; `None` if the criterion is not given.
     #[expect(clippy::cast_precision_loss, reason = "rounded here and nowhere else")]
     pub(super) fn bounds(&mut self, scene: &Scene<'_>) -> Option<Bounds> {
         let Criterion { share, rate: part } = self.criterion;
@@ -111,7 +113,7 @@ impl Rates {
         let sum = self.lengths_us.iter().map(|&length_us| rate(length_us)).sum::<u128>();
         let mean = (self.finished.0 + sum) as f64 / count_as_f64(count.max(1));
         let slowest = share.0.map_or(count, |share| {
-            // 20 % of 15 is a little more than 3 and must not be rounded up to 4.
+            // 20 % of 15 is slightly above 3 as a float, but must not be rounded up to 4.
             whole((share * count_as_f64(count) - 1e-9).ceil())
         });
         self.lengths_us.sort_unstable();
@@ -122,7 +124,7 @@ impl Rates {
     }
 }
 
-/// The length in place `place` (from 1) of two ascending lists, counted from the longest.
+/// The length at position `place` (from 1) of two ascending lists, counted from the longest.
 fn longest(one: &[i64], other: &[i64], place: usize) -> Option<i64> {
     let (mut one, mut other) = (one.iter().rev().peekable(), other.iter().rev().peekable());
     let mut found_us = None;
@@ -134,7 +136,7 @@ fn longest(one: &[i64], other: &[i64], place: usize) -> Option<i64> {
 }
 
 impl Bounds {
-    /// Whether an attempt that has reported is slow.
+    /// Whether an attempt with a report is slow.
     #[expect(clippy::cast_precision_loss, reason = "rounded here and nowhere else")]
     pub(super) fn is_slow(self, running: &Running) -> bool {
         let length_us = length_us(running);
@@ -150,8 +152,8 @@ mod tests {
     use super::super::testing::Group;
     use super::*;
 
-    /// The tasks that are slow at 100 s. Some have finished, with these lengths; those after them
-    /// run since 0 and have made this progress.
+    /// The tasks that are slow at 100 s. The first tasks have finished with the given lengths; the
+    /// others have run since 0 and have the given progress.
     fn slow(text: &str, lengths_s: &[i64], progress: &[f64]) -> Vec<u32> {
         let mut notation = Notation::parse("detector", text).unwrap();
         let mut rates = Rates::new(Criterion::read(&mut notation).unwrap());
@@ -195,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against rates as floats, counted one by one.
+        /// Compares with rates as floats, counted one by one.
         #[test]
         fn slow_is_what_few_are_slower_than(
             lengths_s in prop::collection::vec(1_i64..100, 0..30),

@@ -1,10 +1,11 @@
-//! Cubed's backup tasks: three times the median, once half of the started tasks are complete.
+//! Cubed's backup tasks: copies past three times the median, once half of the started tasks are
+//! done.
 //!
-//! As coded in the library of that name (cubed-dev/cubed, `runtime/backup.py`): with N started tasks
-//! (at least `min_started`), i = ceil(quantile * N) - 1 and more than i complete, an attempt gets a
-//! copy once it has run longer than `multiplier` times entry i (from 0) of the lengths in ascending
-//! order. A task is copied once. Left out: Cubed counts a backup as one more started task, and looks
-//! every two seconds. Progress is not looked at.
+//! As coded in the library of that name (cubed-dev/cubed, `runtime/backup.py`): with N started
+//! tasks (at least `min_started`), i = ceil(quantile * N) - 1 and more than i complete, an attempt
+//! gets a copy once it has run longer than `multiplier` times entry i (from 0) of the lengths in
+//! ascending order. A task is copied once. Not modelled: Cubed counts a backup as one more started
+//! task, and checks every two seconds. Progress is not used.
 //!
 //! ```text
 //!  12 started: i = 5                 lengths   10 12 14 16 18 20
@@ -17,7 +18,7 @@ use super::support::{copy_slow, entry, first_of_age_us, whole};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "cubed",
     about: "Cubed's backup tasks: 3 times the median once half of the started are complete",
@@ -31,7 +32,7 @@ pub(super) const KIND: Kind = Kind {
 
 #[derive(Clone, Copy, Debug)]
 struct Config {
-    /// Fewest started tasks; 10 (`min_tasks`).
+    /// Minimum number of started tasks; 10 (`min_tasks`).
     min_started: u32,
     /// The share of the started tasks that must be complete, and the quantile that is measured; 0.5
     /// (`min_completed_fraction`). At 0, Cubed would measure the longest.
@@ -73,7 +74,8 @@ struct Cubed {
 }
 
 impl Cubed {
-    /// The age past which an attempt gets a copy, µs; `None` while too few have started or finished.
+    /// The age past which an attempt gets a copy, µs; `None` while too few have started or
+    /// finished.
     fn limit_us(&self, scene: &Scene<'_>) -> Option<f64> {
         let Config { min_started, quantile, multiplier } = self.config;
         if self.started < min_started {
@@ -110,8 +112,8 @@ impl Detector for Cubed {
         self.limit_us(scene).is_some()
     }
 
-    /// The limit moves only when something begins or ends: until the oldest that may be copied is past
-    /// it.
+    /// The limit changes only when an attempt begins or ends: quiet until the oldest uncopied
+    /// attempt is past it.
     fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {
         let Some(limit_us) = self.limit_us(scene) else { return i64::MAX };
         first_of_age_us(scene, limit_us / 1e6, |running| !running.has_copy && !running.was_copied)
@@ -123,7 +125,7 @@ mod tests {
     use super::super::testing::{Group, SECOND};
     use super::*;
 
-    /// Twelve started at 0; five of them complete, in 10, 12, 14, 16 and 18 s.
+    /// Twelve tasks started at 0; five of them complete, in 10, 12, 14, 16 and 18 s.
     fn example() -> Group {
         let mut group = Group::of("cubed", 14);
         for task in 0..12 {
@@ -159,7 +161,7 @@ mod tests {
         group.stop(5, 30);
         group.run(5, 40, 0.0);
         assert_eq!(group.judge(90), Vec::<u32>::new(), "three times 30 s");
-        assert_eq!(group.judge(91), [6, 7, 8, 9, 10, 11], "who runs again is one of twelve still");
+        assert_eq!(group.judge(91), [6, 7, 8, 9, 10, 11], "a task that runs again counts once");
         assert_eq!(group.judge(131), [5]);
     }
 

@@ -1,7 +1,7 @@
 //! The finished attempts of a group so far, with their order statistics.
 //!
-//! In: ends of attempts in order of time. Out: mean, deviation, quantiles and median of the
-//! lengths at any moment without sorting again. Only attempts that did their work are in here.
+//! In: ends of attempts in order of time. Out: mean, deviation, quantiles and median of the lengths
+//! at any time, without sorting again. Only attempts that completed their work are included.
 
 use super::Ended;
 use crate::units::micros_to_seconds;
@@ -9,7 +9,7 @@ use crate::units::micros_to_seconds;
 /// The finished attempts of a group.
 #[derive(Clone, Debug, Default)]
 pub struct Finished {
-    /// By time of their end.
+    /// The attempts, by time of their end.
     ends: Vec<Ended>,
     /// Their lengths, ascending, µs.
     lengths_us: Vec<i64>,
@@ -32,28 +32,28 @@ impl Finished {
         self.ends.push(end);
     }
 
-    /// How many.
+    /// The number of attempts.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// By time of their end.
+    /// The attempts, by time of their end.
     pub fn ends(&self) -> &[Ended] {
         &self.ends
     }
 
-    /// Their lengths, ascending, µs.
+    /// The lengths, ascending, µs.
     pub fn lengths_us(&self) -> &[i64] {
         &self.lengths_us
     }
 
-    /// Mean length, s; `None` of nothing.
+    /// Mean length, s; `None` if there are none.
     #[expect(clippy::cast_precision_loss, reason = "sums of lengths are far below 2^53 µs each")]
     pub fn mean_s(&self) -> Option<f64> {
         (!self.ends.is_empty()).then(|| self.sum_us as f64 / 1e6 / self.ends.len() as f64)
     }
 
-    /// Standard deviation of the population, s; 0 of at most one.
+    /// Standard deviation of the population, s; 0 for at most one.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 attempts")]
     pub fn deviation_s(&self) -> f64 {
         match self.mean_s() {
@@ -64,7 +64,8 @@ impl Finished {
         }
     }
 
-    /// Median length, µs, the mean of the middle two of an even number; `None` of nothing.
+    /// Median length, µs (for an even number, the mean of the middle two); `None` if there are
+    /// none.
     #[expect(clippy::cast_precision_loss, reason = "a length is far below 2^53 µs")]
     pub fn median_us(&self) -> Option<f64> {
         let middle = self.lengths_us.len() / 2;
@@ -75,12 +76,12 @@ impl Finished {
         Some(upper)
     }
 
-    /// The same, s.
+    /// Median length, s.
     pub fn median_s(&self) -> Option<f64> {
         self.median_us().map(|median_us| median_us / 1e6)
     }
 
-    /// The lengths of those that ended after `since_us`, in order of their end.
+    /// The attempts that ended after `since_us`, in order of their end.
     pub fn since(&self, since_us: i64) -> &[Ended] {
         &self.ends[self.ends.partition_point(|end| end.end_us <= since_us)..]
     }

@@ -1,9 +1,9 @@
-//! Flink's slow task detector: time against a multiple of the median of the fastest.
+//! Flink's slow task detector: running time against a multiple of the median of the fastest tasks.
 //!
 //! Once `ratio` of the group's tasks have finished, the baseline is the upper median of the
 //! k = round(tasks * ratio) fastest (as coded; the documentation says the first to finish, `of`)
-//! times the multiplier, cut to milliseconds. Input sizes are not in traces, so time is not divided
-//! by them. Progress is not looked at.
+//! times the multiplier, truncated to milliseconds. Traces have no input sizes, so times are not
+//! divided by them. Progress is not used.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::support::{copy_slow, count_as_f64, first_of_age_us, whole, word};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "flink",
     about: "Flink's slow task detector: 1.5 times the median of the fastest three quarters",
@@ -44,7 +44,7 @@ struct Config {
     ratio: f64,
     /// Multiple of the baseline; 1.5 (`baseline-multiplier`).
     multiplier: f64,
-    /// Whose median: the `fastest` as coded (default), or the `first` to finish.
+    /// The tasks of the median: the `fastest` as coded (default), or the `first` to finish.
     of: Of,
 }
 

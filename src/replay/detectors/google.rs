@@ -1,7 +1,7 @@
-//! Backup tasks: near the end of a group, everything that still runs gets a copy.
+//! Backup tasks: near the end of a group, every running task gets a copy.
 //!
 //! Dean and Ghemawat (OSDI'04) start backups "when the operation is close to completion" and
-//! publish no number, so the threshold is a parameter. Progress and age are not looked at; a task is
+//! publish no number, so the threshold is a parameter. Progress and age are not used; a task is
 //! copied once.
 
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use super::support::{WAITING, Waiting, copy_slow, word};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "google",
-    about: "backup of everything still running near the end (OSDI'04)",
+    about: "copies all tasks that still run near the end of the job (OSDI'04)",
     curve: ("share", &["0.99", "0.98", "0.95", "0.9", "0.8", "0.5"]),
     family: Family::Hadoop,
     steers: false,
@@ -24,9 +24,9 @@ pub(super) const KIND: Kind = Kind {
 
 #[derive(Clone, Copy, Debug)]
 struct Config {
-    /// Share of the group's tasks that must be over; 0.95 by our choice, none is published.
+    /// Share of the group's tasks that must be over; 0.95 is our choice, none is published.
     share: f64,
-    /// Whether tasks that wait for a machine hold backups off; `first` by default.
+    /// Whether waiting tasks block backups; `first` by default.
     waiting: Waiting,
 }
 
@@ -54,7 +54,7 @@ struct Google {
 }
 
 impl Google {
-    /// Whether whatever runs now gets a backup.
+    /// Whether all running tasks get a backup now.
     fn is_near_end(&self, scene: &Scene<'_>) -> bool {
         let is_held = self.config.waiting == Waiting::First && 0 < scene.waiting;
         let is_near = self.config.share * f64::from(scene.task_count) <= f64::from(scene.over);

@@ -1,9 +1,9 @@
-//! Hadoop's first speculation (0.14 to 0.20 and 1.x): a task 20 % behind the average.
+//! Hadoop's first speculation (0.14 to 0.20 and 1.x): copies tasks 20 % behind the average.
 //!
 //! As coded: the average counts every task of the phase (unstarted 0, finished 1, in 32 bits), so
 //! it passes 0.2 late and a task over 0.8 is never copied; the minute counts from the start of the
-//! **job**, where manuals say of the attempt (`age_from`). No cap, no ranking: the lowest task
-//! index first. The program keeps its average up to date by adding differences in 32 bits; here
+//! **job**, while manuals say of the attempt (`age_from`). There is no cap and no ranking: the
+//! lowest task index comes first. Hadoop updates its average by adding differences in 32 bits; here
 //! it is summed exactly and rounded once, so it has no drift.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{Detector, End, Ended, Family, Flag, GroupInfo, Kind, Outlook, Plan, 
 use crate::notation::{Notation, NotationError};
 use crate::units::micros_to_seconds;
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "hadoop",
     about: "Hadoop MR1: progress 20 % under the average of all tasks, a minute after job start",
@@ -40,11 +40,11 @@ const AGE_FROM: &[(&str, AgeFrom)] = &[("job", AgeFrom::Job), ("attempt", AgeFro
 
 #[derive(Clone, Copy, Debug)]
 struct Config {
-    /// How far progress must be under the average; 0.2 (`SPECULATIVE_GAP`).
+    /// How far progress must be below the average; 0.2 (`SPECULATIVE_GAP`).
     gap: f64,
     /// The lag, s; 60 (`SPECULATIVE_LAG`).
     age_s: f64,
-    /// From when the lag counts: `job` as coded (default), `attempt` as the manuals say.
+    /// The start of the lag: `job` as coded (default), `attempt` as the manuals say.
     age_from: AgeFrom,
     /// Whether waiting tasks come before copies; `first` as coded (default).
     waiting: Waiting,
@@ -81,13 +81,13 @@ fn micros(seconds: f64) -> i64 {
     (seconds * 1e6) as i64
 }
 
-/// Parts of a progress in the exact sum.
+/// The parts of a progress in the exact sum.
 const PARTS: f64 = 1_099_511_627_776.0; // 2^40
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Task {
     is_done: bool,
-    /// Best progress of its running attempts, in parts; 0 between two calls.
+    /// The best progress of its running attempts, in parts; 0 between two calls.
     best: u64,
 }
 
@@ -131,7 +131,7 @@ impl Detector for Hadoop {
         }
     }
 
-    /// A task is not behind its own average, but for what rounding does to it.
+    /// A single task is not behind its own average, except by rounding.
     fn judges_lone_tasks(&self) -> bool {
         self.config.gap < 1e-3
     }
@@ -162,7 +162,7 @@ impl Detector for Hadoop {
         self.config.waiting != Waiting::First || scene.waiting == 0
     }
 
-    /// While rates stay as they are, the average and each progress follow straight lines.
+    /// While rates stay constant, the average and each progress are linear.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let Config { gap, age_s, age_from, waiting } = self.config;
         if waiting == Waiting::First && 0 < scene.waiting {
@@ -173,7 +173,7 @@ impl Detector for Hadoop {
             AgeFrom::Attempt => running.start_us,
         };
         let open = scene.running.iter().filter(|running| running.has_progress && !running.has_copy);
-        // Neither the average nor any progress changes: whoever is late is late when old enough.
+        // Neither the average nor any progress changes: late attempts are flagged when old enough.
         if outlook.is_stalled {
             let aged_us = |running: &Running| {
                 let from_us = from_us(running);
@@ -194,7 +194,7 @@ impl Detector for Hadoop {
         let average = (self.done as f64 + sum(&|running| running.progress.value())) / tasks;
         let slope = sum(&rate) / tasks;
         let until_us = |running: &Running| {
-            // The program's average has 32 bits: near the gap every heartbeat counts.
+            // Hadoop's average has 32 bits: near the gap every heartbeat counts.
             let short = gap - 1e-6 - (average - running.progress.value());
             let steeper = slope - rate(running);
             let old_us = from_us(running).saturating_add(micros(age_s - 0.001));

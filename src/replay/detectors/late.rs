@@ -1,20 +1,20 @@
-//! LATE as published (Zaharia et al., OSDI'08): copy what will end last, on nodes that are not
-//! slow.
+//! LATE as published (Zaharia et al., OSDI'08): copies the attempts that will end last, on machines
+//! that are not slow.
 //!
-//! Rate = progress / running time, time left = (1 - progress) / rate, both by the last report. Of
-//! the attempts whose rate is below the 25th percentile of all rates and whose task never had a
-//! copy, the one with the most time left is copied, as long as fewer copies run than a tenth of
-//! the slots. A machine is slow when the work it has done (the sum of the progress of its finished
-//! and running tasks of this group) is below the 25th percentile of machines; one that has done
-//! nothing yet is not known to be slow. Percentiles interpolate linearly.
+//! Rate = progress / running time, time left = (1 - progress) / rate, both by the last report.
+//! Among the attempts whose rate is below the 25th percentile of all rates and whose task never had
+//! a copy, the one with the most time left is copied, as long as fewer copies run than a tenth of
+//! the slots. A machine is slow if the work it has done (the sum of the progress of its finished
+//! and running tasks of this group) is below the 25th percentile of machines; a machine that has
+//! done no work yet is not known to be slow. Percentiles are interpolated linearly.
 //!
-//! Rates and times left are fractions of whole numbers and are compared as such, by cross-multiplied
-//! integers: rates that are equal are not below each other, whatever their quotients round to. Of
-//! attempts with equal time left the lower task index comes first. Work done on machines is added
-//! up in parts of 2^-40 of a task.
+//! Rates and times left are fractions of whole numbers, compared exactly by cross-multiplied
+//! integers: equal rates are not below each other, however their quotients round. Among attempts
+//! with equal time left, the lower task index comes first. Work done on machines is summed in parts
+//! of 2^-40 of a task.
 //!
-//! `slow_share` and `slow_rate` put the criterion of another paper in the place of the percentile
-//! of rates, see [`criterion`](super::criterion).
+//! `slow_share` and `slow_rate` replace the percentile of rates by the criterion of another paper,
+//! see [`criterion`](super::criterion).
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use super::support::{
 use super::{Detector, End, Ended, Family, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "late",
     about: "LATE as published: slowest quarter by rate, longest time left first, 10 % of slots",
@@ -58,11 +58,11 @@ struct Config {
     cap: f64,
     /// Percentile of rates below which an attempt is slow; 25 (`SlowTaskThreshold`).
     slow_task: f64,
-    /// What is slow instead of that percentile; not given by default.
+    /// The criterion that replaces this percentile; not given by default.
     criterion: Criterion,
     /// Percentile of work done below which a machine is slow; 25 (`SlowNodeThreshold`).
     slow_node: f64,
-    /// Least time an attempt has run, s; 60.
+    /// Minimum age of an attempt, s; 60.
     age_s: f64,
     /// Whether waiting tasks come before copies; `first` by default, as in Hadoop.
     waiting: Waiting,
@@ -111,29 +111,29 @@ impl Plan for Config {
 struct Late {
     config: Config,
     rates: Vec<Ratio>,
-    /// Those that a criterion asks for.
+    /// Rates for the criterion.
     all_rates: Rates,
-    /// Time left and position of those that may be copied.
+    /// Time left and position of the attempts that may be copied.
     ranked: Vec<(Ratio, usize)>,
-    /// Finished tasks by machine.
+    /// The number of finished tasks, by machine.
     done: FxHashMap<u32, u32>,
-    /// Only worked out when a machine asks.
+    /// Computed only when a machine is checked.
     nodes: RefCell<Nodes>,
 }
 
-/// Work done by machine, at one moment.
+/// Work done by each machine at one time.
 #[derive(Debug, Default)]
 struct Nodes {
     now_us: Option<i64>,
-    /// The number of attempts and the first and last report that were shown; `None` after anything
-    /// has ended or been judged.
+    /// The number of attempts, and the first and last report, that `work` was computed from; `None`
+    /// after an attempt has ended or was judged.
     shown: Option<(usize, Option<[i64; 2]>)>,
-    /// In parts of a task.
+    /// Work in parts of a task.
     work: FxHashMap<u32, u64>,
     threshold: u64,
 }
 
-/// The least age of a report, µs: one that is made at the start counts as a millisecond old.
+/// The least age of a report, µs: a report at the start counts as a millisecond old.
 const AGE_MIN_US: u64 = 1_000;
 
 /// Progress per µs at the last report.
@@ -183,7 +183,7 @@ impl Detector for Late {
         }
     }
 
-    /// A rate is below no percentile of itself, and below no part of its own mean.
+    /// A rate is never below a percentile of itself, nor below a share of its own mean.
     fn judges_lone_tasks(&self) -> bool {
         self.config.criterion.is_given()
     }
@@ -218,8 +218,8 @@ impl Detector for Late {
         });
     }
 
-    /// While rates stay as they are, so do those that are slow: what was slow and old enough has
-    /// been flagged, or the room for copies is used up.
+    /// While rates stay constant, the same attempts stay slow: those that were old enough have been
+    /// flagged, or the room for copies is used up.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let Config { cap, age_s, waiting, .. } = self.config;
         let is_held = waiting == Waiting::First && 0 < scene.waiting;
@@ -231,7 +231,7 @@ impl Detector for Late {
             running.has_progress && !running.was_copied && running.age_s(scene.now_us) < age_s
         };
         let aged_us = first_of_age_us(scene, age_s, is_young);
-        // The same progress after other ages: of two rates the lower one stays the lower one.
+        // The same progress at different ages: the lower of two rates stays the lower one.
         if outlook.is_stalled && !self.config.criterion.is_given() {
             return aged_us;
         }
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(example("late:slow_share=0.25,slow_rate=0.5").judge(300), [2]);
         let none = Vec::<u32>::new();
         assert_eq!(example("late:slow_share=0.25,slow_rate=0.3").judge(300), none, "under .0009");
-        // The slowest half are three, as two are equal; 800, 233.3 and 33.3 s are left.
+        // The slowest half are three, because two are equal; 800, 233.3 and 33.3 s are left.
         assert_eq!(example("late:slow_share=0.5,cap=1").judge(300), [2, 1, 0]);
         // Four that took 10 s raise the mean to .0515: all are below half of it.
         let mut group = example("late:slow_rate=0.5,cap=1");

@@ -1,12 +1,12 @@
-//! Hadoop 0.21's LATE-like code: rates one deviation under the mean, longest time left first.
+//! Hadoop 0.21's variant of LATE: rates one deviation below the mean, longest time left first.
 //!
-//! Differs from the paper: deviations instead of percentiles, a machine is slow by the mean length
+//! Differences from the paper: deviations replace percentiles, a machine is slow by the mean length
 //! of its tasks, and the cap counts running tasks and has a floor of ten. As coded, the mean and
 //! deviation are over one sample per *scheduling* of a task: 0 when it is scheduled, its rate at
-//! each report, and never removed, so finished and restarted tasks stay in. The program tests a
-//! machine for maps and for reduces; a group is one phase and tests its own. It clamps its sums
-//! at 0 against rounding; here sums are exact, rates are whole parts of fractions, and times left
-//! are compared as fractions: equal ones are ranked by their task index.
+//! each report, and never removed, so finished and restarted tasks stay included. Hadoop tests a
+//! machine for maps and for reduces; here a group is one phase and has its own test. Hadoop clamps
+//! its sums at 0 against rounding; here sums are exact, rates are whole parts of fractions, and
+//! times left are compared as fractions: equal ones are ranked by task index.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use super::{
 };
 use crate::notation::{Notation, NotationError};
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "late021",
-    about: "Hadoop 0.21's code after LATE: rate a deviation under the mean, 10 % of running tasks",
+    about: "Hadoop 0.21's version of LATE: rate one standard deviation below the mean, 10 % of running tasks",
     curve: ("slow_task", &["2.5", "2", "1.5", "1", "0.5", "0.25", "0"]),
     family: Family::Hadoop,
     steers: false,
@@ -43,13 +43,13 @@ pub(super) const KIND: Kind = Kind {
 struct Config {
     /// Copies that may run, as a share of the running tasks; 0.1 (`speculativecap`).
     cap: f64,
-    /// Copies that may run in any case; 10 (`MIN_SPEC_CAP`).
+    /// Copies that may always run; 10 (`MIN_SPEC_CAP`).
     min_cap: f64,
-    /// And as a share of the slots; 0.01 (`MIN_SLOTS_CAP`).
+    /// Copies that may always run, as a share of the slots; 0.01 (`MIN_SLOTS_CAP`).
     min_slots: f64,
-    /// Deviations under the mean rate; 1 (`slowtaskthreshold`).
+    /// Number of deviations below the mean rate; 1 (`slowtaskthreshold`).
     slow_task: f64,
-    /// Deviations over the mean length of machines; 1 (`slownodethreshold`).
+    /// Number of deviations above the mean length of machines; 1 (`slownodethreshold`).
     slow_node: f64,
     /// Least time since the attempt was dispatched, s; 60 (`SPECULATIVE_LAG`).
     age_s: f64,
@@ -103,16 +103,16 @@ impl Plan for Config {
     }
 }
 
-/// Parts of one progress per millisecond in the exact sums.
+/// The parts of one progress per millisecond in the exact sums.
 const PARTS: u64 = 1 << 52;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Task {
     /// Its sample in `rates`.
     sample: i64,
-    /// The scan that saw it last.
+    /// The last scan that included it.
     scan: u64,
-    /// Best rate of its attempts at their reports, parts.
+    /// The best rate of its attempts at their reports, in parts.
     reported: i64,
 }
 
@@ -121,11 +121,11 @@ struct Late021 {
     tasks: Vec<Task>,
     scan: u64,
     rates: ExactSums,
-    /// Time left and position of those that may be copied.
+    /// Time left and position of the attempts that may be copied.
     ranked: Vec<(Ratio, usize)>,
     /// Count and sum (µs) of finished lengths by machine.
     lengths: FxHashMap<u32, (f64, i64)>,
-    /// The mean length over which a machine is slow, and when that was worked out.
+    /// The mean length above which a machine is slow, and the time of its computation.
     limit: RefCell<Option<(i64, f64)>>,
 }
 
@@ -145,18 +145,18 @@ fn rate(progress: Progress, age_us: i64) -> i64 {
     i64::try_from(rate).expect("a rate is at most 1 per ms")
 }
 
-/// Time left at `now_us` of an attempt that continues as before, µs, as the program reckons it: at
+/// The time left at `now_us` of an attempt that continues as before, µs, as Hadoop computes it: at
 /// least a ten-thousandth of the work is left.
 fn time_left(running: &Running, now_us: i64) -> Ratio {
     let progress = running.progress;
     let age_us = u128::try_from(now_us - running.start_us).unwrap_or(0).max(1_000);
     let left = (u128::from(progress.left()) * 10_000).max(u128::from(progress.total()));
-    // Below 2^63 µs of age this does not overflow unless both are beyond all histories.
+    // Below 2^63 µs of age this overflows only if both are beyond any history.
     Ratio { top: left.saturating_mul(age_us), bottom: u128::from(progress.done()) * 10_000 }
 }
 
 impl Late021 {
-    /// Takes in the reports; how many tasks run.
+    /// Reads the reports; returns the number of running tasks.
     fn read_reports(&mut self, scene: &Scene<'_>) -> usize {
         self.scan += 1;
         let mut count = 0;
@@ -181,7 +181,7 @@ impl Late021 {
         count
     }
 
-    /// The mean length of a machine's tasks over which it is slow, µs.
+    /// The mean length of a machine's tasks above which it is slow, µs.
     fn limit_us(&self) -> f64 {
         let mut means = ExactSums::default();
         #[expect(clippy::cast_possible_truncation, reason = "a length in µs")]
@@ -198,7 +198,7 @@ fn sum_as_f64(sum_us: i64) -> f64 {
 
 impl Detector for Late021 {
     fn started(&mut self, _attempt: u32, task: u32, _start_us: i64) {
-        // A further sample of 0; that of an earlier scheduling of the task stays as it was.
+        // Adds a sample of 0; the sample of an earlier scheduling of the task stays.
         entry(&mut self.tasks, task).sample = 0;
         self.rates.add(0);
     }
@@ -234,7 +234,7 @@ impl Detector for Late021 {
         self.ranked.clear();
         let lag = self.rates.lag(slow_task);
         for (position, running) in scene.running.iter().enumerate() {
-            // Without a copy it is the only attempt of its task.
+            // Without a copy, it is the only attempt of its task.
             let is_free = running.has_progress && !running.has_copy;
             let rate = rate(running.progress, scene.now_us - running.start_us);
             if is_free && age_s <= running.age_s(scene.now_us) && self.rates.is_below(rate, lag) {
@@ -247,7 +247,7 @@ impl Detector for Late021 {
         });
     }
 
-    /// As for `late`: while rates stay as they are, so do those that are slow.
+    /// As in `late`: while rates stay constant, the same attempts stay slow.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let Config { age_s, waiting, .. } = self.config;
         if waiting == Waiting::First && 0 < scene.waiting {
@@ -262,7 +262,7 @@ impl Detector for Late021 {
         first_of_age_us(scene, age_s, is_young).min(outlook.steady_until_us)
     }
 
-    /// Fewer copies than `min_cap` are allowed whatever the slots.
+    /// `min_cap` copies are always allowed, whatever the slots.
     fn heeds_slots(&self, scene: &Scene<'_>) -> bool {
         self.config.min_cap <= f64::from(scene.copies)
     }
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn keys_rank_by_time_left() {
-        // The program's key is one over the time left, per ms.
+        // Hadoop's key is 1 / time left, per ms.
         let key = |progress: f64, seconds: i64| {
             let mut group = Group::of("none", 1);
             group.run(0, 0, progress);
@@ -310,7 +310,8 @@ mod tests {
         };
         assert_eq!(key(0.85, 317), "1.7876e-5");
         assert_eq!(key(0.2, 65), "3.8462e-6");
-        // Both slow beside ten finished ones; the second has the higher rate but more time left.
+        // Both are slow beside ten finished ones; the second has the higher rate but more time
+        // left.
         let mut group = Group::of("late021:min_cap=1", 12);
         group.finish(2..12, 0, 10);
         group.run(0, 0, 0.85).run(1, 252, 0.2);

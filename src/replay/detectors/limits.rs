@@ -1,7 +1,7 @@
-//! Limits that any detector can be put under: a budget of copies, and a least age.
+//! Limits for any detector: a budget of copies, and a minimum age.
 //!
-//! In: a detector and its limits. Out: a detector that passes on only the flags within them. A
-//! flag that is held back is not remembered: its attempt is judged again at the next heartbeat.
+//! In: a detector and its limits. Out: a detector that passes on only the flags within them. A flag
+//! that is held back is not stored: its attempt is judged again at the next heartbeat.
 
 use super::{Detector, Ended, Flag, Outlook, Scene, Standing};
 use crate::notation::{Notation, NotationError};
@@ -9,15 +9,15 @@ use crate::notation::{Notation, NotationError};
 /// Limits around a detector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Copies that may run at once, as a share of the running attempts; no limit by default. At
-    /// least one copy is always allowed.
+    /// The copies that may run at once, as a share of the running attempts; no limit by default.
+    /// One copy is always allowed.
     pub budget: Option<f64>,
-    /// An attempt is not flagged before it has run so long, s; 0 by default.
+    /// The age before which an attempt is not flagged, s; 0 by default.
     pub min_age_s: f64,
 }
 
 impl Limits {
-    /// Takes `budget` and `min_age_s`.
+    /// Reads `budget` and `min_age_s`.
     pub(super) fn read(notation: &mut Notation) -> Result<Self, NotationError> {
         let budget =
             notation.number("budget", "a share of at least 0", f64::MAX, 0.0..=f64::MAX)?;
@@ -27,14 +27,14 @@ impl Limits {
         })
     }
 
-    /// The limits that are set, as they are written.
+    /// The limits that are set, as written.
     pub(super) fn parameters(&self) -> Vec<(&'static str, String)> {
         let budget = self.budget.map(|budget| ("budget", budget.to_string()));
         let min_age_s = (0.0 < self.min_age_s).then(|| ("min_age_s", self.min_age_s.to_string()));
         budget.into_iter().chain(min_age_s).collect()
     }
 
-    /// Puts a detector under these limits.
+    /// Applies these limits to a detector.
     pub(super) fn around(&self, detector: Box<dyn Detector>) -> Box<dyn Detector> {
         if self.budget.is_none() && self.min_age_s == 0.0 {
             return detector;

@@ -1,16 +1,16 @@
-//! Mantri (Ananthanarayanan et al., OSDI'10): restart or copy where that saves time and resources.
+//! Mantri (Ananthanarayanan et al., OSDI'10): restarts or copies if that saves time and resources.
 //!
-//! A new attempt takes as long as one of the group's finished ones, each equally likely; what is
-//! left of a running one is its estimated length (age / progress, smoothed) less its age. While
-//! tasks wait for slots, an attempt is restarted if it has more left than a new one takes on
-//! average and a report period, and otherwise copied if a copy probably saves resources. While
-//! slots are idle it is copied if that saves more than a few report periods.
+//! The length of a new attempt is that of one of the group's finished attempts, each equally
+//! likely; the time left of a running one is its estimated length (age / progress, smoothed) minus
+//! its age. While tasks wait for slots, an attempt is restarted if its time left exceeds the mean
+//! length of a new one plus a report period, or else copied if a copy probably saves resources.
+//! While slots are idle, it is copied if that saves more than a few report periods.
 //!
-//! From notes, not from the paper: the sign of the idle rule follows its prose, and the report
-//! period is 10 s or a tenth of a task's length, whichever is smaller. Differences: input sizes
-//! and places are not in traces, so lengths are not scaled by them; pruning to `alpha` copies is
-//! left out, because nobody here gets more than one copy, and no task a second one. Estimates are
-//! whole microseconds; of equal gains the lower task index comes first.
+//! From notes, not from the paper: the sign of the idle rule follows the paper's prose, and the
+//! report period is 10 s or a tenth of a task's length, whichever is smaller. Differences: traces
+//! have no input sizes and places, so lengths are not scaled by them; pruning to `alpha` copies is
+//! left out, because no attempt gets more than one copy here, and no task a second one. Estimates
+//! are whole microseconds; among equal gains the lower task index comes first.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use super::{
 };
 use crate::notation::{Notation, NotationError};
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "mantri",
-    about: "Mantri: restart or copy by time left against the lengths of finished tasks",
+    about: "Mantri: restarts or copies, by remaining time compared with the lengths of finished tasks",
     curve: ("rho", &["30", "10", "5", "3", "1", "0"]),
     family: Family::Others,
     steers: false,
@@ -41,17 +41,17 @@ pub(super) const KIND: Kind = Kind {
 
 #[derive(Clone, Copy, Debug)]
 struct Config {
-    /// Restarts of a task at most; 3.
+    /// Maximum restarts of a task; 3.
     gamma: u32,
-    /// Probability of saving resources over which a copy is made while tasks wait; 0.25.
+    /// Probability of saving resources above which a copy is made while tasks wait; 0.25.
     delta: f64,
     /// Report periods that a copy must save while slots are idle; 3.
     rho: f64,
-    /// Attempts of a task at once; 2. With 1 there are no copies; above 2 it is like 2.
+    /// Simultaneous attempts of a task; 2. With 1 there are no copies; above 2 it acts like 2.
     alpha: u32,
     /// The longest report period, s; 10.
     report_s: f64,
-    /// Weight of the last report in the estimated length; 0.5 by our choice, 1 smooths nothing.
+    /// Weight of the last report in the estimated length; 0.5 is our choice, 1 means no smoothing.
     smooth: f64,
 }
 
@@ -69,7 +69,7 @@ impl Config {
         })
     }
 
-    /// What to do with an attempt that has `left_s` to go and `copies` running in all.
+    /// Decides about an attempt with `left_s` to go and `copies` running in all.
     fn decide(&self, outlook: &Outlook, left_s: f64, copies: u32) -> Decision {
         let may_copy = copies < self.alpha.max(1);
         if !outlook.is_short_of_slots {
@@ -94,17 +94,17 @@ enum Decision {
     Restart,
 }
 
-/// Microseconds, to be smoothed.
+/// Microseconds as a float, for smoothing.
 #[expect(clippy::cast_precision_loss, reason = "a length is far below 2^53 µs")]
 fn as_f64(micros: i64) -> f64 {
     micros as f64
 }
 
-/// What a new attempt may expect.
+/// The expected length of a new attempt.
 #[derive(Clone, Copy, Debug)]
 struct Outlook {
-    /// The longest of as many of the shortest finished attempts as make a copy probable to save
-    /// resources if all of them are short enough, µs; infinite where even all are too few.
+    /// The length, µs, that more than a share [`Config::delta`] of the finished attempts do not
+    /// exceed; infinite if there is none.
     probable_us: f64,
     mean_s: f64,
     period_s: f64,
@@ -120,7 +120,7 @@ impl Outlook {
     }
 }
 
-/// The longest of the fewest of `lengths_us`, which ascend, whose share is above `delta`.
+/// The least of `lengths_us` (ascending) that more than a share `delta` of them do not exceed.
 fn probable_us(lengths_us: &[i64], delta: f64) -> f64 {
     let all = count_as_f64(lengths_us.len());
     let (mut low, mut high) = (0, lengths_us.len());
@@ -158,28 +158,28 @@ struct Attempt {
     /// Smoothed estimate of its length, µs; `None` before it has progressed.
     length_us: Option<f64>,
     reported_us: i64,
-    /// What was decided at the last call.
+    /// The decision at the last call.
     decision: Option<Action>,
-    /// Whether a restart was asked for.
+    /// Whether a restart was requested.
     was_restarted: bool,
 }
 
 struct Mantri {
     config: Config,
     attempts: Vec<Attempt>,
-    /// By task, restarts that were carried out.
+    /// The restarts of each task that were carried out.
     restarts: Vec<u32>,
     gains: Vec<(f64, usize)>,
 }
 
 impl Mantri {
-    /// Takes in a report; the time left now, s. If reports stop, no progress is assumed.
+    /// Reads a report; returns the time left now, s. If reports stop, no progress is assumed.
     fn left_s(&mut self, running: &Running, now_us: i64) -> Option<f64> {
         let attempt = entry(&mut self.attempts, running.attempt);
         let is_new = attempt.reported_us < running.reported_us && running.has_progress;
         if let Some(estimate) = running.estimated_length_us().filter(|_| is_new).map(as_f64) {
             let smooth = self.config.smooth;
-            // Where the estimate stays the same, so does what is smoothed.
+            // A constant estimate leaves the smoothed value unchanged.
             let smoothed = |before: f64| before + smooth * (estimate - before);
             attempt.length_us = Some(attempt.length_us.map_or(estimate, smoothed));
             attempt.reported_us = running.reported_us;
@@ -201,7 +201,7 @@ impl Detector for Mantri {
         }
     }
 
-    /// It compares with finished tasks.
+    /// A lone task has no finished task to compare with.
     fn judges_lone_tasks(&self) -> bool {
         false
     }
@@ -259,7 +259,7 @@ impl Detector for Mantri {
         }
     }
 
-    /// While estimates stay as they are, less and less is left, and every rule asks for more.
+    /// While estimates stay constant, the time left falls, and every rule requires more of it.
     fn quiet_until_us(&self, scene: &Scene<'_>, reports: Reports) -> i64 {
         if reports.is_done_with(scene) {
             return i64::MAX;
@@ -300,7 +300,7 @@ mod tests {
         let mantri = config("mantri:alpha=3");
         assert_eq!(mantri.decide(&outlook(true), 200.0, 1), Decision::Restart, "200 > 112.5");
         assert_eq!(mantri.decide(&outlook(true), 112.5, 1), Decision::Leave, "P(new < 56.25) = 0");
-        // P(new < 100) = 0.5 and P(new < 133.3) = 0.75, never above itself.
+        // P(new < 100) = 0.5 and P(new < 133.3) = 0.75, and neither is above itself.
         for (copies, chance) in [(1, 0.5), (2, 0.75)] {
             assert!(outlook_of(true, chance - 0.01).saves(200.0, copies));
             assert!(!outlook_of(true, chance).saves(200.0, copies));

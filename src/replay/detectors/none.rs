@@ -1,10 +1,10 @@
-//! Flags nobody: the lower bound of every comparison.
+//! Flags no attempt: the lower bound of every comparison.
 
 use std::sync::Arc;
 
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "none",
     about: "never flags",

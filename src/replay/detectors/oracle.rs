@@ -1,12 +1,12 @@
 //! Flags exactly the stragglers, at the first heartbeat that shows them: the upper bound.
 //!
-//! It alone is told the truth; where nobody knows it (a live cluster asks), it flags nobody.
+//! Only this detector gets the truth; if it is unknown (in a live cluster), it flags no attempt.
 
 use std::sync::Arc;
 
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "oracle",
     about: "knows the true durations and flags exactly the stragglers",
@@ -45,7 +45,7 @@ impl Detector for Knowing {
         }
     }
 
-    /// Whoever straggles is flagged at once.
+    /// Stragglers are flagged at once.
     fn quiet_until_us(&self, _scene: &Scene<'_>, _outlook: Outlook) -> i64 {
         i64::MAX
     }

@@ -1,65 +1,82 @@
-//! Progress as a fraction of whole numbers, and exact comparisons of what follows from it.
+//! Progress as a fraction of whole numbers, and exact comparisons of values derived from it.
 //!
 //! In: how much is done of how much. Out: rates and times left that compare exactly. Two attempts
-//! whose rates are equal as fractions compare as equal: no decision depends on how a quotient is
-//! rounded. Nothing in here knows a rule.
+//! whose rates are equal as fractions compare as equal: no decision depends on the rounding of a
+//! quotient. This module contains no rule.
 
 use std::cmp::Ordering;
 
-/// A share of the work of an attempt, from none to all of it.
+/// The share of an attempt's work that is done, from none to all.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     done: u64,
     total: u64,
 }
 
-/// Parts of a progress that is known as a float only.
+/// The parts of a progress that is known only as a float.
 const PARTS: f64 = 9_007_199_254_740_992.0; // 2^53
 
 impl Progress {
-    /// Nothing is done.
+    /// No work is done.
     pub const NONE: Self = Self { done: 0, total: 1 };
 
-    /// All is done.
+    /// All work is done.
     pub const ALL: Self = Self { done: 1, total: 1 };
 
-    /// `done` of `total`, at most all of it; `None` where there is nothing to do. Equal fractions
-    /// give equal values; those whose lowest terms have more than 63 bits lose the last of them.
+    /// `done` of `total`, at most all of it; `None` if `total` is 0. Equal fractions give equal
+    /// values; fractions whose lowest terms have more than 63 bits lose the last bits.
     pub fn of(done: u128, total: u128) -> Option<Self> {
         let done = done.min(total);
         let (done, total) = match (u64::try_from(done), u64::try_from(total)) {
             (_, Ok(0)) => return None,
-            // Below 2^53 a quotient is rounded once as it is.
+            // Below 2^53, a quotient is rounded once without reduction.
             (Ok(done), Ok(total)) if total >> 53 == 0 => (done, total),
             _ => in_lowest_terms(done, total),
         };
         Some(Self { done, total })
     }
 
-    /// A progress that is known as a float only: whole parts of 2^-53.
+    /// `done` of `total`, and at most `percent` of it; `None` if `total` is 0.
+    #[inline]
+    pub fn of_at_most(done: u128, total: u128, percent: u8) -> Option<Self> {
+        let most = Self { done: percent.into(), total: 100 };
+        let is_limited = percent < 100;
+        if let (Ok(done), Ok(total)) = (u64::try_from(done), u64::try_from(total))
+            && 0 < total
+            && total >> 53 == 0
+        {
+            let is_past = total <= done || u64::from(percent) * total < done * 100;
+            let known = Self { done: done.min(total), total };
+            return Some(if is_limited && is_past { most } else { known });
+        }
+        let known = Self::of(done, total)?;
+        Some(if is_limited { known.min(most) } else { known })
+    }
+
+    /// A progress that is known only as a float: whole parts of 2^-53.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 2^53")]
     pub fn of_value(value: f64) -> Self {
         Self { done: (value.clamp(0.0, 1.0) * PARTS).round() as u64, total: PARTS as u64 }
     }
 
-    /// Work done of work to do, both of any unit; `None` where there is nothing to do.
+    /// Work done of work to do, both in any unit; `None` if there is no work.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^53")]
     pub fn of_work(done: f64, total: f64) -> Option<Self> {
         if !(0.0 < total && total.is_finite()) {
             return None;
         }
-        // Below 2^53 whole numbers are taken as they are.
+        // Whole numbers below 2^53 are used directly.
         if total < PARTS && total.fract() == 0.0 && done.fract() == 0.0 {
             let done = done.clamp(0.0, total);
             return Some(Self { done: done as u64, total: total as u64 });
         }
-        // A power of two, so that whole numbers stay exact.
+        // A power of two keeps whole numbers exact.
         let scale = (52.0 - total.log2().floor()).exp2();
         let whole = |work: f64| (work.max(0.0) * scale).round() as u128;
         Self::of(whole(done), whole(total))
     }
 
-    /// What is done, in parts of [`total`](Self::total).
+    /// The parts done, of [`total`](Self::total).
     pub fn done(self) -> u64 {
         self.done
     }
@@ -69,19 +86,19 @@ impl Progress {
         self.total
     }
 
-    /// What is left to do, in parts of [`total`](Self::total).
+    /// The parts left, of [`total`](Self::total).
     pub fn left(self) -> u64 {
         self.total - self.done
     }
 
-    /// As a share from 0 to 1, rounded once: equal fractions give equal values.
+    /// The share from 0 to 1, rounded once: equal fractions give equal values.
     #[expect(clippy::cast_precision_loss, reason = "rounded here and nowhere else")]
     pub fn value(self) -> f64 {
         self.done as f64 / self.total as f64
     }
 }
 
-/// The fraction in lowest terms, less its last bits where they do not fit.
+/// The fraction in lowest terms, without its last bits if they do not fit.
 fn in_lowest_terms(done: u128, total: u128) -> (u64, u64) {
     let (mut one, mut other) = (total, done);
     while other != 0 {
@@ -114,7 +131,7 @@ impl Ord for Progress {
     }
 }
 
-/// A fraction that is compared by its value; a bottom of 0 is infinite.
+/// A fraction that is compared by value; a bottom of 0 means infinity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ratio {
     /// Above the line.
@@ -124,13 +141,14 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
-    /// Which of two fractions is larger, exactly.
+    /// Compares two fractions exactly.
     pub(super) fn compare(self, other: Self) -> Ordering {
         let products = self.top.checked_mul(other.bottom).zip(other.top.checked_mul(self.bottom));
         products.map_or_else(|| self.compare_by_parts(other), |(own, its)| own.cmp(&its))
     }
 
-    /// Whole parts first, then the rests turned upside down, as Euclid did: nothing overflows.
+    /// Compares whole parts first, then the inverted remainders, as in Euclid's algorithm: nothing
+    /// overflows.
     fn compare_by_parts(self, other: Self) -> Ordering {
         let (mut one, mut other) = (self, other);
         loop {
@@ -154,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// A number as digits of 32 bits, so that products of any size can be compared.
+    /// A product as digits of 32 bits, so that products of any size can be compared.
     fn product(factors: &[u128]) -> Vec<u32> {
         let mut digits = vec![1_u32];
         for &factor in factors {

@@ -1,11 +1,11 @@
-//! Spark's speculation: run time over a multiple of the median, once most tasks are done.
+//! Spark's speculation: running time above a multiple of the median, once most tasks are done.
 //!
-//! Version 3 waits for 75 % and takes 1.5 times the mean of the two middle times, version 4 waits
-//! for 90 % and takes 3 times the upper one. Every running attempt is tested, there is no cap.
+//! Version 3 waits for 75 % and takes 1.5 times the mean of the two middle times; version 4 waits
+//! for 90 % and takes 3 times the upper one. Every running attempt is tested, and there is no cap.
 //! Spark spares an attempt that reads records quickly enough; traces have no record counts, so the
-//! test is off by default, as it is inert in stages that read no records. `efficiency=progress`
-//! puts progress in the place of records; since a task past a multiple of the median is by that
-//! alone slower than average, it spares hardly anybody.
+//! test is off by default, as it has no effect in stages that read no records.
+//! `efficiency=progress` uses progress instead of records; since a task past a multiple of the
+//! median is already slower than average, it spares few attempts.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::support::{OrOff, copy_slow, first_of_age_us, whole, word};
 use super::{Detector, Family, Flag, GroupInfo, Kind, Outlook, Plan, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "spark",
     about: "Spark's speculation: 3 times the median once 90 % are done (version 3: 1.5 and 75 %)",
@@ -57,7 +57,7 @@ const EFFICIENCIES: &[(&str, Efficiency)] =
 
 #[derive(Clone, Copy, Debug)]
 struct Config {
-    /// Whose defaults: `3` or `4` (default).
+    /// The version whose defaults are used: `3` or `4` (default).
     version: Version,
     /// `spark.speculation.multiplier`; 1.5 or 3.
     multiplier: f64,
@@ -65,14 +65,14 @@ struct Config {
     quantile: f64,
     /// `spark.speculation.minTaskRuntime`, s; 0.1.
     min_runtime_s: f64,
-    /// `spark.speculation.task.duration.threshold`, s; off. Applies while too few are done, to
-    /// groups that fit into one executor.
+    /// `spark.speculation.task.duration.threshold`, s; off. Applies while too few tasks are done,
+    /// to groups that fit into one executor.
     threshold_s: OrOff,
     /// Slots of one executor; 1 (the default of `spark.executor.cores` on a cluster manager).
     executor_slots: u32,
     /// The median of an even number: `mean` of the middle two (3) or the `upper` one (4).
     median: Median,
-    /// Whether quick attempts are spared, see above; `off`.
+    /// Whether fast attempts are spared, see above; `off`.
     efficiency: Efficiency,
     /// `spark.speculation.efficiency.processRateMultiplier`; 0.75.
     rate_multiplier: f64,
@@ -122,8 +122,8 @@ impl Config {
         })
     }
 
-    /// Whether an attempt that has run for `age_s` is to be copied; the efficiency test compares
-    /// its rate with the average one.
+    /// Whether an attempt that has run for `age_s` gets a copy; the efficiency test compares its
+    /// rate with the average rate.
     fn is_slow(&self, age_s: f64, limit: Limit, rate: f64, average: f64) -> bool {
         let is_spared = self.efficiency == Efficiency::Progress
             && !limit.is_custom
@@ -132,7 +132,7 @@ impl Config {
         limit.age_s < age_s && !is_spared
     }
 
-    /// `None` while nobody is tested.
+    /// The limit; `None` while no attempt is tested.
     fn limit(&self, scene: &Scene<'_>) -> Option<Limit> {
         if scene.task_count <= 1 && self.threshold_s.0.is_none() {
             return None;
@@ -145,7 +145,7 @@ impl Config {
                 Median::Upper => lengths_us[lengths_us.len() / 2] as f64,
                 Median::Mean => scene.finished.median_us()?,
             };
-            // Of whole µs, so that 1.15 times 20 s are not a little less than 23 s.
+            // Computed from whole µs, so that 1.15 times 20 s are not slightly less than 23 s.
             let age_s = (self.multiplier * median_us / 1e6).max(self.min_runtime_s);
             return Some(Limit { age_s, is_custom: false });
         }
@@ -189,7 +189,7 @@ struct Spark {
 impl Detector for Spark {
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>) {
         let Some(limit) = self.config.limit(scene) else { return };
-        // Finished tasks did all of their work: a progress of 1 each, in all of their time.
+        // Finished tasks did all their work: a progress of 1 each, over their whole time.
         let mean_s = scene.finished.mean_s().unwrap_or(f64::INFINITY);
         let average = if scene.finished.count() == 0 { f64::MAX } else { mean_s.recip() };
         copy_slow(scene, flags, |running| {

@@ -1,4 +1,4 @@
-//! What every detector must hold to, over random histories of one group.
+//! Properties that every detector must have, tested on random histories of one group.
 //!
 //! ```text
 //!   task 0   .....|-------------x      |--------|     . submitted, waits
@@ -7,8 +7,8 @@
 //!            ^    ^    ^    ^    ^    ^    ^    ^     heartbeats
 //! ```
 //!
-//! A little walk shows the history heartbeat by heartbeat. Each attempt progresses at a rate of its
-//! own that says nothing about its end, so that the future can be changed without a trace.
+//! A small walk shows the history heartbeat by heartbeat. Each attempt progresses at its own rate,
+//! which reveals nothing about its end, so the future can be changed without a visible difference.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ struct Past {
     reports: bool,
 }
 
-/// A flag that was raised: when, on which task, to do what.
+/// A raised flag: time, task and action.
 type Raised = (i64, u32, Action);
 
 /// Attempts by (start, task), as they are numbered.
@@ -102,7 +102,7 @@ fn walk(text: &str, history: &[Past], straggles: Option<&[bool]>) -> Vec<Raised>
         detector.judge(&scene, &mut flags);
         assert!(!running.is_empty() || flags.is_empty(), "{text} flags in an empty group");
         for flag in flags {
-            // Only running attempts have a position, so what has finished cannot be flagged.
+            // Only running attempts have a position, so finished ones cannot be flagged.
             let flagged = running.get(flag.position).expect("a flag is on a running attempt");
             let was_flagged = std::mem::replace(&mut has_copy[flagged.attempt as usize], true);
             assert!(!was_flagged, "{text} flags twice what has a copy");
@@ -113,7 +113,7 @@ fn walk(text: &str, history: &[Past], straggles: Option<&[bool]>) -> Vec<Raised>
     raised
 }
 
-/// Tells of what started and ended in (`shown_s`, `now_s`], in order of time, ends first.
+/// Reports the starts and ends in (`shown_s`, `now_s`], in order of time, ends first.
 fn tell(
     detector: &mut dyn super::Detector,
     history: &[Past],
@@ -145,7 +145,7 @@ fn tell(
     }
 }
 
-/// Submit, wait, length (s), permille of the work that would be done at the end, machine, how.
+/// Submit, wait, length (s), permille of the work done at the end, machine, how.
 type Drawn = (i64, i64, i64, u32, u32, u32);
 
 fn a_history() -> impl Strategy<Value = Vec<Past>> {
@@ -162,7 +162,7 @@ fn history_of(drawn: &[Drawn]) -> Vec<Past> {
             1 => End::Killed,
             _ => End::Finished,
         };
-        // No two rates are equal, so nothing but the rule itself can tell two tasks apart.
+        // All rates differ, so only the rule itself can distinguish tasks.
         #[expect(clippy::cast_precision_loss, reason = "minutes")]
         let rate = (f64::from(done) + f64::from(task) / 64.0) / 1_000.0 / length_s as f64;
         let first = Past {
@@ -186,7 +186,7 @@ fn history_of(drawn: &[Drawn]) -> Vec<Past> {
     history
 }
 
-/// The same up to `now_s`, and after that what `drawn` makes of it.
+/// The same history up to `now_s`, and then a future from `drawn`.
 fn other_future(history: &[Past], drawn: &[Drawn], now_s: i64) -> Vec<Past> {
     let mut other = Vec::new();
     for (past, drawn) in history.iter().zip(drawn.iter().cycle()) {
@@ -204,7 +204,7 @@ fn other_future(history: &[Past], drawn: &[Drawn], now_s: i64) -> Vec<Past> {
         if past.start_s <= now_s || how % 4 != 2 {
             other.push(past);
         } else if past.submit_s <= now_s {
-            // It was submitted, so it stays; it only waits for longer.
+            // It was submitted, so it stays; it only waits longer.
             other.push(Past { start_s: now_s + 100, end_s: now_s + 100 + length_s, ..past });
         }
     }
@@ -248,8 +248,8 @@ proptest! {
             .iter()
             .map(|past| Past { task: order[past.task as usize], ..past.clone() })
             .collect();
-        // As coded, all that have reported once tie at the largest number there is; and a budget
-        // goes to the first of equals.
+        // As coded, all attempts with one report tie at the largest number; and a budget goes to
+        // the first of equals.
         let ties = |text: &String| {
             text.starts_with("yarn:estimator=exponential,retry") || text.contains("budget=")
         };

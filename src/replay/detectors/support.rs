@@ -1,7 +1,7 @@
-//! What several detectors need: percentiles and the largest few without sorting, per-attempt
-//! tables that grow, sums that are exact in any order, and words for choices.
+//! Shared code of detectors: percentiles and the largest few without sorting, growing per-attempt
+//! tables, sums that are exact in any order, and words for choices.
 //!
-//! In: buffers that their owner reuses. Out: numbers. Nothing in here knows a rule.
+//! In: buffers that the caller reuses. Out: numbers. This module contains no rule.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,19 +9,19 @@ use std::str::FromStr;
 
 use super::{Flag, Progress, Running, Scene};
 
-/// Where among `count` values in ascending order the first stands that is not below their
-/// `percent`-th percentile (R-7, linear interpolation); `None` of nothing.
+/// The index, in `count` ascending values, of the first that is not below their `percent`-th
+/// percentile (R-7, linear interpolation); `None` if `count` is 0.
 ///
-/// A value among them is below the percentile exactly if it is below the one at this place: no
-/// value lies between the two that are interpolated, and equal ones interpolate to themselves.
+/// A value is below the percentile exactly if it is below the value at this index: no value lies
+/// between the two that are interpolated, and equal values interpolate to themselves.
 pub(super) fn place_of_percentile(percent: f64, count: usize) -> Option<usize> {
     let last = count.checked_sub(1)?;
-    // 70 % of 10 must not be a little more than 7.
+    // 70 % of 10 must not be slightly above 7.
     let place = (count_as_f64(last) * percent / 100.0 - 1e-9).ceil();
     Some(whole(place).min(last))
 }
 
-/// Flags copies of the first `room` candidates in the order of `compare`, which knows no ties.
+/// Flags copies of the first `room` candidates in the order of `compare`, which has no ties.
 pub(super) fn copy_first<T>(
     candidates: &mut Vec<(T, usize)>,
     room: usize,
@@ -32,7 +32,7 @@ pub(super) fn copy_first<T>(
     flags.extend(candidates.iter().map(|&(_, position)| Flag::copy(position)));
 }
 
-/// Keeps the first `room` candidates in the order of `compare`, which knows no ties.
+/// Keeps the first `room` candidates in the order of `compare`, which has no ties.
 pub(super) fn keep_first<T>(
     candidates: &mut Vec<T>,
     room: usize,
@@ -47,8 +47,8 @@ pub(super) fn keep_first<T>(
     candidates.sort_unstable_by(compare);
 }
 
-/// Flags copies of the running attempts that are slow and have no copy, in their order, as far as
-/// there are free slots.
+/// Flags copies of the running attempts that are slow and have no copy, in order, while there are
+/// free slots.
 pub(super) fn copy_slow(
     scene: &Scene<'_>,
     flags: &mut Vec<Flag>,
@@ -59,8 +59,8 @@ pub(super) fn copy_slow(
     flags.extend(found.map(|(position, _)| Flag::copy(position)));
 }
 
-/// When the first of the running attempts that are `open` to a flag and have run less than
-/// `age_s` is that old, µs; now, where one of them is that old already.
+/// When the first running attempt that is `open` to a flag reaches the age `age_s`, µs; now if one
+/// has already reached it.
 pub(super) fn first_of_age_us(
     scene: &Scene<'_>,
     age_s: f64,
@@ -71,7 +71,7 @@ pub(super) fn first_of_age_us(
         if age_s <= running.age_s(scene.now_us) {
             return scene.now_us;
         }
-        // A microsecond early costs a heartbeat, one late a flag.
+        // A microsecond too early costs a heartbeat; one too late costs a flag.
         #[expect(clippy::cast_possible_truncation, reason = "saturates")]
         let micros = (age_s * 1e6 * (1.0 - 1e-12)).floor() as i64;
         running.start_us.saturating_add(micros - 1).max(scene.now_us)
@@ -80,25 +80,25 @@ pub(super) fn first_of_age_us(
     .unwrap_or(i64::MAX)
 }
 
-/// All of a task, in the parts in which progress is added up.
+/// One task, in the parts in which progress is summed.
 pub(super) const ONE_TASK: u64 = 1 << 40;
 
-/// Progress in parts of a task, to the nearest one: sums do not depend on their order.
+/// Progress in parts of a task, rounded: sums do not depend on their order.
 pub(super) fn task_parts(progress: Progress) -> u64 {
     let (done, total) = (u128::from(progress.done()), u128::from(progress.total()));
     let parts = (done * u128::from(ONE_TASK) + total / 2) / total;
     u64::try_from(parts).expect("at most one task")
 }
 
-/// How many more copies may start while fewer than `cap` run: from `copies` up to the first whole
-/// number that is not below `cap`, and not more than there are free slots.
+/// The number of copies that may start while fewer than `cap` run: from `copies` up to the first
+/// whole number that is not below `cap`, and at most the number of free slots.
 pub(super) fn room_below(cap: f64, copies: u32, free_slots: u32) -> usize {
-    // 0.1 * 30 is a little more than 3 and must not count as 4.
+    // 0.1 * 30 is slightly above 3 as a float, but must not count as 4.
     let most = whole((cap - 1e-9).ceil());
     most.saturating_sub(copies as usize).min(free_slots as usize)
 }
 
-/// The entry of `idx`, made where it is missing.
+/// The entry at `idx`; missing entries are added.
 pub(super) fn entry<T: Clone + Default>(entries: &mut Vec<T>, idx: u32) -> &mut T {
     let idx = idx as usize;
     if entries.len() <= idx {
@@ -119,7 +119,7 @@ pub(super) fn whole(value: f64) -> usize {
     value as usize
 }
 
-/// Mean and standard deviation of whole numbers, exact in any order of adding and removing.
+/// Mean and standard deviation of whole numbers, exact in any order of additions and removals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ExactSums {
     count: i128,
@@ -135,34 +135,34 @@ impl ExactSums {
         self.squares += value * value;
     }
 
-    /// Puts `new` in the place of `old`, which was added before.
+    /// Replaces `old`, which was added before, by `new`.
     pub(super) fn replace(&mut self, old: i64, new: i64) {
         let (old, new) = (i128::from(old), i128::from(new));
         self.sum += new - old;
         self.squares += new * new - old * old;
     }
 
-    /// So many deviations, times the count: what [`is_below`](Self::is_below) compares with.
+    /// A number of deviations, times the count, for [`is_below`](Self::is_below).
     #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
     pub(super) fn lag(&self, deviations: f64) -> f64 {
         deviations * self.deviation() * (self.count as f64)
     }
 
     /// Whether `value` is more than a [`lag`](Self::lag) below the mean. The difference is exact:
-    /// where all values are equal none is below the mean.
+    /// if all values are equal, none is below the mean.
     #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
     pub(super) fn is_below(&self, value: i64, lag: f64) -> bool {
         let below = self.sum - self.count * i128::from(value);
         0 < below && lag < below as f64
     }
 
-    /// NaN of nothing.
+    /// The mean; NaN if there are no values.
     #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
     pub(super) fn mean(&self) -> f64 {
         self.sum as f64 / self.count as f64
     }
 
-    /// Of the population; 0 of at most one.
+    /// The deviation of the population; 0 for at most one value.
     #[expect(clippy::cast_precision_loss, reason = "the one place where exactness ends")]
     pub(super) fn deviation(&self) -> f64 {
         if self.count <= 1 {
@@ -199,7 +199,7 @@ impl fmt::Display for OrOff {
 }
 
 impl OrOff {
-    /// Whether it is off, or a finite number above 0.
+    /// Whether it is off or a finite number above 0.
     pub(super) fn is_off_or_positive(&self) -> bool {
         self.0.is_none_or(|value| value.is_finite() && 0.0 < value)
     }
@@ -220,7 +220,7 @@ pub(super) enum Waiting {
     Ignored,
 }
 
-/// As it is written.
+/// The choices as written.
 pub(super) const WAITING: &[(&str, Waiting)] =
     &[("first", Waiting::First), ("ignored", Waiting::Ignored)];
 
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn nothing_is_below_the_mean_of_equals() {
         let mut sums = ExactSums::default();
-        // 7 * 1/3 of the parts: a rounded mean of seven would not be the value again.
+        // 7 * 1/3 of the parts: a rounded mean of seven would not give the value again.
         let value = (1 << 52) / 3;
         (0..7).for_each(|_| sums.add(value));
         assert!(!sums.is_below(value, sums.lag(0.0)));

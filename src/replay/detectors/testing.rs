@@ -1,4 +1,4 @@
-//! A group under a detector's eyes, driven by hand; for tests alone.
+//! A group that a test builds step by step and shows to a detector.
 
 use std::ops::Range;
 
@@ -7,7 +7,8 @@ use super::{
     Running, Scene,
 };
 
-/// Every detector as tests try it: with its defaults, at both ends of its curve, in its variants.
+/// Every detector in the forms that tests try: with its defaults, at both ends of its curve, in its
+/// variants.
 pub(in crate::replay) fn tried() -> Vec<String> {
     let mut texts = Vec::new();
     for kind in KINDS {
@@ -20,7 +21,7 @@ pub(in crate::replay) fn tried() -> Vec<String> {
     texts
 }
 
-/// Time in seconds, converted.
+/// A second, in microseconds.
 pub(super) const SECOND: i64 = 1_000_000;
 
 /// A group with one detector. Times are whole seconds.
@@ -54,7 +55,7 @@ impl Group {
         }
     }
 
-    /// Starts a task, with a progress that stays until it is set anew.
+    /// Starts a task, with a progress that stays until it is set again.
     pub(super) fn run(&mut self, task: u32, start_s: i64, progress: f64) -> &mut Self {
         self.run_on(task, NO_MACHINE, start_s, progress)
     }
@@ -113,7 +114,7 @@ impl Group {
         self
     }
 
-    /// What the detector is shown at `now_s`, where every attempt reports.
+    /// The flags of the detector at `now_s`, when every attempt reports.
     pub(super) fn flags(&mut self, now_s: i64) -> Vec<Flag> {
         for running in &mut self.running {
             running.reported_us = now_s * SECOND;

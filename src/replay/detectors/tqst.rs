@@ -1,24 +1,24 @@
-//! TQST (Cui et al., 2014): know the slow nodes, and give them no copies, the slowest no work.
+//! TQST (Cui et al., 2014): slow machines get no copies, and the slowest ones no tasks.
 //!
 //! The last quarter of the running tasks by estimated end are slow; of those, the one that gains
-//! most by a copy started now (the mean length of what finished) is copied first, while fewer
-//! copies run than the largest of 10, 1 % of all tasks and 10 % of the running ones. The slowest
-//! quarter of the machines by the mean speed of their tasks is slow: no copies there
-//! ([`Detector::suits`]). The slowest tenth is very slow if its speed is also under half the
+//! most from a copy started now (with the mean length of finished attempts) is copied first, while
+//! fewer copies run than the largest of 10, 1 % of all tasks and 10 % of the running ones. The
+//! slowest quarter of the machines by the mean speed of their tasks is slow and gets no copies
+//! ([`Detector::suits`]). The slowest tenth is very slow if its speed is also below half the
 //! average: it gets only probes until it is faster ([`Detector::standing`]).
 //!
 //! A machine's speed is the mean rate of its running tasks that have progressed, or else the last
 //! known one: of a task that finished there, of a probe, or of an earlier job
-//! ([`GroupInfo::speeds`]). Estimated ends are whole microseconds; of equal ones the lower task index
-//! comes first, of equally fast machines the lower number is slower.
+//! ([`GroupInfo::speeds`]). Estimated ends are whole microseconds; among equal ones the lower task
+//! index comes first, and among equally fast machines the lower number is slower.
 //!
-//! Algorithm 2 serves a free machine that is not slow with a copy if one is wanted, else with a new
-//! task. So copies are wanted whether machines are free at the heartbeat or not, and go to the next
-//! one that suits (`waiting=ignored`, and `copies=first` of the replay, both by default);
-//! `waiting=first` holds copies off while tasks of the group wait. Open in the paper and parameters
-//! here besides: whether the last quarter is of the running or of all tasks, how a tenth of nine
-//! machines is rounded, and the time limit it mentions (`age_s`). In its experiments another
-//! criterion takes the place of the last quarter, see [`criterion`](super::criterion):
+//! Algorithm 2 gives a free machine that is not slow a copy if one is wanted, or else a new task.
+//! So copies are wanted whether or not machines are free at the heartbeat, and go to the next
+//! suitable one (`waiting=ignored`, and `copies=first` of the replay, both by default);
+//! `waiting=first` blocks copies while tasks of the group wait. The paper leaves open, and
+//! parameters set: whether the last quarter is of the running or of all tasks, how a tenth of nine
+//! machines is rounded, and the time limit it mentions (`age_s`). Its experiments replace the last
+//! quarter by another criterion, see [`criterion`](super::criterion):
 //! `slow_share=0.2,slow_rate=0.5`.
 
 use std::cell::{RefCell, RefMut};
@@ -39,7 +39,7 @@ use super::{
 use crate::notation::{Notation, NotationError};
 use crate::units::micros_to_seconds;
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "tqst",
     about: "Cui et al. 2014: last quarter by estimated end, no copies on slow nodes",
@@ -73,7 +73,7 @@ enum Rounding {
 impl Rounding {
     fn share(self, percent: f64, count: usize) -> usize {
         let part = percent / 100.0 * count_as_f64(count);
-        // 10 % of 30 is a little more than 3 and must not be rounded up to 4.
+        // 10 % of 30 is slightly above 3 as a float, but must not be rounded up to 4.
         whole(match self {
             Self::Up => (part - 1e-9).ceil(),
             Self::Down => (part + 1e-9).floor(),
@@ -86,27 +86,27 @@ const ROUNDINGS: &[(&str, Rounding)] = &[("up", Rounding::Up), ("down", Rounding
 
 #[derive(Clone, Copy, Debug)]
 struct Config {
-    /// Part of the tasks that is slow, by estimated end, %; 25.
+    /// Share of the tasks that is slow, by estimated end, %; 25.
     slow_task: f64,
-    /// What is slow instead of that part; not given by default.
+    /// The criterion that replaces this share; not given by default.
     criterion: Criterion,
-    /// Part of the machines that is slow, by speed, %; 25.
+    /// Share of the machines that is slow, by speed, %; 25.
     slow_node: f64,
-    /// Part of the machines that may be very slow, %; 10.
+    /// Share of the machines that may be very slow, %; 10.
     very_slow: f64,
-    /// And under which share of the average speed; 0.5.
+    /// Share of the average speed below which they are very slow; 0.5.
     under: f64,
-    /// Of which tasks `slow_task` is a part; `running`.
+    /// The tasks that `slow_task` is a share of; `running`.
     of: Of,
-    /// How parts are rounded; `up`, so that one of nine machines can be very slow.
+    /// How shares are rounded; `up`, so that one of nine machines can be very slow.
     rounding: Rounding,
-    /// Copies that may run in any case; 10.
+    /// Copies that may always run; 10.
     min_tasks: f64,
-    /// As a share of all tasks; 0.01.
+    /// Copies that may run, as a share of all tasks; 0.01.
     cap_total: f64,
-    /// As a share of running tasks; 0.1.
+    /// Copies that may run, as a share of running tasks; 0.1.
     cap_running: f64,
-    /// Least time an attempt has run, s; 60.
+    /// Minimum age of an attempt, s; 60.
     age_s: f64,
     /// Whether waiting tasks come before copies; `ignored` as in the pseudo-code.
     waiting: Waiting,
@@ -174,13 +174,13 @@ struct Tqst {
     config: Config,
     /// Estimated end, µs, and position.
     ranked: Vec<(i64, usize)>,
-    /// Those that a criterion asks for.
+    /// Rates for the criterion.
     rates: Rates,
-    /// Only worked out when a machine asks.
+    /// Computed only when a machine is checked.
     nodes: RefCell<Nodes>,
 }
 
-/// How the machines stand at one moment.
+/// The speeds of the machines at one time.
 #[derive(Debug, Default)]
 struct Nodes {
     /// Whether the machines have been sorted since the last heartbeat or probe.
@@ -195,7 +195,7 @@ struct Nodes {
 /// Starts that differ by less than this may change their order by rounding, µs.
 const CLOSE_US: i64 = 1_000;
 
-/// Parts of a task per µs, in which rates are added up: sums do not depend on their order.
+/// The parts of a task per µs, in which rates are summed: sums do not depend on their order.
 const PARTS: u128 = 1 << 80;
 
 /// Tasks per second from the mean of rates in parts.
@@ -204,20 +204,20 @@ fn speed(sum: u128, count: f64) -> f64 {
     sum as f64 / count / PARTS as f64 * 1e6
 }
 
-/// The rate of a task of a length, in parts.
+/// The rate of a task with a length, in parts.
 fn rate(length_us: i64) -> u128 {
     PARTS / u128::try_from(length_us).unwrap_or(0).max(1)
 }
 
-/// The order of estimated ends, the latest first; of equal ones the lower task index.
+/// The order of estimated ends: the latest first, and among equal ones the lower task index.
 fn latest(scene: &Scene<'_>) -> impl Fn(&(i64, usize), &(i64, usize)) -> Ordering {
     let task = |position: usize| scene.running[position].task;
     move |one, other| other.0.cmp(&one.0).then_with(|| task(one.1).cmp(&task(other.1)))
 }
 
 impl Tqst {
-    /// How many more copies may be wanted. Where they go before waiting tasks no machine has to be
-    /// free yet.
+    /// The number of further copies that may be wanted. If copies go before waiting tasks, no
+    /// machine has to be free yet.
     fn room(&self, scene: &Scene<'_>) -> usize {
         let Config { min_tasks, cap_total, cap_running, waiting, .. } = self.config;
         let running_count = count_as_f64(scene.running.len());
@@ -236,7 +236,7 @@ impl Tqst {
         self.ranked.clear();
         for (position, running) in scene.running.iter().enumerate() {
             if running.has_progress {
-                // No estimate is above ten thousand times the age.
+                // An estimate is at most ten thousand times the age.
                 let longest_us = running.reported_age_us().saturating_mul(10_000);
                 let longest_us = i64::try_from(longest_us).unwrap_or(i64::MAX);
                 let length_us = running.estimated_length_us().unwrap_or(i64::MAX).min(longest_us);
@@ -265,9 +265,9 @@ impl Tqst {
         nodes
     }
 
-    /// Until when no copy is worth more than now where only ages grow. A copy saves a part of the
-    /// age, so it is worth one from some age on; who is slow stays slow, unless two began so close to
-    /// each other that rounding decides which of them is.
+    /// Until when no further copy becomes worthwhile while only ages grow. A copy saves a share of
+    /// the age, so it is worthwhile from some age on; slow attempts stay slow, unless two began so
+    /// close together that rounding decides which one is slow.
     fn stalled_until_us(&self, scene: &Scene<'_>) -> i64 {
         let Config { age_s, criterion, waiting, slow_task, of, rounding, .. } = self.config;
         let is_held = waiting == Waiting::First && 0 < scene.waiting;
@@ -297,7 +297,7 @@ impl Tqst {
             if mean_s < left_s && age_s <= age_now_s {
                 return i64::MAX;
             }
-            // What is left grows as the age does; short of it, since both are rounded.
+            // The time left grows with the age; slightly early, because both are rounded.
             let progress = running.progress;
             #[expect(clippy::cast_precision_loss, reason = "ninety-nine of a hundred")]
             let part = progress.left() as f64 / progress.done() as f64;
@@ -343,7 +343,7 @@ impl Tqst {
             let is_very = rank < very && -speed < under * average;
             let standing = if is_very { Standing::VerySlow } else { Standing::Slow };
             if is_very || rank < slow {
-                #[expect(clippy::cast_possible_truncation, reason = "it was a u32 before")]
+                #[expect(clippy::cast_possible_truncation, reason = "it was converted from u32")]
                 nodes.slow.insert(machine as u32, standing);
             }
         }
@@ -374,7 +374,7 @@ impl Detector for Tqst {
             return;
         };
         self.rank_slow(scene);
-        // A copy started now ends at the same time whatever it copies.
+        // A copy that starts now ends at the same time for any attempt.
         self.ranked.retain(|&(end_us, position)| {
             let running = &scene.running[position];
             let is_free = !running.has_copy && !running.was_copied;
@@ -384,7 +384,7 @@ impl Detector for Tqst {
         copy_first(&mut self.ranked, room, flags, latest(scene));
     }
 
-    /// While rates stay as they are, so do estimated ends, and a copy saves less and less.
+    /// While rates stay constant, so do estimated ends, and a copy saves less and less.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let age_s = self.config.age_s;
         if outlook.is_stalled {
@@ -392,7 +392,7 @@ impl Detector for Tqst {
         }
         let is_open =
             |running: &Running| running.has_progress && !running.has_copy && !running.was_copied;
-        // Below a ten-thousandth of the work the estimate grows with the age.
+        // Below a ten-thousandth of the work, the estimate grows with the age.
         let is_new = |running: &Running| {
             is_open(running)
                 && running.progress.done().saturating_mul(10_000) < running.progress.total()
@@ -431,8 +431,8 @@ mod tests {
         (0..4).map(|m| group.ask(now_s, |detector, scene| detector.standing(scene, m))).collect()
     }
 
-    /// 12 tasks; slaves 0 to 2 need a minute for each, slave 3 three. Free slaves are
-    /// served in the given order. Returns when all is done, s.
+    /// 12 tasks; machines 0 to 2 need one minute for each, machine 3 three. Free machines are
+    /// served in the given order. Returns when all tasks are done, s.
     fn run_example(text: &str, slaves: [u32; 4]) -> i64 {
         let mut group = Group::of(text, 12);
         let mut ends: Vec<(u32, u32, i64)> = Vec::new();
@@ -488,8 +488,8 @@ mod tests {
 
     #[test]
     fn the_example_takes_four_minutes() {
-        // It takes 5 with plain copies where slave 3 is served first at minute 3 and a copy is made
-        // of what is a minute old; where it is served last, 4.
+        // Plain copies take 5 minutes if machine 3 is served first at minute 3 and an attempt that
+        // is a minute old is copied; 4 if it is served last.
         for (detector, first, last) in [
             ("tqst", 240, 240),
             ("tqst:waiting=first", 240, 240),
@@ -510,7 +510,7 @@ mod tests {
         }
         let normal = Standing::Normal;
         assert_eq!(standings(&mut group, 60), [normal, normal, normal, Standing::VerySlow]);
-        // At 0.45 of 0.9 it is over half of the average, 0.79.
+        // 0.45 of 0.9 is over half of the average, 0.79.
         group.running[3].progress = Progress::of_value(0.45);
         assert_eq!(standings(&mut group, 61), [normal, normal, normal, Standing::Slow]);
         assert!(!group.ask(61, |detector, scene| detector.suits(scene, 3)));

@@ -1,7 +1,7 @@
-//! Detectors as they are written, from the list or custom.
+//! The notation of detectors, built-in or custom.
 //!
-//! In: a name with parameters, or a custom [`Detector`]. Out: a plan that puts it to work on groups
-//! under its [`Limits`], and prints back as it was read.
+//! In: a name with parameters, or a custom [`Detector`]. Out: a plan that builds it for groups with
+//! its [`Limits`], and prints as it was read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,17 +11,17 @@ use std::sync::Arc;
 use super::{Detector, Family, GroupInfo, KINDS, Kind, Limits, Plan};
 use crate::notation::{Notation, NotationError};
 
-/// A detector as it is written: `late`, `poisson:window_s=30,bin_s=15`, `late:budget=0.1`.
+/// A detector in its notation: `late`, `poisson:window_s=30,bin_s=15`, `late:budget=0.1`.
 ///
-/// Every detector takes `budget` and `min_age_s` besides its own parameters, see [`Limits`].
+/// Every detector also accepts `budget` and `min_age_s`, see [`Limits`].
 #[derive(Clone, Debug)]
 pub struct DetectorPlan {
     name: Cow<'static, str>,
-    /// None for a custom detector.
+    /// `None` for a custom detector.
     kind: Option<&'static Kind>,
     plan: Arc<dyn Plan>,
     limits: Limits,
-    /// Parameters that a custom detector is shown with, besides those of its plan.
+    /// Parameters shown with a custom detector, besides those of its plan.
     shown: Vec<(&'static str, String)>,
     written: String,
 }
@@ -42,8 +42,7 @@ impl DetectorPlan {
         format!("{name}:{}", pairs.join(",")).parse()
     }
 
-    /// A custom detector, which is walked and replayed like every other: each group gets a clone of
-    /// `prototype`.
+    /// A custom detector, used like any other: each group gets a clone of `prototype`.
     pub fn own(
         name: impl Into<Cow<'static, str>>,
         prototype: impl Detector + Clone + fmt::Debug + Sync + 'static,
@@ -51,17 +50,17 @@ impl DetectorPlan {
         Self::built(name, Prototype(prototype))
     }
 
-    /// A custom detector that is built again for each group, and may look at what is known of it.
+    /// A custom detector that is built for each group, with the information about the group.
     pub fn built(name: impl Into<Cow<'static, str>>, plan: impl Plan + 'static) -> Self {
         let name = name.into();
         let limits = Limits { budget: None, min_age_s: 0.0 };
         let mut written = String::new();
-        write_to(&mut written, &name, &plan.parameters()).expect("text takes text");
+        write_to(&mut written, &name, &plan.parameters()).expect("strings take any text");
         Self { name, kind: None, plan: Arc::new(plan), limits, shown: Vec::new(), written }
     }
 
-    /// The same custom detector, shown with one of its parameters, so that answers tell two of one
-    /// name apart.
+    /// The same custom detector, shown with one more parameter, so that results distinguish two
+    /// detectors of one name.
     #[must_use]
     pub fn parameter(mut self, key: &'static str, value: impl fmt::Display) -> Self {
         let mark = if self.written.contains(':') { ',' } else { ':' };
@@ -76,22 +75,22 @@ impl DetectorPlan {
         &self.name
     }
 
-    /// Whether it may keep tasks from machines, as a custom detector may.
+    /// Whether it may keep tasks from machines; true for a custom detector.
     pub fn steers(&self) -> bool {
         self.kind.is_none_or(|kind| kind.steers)
     }
 
-    /// What is known of it by its name; nothing of a custom one.
+    /// The description of the detector; `None` for a custom one.
     pub fn kind(&self) -> Option<&'static Kind> {
         self.kind
     }
 
-    /// Those that it is drawn with; a custom one with the others.
+    /// The family that it is drawn with; a custom one is drawn with the others.
     pub fn family(&self) -> Family {
         self.kind.map_or(Family::Others, |kind| kind.family)
     }
 
-    /// A detector for one group.
+    /// Builds the detector for one group.
     pub fn build(&self, group: &GroupInfo<'_>) -> Box<dyn Detector> {
         self.limits.around(self.plan.build(group))
     }
@@ -130,7 +129,7 @@ impl fmt::Display for DetectorPlan {
     }
 }
 
-/// A name with its parameters, as it is written.
+/// Writes a name with its parameters.
 fn write_to(
     to: &mut impl fmt::Write,
     name: &str,
@@ -143,7 +142,7 @@ fn write_to(
     Ok(())
 }
 
-/// A custom detector that every group gets a clone of.
+/// A custom detector that is cloned for every group.
 #[derive(Debug)]
 struct Prototype<D>(D);
 

@@ -1,4 +1,4 @@
-//! Who arrives next: by the workload, or in reaction to what has become of earlier jobs.
+//! The next arrival: from the workload, or in reaction to earlier jobs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,8 @@ use super::Engine;
 use crate::replay::feedback::Feedback;
 use crate::replay::state::State;
 
-/// Arrivals that react. What is not due yet follows something that has not happened.
+/// Arrivals that react to earlier jobs. A task that is not in `due` follows an event that has not
+/// happened.
 pub(super) struct Closed<'a> {
     feedback: &'a Feedback,
     /// Tasks by arrival.
@@ -26,7 +27,7 @@ impl<'a> Closed<'a> {
         closed
     }
 
-    /// Jobs will be submitted at these times, and with them those that follow their submission.
+    /// Submits jobs at the given times, and the jobs that follow their submission.
     fn submit(&mut self, state: &mut State<'_>, mut jobs: Vec<(u32, i64)>) {
         while let Some((job, submit_us)) = jobs.pop() {
             for &task in self.feedback.tasks_of(job) {
@@ -53,7 +54,7 @@ impl<'a> Closed<'a> {
 }
 
 impl Engine<'_> {
-    /// When the next task arrives, as far as is known, µs.
+    /// When the next task arrives, as far as it is known, µs.
     pub(super) fn next_arrival_us(&self) -> i64 {
         if let Some(closed) = &self.closed {
             closed.next_us()
@@ -64,7 +65,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The task that arrives next.
+    /// Takes the task that arrives next.
     pub(super) fn take_arrival(&mut self) -> u32 {
         let task = match self.closed.as_mut().and_then(|closed| closed.due.pop()) {
             Some(Reverse((_, task))) => task,

@@ -1,11 +1,12 @@
-//! EASY backfilling: later tasks may start, but never so that the first one that waits is delayed.
+//! EASY backfilling: later tasks may start, but never delay the first waiting task.
 //!
-//! In: the waiting [`crate::replay::line::Line`] and what is planned of running attempts.
-//! Out: starts. The first task that fits nowhere gets a reservation: of all machines, the one that
-//! by the plans will have room for it first. A later task may start elsewhere; on that machine only
-//! if by plan it ends before then, or takes only what the first one leaves. A plan is an estimate
-//! ([`Workload::estimate_us`](crate::replay::workload::Workload::estimate_us)) over the machine's
-//! speed; what runs longer than planned counts as ending now.
+//! In: the waiting [`crate::replay::line::Line`] and the planned ends of running attempts. Out:
+//! starts. The first task that fits nowhere gets a reservation on the machine that is planned to
+//! have room for it first. A later task may start on another machine; on the reserved one only if
+//! it is planned to end before then, or takes only what the first task leaves free. A planned
+//! running time is an estimate
+//! ([`Workload::estimate_us`](crate::replay::workload::Workload::estimate_us)) divided by the
+//! machine's speed; an attempt that runs longer counts as ending now.
 //!
 //! ```text
 //!  machine  |=====a=====|==== b, needs all ====|      b waits and is reserved the machine
@@ -22,24 +23,25 @@ use crate::replay::policies::Predict;
 use crate::replay::room::Room;
 use crate::replay::state::State;
 
-/// What the first task that has to wait may count on.
+/// The reservation of the first task that has to wait.
 #[derive(Clone, Copy, Debug)]
 struct Reservation {
     machine: u32,
-    /// When it will have room, by the plans.
+    /// When the machine is planned to have room.
     at_us: i64,
-    /// What it will not need by then.
+    /// What the first task leaves free then.
     spare: Room,
-    /// The most that is free on any other machine, if there is one.
+    /// The most that is free on any other machine, if there is another.
     elsewhere: Option<Room>,
-    /// The job whose tasks must be gone from the machine by then, if the first keeps apart.
+    /// The job whose tasks must have left the machine by then, if the first task keeps apart.
     apart_from: Option<u32>,
-    /// Whether the first waits for GPUs: no task with GPUs that ends later may begin there.
+    /// Whether the first task waits for GPUs: no task with GPUs that ends later may begin on the
+    /// machine.
     has_gpus: bool,
 }
 
 impl Reservation {
-    /// Whether a task may start on a machine without delaying the one that waits.
+    /// Whether a task may start on a machine without delaying the first one.
     fn allows(&self, state: &State<'_>, machine: u32, task: u32) -> bool {
         let ask = state.ask_of(task);
         let is_sibling = self.apart_from.is_some_and(|job| state.workload.job.get(task) == job);
@@ -67,26 +69,26 @@ pub(super) fn planned_end_us(state: &State<'_>, machine: u32, estimate_us: i64) 
     state.now_us.saturating_add(takes_us)
 }
 
-/// When a machine has room by the plans.
+/// When a machine is planned to have room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum When {
-    /// As things are.
+    /// Now.
     Now,
-    /// Once what is planned until then has ended, µs.
+    /// After the attempts planned to end by then, µs.
     At(i64),
 }
 
-/// When running attempts are planned to end. Only kept where an order reserves.
+/// The planned ends of running attempts. Kept only if an order reserves.
 #[derive(Debug)]
 pub(super) struct Plans {
     /// Machine, end (µs) and slot of every running attempt.
     ends: BTreeSet<(u32, i64, u32)>,
     /// The end by slot, µs.
     end_of: Vec<i64>,
-    /// How often the plan was prolonged, by slot; only where running times are predicted.
+    /// How often the plan was prolonged, by slot; only if running times are predicted.
     prolonged: Vec<u8>,
-    /// The task that machines were last asked about; what they answered, in order and by machine;
-    /// and the machines on which something has changed since.
+    /// The task of the last search; when each machine has room for it, in order of time and by
+    /// machine; and the machines that have changed since.
     asked_for: Option<u32>,
     answers: BTreeSet<(When, u32)>,
     answer_of: Vec<Option<When>>,
@@ -107,7 +109,7 @@ impl Plans {
         }
     }
 
-    /// Something has changed on a machine.
+    /// Marks a machine as changed.
     pub(super) fn touch(&mut self, machine: u32) {
         if self.asked_for.is_none() {
             return;
@@ -118,7 +120,8 @@ impl Plans {
         }
     }
 
-    /// The machines that must be asked about a task: all, unless they were asked before.
+    /// The machines to check for a task: only the changed ones if the last search was for it, or
+    /// else all.
     fn machines_to_ask(&mut self, task: u32) -> Vec<u32> {
         let changed = std::mem::take(&mut self.changed);
         if self.asked_for.replace(task) == Some(task) {
@@ -137,14 +140,14 @@ impl Plans {
         self.answers.extend(answer.map(|when| (when, machine)));
     }
 
-    /// The machine that has room first; the lowest of those whose plans are overdue.
+    /// The machine that has room first; among machines with overdue plans, the lowest number.
     fn first(&self, now_us: i64) -> Option<u32> {
         let overdue = self.answers.range(..=(When::At(now_us), u32::MAX));
         let overdue = overdue.map(|&(_, machine)| machine).min();
         overdue.or_else(|| self.answers.first().map(|&(_, machine)| machine))
     }
 
-    /// An attempt has begun; returns when it is planned to end, µs.
+    /// An attempt has begun; returns its planned end, µs.
     pub(super) fn begun(&mut self, state: &State<'_>, slot: u32) -> i64 {
         let idx = slot as usize;
         let (task, machine) = (state.attempts.task[idx], state.attempts.machine[idx]);
@@ -167,8 +170,7 @@ impl Plans {
         self.touch(state.attempts.machine[idx]);
     }
 
-    /// Prolongs the plans of attempts that have outlived them, as long as what was requested is not
-    /// over.
+    /// Prolongs the plans of attempts that have outlived them, up to the requested time.
     fn prolong(&mut self, state: &State<'_>, steps: Steps) {
         for machine in (0..).take(self.answer_of.len()) {
             let overdue = self.on(machine).take_while(|&(end_us, _)| end_us <= state.now_us);
@@ -195,7 +197,7 @@ impl Plans {
         }
     }
 
-    /// What is left of the plans of a machine takes `factor` times as long from now on.
+    /// The rest of each plan on a machine takes `factor` times as long from now on.
     #[expect(clippy::cast_precision_loss, reason = "a plan is far shorter than 2^53 µs")]
     #[expect(clippy::cast_possible_truncation, reason = "saturates at the end of time")]
     pub(super) fn stretch(&mut self, now_us: i64, machine: u32, factor: f64) {
@@ -208,12 +210,12 @@ impl Plans {
         }
     }
 
-    /// Planned ends of all running attempts and their slots, by machine.
+    /// The planned ends of all running attempts and their slots, by machine.
     pub(super) fn all(&self) -> impl Iterator<Item = (i64, u32)> + '_ {
         self.ends.iter().map(|&(_, end_us, slot)| (end_us, slot))
     }
 
-    /// Planned ends on a machine and their slots, in order.
+    /// The planned ends on a machine and their slots, in order.
     fn on(&self, machine: u32) -> impl Iterator<Item = (i64, u32)> + '_ {
         let all = (machine, i64::MIN, 0)..=(machine, i64::MAX, u32::MAX);
         self.ends.range(all).map(|&(_, end_us, slot)| (end_us, slot))
@@ -221,13 +223,14 @@ impl Plans {
 }
 
 impl Engine<'_> {
-    /// Starts waiting tasks: the first as long as it fits, then each task that does not delay it.
+    /// Starts waiting tasks: the first one as long as it fits, then each task that does not delay
+    /// it.
     pub(super) fn backfill(&mut self) {
         let mut reservation: Option<Reservation> = None;
         // The last task that was passed over.
         let mut passed: Option<u32> = None;
-        // What was asked for in vain: as free capacity only shrinks, a larger request is refused as
-        // well.
+        // Requests that found no machine: free capacity only shrinks, so larger requests find none
+        // either.
         let mut in_vain: Vec<Ask> = Vec::new();
         if self.order.line().is_none_or(Line::is_empty) {
             return;
@@ -275,8 +278,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether a task was turned down for what it asks for alone, and nothing gives room back before
-    /// the next is looked at.
+    /// Whether a task was turned down only for its request, and no capacity is given back before
+    /// the next task is tried.
     fn is_like_others(&self, task: u32, held: &Reservation) -> bool {
         let workload = self.state.workload;
         self.speculation.is_none()
@@ -286,8 +289,8 @@ impl Engine<'_> {
             && held.apart_from != Some(workload.job.get(task))
     }
 
-    /// The next in line that may start, or, before anything is reserved, that may get a
-    /// reservation. No task that could start is skipped.
+    /// The next task in line that may start or, before a reservation is made, get one. No task that
+    /// could start is skipped.
     fn next_to_start(
         &self,
         passed: Option<u32>,
@@ -310,14 +313,14 @@ impl Engine<'_> {
         })
     }
 
-    /// The most of each resource that any machine has that is there.
+    /// The largest amount of each resource that any present machine has.
     fn largest(&self) -> Room {
         let machines = self.state.machines.capacity.iter().zip(&self.state.machines.is_present);
         let present = machines.filter(|(_, present)| **present);
         present.map(|(capacity, _)| *capacity).fold(Room::NOTHING, Room::most)
     }
 
-    /// A machine for a waiting task.
+    /// Finds a machine for a waiting task.
     fn find(&mut self, task: u32, reservation: Option<&Reservation>) -> Option<u32> {
         let Some(held) = reservation else { return self.find_any(task) };
         let state = &self.state;
@@ -329,7 +332,7 @@ impl Engine<'_> {
         self.finder.find(state, task, Some(&suits))
     }
 
-    /// Reserves a machine for a task: the one that will have room first by the plans.
+    /// Reserves for a task the machine that is planned to have room first.
     fn reserve(&mut self, task: u32) -> Option<Reservation> {
         let machine = if self.speculation.is_some() {
             self.first_allowed(task)?
@@ -345,7 +348,7 @@ impl Engine<'_> {
         Some(Reservation { elsewhere: self.free_beside(machine), ..held })
     }
 
-    /// The same where a rule about running tasks may forbid a machine.
+    /// The same if a rule about running tasks may forbid a machine.
     fn first_allowed(&self, task: u32) -> Option<u32> {
         let state = &self.state;
         let rule = self.speculation.as_deref();
@@ -357,7 +360,7 @@ impl Engine<'_> {
             .map(|(_, machine)| machine)
     }
 
-    /// When a machine has room for a task; never if it is too small or not there.
+    /// When a machine has room for a task; `None` if it is too small or absent.
     fn room_from(&self, machine: u32, task: u32) -> Option<When> {
         let mut outlook = Outlook::of(&self.state, machine, task)?;
         if outlook.is_enough() {
@@ -370,18 +373,18 @@ impl Engine<'_> {
         })
     }
 
-    /// The most of each resource that is free on any machine but this one.
+    /// The largest free amount of each resource on any other machine.
     fn free_beside(&self, machine: u32) -> Option<Room> {
         let others = (0..).zip(&self.state.machines.free).filter(|(other, _)| *other != machine);
         others.map(|(_, free)| *free).reduce(Room::most)
     }
 
-    /// What a machine can promise a task; nothing if it is too small or not there.
+    /// The reservation that a machine can offer a task; `None` if it is too small or absent.
     fn room_at(&self, machine: u32, task: u32) -> Option<Reservation> {
         let mut outlook = Outlook::of(&self.state, machine, task)?;
         let mut at_us = self.state.now_us;
         for (end_us, slot) in self.plans.as_ref()?.on(machine) {
-            // Everything that ends at the same instant is free by then.
+            // All attempts that end at the same instant are gone then.
             if outlook.is_enough() && at_us < end_us {
                 break;
             }
@@ -396,20 +399,20 @@ impl Engine<'_> {
     }
 }
 
-/// What a task finds on a machine as attempts end there.
+/// What is free for a task on a machine as attempts end there.
 #[derive(Clone, Debug)]
 struct Outlook {
     demand: [u64; 2],
     free: Room,
-    /// The job that the task keeps apart from, and how many of its tasks are there.
+    /// The job from which the task keeps apart, and the number of its tasks on the machine.
     apart_from: Option<u32>,
     siblings: usize,
-    /// What it asks for of GPUs, and which are free; nothing where it asks for none.
+    /// The requested and the free GPUs; `None` if the task asks for none.
     gpus: Option<(GpuAsk, FreeGpus)>,
 }
 
 impl Outlook {
-    /// As things are; nothing if the machine is too small or not there.
+    /// The state now; `None` if the machine is too small or absent.
     fn of(state: &State<'_>, machine: u32, task: u32) -> Option<Self> {
         let (idx, workload) = (machine as usize, state.workload);
         let demand = workload.demand(task);

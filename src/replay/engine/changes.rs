@@ -1,4 +1,4 @@
-//! What machines and timers do to a replay.
+//! Changes of machines, and timers.
 
 use super::{
     Change, Engine, Event, Kind, NONE, Notice, Phase, QUIET_BEATS_MAX, QUIET_PERIODS,
@@ -48,7 +48,7 @@ impl Engine<'_> {
         }
     }
 
-    /// A machine goes; its attempts are lost, whether anyone notices or not.
+    /// A machine leaves; its attempts are lost, whether or not the scheduler notices.
     fn machine_left(&mut self, machine: u32) {
         loop {
             let slot = self.state.machines.first[machine as usize];
@@ -83,7 +83,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The scheduler learns that attempts are lost. A task without another attempt waits again.
+    /// The scheduler notices lost attempts. A task without another attempt waits again.
     pub(super) fn loss_noticed(&mut self, machine: u32) {
         let is_here = |slot: &u32| self.state.attempts.machine[*slot as usize] == machine;
         let lost: Vec<u32> = self.lost.iter().copied().filter(is_here).collect();
@@ -92,7 +92,7 @@ impl Engine<'_> {
         }
         for slot in lost {
             let task = self.state.attempts.task[slot as usize];
-            // Whoever was condemned meanwhile has lost its other attempts as well.
+            // A task that was condemned meanwhile has lost its other attempts as well.
             if task == NONE {
                 continue;
             }
@@ -101,8 +101,8 @@ impl Engine<'_> {
         }
     }
 
-    /// A task whose last attempt was taken from it waits again, before its equals. A probe of it
-    /// runs on: it would not finish the task.
+    /// A task whose last attempt was taken waits again, before its equals. A probe of it keeps
+    /// running, because a probe does not finish its task.
     pub(super) fn wait_again(&mut self, task: u32) {
         let attempts = &self.state.attempts;
         let goes_on =
@@ -115,7 +115,8 @@ impl Engine<'_> {
         }
     }
 
-    /// A machine's capacity changes; what no longer fits is evicted, the last to begin first.
+    /// A machine's capacity changes; attempts that no longer fit are evicted, the last to begin
+    /// first.
     fn resize(&mut self, machine: u32, capacity: Room) {
         let idx = machine as usize;
         self.state.machines.capacity[idx] = capacity;
@@ -138,7 +139,7 @@ impl Engine<'_> {
         self.freed(machine);
     }
 
-    /// What is left of a capacity beside what runs on a machine, if that fits.
+    /// The capacity left beside the attempts on a machine, if they fit.
     fn left_of(&self, machine: u32, capacity: Room) -> Option<Room> {
         self.state.on_machine(machine).try_fold(capacity, |free, slot| {
             let demand = self.state.workload.demand(self.state.attempts.task[slot as usize]);
@@ -146,8 +147,7 @@ impl Engine<'_> {
         })
     }
 
-    /// Works out anew when the attempts on a machine will end, at its present speed and share of
-    /// cores.
+    /// Recomputes when the attempts on a machine end, at its current speed and share of cores.
     pub(super) fn rescale(&mut self, machine: u32) {
         let idx = machine as usize;
         if !self.state.machines.is_present[idx] {
@@ -177,7 +177,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Divides shared cores anew on machines where attempts have begun or ended.
+    /// Divides shared cores again on machines where attempts have begun or ended.
     pub(super) fn even_out(&mut self) {
         let mut uneven = std::mem::take(&mut self.uneven);
         uneven.sort_unstable();
@@ -188,7 +188,7 @@ impl Engine<'_> {
         self.uneven = uneven;
     }
 
-    /// Sets the timers that the policy asks for. Nothing can be judged before the first arrival.
+    /// Sets the timers that the policy needs. Nothing can be judged before the first arrival.
     pub(super) fn set_timers(&mut self) {
         let beat = self.speculation.as_ref().and_then(|speculation| speculation.heartbeat_us());
         for (period_us, event) in
@@ -204,11 +204,11 @@ impl Engine<'_> {
         }
     }
 
-    /// Sets a timer again, unless nothing but timers and probes is left to happen.
+    /// Sets a timer again, unless only timers and probes are left.
     fn set_again(&mut self, period_us: i64, event: Event) {
         let something_comes =
             self.timers + self.probes < self.queue.len() + 1 || self.next_arrival_us() < i64::MAX;
-        // Tasks may wait although nothing runs: everything may just have ended at this instant.
+        // Tasks may wait although nothing runs: all attempts may have just ended at this instant.
         self.quiet_beats += 1;
         let is_idle = self.state.live + self.state.waiting == 0;
         if something_comes || (!is_idle && self.quiet_beats < QUIET_BEATS_MAX) {
@@ -221,7 +221,7 @@ impl Engine<'_> {
                 let before_us = event_us.min(self.next_arrival_us()) - 1;
                 next_us = next_us.max(before_us / period_us * period_us);
             }
-            // With nothing to be judged, heartbeats continue from the next arrival.
+            // If there is nothing to judge, heartbeats continue from the next arrival.
             if is_idle && event == Event::Heartbeat && self.next_arrival_us() < i64::MAX {
                 next_us = next_us.max(on_beat(self.next_arrival_us(), period_us));
             }
@@ -231,18 +231,18 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether nothing can come of a timer before the next event: nothing that runs can be judged;
-    /// or nothing waits to be put in order, and so for long.
+    /// Whether a timer has no effect before the next event: no running attempt can be judged, or
+    /// for a long time no task has waited to be sorted.
     fn is_of_no_use(&self, event: Event, period_us: i64, quiet_us: i64) -> bool {
         if event == Event::Heartbeat {
-            // Where tasks wait and nothing runs, no end of an attempt hands them out.
+            // If tasks wait and nothing runs, no end of an attempt starts them.
             let may_start = 0 < self.state.waiting && self.state.live == 0;
             return !may_start && self.speculation.as_ref().is_some_and(|rule| !rule.is_watching());
         }
         self.state.waiting == 0 && QUIET_REORDERS.saturating_mul(period_us) <= quiet_us
     }
 
-    /// The order of the waiting tasks is worked out again.
+    /// Sorts the waiting tasks again.
     pub(super) fn reorder(&mut self) {
         self.order.reorder(&self.state);
         if let Some(period_us) = self.order.period_us() {
@@ -250,7 +250,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The speculation rule looks at the running attempts; those it condemns are started again.
+    /// The speculation rule judges the running attempts; those it selects are restarted.
     pub(super) fn heartbeat(&mut self) {
         let Some(mut speculation) = self.speculation.take() else { return };
         let mut restarts = std::mem::take(&mut self.restarts);
@@ -277,7 +277,7 @@ impl Engine<'_> {
     }
 }
 
-/// The first multiple of a period that is not before `time_us`.
+/// The first multiple of a period at or after `time_us`.
 fn on_beat(time_us: i64, period_us: i64) -> i64 {
     match time_us % period_us {
         0 => time_us,

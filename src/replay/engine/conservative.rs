@@ -1,23 +1,22 @@
-//! Conservative backfilling: every waiting task has a booking, and none is ever put off.
+//! Conservative backfilling: every waiting task has a booking that is never delayed.
 //!
-//! In: submissions, starts, ends, and what is planned of running attempts
+//! In: submissions, starts, ends, and the planned ends of running attempts
 //! ([`Plans`](super::backfill::Plans)). Out: starts. A booking is a machine and a time; it is made
-//! when the task is submitted, for the earliest time at which the machine has room for as long as
-//! the task is estimated to run, beside running attempts and all other bookings. When an attempt
-//! ends early or a booking falls away, the bookings are looked at in the order of the line, again
-//! and again until none moves, and moved to earlier times where there is room. Looked at are those
-//! that could begin where room was given back since they were last looked at, and earlier than they
-//! do. An early end costs a look into the [`Profile`] for each of them: a log in which tens of
-//! thousands wait all the time takes long, unless nothing but [first come, first
-//! served](is_first_come) can come out.
+//! when the task is submitted, for the earliest time at which the machine has room for the
+//! estimated running time, beside running attempts and all other bookings. When an attempt ends
+//! early or a booking is cancelled, bookings are moved to earlier times where there is room, in the
+//! order of the line, again and again until none moves. Only bookings are checked that could begin
+//! where room was given back since their last check, and earlier than now booked. An early end
+//! costs a search of the [`Profile`] for each of them: a log in which tens of thousands of tasks
+//! always wait takes long, unless the result must be [first come, first served](is_first_come).
 //!
 //! ```text
 //!  used   3 |aaaaaaaaaaa|bbbbbb|          a runs until its planned end, b and c are booked;
 //!         1 |           |cc|   |          steps of use: 3 from now, 4, 3, 0
 //! ```
-//! A promise is broken only where the plans were wrong: an attempt that runs longer than estimated
-//! counts as ending next, and what it stands in the way of is booked again, as is everything when a
-//! machine comes, goes or changes.
+//! A booking is delayed only if plans were wrong: an attempt that runs longer than estimated counts
+//! as ending next, and the bookings in its way are made again, as are all bookings when a machine
+//! joins, leaves or changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +32,7 @@ use crate::replay::room::Room;
 use crate::replay::state::State;
 use crate::replay::workload::{Fate, Workload};
 
-/// What a waiting task may count on.
+/// The machine and time booked for a waiting task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Booking {
     machine: u32,
@@ -47,7 +46,7 @@ impl Booking {
     }
 }
 
-/// What a booking is made by: how things are, and a rule that may forbid machines.
+/// What a search for a booking uses: the state, and a rule that may forbid machines.
 #[derive(Clone, Copy)]
 struct Scene<'s> {
     state: &'s State<'s>,
@@ -66,14 +65,14 @@ pub(super) struct Bookings {
     profiles: Vec<Profile>,
     of: FxHashMap<u32, Booking>,
     by_start: BTreeSet<(i64, u32)>,
-    /// Tasks that wait without a booking.
+    /// Waiting tasks without a booking.
     new: Vec<u32>,
-    /// Planned ends of running attempts, µs, by slot, and in order.
+    /// The planned ends of running attempts, µs, by slot, and in order.
     end_of: FxHashMap<u32, i64>,
     by_end: BTreeSet<(i64, u32)>,
-    /// Machines on which room was given back, and from when until when, µs.
+    /// Machines on which room was given back, with the time span, µs.
     freed: BTreeMap<u32, (i64, i64)>,
-    /// Machines on which something began or stayed that was not booked.
+    /// Machines on which an attempt began or stayed without a booking.
     crowded: BTreeSet<u32>,
     /// Whether machines have changed since the bookings were made.
     is_stale: bool,
@@ -99,7 +98,7 @@ impl Bookings {
         self.new.push(task);
     }
 
-    /// A machine has come, gone or changed.
+    /// A machine has joined, left or changed.
     pub(super) fn has_changed(&mut self) {
         self.is_stale = true;
     }
@@ -112,7 +111,7 @@ impl Bookings {
         }
     }
 
-    /// An attempt has begun that is planned to end at a time.
+    /// An attempt with a planned end has begun.
     pub(super) fn begun(&mut self, state: &State<'_>, slot: u32, end_us: i64) {
         let idx = slot as usize;
         let (task, machine) = (state.attempts.task[idx], state.attempts.machine[idx]);
@@ -172,7 +171,7 @@ impl Bookings {
         Some(booking)
     }
 
-    /// The earliest booking from a time on, on the first machine that has one.
+    /// The earliest booking from a given time, on the first machine that has one.
     fn earliest(&self, scene: Scene<'_>, task: u32, from_us: i64) -> Option<Booking> {
         let mut best: Option<Booking> = None;
         for machine in (0..).take(self.profiles.len()) {
@@ -185,8 +184,8 @@ impl Bookings {
         best
     }
 
-    /// An earlier booking than the one that a task has, where room was given back. All others it
-    /// could not have before, unless a rule has stopped forbidding a machine.
+    /// An earlier booking for a task, where room was given back. Other bookings were not possible
+    /// before either, unless a rule has stopped forbidding a machine.
     fn earlier(
         &self,
         scene: Scene<'_>,
@@ -210,8 +209,7 @@ impl Bookings {
         best
     }
 
-    /// The earliest booking on a machine from a time on and before another. What the task has
-    /// booked already does not stand in its way.
+    /// The earliest booking on a machine in a time span. The task's own booking does not block it.
     fn earliest_on(
         &self,
         machine: u32,
@@ -229,7 +227,8 @@ impl Bookings {
             return None;
         }
         let length_us = length_us(state, machine, task);
-        // Whoever begins earlier ends earlier: until then its own booking is its room.
+        // A booking that begins earlier also ends earlier: from the start of its own booking on,
+        // the task has the room of that booking.
         let own = self.of.get(&task).filter(|own| own.machine == machine);
         let own_us = own.map_or(i64::MAX, |own| own.start_us);
         let profile = &self.profiles[idx];
@@ -237,7 +236,7 @@ impl Bookings {
         Some(Booking { machine, start_us, end_us: start_us.saturating_add(length_us) })
     }
 
-    /// Books tasks in this order; those for which no machine has room are tried again later.
+    /// Books tasks in this order; those that no machine has room for are tried again later.
     fn book(&mut self, scene: Scene<'_>, tasks: Vec<u32>, from_us: i64) {
         for task in tasks {
             match self.earliest(scene, task, from_us) {
@@ -247,7 +246,7 @@ impl Bookings {
         }
     }
 
-    /// Attempts that should have ended count as ending next.
+    /// Overdue attempts count as ending next.
     fn expect_overdue(&mut self, state: &State<'_>) {
         let next_us = state.now_us.saturating_add(1);
         while let Some(&(end_us, slot)) = self.by_end.first()
@@ -264,7 +263,7 @@ impl Bookings {
         }
     }
 
-    /// Books the tasks of overfull machines anew, in the order of their starts.
+    /// Books the tasks of overfull machines again, in the order of their starts.
     fn make_way(&mut self, scene: Scene<'_>) {
         let state = scene.state;
         for machine in std::mem::take(&mut self.crowded) {
@@ -283,7 +282,7 @@ impl Bookings {
         }
     }
 
-    /// Forgets everything and plans anew, in the order of the starts that were booked.
+    /// Discards all bookings and makes them again, in the order of the booked starts.
     fn plan_anew(&mut self, scene: Scene<'_>, ends: impl Iterator<Item = (i64, u32)>) {
         let state = scene.state;
         let mut tasks: Vec<u32> = self.by_start.iter().map(|&(_, task)| task).collect();
@@ -305,10 +304,10 @@ impl Bookings {
             .collect();
     }
 
-    /// Moves bookings to earlier times, in the order of the line and as long as any can be.
+    /// Moves bookings to earlier times, in the order of the line, until none can move.
     fn compress(&mut self, scene: Scene<'_>, line: &Line) {
         let state = scene.state;
-        // What was given back before a task was last looked at is no news for it.
+        // Room that was given back before a task's last check cannot help it.
         let mut before = std::mem::take(&mut self.freed);
         while !before.is_empty() {
             let mut hopes = Hopes::of(self, state, &before);
@@ -330,7 +329,7 @@ impl Bookings {
     }
 }
 
-/// Adds a span of time, µs, to that of a machine.
+/// Extends the time span of a machine, µs.
 fn widen(spans: &mut BTreeMap<u32, (i64, i64)>, machine: u32, (from_us, until_us): (i64, i64)) {
     let span_us = spans.entry(machine).or_insert((from_us, until_us));
     *span_us = (span_us.0.min(from_us), span_us.1.max(until_us));
@@ -342,7 +341,7 @@ fn length_us(state: &State<'_>, machine: u32, task: u32) -> i64 {
     (planned_end_us(state, machine, estimate_us) - state.now_us).max(1)
 }
 
-/// The least that is used of machines where room was given back, and what they have.
+/// On machines where room was given back, the least amount in use, and the capacity.
 struct Hopes(Vec<(Used, Room)>);
 
 impl Hopes {
@@ -356,13 +355,13 @@ impl Hopes {
         Self(freed.iter().filter_map(hope).collect())
     }
 
-    /// Whether a demand may begin anywhere.
+    /// Whether a demand may begin on any of them.
     fn may_hold(&self, demand: [u64; 2]) -> bool {
         self.0.iter().any(|&(least, capacity)| is_within(least, demand, capacity))
     }
 }
 
-/// How far an order looks, without bookings where they change nothing.
+/// How far an order looks, without bookings if they change nothing.
 pub(super) fn passing(plan: &Plan<'_>, order: &dyn Order, has_rule: bool) -> Passing {
     let passing = order.passing();
     let is_alone = !has_rule && plan.policy.kill.is_none() && order.is_by_arrival();
@@ -373,15 +372,15 @@ pub(super) fn passing(plan: &Plan<'_>, order: &dyn Order, has_rule: bool) -> Pas
     passing
 }
 
-/// Whether bookings can only come to first come, first served: one machine that stays as it is,
-/// tasks that all ask for the same of it, and none that runs longer than estimated or comes back.
+/// Whether bookings can only result in first come, first served: there is one machine that never
+/// changes, all tasks ask for the same, and none runs longer than estimated or comes back.
 ///
-/// By induction every booking begins when the first of all processors is free that the tasks before
-/// it leave, so bookings begin in the order of the line and nothing is free before the last has
-/// begun. An early end or a task that leaves makes no processor free later, so each task finds
-/// room, when its turn comes in the first pass, at the time that it would get if all were booked
-/// again: tasks behind it have begun no earlier, and what ran beside them runs no longer. So the
-/// first in line is due whenever there is room for a task.
+/// By induction, every booking begins when the first of the processors that earlier tasks leave is
+/// free, so bookings begin in the order of the line, and nothing is free before the last has begun.
+/// An early end or a leaving task makes no processor free later. So when its turn comes in the
+/// first pass, each task finds room at the time that it would get if all were booked again: tasks
+/// behind it have begun no earlier, and the attempts beside them run no longer. So the first in
+/// line is due whenever there is room for a task.
 pub(super) fn is_first_come(cluster: &Cluster, workload: &Workload) -> bool {
     let is_plain_machine = cluster.machine_count() == 1
         && cluster.changes.is_empty()
@@ -416,7 +415,7 @@ fn is_same(mut values: impl Iterator<Item = u64>) -> bool {
 }
 
 impl Engine<'_> {
-    /// Books what has come, moves what can be earlier, and starts what is due.
+    /// Books new tasks, moves bookings to earlier times, and starts the tasks that are due.
     pub(super) fn keep_promises(&mut self) {
         let (Some(mut bookings), Some(line)) = (self.bookings.take(), self.order.line()) else {
             return;
@@ -442,8 +441,8 @@ impl Engine<'_> {
         self.start_due();
     }
 
-    /// Starts the tasks whose time has come. Who finds no room after all is booked again: at once
-    /// where the machine was forbidden since, and otherwise for later.
+    /// Starts the tasks that are due. A task that finds no room is booked again: at once if the
+    /// machine was forbidden since, or else later.
     fn start_due(&mut self) {
         let (mut late, mut moved) = (Vec::new(), BTreeSet::new());
         while let Some(bookings) = &mut self.bookings

@@ -1,9 +1,9 @@
-//! The ends of attempts and of tasks: what is given back, counted, and who hears of it.
+//! The ends of attempts and tasks: what is freed, counted, and passed on.
 
 use super::{Engine, Fate, Kind, NONE, Phase, Role, Sum};
 
 impl Engine<'_> {
-    /// An attempt has done its work, unless that was foreseen too early.
+    /// An attempt has done its work, unless its end was predicted too early.
     #[inline]
     pub(super) fn attempt_ended(&mut self, slot: u32, generation: u32) {
         let idx = slot as usize;
@@ -37,7 +37,7 @@ impl Engine<'_> {
         self.conclude(task, phase);
     }
 
-    /// Ends the attempts of a task that still run or are believed to.
+    /// Ends the attempts of a task that run or are believed to run.
     #[inline]
     pub(super) fn end_all(&mut self, task: u32, kind: Kind) {
         loop {
@@ -49,7 +49,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Ends an attempt and gives its machine back.
+    /// Ends an attempt and frees its capacity.
     #[inline]
     pub(super) fn end(&mut self, slot: u32, kind: Kind) {
         let idx = slot as usize;
@@ -65,13 +65,13 @@ impl Engine<'_> {
             && !is_probe
         {
             let attempts = &self.state.attempts;
-            // A lost attempt ran until its machine went.
+            // A lost attempt ran until its machine left.
             let lost = attempts.is_lost[idx];
             let end_us = if lost { attempts.since_us[idx] } else { self.state.now_us };
             kill.ended(&self.state, task, kind, end_us - attempts.start_us[idx]);
         }
         if self.state.attempts.is_lost[idx] {
-            // Its time was counted when its machine went.
+            // Its time was counted when its machine left.
             self.lost.remove(&slot);
             self.state.vacate(slot);
             return;
@@ -90,7 +90,7 @@ impl Engine<'_> {
         }
     }
 
-    /// An attempt gives its machine back.
+    /// An attempt frees the capacity that it holds.
     #[inline]
     pub(super) fn leave_machine(&mut self, slot: u32) {
         if let Some(plans) = &mut self.plans {
@@ -114,7 +114,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells those who count running tasks that one less runs.
+    /// One task fewer runs: updates the parts that count running tasks.
     pub(super) fn forget_usage(&mut self, task: u32, slot: u32) {
         if let Some(preemption) = &mut self.preemption {
             preemption.count(&self.state, task, slot, false);

@@ -1,4 +1,4 @@
-//! Handing out work: waiting tasks to machines, then copies.
+//! Hands out work: waiting tasks to machines, then copies.
 
 use super::{Engine, Phase, Role};
 use crate::replay::placement::NO_BOUND;
@@ -12,7 +12,7 @@ enum Turn {
 }
 
 impl Engine<'_> {
-    /// Hands out whatever can be handed out now.
+    /// Hands out everything that can start now.
     #[inline]
     pub(super) fn hand_out(&mut self) {
         if self.kill.is_some() {
@@ -51,7 +51,7 @@ impl Engine<'_> {
             let mut machine = self.find_any(task);
             if machine.is_none() && preempts {
                 machine = self.make_room(task);
-                // What was evicted waits behind this task, which has a higher priority.
+                // The evicted tasks wait behind this task, which has a higher priority.
                 debug_assert_eq!(self.order.peek(&self.state), Some(task), "still the first");
             }
             if let Some(machine) = machine {
@@ -81,8 +81,8 @@ impl Engine<'_> {
         self.aside.clear();
     }
 
-    /// The same where waiting tasks are searched by what they ask for: whoever fits nowhere is
-    /// passed over without being looked at.
+    /// The same if waiting tasks are searched by their requests: tasks that fit nowhere are not
+    /// tried.
     fn hand_out_found(&mut self) {
         let depth = self.passing.depth.bound().unwrap_or(usize::MAX);
         let preempts = self.preemption.is_some();
@@ -107,13 +107,13 @@ impl Engine<'_> {
         self.depth_cuts += u64::from(depth.saturating_add(1) < self.state.waiting as usize);
     }
 
-    /// The first waiting task behind `passed` for which there may be a machine, if fewer tasks than
-    /// may be passed over wait before it.
+    /// The first waiting task behind `passed` for which there may be a machine, if fewer tasks wait
+    /// before it than may be passed over.
     fn next_that_may_start(&mut self, passed: Option<u32>, depth: usize) -> Option<u32> {
         let (state, searched) = (&self.state, self.order.searched()?);
         let (most, preemption) = (self.finder.most(state), &mut self.preemption);
         let mut offers = |task: u32| {
-            // Where searching for what is not there draws, everyone is looked at.
+            // If a failing search draws random numbers, every task is tried.
             let Some(most) = most else { return NO_BOUND };
             let could_be = preemption.as_mut().and_then(|preemption| preemption.most(state, task));
             could_be.unwrap_or(most)
@@ -122,8 +122,8 @@ impl Engine<'_> {
         searched.is_among_first(found, depth).then_some(found)
     }
 
-    /// The waiting task to start on `machine` in the place of `task`, which is the first: one whose
-    /// input it holds, if there is one.
+    /// The waiting task to start on `machine` instead of `task`, the first one: a task whose input
+    /// the machine holds, if there is one.
     #[inline]
     fn nearest(&self, task: u32, machine: u32) -> u32 {
         let (state, inputs) = (&self.state, &self.state.workload.inputs);
@@ -140,7 +140,7 @@ impl Engine<'_> {
         near.unwrap_or(task)
     }
 
-    /// A machine for a waiting task.
+    /// Finds a machine for a waiting task.
     #[inline]
     pub(super) fn find_any(&mut self, task: u32) -> Option<u32> {
         let state = &self.state;

@@ -1,24 +1,24 @@
-//! Tasks that have arrived and wait for others of their job to end.
+//! Tasks that have arrived and wait for other tasks of their job to end.
 
 use std::collections::VecDeque;
 
 use super::{Engine, NONE, Phase};
 use crate::replay::workload::Workload;
 
-/// What is held back, by stage.
+/// The tasks that are held, by stage.
 pub(super) struct Held {
     /// Tasks that are not over.
     left: Vec<u32>,
-    /// Stages before it that are not over.
+    /// Earlier stages that are not over.
     before: Vec<u32>,
-    /// Tasks that wait, in the order of their arrival.
+    /// Waiting tasks, in the order of their arrival.
     tasks: Vec<Vec<u32>>,
-    /// Tasks that no longer wait, until they are submitted; empty between events.
+    /// Tasks that no longer wait but are not yet submitted; empty between events.
     free: VecDeque<u32>,
 }
 
 impl Held {
-    /// Nothing, where no task waits for another.
+    /// `None` if no task waits for another.
     pub(super) fn new(workload: &Workload) -> Option<Self> {
         let dependencies = &workload.dependencies;
         if dependencies.is_empty() {
@@ -43,8 +43,8 @@ impl Held {
 }
 
 impl Engine<'_> {
-    /// Holds a task that has arrived until those before it are over; returns whether it waits. One
-    /// whose job a kill rule has ended does not: nothing of that job starts any more.
+    /// Holds a task that has arrived until the tasks before it are over; returns whether it waits.
+    /// A task whose job a kill rule has ended is not held: no task of that job starts any more.
     pub(super) fn hold(&mut self, task: u32) -> bool {
         let Some(held) = &mut self.held else { return false };
         if self.kill.as_ref().is_some_and(|kill| kill.has_ended(&self.state, task)) {
@@ -59,7 +59,7 @@ impl Engine<'_> {
         true
     }
 
-    /// A task is over: with the last one of a stage, those that wait for that stage alone may start.
+    /// A task is over: the last one of a stage releases the stages that wait only for that stage.
     pub(super) fn release(&mut self, task: u32) {
         let Some(held) = &mut self.held else { return };
         let dependencies = &self.state.workload.dependencies;
@@ -72,7 +72,7 @@ impl Engine<'_> {
             return;
         }
         // A kill rule can end a released task at once, which releases others: the outermost call
-        // submits them all, so that a long chain does not overflow the stack.
+        // submits them all, so a long chain does not overflow the stack.
         let is_outermost = held.free.is_empty();
         for &next in dependencies.after(stage) {
             held.before[next as usize] -= 1;
@@ -85,9 +85,9 @@ impl Engine<'_> {
         }
     }
 
-    /// Submits the tasks that no longer wait; those of a job that a kill rule has ended are over.
+    /// Submits the tasks that no longer wait, except those of a job that a kill rule has ended.
     fn submit_free(&mut self) {
-        // A task stays in the queue while it is submitted: calls from within see that it is not
+        // A task stays in the queue while it is submitted, so inner calls see that the queue is not
         // empty.
         while let Some(&task) = self.held.as_ref().and_then(|held| held.free.front()) {
             if self.state.tasks.phase[task as usize] == Phase::Held {

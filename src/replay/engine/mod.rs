@@ -1,15 +1,15 @@
-//! The discrete-event engine: clock, events, and the hand that carries out what a policy decides.
+//! The discrete-event engine: the clock, the events, and the execution of the policy's decisions.
 //!
-//! In: a [`Plan`] of cluster, workload, policy and seed. Out: an [`Outcome`] with what became of
-//! every task, where the machines' time went, and the journal if it is wanted. The same plan gives
-//! the same bytes. The engine never looks ahead; a task is over once, and every attempt ends once.
+//! In: a [`Plan`] of cluster, workload, policy and seed. Out: an [`Outcome`] with the fate of every
+//! task, the use of machine time, and the journal if requested. The same plan gives the same bytes.
+//! The engine never uses future events; every task and every attempt ends once.
 //!
 //! ```text
 //!  one instant:  ends ─► changes of machines ─► arrivals ─► kills ─► heartbeat
 //!                                               then waiting tasks, then copies are handed out
 //! ```
-//! What fails, waits behind its equals; what was evicted, restarted or lost with a machine, before
-//! them. A failure is the task's: it ends every copy of that try.
+//! A failed task waits behind its equals; an evicted, restarted or lost one before them. A failure
+//! belongs to the task: it ends every copy of that try.
 
 use std::collections::BTreeSet;
 
@@ -51,14 +51,14 @@ pub fn replay(plan: &Plan<'_>) -> Outcome {
     Engine::new(plan).run()
 }
 
-/// Heartbeats in a row without any start or end, after which nothing is expected to change: three
-/// hours at one a second.
+/// After this many heartbeats in a row without a start or end, no change is expected: three hours
+/// at one a second.
 const QUIET_BEATS_MAX: u32 = 10_000;
 
-/// Tasks that are over between two messages about progress.
+/// The number of ended tasks between two progress messages.
 const TOLD_AT_ONCE: usize = 1024;
 
-/// The same of reorderings with nothing to be put in order: a week of them every minute.
+/// The same for reorderings with nothing to sort: a week of one a minute.
 const QUIET_REORDERS: i64 = 10_000;
 
 struct Engine<'a> {
@@ -76,41 +76,41 @@ struct Engine<'a> {
     copies_won: u64,
     lost_copies: Sum,
     refused: Vec<u32>,
-    /// How many tasks have arrived; by the workload, the first that has not.
+    /// The number of tasks that have arrived; in the workload, the first that has not.
     arrived: u32,
-    /// Only where users react.
+    /// Only if users react.
     closed: Option<Closed<'a>>,
     over: usize,
     until_us: i64,
     events: u64,
     capacities: Vec<Room>,
-    /// The same with GPUs, where machines say theirs.
+    /// The same with GPUs, if machines record them.
     with_gpus: Vec<(Room, Gpus)>,
-    /// Only where tasks wait for others.
+    /// Only if tasks wait for others.
     held: Option<Held>,
-    /// Only where one attempt can make room for another.
+    /// Only if one attempt can make room for another.
     preemption: Option<Preemption>,
-    /// Only where an order reserves.
+    /// Only if an order reserves.
     plans: Option<Plans>,
-    /// Only where an order reserves for every waiting task.
+    /// Only if an order reserves for every waiting task.
     bookings: Option<Bookings>,
     depth_cuts: u64,
-    /// Slots of attempts that are lost and still believed to run.
+    /// Slots of attempts that are lost but believed to run.
     lost: BTreeSet<u32>,
-    /// Machines whose shared cores are to be divided again.
+    /// Machines whose shared cores must be divided again.
     uneven: Vec<u32>,
     /// Timers in the queue: heartbeat and reordering.
     timers: usize,
-    /// Probes whose end is in the queue: they follow each other for as long as a replay continues,
-    /// so they are no reason for it to. A probe of an endless task has no end there.
+    /// Probes whose end is in the queue: probes follow each other for as long as a replay
+    /// continues, so they must not prolong it. A probe of an endless task has no end in the queue.
     probes: usize,
     quiet_beats: u32,
-    /// When the last attempt has begun or ended, µs.
+    /// When an attempt last began or ended, µs.
     quiet_since_us: i64,
-    /// When something other than a timer has last happened, µs: attempts may begin by it at the end
-    /// of that instant.
+    /// When the last event other than a timer happened, µs: attempts may begin at the end of that
+    /// instant because of it.
     stirred_us: i64,
-    /// Room to work in.
+    /// Reused buffers.
     aside: Vec<u32>,
     restarts: Vec<u32>,
 }
@@ -125,7 +125,7 @@ impl<'a> Engine<'a> {
         for (change, entry) in (0..).zip(&plan.cluster.changes) {
             queue.push(entry.at_us, Event::MachineChanged { change });
         }
-        // Most tasks are submitted, begin and end once; a killed one has a line more.
+        // Most tasks are submitted, begin and end once; a killed one has one more line.
         let lines = 4 * task_count + plan.cluster.changes.len();
         let finder = Finder::new(plan.policy.placement, plan.seed, &state);
         let speculation = plan.policy.build_speculation(&state);
@@ -139,8 +139,8 @@ impl<'a> Engine<'a> {
             backfill != Backfill::Conservative || !checks_gpus,
             "no order books GPUs for every waiting task"
         );
-        // A search for what is not there must not be left out where it draws.
-        // Nor where tasks that are alike in CPU and memory may ask for different GPUs.
+        // A failing search must not be skipped if it draws random numbers, or if tasks with the
+        // same CPU and memory may ask for different GPUs.
         let is_searched = finder.most(&state).is_some() && !plan.workload.has_gpus();
         if preempts == 0 && plan.policy.kill.is_none() && is_searched {
             order.room_only_shrinks();
@@ -201,8 +201,12 @@ impl<'a> Engine<'a> {
             }
             debug_assert!(self.state.now_us <= now_us, "time never goes back");
             self.state.now_us = now_us;
-            self.live_through(now_us);
-            self.hand_out();
+            let has_changed = self.live_through(now_us);
+            // A backfill plans anew at each of its instants. If it did so when a lost attempt would
+            // have ended, it would know the future.
+            if has_changed || self.passing.backfill != Backfill::Easy {
+                self.hand_out();
+            }
         }
         progress::step((task_count - told) as u64);
         self.finish()
@@ -214,12 +218,15 @@ impl<'a> Engine<'a> {
             && self.arrived as usize == self.state.workload.task_count
     }
 
-    /// Handles everything that happens at this instant, by rank.
-    fn live_through(&mut self, now_us: i64) {
+    /// Handles all events of this instant, by rank; returns whether there is any besides ends of
+    /// attempts that were over before.
+    fn live_through(&mut self, now_us: i64) -> bool {
+        let mut has_changed = false;
         loop {
             let rank = self.queue.next().filter(|(at_us, _)| *at_us == now_us).map(|next| next.1);
             if rank.is_none_or(|rank| ARRIVAL_RANK < rank) && self.next_arrival_us() == now_us {
-                // An arrival brings nothing that goes before another.
+                // An arrival causes no event that ranks before another arrival.
+                has_changed = true;
                 self.stir(now_us);
                 while self.next_arrival_us() == now_us {
                     let task = self.take_arrival();
@@ -228,12 +235,15 @@ impl<'a> Engine<'a> {
                 continue;
             }
             if rank.is_none() {
-                return;
+                return has_changed;
             }
-            let Some((_, event)) = self.queue.pop() else { return };
+            let Some((_, event)) = self.queue.pop() else { return has_changed };
             self.events += 1;
+            has_changed |= !matches!(event, Event::AttemptEnded { slot, generation }
+                if self.state.attempts.generation[slot as usize] != generation);
             match event {
-                // Ends count for themselves, but those of probes, which follow each other for ever.
+                // Ends count on their own, except those of probes, which follow each other
+                // endlessly.
                 Event::AttemptEnded { .. } => self.stirred_us = now_us,
                 _ if event.is_timer() => {}
                 _ => self.stir(now_us),
@@ -280,7 +290,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// A task begins to wait, at the end or (`behind` false) at the head of its equals.
+    /// A task begins to wait, at the tail or (`behind` false) at the head of its equals.
     #[inline]
     fn submit(&mut self, task: u32, behind: bool) {
         self.note(Kind::Submit, task, NONE, 0);
@@ -306,7 +316,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Counts an event of a task; returns whether that condemned it.
+    /// Counts an event of a task; returns whether it condemned the task.
     #[inline]
     fn count_event(&mut self, task: u32) -> bool {
         let events = &mut self.state.tasks.events[task as usize];
@@ -320,14 +330,14 @@ impl<'a> Engine<'a> {
         true
     }
 
-    /// Something comes from outside: attempts may begin by it at the end of this instant.
+    /// An external event: attempts may begin at the end of this instant because of it.
     #[inline]
     fn stir(&mut self, now_us: i64) {
         self.stirred_us = now_us;
         self.quiet_beats = 0;
     }
 
-    /// Another attempt runs, or one less.
+    /// The number of running attempts has changed.
     #[inline]
     fn has_changed(&mut self) {
         self.quiet_beats = 0;
@@ -400,7 +410,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Whether an attempt is a probe whose end is, or will be, in the queue.
+    /// Whether an attempt is a probe whose end is or will be in the queue.
     fn is_probe_with_end(&self, slot: u32) -> bool {
         let (attempts, idx) = (&self.state.attempts, slot as usize);
         attempts.role[idx] == Role::Probe && attempts.work[idx].is_finite()
@@ -413,7 +423,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Cuts what still runs and hands over what there is.
+    /// Cuts the running attempts and returns the outcome.
     fn finish(mut self) -> Outcome {
         let running: Vec<u32> = self.state.live_slots().collect();
         for slot in running {

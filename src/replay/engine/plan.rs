@@ -1,4 +1,4 @@
-//! What is to be replayed, and what came out.
+//! The plan of a replay, and its outcome.
 
 use crate::replay::cluster::Cluster;
 use crate::replay::feedback::Feedback;
@@ -7,27 +7,27 @@ use crate::replay::policies::{Heartbeat, PolicyPlan};
 use crate::replay::state::Phase;
 use crate::replay::workload::{Fate, Workload};
 
-/// What is to be replayed.
+/// The plan of a replay.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     /// The machines, checked.
     pub cluster: &'a Cluster,
     /// The tasks, checked.
     pub workload: &'a Workload,
-    /// The rules.
+    /// The policy.
     pub policy: &'a PolicyPlan,
-    /// What the jobs follow; without it tasks arrive at the times of the workload.
+    /// What the jobs follow; with `None`, tasks arrive at the times of the workload.
     pub feedback: Option<&'a Feedback>,
-    /// Where random numbers come from.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// Whether the journal is kept.
     pub journal: Keep,
-    /// When the replay is cut off, µs; never by default.
+    /// The time at which the replay is cut off, µs; never by default.
     pub until_us: i64,
 }
 
 impl<'a> Plan<'a> {
-    /// A replay to the end with a journal.
+    /// A replay to the end, with a journal.
     pub fn new(cluster: &'a Cluster, workload: &'a Workload, policy: &'a PolicyPlan) -> Self {
         Self {
             cluster,
@@ -41,51 +41,52 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What is kept of a replay.
+/// How much of a replay is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Every line of the journal.
     Journal,
-    /// What became of the tasks, and sums.
+    /// Only the fates of the tasks, and sums.
     Sums,
 }
 
-/// Numbers of one way in which attempts end.
+/// Sums over the attempts that ended in one way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sum {
-    /// Attempts.
+    /// The number of attempts.
     pub count: u64,
     /// Their time on machines, µs.
     pub time_us: i128,
-    /// Their time on machines x the CPU they asked for, millionths of a CPU-µs.
+    /// Their time on machines x their requested CPU, millionths of a CPU-µs.
     pub cpu_time: i128,
-    /// Work they had done, µs at speed 1.
+    /// Their work done, µs at speed 1.
     pub work: f64,
 }
 
-/// What came out.
+/// The outcome of a replay.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The journal, if it was wanted.
+    /// The journal, if requested.
     pub journal: Option<Journal>,
-    /// Where each task stands.
+    /// The phase of each task.
     pub phase: Vec<Phase>,
-    /// When its first attempt began, µs; `None` if none did.
+    /// When the first attempt of each task began, µs; `None` if none did.
     pub first_start_us: Vec<Option<i64>>,
-    /// When it was over, µs; `None` if it was not.
+    /// When each task was over, µs; `None` if it was not.
     pub end_us: Vec<Option<i64>>,
-    /// When the last task was over, µs; `None` if some never were.
+    /// When the last task was over, µs; `None` if a task was never over.
     pub makespan_us: Option<i64>,
     /// When the replay ended, µs.
     pub last_us: i64,
-    /// Attempts by how they ended: by [`Kind`].
+    /// Sums of attempts by how they ended, indexed by [`Kind`].
     pub sums: Vec<Sum>,
     /// Copies started.
     pub copies: u64,
     /// Copies that finished their task.
     pub copies_won: u64,
-    /// Copies and originals that were cancelled because another finished: time and work of copies.
+    /// Copies and originals cancelled because another attempt finished: time and work of the
+    /// copies.
     pub lost_copies: Sum,
     /// Tasks larger than any machine.
     pub refused: Vec<u32>,
@@ -94,30 +95,30 @@ pub struct Outcome {
     /// Instants at which tasks waited beyond the depth of the order although a machine had room;
     /// `None` for an order without a depth.
     pub depth_cuts: Option<u64>,
-    /// Events handled, void ones included.
+    /// Events handled, including void ones.
     pub events: u64,
 }
 
 impl Outcome {
-    /// The sum of the attempts that ended so.
+    /// The sums of the attempts that ended in this way.
     pub fn sum(&self, kind: Kind) -> Sum {
         self.sums[kind as usize]
     }
 
-    /// Time of all attempts on machines, µs.
+    /// The time of all attempts on machines, µs.
     pub fn machine_time_us(&self) -> i128 {
         self.sums.iter().map(|sum| sum.time_us).sum()
     }
 }
 
-/// Periods of a timer without any start or end, after which it continues just before the next
-/// event: five weeks of heartbeats every three seconds. Logs hold tasks of 2^31 s, and nobody waits
-/// for heartbeats of a thousand years.
+/// After this many timer periods without a start or end, the timer continues just before the next
+/// event: five weeks of heartbeats every three seconds. Logs have tasks of 2^31 s, and simulating
+/// heartbeats over such times would take too long.
 pub(super) const QUIET_PERIODS: i64 = 1_000_000;
 
-/// How many heartbeats a replay may have at most, if the rule about running tasks has any: as many
-/// as fit the time in which something to be judged runs, one task after another, and no more than
-/// `QUIET_PERIODS` between two events.
+/// The most heartbeats that a replay may have, if its rule about running tasks uses any: as many as
+/// fit in the time in which a task that can be judged runs, with one task after another, and no
+/// more than `QUIET_PERIODS` between two events.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub fn heartbeats(workload: &Workload, policy: &PolicyPlan) -> Option<f64> {
     let Heartbeat { period_us, sees_lone_tasks } = policy.heartbeat()?;

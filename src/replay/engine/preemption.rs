@@ -1,18 +1,18 @@
-//! Making room: attempts of lower priority are evicted for a waiting task.
+//! Preemption: attempts of lower priority are evicted for a waiting task.
 //!
-//! In: a task that fits nowhere. Out: a machine with room for it, after evictions. Taken is the
-//! machine where the least time is thrown away, of the next few that can make room, beginning
-//! behind the one taken last; there the lowest priority goes first, and among equals the attempt
-//! that began last. A start changes nothing about what can be evicted: it
-//! takes as much as it may have to give back. So what found no room finds none until something
-//! ends, and is not tried again before.
+//! In: a task that fits nowhere. Out: a machine with room for it, after evictions. Of the next few
+//! machines that can make room, starting behind the one used last, the machine that wastes the
+//! least time is chosen; there the lowest priority is evicted first, and among equals the attempt
+//! that began last. A start does not change what can be evicted: it takes as much as it may have to
+//! give back. So a task that found no room finds none until an attempt ends, and is not tried
+//! before.
 //!
-//! Attempts stand on each machine in the order in which they would go. For each priority a tree over
-//! the machines holds what they could make free, so machines that can make no room are never looked
-//! at: a search costs the logarithm of the number of machines for each one that is compared, and the
-//! attempts that would go there. A start or an end changes what is free for its own priority and
-//! those below; trees are brought up to date when they are asked. Many different priorities share
-//! [`BANDS`] trees, each of which answers for the highest of its own.
+//! The attempts on each machine are kept in the order of eviction. For each priority, a tree over
+//! the machines holds what they could free, so machines that can make no room are skipped: a search
+//! costs the logarithm of the number of machines for each machine compared, plus the attempts to
+//! evict there. A start or an end changes the free capacity for its own priority and those below; a
+//! tree is updated when it is searched. Many different priorities share [`BANDS`] trees, each of
+//! which is exact for its highest priority.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -23,38 +23,38 @@ use crate::replay::room::Room;
 use crate::replay::state::State;
 use crate::replay::workload::NONE;
 
-/// What is known about making room.
+/// The state of preemption.
 #[derive(Debug)]
 pub(super) struct Preemption {
-    /// What runs, by machine, in the order in which it would go.
+    /// The attempts on each machine, in the order of eviction.
     held: Vec<Vec<Held>>,
     /// Attempts running, by priority.
     running: BTreeMap<Priority, u32>,
     /// By priority, ascending.
     bands: Vec<Band>,
-    /// By machine, the bands that do not know it as it is.
+    /// By machine, the number of bands with an outdated entry for it.
     stale: Vec<u16>,
     hopeless: Vec<Hopeless>,
-    /// Machines compared at most.
+    /// The most machines compared.
     looks: usize,
-    /// Where the next search begins.
+    /// Where the next search starts.
     next: usize,
 }
 
-/// What machines have free or could make free for tasks of some priorities.
+/// What machines have free or could free for tasks of some priorities.
 #[derive(Debug)]
 struct Band {
-    /// The highest of them.
+    /// The highest of these priorities.
     top: Priority,
     tree: Tree,
-    /// Machines that have changed since it was asked.
+    /// Machines that have changed since the last search.
     stale: Vec<u32>,
 }
 
-/// Trees at most.
+/// The most trees.
 const BANDS: usize = 16;
 
-/// Demands remembered at most.
+/// The most demands remembered.
 const HOPELESS_MAX: usize = 256;
 
 /// A task without a known priority ranks below all others.
@@ -70,13 +70,14 @@ struct Held {
 }
 
 impl Held {
-    /// Where it stands: the lowest priority first, and among equals what began last.
+    /// The order of eviction: the lowest priority first, and among equals the attempt that began
+    /// last.
     fn rank(&self) -> (Priority, Reverse<i64>, u32) {
         (self.priority, Reverse(self.start_us), self.slot)
     }
 }
 
-/// What no machine can make room for.
+/// A demand that no machine can make room for.
 #[derive(Clone, Copy, Debug)]
 struct Hopeless {
     priority: Priority,
@@ -94,7 +95,7 @@ impl Hopeless {
         Self { priority: workload.priority.get(task), demand, need, job }
     }
 
-    /// Whether `other` fares no better.
+    /// Whether `other` cannot be served either.
     fn covers(&self, other: &Self) -> bool {
         other.priority <= self.priority
             && self.demand[0] <= other.demand[0]
@@ -102,14 +103,14 @@ impl Hopeless {
             && (self.job == NONE || self.job == other.job)
     }
 
-    /// Whether a machine could make room that has so much to give.
+    /// Whether a machine that can free `room` could serve it.
     fn fits(&self, state: &State<'_>, machine: u32, room: Room) -> bool {
         room.holds(self.demand) && (self.job == NONE || !state.has_sibling(machine, self.job))
     }
 }
 
 impl Preemption {
-    /// Nothing for 0 `looks`.
+    /// `None` if `looks` is 0.
     pub(super) fn new(state: &State<'_>, looks: u32) -> Option<Self> {
         if looks == 0 {
             return None;
@@ -153,17 +154,17 @@ impl Preemption {
             }
             all.remove(place);
         }
-        // Whoever could evict it has neither more nor less.
+        // For tasks that could evict the attempt, the available room is unchanged.
         let bands = self.bands.partition_point(|band| band.top <= priority);
         self.forget(machine, bands);
     }
 
-    /// A machine has come, gone or changed.
+    /// A machine has joined, left or changed.
     pub(super) fn touch(&mut self, machine: u32) {
         self.forget(machine, self.bands.len());
     }
 
-    /// The first so many bands no longer know a machine.
+    /// Marks a machine as outdated in the first `bands` bands.
     fn forget(&mut self, machine: u32, bands: usize) {
         let stale = &mut self.stale[machine as usize];
         for (idx, band) in self.bands[..bands].iter_mut().enumerate() {
@@ -174,7 +175,7 @@ impl Preemption {
         }
     }
 
-    /// The band of a priority, brought up to date.
+    /// The band of a priority, updated.
     fn band(&mut self, state: &State<'_>, priority: Priority) -> &Band {
         let idx = self.bands.partition_point(|band| band.top < priority);
         let top = self.bands[idx].top;
@@ -187,7 +188,7 @@ impl Preemption {
         &self.bands[idx]
     }
 
-    /// What a machine has free, or could have by evicting what is below a priority.
+    /// What a machine has free, or could have by evicting attempts below a priority.
     #[inline]
     fn room(&self, state: &State<'_>, machine: u32, priority: Priority) -> Room {
         let free = state.machines.free[machine as usize];
@@ -195,7 +196,7 @@ impl Preemption {
         lower.fold(free, |sum, held| sum.with(held.demand))
     }
 
-    /// Something has ended on a machine, or it has come, or grown.
+    /// An attempt has ended on a machine, or the machine has joined or grown.
     #[inline]
     pub(super) fn freed(&mut self, state: &State<'_>, machine: u32) {
         if self.hopeless.is_empty() || !state.machines.is_present[machine as usize] {
@@ -207,8 +208,8 @@ impl Preemption {
         self.hopeless = hopeless;
     }
 
-    /// The most memory by step of CPU that any machine could have for a task and its equals; `None`
-    /// where nothing of lower priority runs.
+    /// The most memory, by step of CPU, that any machine could have for a task and its equals;
+    /// `None` if no attempt of lower priority runs.
     pub(super) fn most(&mut self, state: &State<'_>, task: u32) -> Option<Most> {
         let priority = state.workload.priority.get(task);
         self.has_lower(priority).then(|| *self.band(state, priority).tree.most())
@@ -218,7 +219,7 @@ impl Preemption {
         self.running.first_key_value().is_some_and(|(&lowest, _)| lowest < priority)
     }
 
-    /// The machine where the least time is thrown away, of the next few that can make room.
+    /// Of the next few machines that can make room, the one that wastes the least time.
     fn cheapest(&self, state: &State<'_>, wanted: &Hopeless) -> Option<u32> {
         let band = self.bands.partition_point(|band| band.top < wanted.priority);
         let number = |place| u32::try_from(place).expect("machines are numbered in u32");
@@ -243,7 +244,7 @@ impl Preemption {
         best.map(|(_, machine)| machine)
     }
 
-    /// The time thrown away where a machine makes room, µs; `None` if it cannot.
+    /// The time wasted if a machine makes room, µs; `None` if it cannot.
     #[inline]
     fn lost_us(&self, state: &State<'_>, machine: u32, wanted: &Hopeless) -> Option<i64> {
         let mut free = state.machines.free[machine as usize];
@@ -258,7 +259,7 @@ impl Preemption {
         (!is_apart).then_some(lost_us)
     }
 
-    /// The attempts that have to go from a machine that can make room.
+    /// The attempts to evict from a machine that can make room.
     fn victims(
         &self,
         state: &State<'_>,
@@ -275,9 +276,10 @@ impl Preemption {
 }
 
 impl Engine<'_> {
-    /// Evicts attempts of lower priority until the task fits, where the least time is thrown away.
+    /// Evicts attempts of lower priority until the task fits, where the least time is wasted.
     pub(super) fn make_room(&mut self, task: u32) -> Option<u32> {
-        // Who would have to go for GPUs is not known here: tasks that ask for them evict nobody.
+        // Which attempts hold the needed GPUs is unknown here: tasks that ask for GPUs evict no
+        // attempt.
         if !self.state.workload.gpus.get(task).is_none() && !self.state.machines.gpus.is_empty() {
             return None;
         }

@@ -1,9 +1,9 @@
-//! What is planned to be used of a machine over time.
+//! The planned use of a machine over time.
 //!
-//! In: spans of time with what they take, added and given back. Out: the first time from which on
-//! there is room for so long. Steps lie in blocks; a block knows the least and the most that its
-//! steps use, so a search passes over blocks in which every step fits, or none does, and a span that
-//! covers a block changes one number of it.
+//! In: spans of time with the amounts they use, added and removed. Out: the first time from which
+//! there is room for a given duration. Steps are stored in blocks; a block stores the least and the
+//! most that its steps use, so a search skips blocks in which every step fits, or none does, and a
+//! span that covers a block changes one number of it.
 //!
 //! ```text
 //!  used   4 |      bbbbbb|            steps: 3 from now, 4, 3, 0
@@ -12,21 +12,20 @@
 
 use crate::replay::room::Room;
 
-/// CPU and memory in use, millionths. Memory that is not checked may add up to more than 64 bits
-/// hold.
+/// CPU and memory in use, millionths. A sum of memory that is not checked may exceed 64 bits.
 pub(super) type Used = [i128; 2];
 
-/// A block with more steps is cut in two.
+/// A block with more steps is split in two.
 const STEPS_MAX: usize = 64;
 
-/// Steps that follow each other.
+/// Consecutive steps.
 #[derive(Clone, Debug)]
 struct Block {
-    /// From when on what is used, besides `more`.
+    /// The start of each step and its use, without `more`.
     steps: Vec<(i64, Used)>,
-    /// Used in every step.
+    /// Additional use in every step.
     more: Used,
-    /// The least and the most that any step uses, `more` included.
+    /// The least and the most that any step uses, including `more`.
     least: Used,
     most: Used,
 }
@@ -71,16 +70,16 @@ fn most(one: Used, other: Used) -> Used {
     [one[0].max(other[0]), one[1].max(other[1])]
 }
 
-/// Whether a demand fits beside what is used.
+/// Whether a demand fits beside the amounts in use.
 pub(super) fn is_within(used: Used, demand: [u64; 2], capacity: Room) -> bool {
     let fits = |idx: usize, all: u64| used[idx] + i128::from(demand[idx]) <= i128::from(all);
     fits(0, capacity.cpu) && capacity.memory.is_none_or(|memory| fits(1, memory))
 }
 
-/// What is used from each time on until the next.
+/// The use of a machine from each time until the next.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    /// None is empty, and the first step begins before all times.
+    /// No block is empty, and the first step begins before all times.
     blocks: Vec<Block>,
 }
 
@@ -91,7 +90,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// The block and the step that a time lies in.
+    /// The block and the step that contain a time.
     fn at(&self, at_us: i64) -> (usize, usize) {
         let block = self.blocks.partition_point(|block| block.begin_us() <= at_us) - 1;
         (block, self.blocks[block].at(at_us))
@@ -113,7 +112,7 @@ impl Profile {
         }
     }
 
-    /// Drops the step that begins at a time if it uses what the one before does.
+    /// Drops the step that begins at a time if it uses the same as the previous one.
     fn join(&mut self, at_us: i64) {
         let (block_idx, idx) = self.at(at_us);
         let before = match (block_idx, idx) {
@@ -134,7 +133,7 @@ impl Profile {
         }
         block.steps.remove(idx);
         if idx == 0 {
-            // Inside a block one like it is left.
+            // An equal step remains in the block.
             block.sum_up();
         }
     }
@@ -168,17 +167,17 @@ impl Profile {
         self.join(from_us);
     }
 
-    /// Takes so much for a span of time, µs.
+    /// Adds a demand over a span of time, µs.
     pub(super) fn take(&mut self, span_us: (i64, i64), demand: [u64; 2]) {
         self.change(span_us, demand.map(i128::from));
     }
 
-    /// Gives it back.
+    /// Removes a demand over a span of time, µs.
     pub(super) fn give_back(&mut self, span_us: (i64, i64), demand: [u64; 2]) {
         self.change(span_us, demand.map(|amount| -i128::from(amount)));
     }
 
-    /// Drops what lies before a time.
+    /// Drops the steps before a time.
     pub(super) fn forget_before(&mut self, at_us: i64) {
         let (block_idx, idx) = self.at(at_us);
         if 0 < block_idx {
@@ -192,8 +191,8 @@ impl Profile {
         block.steps[0].0 = i64::MIN;
     }
 
-    /// The first time from `from_us` on, and before `before_us`, at which there is room for a
-    /// demand for so long. From `own_us` on there is room in any case.
+    /// The first time from `from_us` on, and before `before_us`, from which there is room for a
+    /// demand for the given duration. From `own_us` on there is always room.
     pub(super) fn earliest(
         &self,
         (from_us, before_us): (i64, i64),
@@ -203,9 +202,9 @@ impl Profile {
         let end_us = |start_us: i64| start_us.saturating_add(length_us).min(own_us);
         let fits = |used: Used| is_within(used, demand, capacity);
         let (first, first_idx) = self.at(from_us);
-        // There is room from here on, as far as it has been looked at.
+        // There is room from here to the last step checked.
         let mut start_us = from_us;
-        // The least need not be of one step; where it does not fit, no step does.
+        // The least values may come from different steps; if they do not fit, no step does.
         for (block_idx, block) in self.blocks.iter().enumerate().skip(first) {
             if before_us <= start_us {
                 return None;
@@ -237,7 +236,7 @@ impl Profile {
         None
     }
 
-    /// The least of each resource that is used from one time on until another.
+    /// The least use of each resource within a span of time.
     pub(super) fn least_in(&self, (from_us, until_us): (i64, i64)) -> Used {
         let (first, first_idx) = self.at(from_us);
         let mut sofar = [i128::MAX; 2];
@@ -261,7 +260,7 @@ impl Profile {
         sofar
     }
 
-    /// Whether there is ever more used than there is, from a time on.
+    /// Whether use ever exceeds the capacity, from a time on.
     pub(super) fn is_overfull(&self, from_us: i64, capacity: Room) -> bool {
         let (first, first_idx) = self.at(from_us);
         let block = &self.blocks[first];
@@ -278,7 +277,7 @@ mod tests {
 
     const END_US: i64 = 300;
 
-    /// Use by µs and what there is, with nothing kept but that.
+    /// The use in each µs and the capacity: a plain reference.
     struct Plain(Vec<Used>, i128);
 
     impl Plain {

@@ -1,9 +1,9 @@
-//! Retries and limits: waits after failures, attempts cut off, and jobs that are given up.
+//! Retries and limits: waits after failures, attempts that are cut off, and jobs that are given up.
 
 use super::{Engine, Event, KillWatch, Kind, NONE, Phase};
 
 impl Engine<'_> {
-    /// A task whose try came to nothing waits again, once its back-off is over.
+    /// A task whose try did not succeed waits again, once its back-off is over.
     #[inline]
     pub(super) fn try_again(&mut self, task: u32, is_behind: bool) {
         let wait_us = self.kill.as_mut().map_or(0, |kill| kill.take_wait_us(task));
@@ -15,14 +15,14 @@ impl Engine<'_> {
         self.queue.push(at_us, Event::WaitOver { task, is_behind });
     }
 
-    /// A back-off is over, unless the task is.
+    /// A back-off is over: the task waits again unless it is over.
     pub(super) fn wait_over(&mut self, task: u32, is_behind: bool) {
         if self.state.tasks.phase[task as usize] == Phase::Delayed {
             self.submit(task, is_behind);
         }
     }
 
-    /// Sees to it that an attempt which begins is cut off at its limits.
+    /// Sets the limits of an attempt that begins.
     pub(super) fn set_limits(&mut self, slot: u32) {
         let idx = slot as usize;
         let (task, attempt) = (self.state.attempts.task[idx], self.state.attempts.number[idx]);
@@ -34,7 +34,7 @@ impl Engine<'_> {
         }
     }
 
-    /// A limit is reached; what ended at this instant or before is left alone.
+    /// A limit is reached; an attempt that ended at this instant or before is ignored.
     pub(super) fn limit_reached(&mut self, task: u32, attempt: u16, condition: u8) {
         let attempts = &self.state.attempts;
         let is_running = |slot: u32| {
@@ -51,7 +51,7 @@ impl Engine<'_> {
         }
     }
 
-    /// A task has come to an age at which a kill rule looks at it, unless it is over or has failed
+    /// A task has reached an age at which a kill rule checks it, unless it is over or has failed
     /// and not come back.
     pub(super) fn look(&mut self, task: u32) {
         let idx = task as usize;
@@ -73,8 +73,8 @@ impl Engine<'_> {
         self.conclude(task, Phase::Condemned);
     }
 
-    /// Ends all tasks of the jobs that a kill rule has ended. Those that have not arrived are ended
-    /// when they do.
+    /// Ends all tasks of the jobs that a kill rule has ended. Tasks that have not arrived are ended
+    /// when they arrive.
     pub(super) fn end_jobs(&mut self) {
         while let Some(tasks) = self.kill.as_mut().and_then(KillWatch::take_ended) {
             for task in tasks {

@@ -1,9 +1,9 @@
-//! Cui and others (2014): TQST, slow tasks by way of slow nodes.
+//! Cui and others (2014): TQST, which finds slow tasks through slow nodes.
 //!
 //! In: the [`Settings`] that the paper leaves open (its table of machines is lost). Out: response
-//! times and copies of TQST, YARN's speculation and LATE for 20, 100 and 500 tasks of five sizes
-//! on nine slaves, and the paper's claims in each of these 15 cells. As in the paper all three find
-//! slow tasks by one criterion. The worked example (5 against 4 minutes) is a test in here.
+//! times and copies of TQST, YARN's speculation and LATE for 20, 100 and 500 tasks of five sizes on
+//! nine slaves, and the paper's claims in each of these 15 cells. As in the paper, all three use
+//! one criterion for slow tasks. The worked example (5 against 4 minutes) is a test in this file.
 
 use rayon::prelude::*;
 
@@ -18,52 +18,53 @@ use crate::replay::workload::{Column, UNITS, Workload};
 
 /// Sizes of a task's input, MB.
 const SIZES_MB: [f64; 5] = [0.1, 1.0, 10.0, 32.0, 64.0];
-/// Tasks of a job, and the paper's figures of the backups and of the response time.
+/// Tasks of a job, and the paper's figures of backups and of response times.
 const TASKS: [(usize, &str, &str); 3] =
     [(20, "figure 2", "figure 5"), (100, "figure 3", "figure 6"), (500, "figure 4", "figure 7")];
 /// Slaves of the paper.
 const SLAVES: usize = 9;
 /// Machines that hold the input of a task.
 const REPLICAS: usize = 2;
-/// The paper's criterion for a slow task: among the slowest part by rate, below a part of the mean.
+/// The paper's criterion for a slow task: in the slowest share by rate, and below a share of the
+/// mean.
 const CRITERION: [Option<f64>; 2] = [Some(0.2), Some(0.5)];
 
-/// What the paper leaves open, and its criterion.
+/// The settings that the paper leaves open, and its criterion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Speeds of the nine slaves, before some are slowed.
+    /// Speeds of the nine slaves, before some are slowed down.
     pub speeds: Vec<f64>,
-    /// How many slaves are slowed: the last ones.
+    /// Number of slaves that are slowed down: the last ones.
     pub slow_nodes: usize,
-    /// To which part of their speed.
+    /// The share of their speed that is left.
     pub slow_speed: f64,
     /// Tasks that a slave runs at once.
     pub slots: usize,
-    /// Time of a task on a slave of speed 1: at least, s.
+    /// Minimum time of a task on a slave of speed 1, s.
     pub task_least_s: f64,
-    /// And per MB, s.
+    /// Additional time per MB, s.
     pub task_per_mb_s: f64,
     /// Deviation of an attempt's work.
     pub noise: f64,
-    /// By how much more work there is where the input is not, a share.
+    /// How much more work there is without the input on the machine, as a share.
     pub away: f64,
-    /// Part of the rates that is slow; `None` leaves every algorithm its own criterion.
+    /// Share of the rates that is slow; with `None`, every algorithm uses its own criterion.
     pub slow_share: Option<f64>,
-    /// Part of the mean rate below which a task is slow.
+    /// Share of the mean rate below which a task is slow.
     pub slow_rate: Option<f64>,
-    /// Time after which LATE and TQST may call a task slow, s.
+    /// Time after which LATE and TQST may consider a task slow, s.
     pub age_s: f64,
-    /// The same of YARN.
+    /// The same for YARN.
     pub yarn_age_s: f64,
     /// Time between two heartbeats, s.
     pub heartbeat_s: f64,
     /// Whether TQST knows the speeds of the slaves from an earlier job.
     pub knows_nodes: bool,
-    /// Whether TQST hands out waiting tasks before copies; its Algorithm 2 has it the other way.
+    /// Whether TQST hands out waiting tasks before copies; its Algorithm 2 has the opposite order.
     pub tasks_first: bool,
     /// The first seed.
     pub seed: u64,
-    /// Runs of each setting.
+    /// Number of runs of each setting.
     pub runs: usize,
 }
 
@@ -91,7 +92,7 @@ impl Default for Settings {
     }
 }
 
-/// A share as it is written.
+/// A share as written.
 fn share_or_off(share: Option<f64>) -> String {
     share.map_or_else(|| "off".to_owned(), |share| share.to_string())
 }
@@ -201,7 +202,7 @@ impl Settings {
         Ok(())
     }
 
-    /// The speeds with some slaves slowed.
+    /// The speeds, with some slaves slowed down.
     fn slowed(&self) -> Vec<f64> {
         let first = SLAVES - self.slow_nodes;
         let slowed = |(slave, speed): (usize, &f64)| {
@@ -225,7 +226,7 @@ fn part_or_off(text: &str) -> Result<Option<f64>, Fault> {
     setting::number(text, 0.0..=1.0, "a part from 0 to 1, or off").map(Some)
 }
 
-/// The algorithms of the paper in the order of [`policies`], after `none`.
+/// The algorithms of the paper, in the order of [`policies`], after `none`.
 const LATE: usize = 1;
 const YARN: usize = 2;
 const TQST: usize = 3;
@@ -257,18 +258,18 @@ fn micros(seconds: f64) -> i64 {
     (seconds * 1e6).round() as i64
 }
 
-/// What one run gave.
+/// The result of one run.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     response_s: f64,
     copies: f64,
 }
 
-/// One number of a run.
+/// Selects one number of a run.
 type Pick = fn(&Run) -> f64;
 
 fn measure(settings: &Settings, tasks: usize, size_mb: f64, policy: &str) -> Vec<Run> {
-    let policy: PolicyPlan = policy.parse().expect("a policy as it is written");
+    let policy: PolicyPlan = policy.parse().expect("a valid policy");
     let mut cluster = Cluster::of_speeds(settings.slowed());
     cluster.cpu = vec![settings.slots as u64 * UNITS; SLAVES];
     let cluster = cluster.check().expect("speeds are positive").0;
@@ -296,8 +297,8 @@ fn measure(settings: &Settings, tasks: usize, size_mb: f64, policy: &str) -> Vec
         .collect()
 }
 
-/// Response times and copies for one number of tasks, by size; the runs of every algorithm and
-/// size meet the same draws.
+/// Response times and copies for one number of tasks, by size; all runs of algorithms and sizes use
+/// the same random draws.
 fn experiment(settings: &Settings, (tasks, backups, times): (usize, &str, &str)) -> Figure {
     let policies = policies(settings);
     let runs: Vec<Vec<Vec<Run>>> = policies
@@ -327,11 +328,11 @@ fn experiment(settings: &Settings, (tasks, backups, times): (usize, &str, &str))
     }
 }
 
-/// The four claims of the paper, the three comparisons in every cell by itself; `runs` by
+/// The four claims of the paper, with the three comparisons in every cell separately; `runs` are by
 /// algorithm, size and run.
 fn claims(tasks: usize, [backups, times]: [&str; 2], runs: &[Vec<Vec<Run>>]) -> Vec<Claim> {
     let mut claims = Vec::new();
-    // By how much the first is larger than the second, run by run.
+    // How much larger the second is than the first, run by run.
     let less = |one: &[Run], other: &[Run], pick: Pick| -> Vec<f64> {
         one.iter().zip(other).map(|(one, other)| pick(other) - pick(one)).collect()
     };
@@ -374,7 +375,7 @@ mod tests {
     use crate::replay::journal::Kind;
 
     /// Minutes for the 12 tasks of the worked example; the slow slave is the first or the last
-    /// machine, which is served first or last where several are free.
+    /// machine, and so is served first or last if several are free.
     fn minutes(slow_is_first: bool, policy: &str) -> f64 {
         let mut speeds = vec![1.0; 4];
         speeds[if slow_is_first { 0 } else { 3 }] = 1.0 / 3.0;
@@ -404,8 +405,8 @@ mod tests {
         }
     }
 
-    /// The four claims of `experiments.md`, written down once more: the figures of 20, 100 and 500
-    /// tasks, the sentence, and whether it is one of every size or of all sizes together.
+    /// The four claims of `experiments.md`, as an independent list: the figures of 20, 100 and 500
+    /// tasks, the sentence, and whether it applies to every size or to all sizes together.
     const PUBLISHED: [([&str; 3], &str, bool); 8] = [
         (BACKUPS, "TQST launches fewer backups than LATE", true),
         (BACKUPS, "TQST launches fewer backups than YARN", true),
@@ -442,7 +443,7 @@ mod tests {
         assert_eq!(rows, expected);
     }
 
-    /// Runs in which every claim holds: copies (none, LATE, YARN, TQST) and times by size.
+    /// Runs in which every claim holds: copies (none, LATE, YARN, TQST) and times, by size.
     fn as_published(copies: [f64; 4], response_s: [f64; 4]) -> Vec<Vec<Vec<Run>>> {
         let of = |algorithm: usize, size: usize, run: usize| {
             let (size, run) = ([0.0, 1.0, 2.0, 3.0, 4.0][size], [0.0, 0.01, 0.02][run]);
@@ -466,7 +467,7 @@ mod tests {
         };
         let published = verdicts([1.0, 30.0, 20.0, 10.0], [50.0, 40.0, 30.0, 20.0]);
         assert_eq!(published, [Verdict::Reproduced].into());
-        // Fewest copies and soonest the other way round, and copies that fall with the size.
+        // The opposite order of copies and times, and copies that fall with the size.
         let reverse = verdicts([-1.0, -30.0, -20.0, -10.0], [20.0, 20.0, 30.0, 40.0]);
         assert_eq!(reverse, [Verdict::NotReproduced].into());
     }
@@ -493,7 +494,7 @@ mod tests {
         assert!(policies(&settings)[LATE].1.contains("slow_share=off,slow_rate=0.5"));
     }
 
-    /// Algorithm 2: a machine that is free and not slow gets a copy before a new task.
+    /// Algorithm 2: a free machine that is not slow gets a copy before a new task.
     ///
     /// ```text
     ///  slave 9 (0.21)  |--- two tasks of 238 s ---|      slow from 60 s on

@@ -1,10 +1,10 @@
-//! Published experiments, run again.
+//! Reproduces published experiments.
 //!
-//! In: an [`Experiment`] with its parameters, those that the paper leaves open included. Out: its
+//! In: an [`Experiment`] with its parameters, including those that the paper leaves open. Out: its
 //! [`Figure`]s, each with the curves of our runs, the points that the paper prints, and every
 //! [`Claim`] that the paper makes about it. Claims that are not reproduced are reported as such.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::claims::{Claim, Parameter, student_975};
@@ -25,7 +25,7 @@ pub enum Experiment {
     Cui(cui::Settings),
 }
 
-/// A parameter that an experiment does not have, or a value that it does not take.
+/// An unknown parameter of an experiment, or a value that it does not accept.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum SetError {
     /// There is no such parameter.
@@ -33,7 +33,7 @@ pub enum SetError {
     UnknownKey {
         /// The experiment.
         experiment: &'static str,
-        /// As given.
+        /// The key as given.
         key: String,
         /// All keys.
         known: String,
@@ -43,9 +43,9 @@ pub enum SetError {
     BadValue {
         /// The parameter.
         key: String,
-        /// As given.
+        /// The value as given.
         value: String,
-        /// What it takes.
+        /// The accepted values.
         expected: &'static str,
     },
 }
@@ -69,7 +69,7 @@ impl Experiment {
         }
     }
 
-    /// All parameters: given, open and fitted.
+    /// All parameters: those that are given, left open and fitted.
     pub fn parameters(&self) -> Vec<Parameter> {
         match self {
             Self::Tan(settings) => settings.parameters(),
@@ -78,8 +78,8 @@ impl Experiment {
         }
     }
 
-    /// Sets a parameter by its key; the value is written as [`parameters`](Self::parameters)
-    /// prints it.
+    /// Sets a parameter by its key; the value has the notation in which
+    /// [`parameters`](Self::parameters) prints it.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), SetError> {
         let known = self.parameters();
         let set = match self {
@@ -99,7 +99,7 @@ impl Experiment {
         })
     }
 
-    /// Runs the experiment: the same parameters give the same figures, to the digit.
+    /// Runs the experiment: the same parameters give exactly the same figures.
     pub fn run(&self) -> Vec<Figure> {
         match self {
             Self::Tan(settings) => tan::reproduce(settings),
@@ -110,25 +110,25 @@ impl Experiment {
 }
 
 /// A mean over runs with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Runs.
+    /// The number of runs.
     pub runs: usize,
     /// Their mean.
     pub mean: f64,
-    /// Lower end of the interval; unknown for fewer than two runs.
+    /// Lower end of the interval; `None` for fewer than two runs.
     pub mean_low: Option<f64>,
-    /// Upper end of the interval; unknown for fewer than two runs.
+    /// Upper end of the interval; `None` for fewer than two runs.
     pub mean_high: Option<f64>,
-    /// The least.
+    /// The minimum.
     pub min: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
 }
 
 impl Estimate {
-    /// The estimate from the values of the runs. The interval is that of Student's t with
-    /// n - 1 degrees of freedom, with the deviation of a sample (divisor n - 1).
+    /// The estimate from the values of the runs. The interval uses Student's t with n - 1 degrees
+    /// of freedom, and the sample deviation (divisor n - 1).
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 runs")]
     pub fn of(values: &[f64]) -> Self {
         if values.is_empty() {
@@ -153,7 +153,7 @@ impl Estimate {
 /// A point of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// Where on the axis.
+    /// The position on the axis.
     pub x: String,
     /// The value.
     pub value: Estimate,
@@ -162,7 +162,7 @@ pub struct Point {
 /// A curve of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
-    /// What it stands for.
+    /// The name in the legend.
     pub name: String,
     /// Its points.
     pub points: Vec<Point>,
@@ -173,28 +173,28 @@ pub struct Curve {
 pub struct Mark {
     /// The curve.
     pub curve: String,
-    /// Where on the axis.
+    /// The position on the axis.
     pub x: String,
     /// The published value.
     pub value: f64,
 }
 
-/// A figure run again.
+/// A reproduced figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// Its number in the paper.
     pub name: String,
     /// What it shows.
     pub title: String,
-    /// The axes: what and in which unit.
+    /// The axes, with their units.
     pub axes: (String, String),
     /// The curves.
     pub curves: Vec<Curve>,
     /// The values that the paper prints.
     pub marks: Vec<Mark>,
-    /// What the paper claims, and what became of it.
+    /// The claims of the paper, with our verdicts.
     pub claims: Vec<Claim>,
-    /// What a reader must know besides.
+    /// Further remarks for readers.
     pub remarks: Vec<String>,
 }
 

@@ -1,19 +1,19 @@
-//! Values of parameters as text.
+//! Reads values of parameters.
 //!
-//! In: the text of `--set`. Out: a number, count or choice in its range, or what was expected.
+//! In: the text of `--set`. Out: a number, count or choice in its range, or the expected values.
 
 use std::ops::RangeInclusive;
 
 /// Why a parameter was not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The experiment has no such parameter, or the paper gives it.
+    /// The experiment has no such parameter, or the paper fixes it.
     Unknown,
-    /// The value is not what is expected.
+    /// The value is not as expected.
     Value(&'static str),
 }
 
-/// A number within a range.
+/// A number in a range.
 pub(super) fn number(
     text: &str,
     range: RangeInclusive<f64>,
@@ -23,7 +23,7 @@ pub(super) fn number(
     number.ok_or(Fault::Value(expected))
 }
 
-/// A count within a range.
+/// A count in a range.
 pub(super) fn count(
     text: &str,
     range: RangeInclusive<usize>,
@@ -33,18 +33,18 @@ pub(super) fn count(
     count.ok_or(Fault::Value(expected))
 }
 
-/// A seed; run k has the seed plus k, so some room is left above.
+/// A seed; run k uses the seed plus k, so the largest seeds are rejected.
 pub(super) fn seed(text: &str) -> Result<u64, Fault> {
     let seed = text.parse::<u64>().ok().filter(|seed| *seed <= u64::MAX / 2);
     seed.ok_or(Fault::Value("a whole number from 0 to 2^63 - 1"))
 }
 
-/// Yes or no.
+/// A boolean.
 pub(super) fn flag(text: &str) -> Result<bool, Fault> {
     text.parse::<bool>().map_err(|_| Fault::Value("true or false"))
 }
 
-/// Runs of each setting.
+/// A number of runs per setting.
 pub(super) fn runs(text: &str) -> Result<usize, Fault> {
     count(text, 1..=100_000, "a number of runs from 1 to 100000")
 }

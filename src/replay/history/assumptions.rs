@@ -1,4 +1,4 @@
-//! What a replayed history assumes, in words.
+//! The assumptions of a replayed history, as sentences.
 //!
 //! In: a replayed history and its plan. Out: one sentence per assumption, for people and for
 //! `result.json`.
@@ -25,7 +25,7 @@ pub(super) fn of(
     told
 }
 
-/// Says which tasks wait for others of their job.
+/// Describes which tasks wait for others of their job.
 fn of_dependencies(waiting: stages::Counts, told: &mut Vec<String>) {
     let stages::Counts { tasks, overlapping, without_other, circular } = waiting;
     if 0 < tasks {
@@ -56,7 +56,7 @@ fn waits(tasks: u64) -> String {
     format!("{tasks} {verb} for")
 }
 
-/// What an order that plans ahead takes for running times, and for how many jobs a request is known.
+/// Describes the running times that orders plan with, and how many jobs have a known request.
 pub fn of_estimates(counts: &Counts, estimates: Estimates) -> String {
     let (known, all) = (counts.jobs_with_request, counts.jobs);
     let share = match known {
@@ -83,7 +83,7 @@ pub fn of_estimates(counts: &Counts, estimates: Estimates) -> String {
     }
 }
 
-/// What the jobs follow where users react.
+/// Describes what the jobs follow if users react.
 pub fn of_feedback(feedback: &Feedback) -> String {
     let Followed { ends, submissions, sessions, recorded } = feedback.followed();
     format!(
@@ -97,7 +97,7 @@ pub fn of_feedback(feedback: &Feedback) -> String {
     )
 }
 
-/// How GPUs are handed out, where tasks ask for them.
+/// Describes how GPUs are assigned, if tasks ask for them.
 pub fn of_gpus(cluster: &Cluster, workload: &Workload) -> Option<String> {
     if !workload.has_gpus() {
         return None;
@@ -123,7 +123,7 @@ pub fn of_gpus(cluster: &Cluster, workload: &Workload) -> Option<String> {
     ))
 }
 
-/// What is not known of the machines and how the replay continues without it.
+/// Describes what is unknown about the machines, and what the replay assumes instead.
 pub fn of_machines(cluster: &Cluster, without_cpu: u64, source: Source) -> Vec<String> {
     let machines = cluster.machine_count() as u64;
     let of_all = |count: u64| {
@@ -203,7 +203,7 @@ fn of_every_history(counts: &Counts, plan: &HistoryPlan) -> Vec<String> {
     ]
 }
 
-/// Says when killed tasks are killed, and why.
+/// Describes when killed tasks are killed, and why.
 fn of_kills(counts: &Counts, plan: &HistoryPlan, source: Source, told: &mut Vec<String>) {
     let tasks = |count: u64| counted(count, "task");
     if 0 < counts.stopped {

@@ -1,8 +1,8 @@
-//! GPUs of a lake: those of machines, and the requests of tasks.
+//! GPUs of a lake: those of machines, and those that tasks request.
 //!
 //! In: `gpu_capacity` and `gpu_model` of machines; `gpu_request`, and, if the log has them,
-//! `gpu_count`, `gpu_milli` and `gpu_model` of tasks. Out: [`Gpus`] and [`GpuAsk`]s with the same
-//! numbers for models. A task may name several models, `V100M16|V100M32`.
+//! `gpu_count`, `gpu_milli` and `gpu_model` of tasks. Out: [`Gpus`] and [`GpuAsk`]s with a common
+//! numbering of models. A task may accept several models, `V100M16|V100M32`.
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Float32Type, Int32Type};
@@ -19,7 +19,7 @@ const MODEL: &str = "gpu_model";
 const COUNT: &str = "gpu_count";
 const MILLI: &str = "gpu_milli";
 
-/// Models distinguished: a bit each.
+/// The most models distinguished: each uses one bit.
 const MODELS_MAX: usize = 63;
 
 /// The models of the machines, by name.
@@ -27,7 +27,7 @@ const MODELS_MAX: usize = 63;
 pub(super) struct Models(Vec<String>);
 
 impl Models {
-    /// Reads them; `None` where no machine says its GPUs, or no task asks for any.
+    /// Reads the models; `None` if no machine records GPUs, or no task asks for any.
     pub(super) fn read(lake: &Lake) -> Result<Option<Self>, FactError> {
         let has = |table, column| lake.has(table) && lake.has_column(table, column);
         if !has(Table::MachineEvents, GPU_CAPACITY) || !has(Table::TaskEvents, GPU_REQUEST) {
@@ -44,28 +44,28 @@ impl Models {
         Ok(Some(Self(names)))
     }
 
-    /// The bit of a model; none of one that is not known.
+    /// The bit of a model; 0 for an unknown one.
     fn bit(&self, name: &str) -> u64 {
         self.0.binary_search_by(|known| known.as_str().cmp(name)).map_or(0, |idx| 1 << idx)
     }
 
-    /// The models that a task takes.
+    /// The bits of the models that a task accepts.
     fn taken(&self, names: Option<&str>) -> u64 {
-        // A name may stand there twice.
+        // A name may occur twice.
         let taken = |names: &str| names.split('|').fold(0, |taken, name| taken | self.bit(name));
         names.map_or(ANY_MODEL, taken)
     }
 }
 
-/// The columns of machines, where they are known.
+/// The GPU columns of machines, if GPUs are known.
 pub(super) fn machine_columns(models: Option<&Models>) -> &'static [&'static str] {
     if models.is_some() { &[GPU_CAPACITY, MODEL] } else { &[] }
 }
 
-/// The GPUs of the machines of a batch, row by row; none where they are not known.
+/// The GPUs of each machine in a batch; none if GPUs are not known.
 pub(super) fn of_machines(models: Option<&Models>, batch: &RecordBatch) -> Vec<Gpus> {
     let Some(models) = models else { return vec![Gpus::default(); batch.num_rows()] };
-    let cell = |name: &str| batch.column_by_name(name).expect("it was asked for");
+    let cell = |name: &str| batch.column_by_name(name).expect("it was requested");
     let counts = cell(GPU_CAPACITY).as_primitive::<Int32Type>().iter();
     let names = cell(MODEL).as_string::<i32>().iter();
     counts
@@ -78,20 +78,20 @@ pub(super) fn of_machines(models: Option<&Models>, batch: &RecordBatch) -> Vec<G
         .collect()
 }
 
-/// The columns of tasks, where GPUs are known.
+/// The GPU columns of tasks, if GPUs are known.
 pub(super) fn task_columns(lake: &Lake, models: Option<&Models>) -> Vec<&'static str> {
     let all = [GPU_REQUEST, COUNT, MILLI, MODEL].into_iter();
     all.filter(|column| models.is_some() && lake.has_column(Table::TaskEvents, column)).collect()
 }
 
-/// Adds what the rows of a batch ask for; nothing where GPUs are not known.
+/// Appends the GPU requests in a batch; nothing if GPUs are not known.
 pub(super) fn add_asks(
     asks: &mut Vec<Option<GpuAsk>>,
     models: Option<&Models>,
     batch: &RecordBatch,
 ) {
     let Some(models) = models else { return };
-    let requests = batch.column_by_name(GPU_REQUEST).expect("it was asked for");
+    let requests = batch.column_by_name(GPU_REQUEST).expect("it was requested");
     let ints = |name: &str| batch.column_by_name(name).map(AsArray::as_primitive::<Int32Type>);
     let (counts, milli) = (ints(COUNT), ints(MILLI));
     let names = batch.column_by_name(MODEL).map(AsArray::as_string::<i32>);

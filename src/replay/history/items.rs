@@ -1,8 +1,8 @@
-//! The tasks of a lake on their way to a workload.
+//! The tasks read from a lake, before they become a workload.
 //!
-//! In: the events of a bucket, read once. Out: [`Items`]: the replayed data of each task, and the
-//! tasks that had to be left out. Names of users and phases and failures of tasks are stored once,
-//! and tasks refer to them by number.
+//! In: the events of a bucket, read once. Out: [`Items`]: the replayed data of each task, and
+//! counts of the tasks that were left out. Names of users and phases and failures of tasks are
+//! stored once; tasks refer to them by number.
 
 use std::ops::Range;
 
@@ -28,11 +28,11 @@ use crate::schema::{EventType, Table};
 #[derive(Debug, Default)]
 pub(super) struct Items {
     pub(super) tasks: Vec<Item>,
-    /// Work of failed attempts, µs; each task has a stretch of them.
+    /// Work of failed attempts, µs; each task has a range of them.
     pub(super) failures: Vec<i64>,
     pub(super) users: Names,
     pub(super) phases: Names,
-    /// Names of tasks, and of those that they wait for.
+    /// Names of tasks, and lists of tasks that they wait for.
     pub(super) texts: Names,
     pub(super) counts: Counts,
 }
@@ -44,7 +44,7 @@ pub(super) struct Item {
     pub(super) id: (i64, i32),
     pub(super) work_us: i64,
     pub(super) fate: Fate,
-    /// Its stretch of the failures.
+    /// The range of its failures.
     pub(super) failures: Range<u32>,
     pub(super) cpu: Option<f32>,
     pub(super) memory: Option<f32>,
@@ -55,17 +55,17 @@ pub(super) struct Item {
     pub(super) is_apart: bool,
     pub(super) requested_us: Option<i64>,
     pub(super) phase: Option<u32>,
-    /// When it ended as recorded, µs; `None` if it runs on at the end of the window.
+    /// When it ended in the record, µs; `None` if it runs on at the end of the window.
     pub(super) ended_us: Option<i64>,
     /// The job that had to end first, if the log names one.
     pub(super) after: Option<i64>,
-    /// The name of the task that it is of, where a log has dependencies.
+    /// The name of the task that it is an instance of, in a log with dependencies.
     pub(super) task_name: Option<u32>,
-    /// The numbers of the tasks of its job that end first.
+    /// The numbers of the tasks of its job that must end first.
     pub(super) depends_on: Option<u32>,
 }
 
-/// Texts by number, each held once.
+/// Texts by number, each stored once.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     numbers: FxHashMap<String, u32>,
@@ -89,27 +89,27 @@ impl Names {
         &self.texts[number as usize]
     }
 
-    /// Takes in the texts of others; returns their numbers here.
+    /// Adds the texts of `others`; returns their numbers here.
     fn join(&mut self, others: &Self) -> Vec<u32> {
         others.texts.iter().map(|text| self.code(text)).collect()
     }
 }
 
-/// Columns of a bucket's rows that [`TaskView`] does not carry.
+/// The columns of a bucket's rows that [`TaskView`] does not have.
 #[derive(Default)]
 struct Cells {
     memory: Vec<Option<f32>>,
-    /// Empty where GPUs are not known.
+    /// Empty if GPUs are not known.
     gpus: Vec<Option<GpuAsk>>,
     classes: Vec<Option<i32>>,
-    /// Empty where the source knows no such times.
+    /// Empty if the source has no requested times.
     requested: Vec<Option<i64>>,
-    /// Empty where the source knows no such jobs.
+    /// Empty if the source has no preceding jobs.
     preceding: Vec<Option<i64>>,
     apart: Vec<bool>,
     users: Vec<Option<u32>>,
     names: Names,
-    /// Empty where the source knows no dependencies: the name of a task and those it waits for.
+    /// Empty if the source has no dependencies: the name of a task, and the tasks it waits for.
     stages: [Vec<Option<u32>>; 2],
     texts: Names,
 }
@@ -145,10 +145,10 @@ impl Cells {
                 codes.extend(names.map(|name| name.map(|name| self.texts.code(name))));
             }
         }
-        let apart = batch.column_by_name("different_machines").expect("it was asked for");
+        let apart = batch.column_by_name("different_machines").expect("it was requested");
         self.apart.extend(apart.as_boolean().iter().map(|cell| cell == Some(true)));
-        let users = batch.column_by_name("user").expect("it was asked for").as_string::<i32>();
-        // Rows that follow each other are mostly of one user.
+        let users = batch.column_by_name("user").expect("it was requested").as_string::<i32>();
+        // Consecutive rows mostly have the same user.
         let mut last: Option<(&str, u32)> = None;
         for user in users {
             let code = user.map(|user| match last {
@@ -196,7 +196,7 @@ impl Items {
         Ok(all)
     }
 
-    /// Those of several buckets, one after the other.
+    /// Joins the items of several buckets in order.
     pub(super) fn join(parts: Vec<Self>) -> Self {
         let mut all = Self::default();
         all.tasks.reserve_exact(parts.iter().map(|part| part.tasks.len()).sum());
@@ -220,7 +220,7 @@ impl Items {
         all
     }
 
-    /// Makes an item of a task, unless it is not in the part of the history that is replayed.
+    /// Makes an item of a task, unless the task is outside the replayed part of the history.
     fn item(
         &mut self,
         view: &TaskView<'_>,
@@ -241,7 +241,7 @@ impl Items {
         let last = view.attempts.last();
         let ended = view.events.iter().rev().find(|event| event.event_type.is_terminal());
         let ended_by = last.map(|attempt| attempt.ended_by);
-        // Without an end of its own: it runs on, or its job has ended meanwhile.
+        // It has no end event: it runs on, or its job has ended meanwhile.
         let is_open = matches!(ended_by, Some(EndedBy::Nothing | EndedBy::Job));
         let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
         let last_us = last.map(|attempt| length(attempt.start_us, attempt.end_us));
@@ -301,7 +301,7 @@ impl Items {
         })
     }
 
-    /// Adds the lengths of the attempts that failed, and returns their places.
+    /// Appends the lengths of the failed attempts, and returns their range.
     fn add_failures(
         &mut self,
         attempts: &[Attempt],
@@ -319,7 +319,7 @@ impl Items {
     }
 }
 
-/// What a task does in the end whose last end is known, and its work then; `last` is its last attempt,
+/// The fate of a task with a known last end, and its work until then; `last` is its last attempt,
 /// which took `last_us`.
 fn fate_of(
     end: &Event,
@@ -336,7 +336,7 @@ fn fate_of(
     }
 }
 
-/// When a task ended; not known if it runs on at the end of the window.
+/// When a task ended; `None` if it runs on at the end of the window.
 fn recorded_end_us(last: Option<&Attempt>, ended: Option<&Event>) -> Option<i64> {
     match last.map(|attempt| (attempt.ended_by, attempt.end_us)) {
         Some((EndedBy::Nothing, _)) => None,
@@ -345,19 +345,20 @@ fn recorded_end_us(last: Option<&Attempt>, ended: Option<&Event>) -> Option<i64>
     }
 }
 
-/// Whether an event is the end of an attempt: the task ran until then.
+/// Whether an event ends an attempt, so the task ran until then.
 fn ends(attempt: Option<&Attempt>, event: &Event) -> bool {
     attempt.is_some_and(|attempt| {
         attempt.ended_by == EndedBy::Event(event.event_type) && attempt.end_us == event.time_us
     })
 }
 
-/// Whether a task lost its machine, or the trace its end.
+/// Whether a task lost its machine, or the trace lost its end.
 const fn has_lost_machine(event: &Event) -> bool {
     matches!(event.event_type, EventType::Evict | EventType::Lost)
 }
 
-/// What happened before the window is moved to its beginning, or to the task's next event.
+/// The begin of a task; one before the window is moved to the start of the window, or to the task's
+/// next event.
 fn begun_us(view: &TaskView<'_>, windows: Windows) -> i64 {
     let known = view.events.iter().map(|event| event.time_us);
     known.filter(|&at_us| !windows.is_before(at_us)).min().unwrap_or(0).min(BEGIN_2011_US)

@@ -1,4 +1,4 @@
-//! The machines of a lake as a cluster to replay on.
+//! The machines of a lake, as a cluster to replay on.
 //!
 //! In: `machine_events`. Out: a checked [`Cluster`] and the changes that were impossible. Events
 //! before the start of the window apply from the start.
@@ -25,7 +25,7 @@ fn overcommitted(amount: u64, factor: f64) -> u64 {
     if factor == 1.0 { amount } else { (amount as f64 * factor).round() as u64 }
 }
 
-/// An event of a machine.
+/// A machine event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct MachineEvent {
     at_us: i64,
@@ -40,15 +40,15 @@ struct MachineEvent {
 /// The machines of a lake.
 #[derive(Clone, Debug)]
 pub struct Fleet {
-    /// As they are replayed.
+    /// The cluster that is replayed.
     pub cluster: Cluster,
-    /// Changes that cannot be.
+    /// The impossible changes.
     pub remarks: Vec<Remark>,
-    /// Machines of which the CPU was not known at some time.
+    /// Machines whose CPU was unknown at some time.
     pub without_cpu: u64,
 }
 
-/// Reads the machines of a lake; what happened up to `from_us` is there from the start.
+/// Reads the machines of a lake; events up to `from_us` apply from the start.
 pub fn fleet(lake: &Lake, plan: &HistoryPlan) -> Result<Result<Fleet, ClusterError>, FactError> {
     lake.require(Table::MachineEvents)?;
     let models = Models::read(lake)?;
@@ -90,12 +90,12 @@ fn machines(
 ) -> Result<Fleet, ClusterError> {
     events.sort_unstable_by_key(|event| (event.at_us, event.row_id));
     let draws = Draws::new(plan.seed, Purpose::Sample);
-    // The capacity of a log is that of the whole system; its machines are known by name alone.
+    // A log has one capacity for the whole system; it only names its machines.
     events.retain(|event| !source.is_log() || event.id == SYSTEM_MACHINE);
     events.retain(|event| draws.uniform(event.id.cast_unsigned(), 1) < plan.machines);
     let mut numbers = Numbers(FxHashMap::default());
     let mut cluster = Cluster::of_speeds(Vec::new());
-    // Without a known CPU a Google machine takes nothing; elsewhere it has one CPU.
+    // If the CPU is unknown, a Google machine has none, and any other has one.
     let without = if source.is_google() { 0 } else { UNITS };
     let capacity = |event: &MachineEvent| {
         let of = |amount: u64| overcommitted(amount, plan.overcommit);
@@ -113,7 +113,7 @@ fn machines(
             cluster.speed.push(1.0);
             cluster.cpu.push(cpu);
             cluster.memory.push(memory);
-            // A machine keeps the GPUs that it came with.
+            // A machine keeps the GPUs that it joined with.
             cluster.gpus.push(event.gpus);
             cluster.is_present.push(false);
             cluster.ids.push(event.id);

@@ -1,9 +1,9 @@
-//! Recorded history as a workload and a cluster to be replayed.
+//! Recorded history, as a workload and a cluster to replay.
 //!
 //! In: `task_events` and `machine_events` of a lake, and a [`HistoryPlan`] (window, sample, load).
 //! Out: a checked [`Workload`] in order of (arrival, job, task), a checked
-//! [`Cluster`](super::cluster::Cluster), and the assumptions in words. Usage is not read, and no
-//! recorded start is kept.
+//! [`Cluster`](super::cluster::Cluster), and the assumptions as sentences. Usage is not read, and
+//! recorded starts are not used.
 //!
 //! ```text
 //!  recorded   SUBMIT  |--fail--|  |--evict--|  |----- finish -----|
@@ -35,16 +35,16 @@ use self::items::{Item, Items};
 pub use self::assumptions::{of_estimates, of_feedback, of_gpus, of_machines};
 pub use self::machines::{Fleet, fleet};
 
-/// What of a history is replayed.
+/// The part of a history that is replayed, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HistoryPlan {
-    /// Tasks that arrive from here on, µs.
+    /// Tasks that arrive from this time on, µs.
     pub from_us: i64,
-    /// And before this, µs.
+    /// Tasks that arrive before this time, µs.
     pub until_us: Option<i64>,
     /// Share of the jobs, sampled with the seed.
     pub sample: f64,
-    /// Share of the machines, drawn by the seed.
+    /// Share of the machines, sampled with the seed.
     pub machines: f64,
     /// Factor of the arrival rate.
     pub load: f64,
@@ -52,13 +52,13 @@ pub struct HistoryPlan {
     pub overcommit: f64,
     /// How much work a copy or a restart has.
     pub reruns: RerunWork,
-    /// When a task is killed that was killed while it ran.
+    /// When a task is killed that was killed while it ran in the record.
     pub killed: KilledTasks,
-    /// What an order that plans ahead takes for the running time of a task.
+    /// What an order that plans ahead uses as running time.
     pub estimates: Estimates,
-    /// Whether users react to what becomes of their jobs in one of the replays.
+    /// Whether users react to their jobs in one of the replays.
     pub has_feedback: bool,
-    /// The seed.
+    /// The seed of the samples.
     pub seed: u64,
 }
 
@@ -85,16 +85,16 @@ impl Default for HistoryPlan {
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum RerunWork {
-    /// The same as its task: the cause of slowness recurs
+    /// The work of the attempt before it: the cause of slowness recurs
     #[default]
     Same,
     /// The work of a random finished task of its job: the cause of slowness never recurs
     Sibling,
 }
 
-/// When a task is killed. Under the first rule one that was killed while it waited leaves at its
-/// recorded age, and ends at once if its turn comes before then: it never ran, and no work is made
-/// up for it. Under the second one it runs until its age.
+/// When a killed task is killed. With the first rule, a task that was killed while it waited leaves
+/// at its recorded age, or ends at once if it is started earlier: it never ran, so no work is
+/// invented. With the second rule, it runs until its age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -105,30 +105,31 @@ pub enum KilledTasks {
     Age,
 }
 
-/// What was taken and what was left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// The numbers of tasks that were replayed, changed and left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Counts {
-    /// Tasks that are replayed.
+    /// Replayed tasks.
     pub tasks: u64,
-    /// Their jobs.
+    /// Jobs of these tasks.
     pub jobs: u64,
-    /// Tasks that were there before the window, with an unknown past.
+    /// Tasks that began before the window, with an unknown past.
     pub began_before: u64,
     /// Tasks still running at the end of the window.
     pub still_running: u64,
-    /// Tasks whose last attempt has no end in the loaded parts and ends with its job.
+    /// Tasks whose last attempt has no end in the loaded parts and so ends with its job.
     pub ended_with_job: u64,
-    /// Tasks that ended by an eviction or a loss and did not come back.
+    /// Tasks that were evicted or lost and did not come back.
     pub never_back: u64,
     /// Tasks that are killed after their recorded running time.
     pub stopped: u64,
     /// Tasks that are killed at their recorded age.
     pub killed_at_age: u64,
-    /// Failed attempts carried along.
+    /// Failed attempts that are replayed.
     pub failures: u64,
-    /// Recorded attempts that are left to the replay: evicted, lost, or ended before a resubmission.
+    /// Recorded attempts that are not replayed: evicted, lost, or ended before a resubmission.
     pub dropped_attempts: u64,
-    /// Tasks of which too little is known: neither run nor killed, or done without a start.
+    /// Tasks with too little data: neither run nor killed, or done without a start.
     pub left_out: u64,
     /// Tasks without a CPU request.
     pub without_cpu: u64,
@@ -138,12 +139,12 @@ pub struct Counts {
     pub without_priority: u64,
     /// Tasks without a user.
     pub without_user: u64,
-    /// Jobs with a task whose user asked for a time.
+    /// Jobs with a requested time for some task.
     pub jobs_with_request: u64,
 }
 
 impl Counts {
-    /// Adds what was counted of other tasks as they were read.
+    /// Adds the counts that were made while other tasks were read.
     fn add(&mut self, part: &Self) {
         self.began_before += part.began_before;
         self.still_running += part.still_running;
@@ -156,24 +157,23 @@ impl Counts {
     }
 }
 
-/// A history as a workload.
+/// A history, as a workload.
 #[derive(Clone, Debug)]
 pub struct History {
     /// The tasks.
     pub workload: Workload,
-    /// Job and number within the job, task by task.
+    /// The job and the index in it of each task.
     pub ids: Vec<(i64, i32)>,
-    /// When each job was submitted and ended as recorded, at the load of the plan; only where users
-    /// react.
+    /// The recorded submission and end of each job, at the load of the plan; only if users react.
     pub stays: Vec<Stay>,
-    /// What was taken.
+    /// The counts.
     pub counts: Counts,
-    /// What was assumed, in words.
+    /// The assumptions, as sentences.
     pub assumptions: Vec<String>,
 }
 
 impl History {
-    /// What each job follows where users react; nothing where they do not.
+    /// What each job follows if users react; `None` if they do not.
     pub fn feedback(&self, arrivals: Arrivals, load: f64) -> Option<Feedback> {
         let Arrivals::Closed { gap_s } = arrivals else { return None };
         let followed = submissions(&self.stays, scaled(gap_s * MICROS_PER_SECOND, load));
@@ -201,14 +201,14 @@ pub fn workload(
     Ok(assemble(Items::join(parts), plan, lake.source()))
 }
 
-/// Millionths of an amount.
+/// An amount in millionths.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below zero")]
 #[expect(clippy::cast_precision_loss, reason = "a million is exact")]
 fn units(amount: f32) -> u64 {
     (f64::from(amount).max(0.0) * UNITS as f64).round() as u64
 }
 
-/// Numbers of things in order of first appearance.
+/// Numbers for keys, in order of first appearance.
 struct Numbers<K>(FxHashMap<K, u32>);
 
 impl<K: std::hash::Hash + Eq> Numbers<K> {
@@ -217,7 +217,7 @@ impl<K: std::hash::Hash + Eq> Numbers<K> {
         *self.0.entry(key).or_insert(next)
     }
 
-    /// The things by number.
+    /// The keys, in the order of their numbers.
     fn in_order(self) -> impl Iterator<Item = K> {
         let mut keys: Vec<(K, u32)> = self.0.into_iter().collect();
         keys.sort_unstable_by_key(|&(_, number)| number);
@@ -255,7 +255,7 @@ fn assemble(all: Items, plan: &HistoryPlan, source: Source) -> Result<History, W
     })
 }
 
-/// The jobs as recorded, by number; `items` are in order of their arrival.
+/// The recorded jobs, by number; `items` are in order of arrival.
 fn stays(items: &[Item], load: f64) -> Vec<Stay> {
     let start_us = items.first().map_or(0, |item| item.arrival_us);
     let mut numbers = Numbers(FxHashMap::default());
@@ -265,7 +265,7 @@ fn stays(items: &[Item], load: f64) -> Vec<Stay> {
         let end_us = item.ended_us.map(|end_us| start_us + scaled(end_us - start_us, load));
         let job = numbers.of(item.id.0) as usize;
         if let Some(stay) = stays.get_mut(job) {
-            // A job has ended with the last of its tasks.
+            // A job ends with the last of its tasks.
             stay.end_us = stay.end_us.zip(end_us).map(|(one, another)| one.max(another));
             continue;
         }
@@ -279,7 +279,7 @@ fn stays(items: &[Item], load: f64) -> Vec<Stay> {
     stays
 }
 
-/// Counts what the tasks lack.
+/// Counts the tasks with missing values.
 fn count(items: &[Item], failures: &[i64], counts: &mut Counts) {
     counts.tasks = items.len() as u64;
     counts.failures = failures.len() as u64;
@@ -300,7 +300,7 @@ fn arrival_us(item: &Item, start_us: i64, load: f64) -> i64 {
     start_us.saturating_add(scaled(item.arrival_us - start_us, load))
 }
 
-/// The columns of the tasks, but for their users.
+/// The columns of the tasks, except users.
 fn columns(items: &[Item], failures: &[i64], plan: &HistoryPlan, source: Source) -> Workload {
     let start_us = items.first().map_or(0, |item| item.arrival_us);
     let default_cpu = if source.is_google() { 0 } else { UNITS };

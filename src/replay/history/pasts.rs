@@ -1,7 +1,8 @@
 //! The recorded users and outcomes of the jobs of a history.
 //!
-//! In: a history, and `job_events` of its lake. Out: [`JobPasts`], and the assumptions in words. An
-//! end after the end of the task tables is not read, because the replay could not reach it.
+//! In: a history, and `job_events` of its lake. Out: [`JobPasts`], and the assumptions as
+//! sentences. Ends after the end of the task tables are not read, because the replay could not
+//! reach them.
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +19,7 @@ impl History {
     /// Reads the pasts of the jobs, for kill rules that use them.
     ///
     /// # Errors
-    /// The lake has no `job_events`, or they do not read.
+    /// The lake has no `job_events`, or they cannot be read.
     pub fn read_pasts(&mut self, lake: &Lake, windows: Windows) -> Result<(), FactError> {
         let past = Past::read(lake, windows, 0)?;
         self.workload.pasts = self.pasts(&past, windows.task_end_us);

@@ -1,9 +1,9 @@
-//! Which tasks of a history wait for others of their job, if the log says so (`depends_on`).
+//! Dependencies between the tasks of a job of a history, if the log has them (`depends_on`).
 //!
-//! In: items with the names of their tasks and the numbers of those that end first. Out:
-//! [`Dependencies`], and those that were left out. Several items may belong to one stage: the
+//! In: items with the names of their tasks and the numbers of the tasks that must end first. Out:
+//! [`Dependencies`], and counts of those left out. Several items may belong to one stage: the
 //! instances of a task. A stage may start once all items of the stages before it have ended,
-//! finished or not, because they did so in the record.
+//! finished or not, as in the record.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,20 +13,20 @@ use crate::replay::column::{Column, NONE};
 use crate::replay::dependencies::{Dependencies, Kept};
 use crate::sources::alibaba_2018::number_of_task;
 
-/// What was found of dependencies.
+/// Counts of dependencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// Tasks that wait for others.
     pub(super) tasks: u64,
-    /// Those of them that began in the record before one of the others had ended.
+    /// Waiting tasks that began in the record before one of the others had ended.
     pub(super) overlapping: u64,
-    /// Dependencies between stages that are left out: the other is not replayed.
+    /// Dependencies between stages that are left out because the other stage is not replayed.
     pub(super) without_other: u64,
-    /// Dependencies that are left out since they form circles or come behind one.
+    /// Dependencies that are left out because they are in or behind a cycle.
     pub(super) circular: u64,
 }
 
-/// The dependencies among items.
+/// Finds the dependencies among items.
 pub(super) fn dependencies(items: &[Item], texts: &Names) -> (Dependencies, Counts) {
     let mut counts = Counts::default();
     let waits = |item: &&Item| item.depends_on.is_some();
@@ -55,7 +55,7 @@ pub(super) fn dependencies(items: &[Item], texts: &Names) -> (Dependencies, Coun
     (dependencies, counts)
 }
 
-/// Counts the tasks that wait, and those that in the record did not.
+/// Counts the tasks that wait, and those that did not wait in the record.
 fn count_overlaps(items: &[Item], dependencies: &Dependencies, counts: &mut Counts) {
     let mut end_us = vec![0; dependencies.stage_count()];
     for (task, item) in (0..).zip(items) {

@@ -1,13 +1,13 @@
-//! Fragmentation of GPUs: free GPUs that cannot be given to tasks.
+//! Fragmentation of GPUs: free GPUs that tasks cannot use.
 //!
-//! In: a journal, and the workload and cluster it came from. Out: exact integrals of the free GPUs,
-//! of those that no waiting task can be given, and of the published measure.
+//! In: a journal, and its workload and cluster. Out: exact integrals of the free GPUs, of those
+//! that no waiting task can use, and of the published measure.
 //!
-//! The published measure (Weng et al., USENIX ATC 2023, "Beware of Fragmentation"): for a machine
-//! and a task, the GPUs left that cannot be given to the task; for a machine, the mean over the
-//! tasks of the workload; for a cluster, the sum over machines. That a task asks for no GPU, and that
-//! memory counts beside CPU, is as in the paper; its simulator leaves memory out, and takes the
-//! shapes that most tasks have for all of them.
+//! The published measure (Weng et al., USENIX ATC 2023, "Beware of Fragmentation") is: for a
+//! machine and a task, the free GPUs that the task cannot use; for a machine, the mean over the
+//! tasks of the workload; for a cluster, the sum over machines. As in the paper, tasks without GPUs
+//! are included, and memory counts as well as CPU; the paper's simulator ignores memory and uses
+//! only the most frequent shapes of tasks.
 //!
 //! ```text
 //!  left    GPU 0: 0.5    GPU 1: 1.0       cannot be given to a task that asks for
@@ -18,7 +18,7 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::tally::{Lengths, ratio, shown, waits_after};
 use crate::replay::cluster::{Change, Cluster};
@@ -28,55 +28,55 @@ use crate::replay::room::Room;
 use crate::replay::workload::{NONE, Workload};
 use crate::units::micros_to_seconds;
 
-/// Why what is left cannot be given to a task, in the order of the amounts.
+/// Why a task cannot use free GPUs, in the order of the amounts.
 pub const CAUSES: [&str; 5] = ["no_gpu", "model", "gpu", "cpu_or_memory", "both"];
 
-/// GPU time that was left, GPU-s.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Free GPU time, GPU-s.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuFragmentation {
-    /// On machines that were there.
+    /// On present machines.
     pub free_gpu_s: f64,
-    /// Of that what no waiting task could be given, while tasks that ask for GPUs waited.
+    /// The part that no waiting task could use, while tasks that ask for GPUs waited.
     pub fragmented_gpu_s: f64,
-    /// Its share; `None` where nothing was left.
+    /// Its share; `None` if no GPU was free.
     pub fragmented_gpu_share: Option<f64>,
-    /// Of what was left the mean, over the tasks of the workload, that could not be given to them.
+    /// The part that a task of the workload could not use, the mean over tasks.
     pub expected_gpu_s: f64,
-    /// Its share; `None` where nothing was left.
+    /// Its share; `None` if no GPU was free.
     pub expected_gpu_share: Option<f64>,
-    /// The same by cause, in the order of [`CAUSES`].
+    /// That part by cause, in the order of [`CAUSES`].
     pub by_cause_gpu_s: [f64; 5],
     /// The same over time, in equal stretches.
     pub samples: Vec<GpuSample>,
 }
 
-/// GPUs left, the mean of a stretch of time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// Free GPUs, the mean over a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuSample {
     /// The end of the stretch, s.
     pub time_s: f64,
-    /// GPUs left.
+    /// Free GPUs.
     pub free: f64,
-    /// Of these what no waiting task could be given.
+    /// Those that no waiting task could use.
     pub fragmented: f64,
-    /// Of these what could not be given to a task of the workload, the mean over tasks.
+    /// Those that a task of the workload could not use, the mean over tasks.
     pub expected: f64,
 }
 
-/// What a task asks for. In order of the share of a GPU, so that of several that fit a machine the
-/// first leaves the least.
+/// What a task asks for. Shapes are in order of their share of a GPU: the first that fits a machine
+/// leaves the least free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Shape {
     ask: GpuAsk,
     demand: [u64; 2],
 }
 
-/// What tasks ask for that ask for GPUs.
+/// The different requests of the tasks that ask for GPUs.
 struct Shapes {
     all: Vec<Shape>,
-    /// Tasks of each.
+    /// The number of tasks of each shape.
     counts: Vec<u64>,
-    /// By task; `NONE` for those that ask for none.
+    /// The shape of each task; `NONE` if it asks for no GPU.
     of_task: Vec<u32>,
     tasks: u64,
 }
@@ -105,12 +105,12 @@ impl Shapes {
     }
 }
 
-/// Thousandths of GPUs at an instant, or added up over µs.
+/// Thousandths of GPUs at an instant, or summed over µs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Level {
     free: i128,
     fragmented: i128,
-    /// By cause, times the tasks for which it holds.
+    /// By cause, multiplied by the number of tasks to which it applies.
     by_cause: [i128; 5],
 }
 
@@ -124,15 +124,15 @@ impl Level {
     }
 }
 
-/// What a machine has.
+/// The state of a machine.
 struct Machine {
     capacity: Room,
     held: [u64; 2],
     gpus: FreeGpus,
     is_present: bool,
-    /// What is left, but for what waits.
+    /// The free GPUs, without the part that depends on the waiting tasks.
     level: Level,
-    /// The first shape that waits and fits.
+    /// The first waiting shape that fits.
     fitting: Option<u32>,
 }
 
@@ -141,7 +141,7 @@ impl Machine {
         if self.is_present { self.gpus.milli().iter().copied().map(u64::from).sum() } else { 0 }
     }
 
-    /// What is left on GPUs that have less than so many thousandths.
+    /// What is free on GPUs with less than `milli` thousandths free.
     fn below(&self, milli: u16) -> u64 {
         let left = self.gpus.milli().iter().filter(|&&left| left < milli);
         left.copied().map(u64::from).sum()
@@ -157,7 +157,7 @@ impl Machine {
         self.is_present && self.gpus.holds(shape.ask) && self.has_room(shape.demand)
     }
 
-    /// What is left and cannot be given to a task, and the place of the cause.
+    /// The index of the cause, and how much of the free GPUs a task cannot use.
     fn lost_to(&self, shape: &Shape) -> (usize, u64) {
         if !self.gpus.is_of_model(shape.ask) {
             return (1, self.free_milli());
@@ -170,7 +170,7 @@ impl Machine {
         }
     }
 
-    /// What is left and no waiting task can be given.
+    /// The free GPUs that no waiting task can use.
     fn fragmented(&self, shapes: &Shapes) -> i128 {
         let fitting = self.fitting.map(|shape| &shapes.all[shape as usize]);
         i128::from(fitting.map_or_else(|| self.free_milli(), |shape| self.below(shape.ask.milli)))
@@ -191,18 +191,18 @@ impl Machine {
     }
 }
 
-/// What is left, and what waits, while a journal is read.
+/// Free GPUs and waiting tasks, while a journal is read.
 struct Scene<'a> {
     shapes: &'a Shapes,
     workload: &'a Workload,
     machines: Vec<Machine>,
-    /// The GPUs that attempts hold, with their machine.
+    /// The GPUs that attempts hold, and their machine.
     held: FxHashMap<(u32, u16), (u32, u64)>,
     is_waiting: Vec<bool>,
     waiting: Vec<u32>,
-    /// Shapes that any task waits with.
+    /// Shapes with a waiting task.
     present: BTreeSet<u32>,
-    /// What has changed since it was last looked at.
+    /// Machines and shapes that have changed since the last check.
     changed: BTreeSet<u32>,
     changed_shapes: BTreeSet<u32>,
     level: Level,
@@ -289,7 +289,7 @@ impl<'a> Scene<'a> {
             Change::Capacity(room) => machine.capacity = room,
             Change::Leaves => {
                 machine.is_present = false;
-                // What ran there is lost at once, whenever the scheduler notices.
+                // Its attempts are lost at once, whenever the scheduler notices.
                 let lost: Vec<_> = self.held.extract_if(|_, (on, _)| *on == place).collect();
                 for ((task, _), held) in lost {
                     self.end(task, held);
@@ -300,7 +300,7 @@ impl<'a> Scene<'a> {
         self.changed.insert(place);
     }
 
-    /// What is left at the end of an instant.
+    /// Updates the sums at the end of an instant.
     fn settle(&mut self) -> Level {
         let (mut came, mut went) = (Vec::new(), Vec::new());
         for shape in std::mem::take(&mut self.changed_shapes) {
@@ -331,7 +331,7 @@ impl<'a> Scene<'a> {
         if self.present.is_empty() { Level { fragmented: 0, ..self.level } } else { self.level }
     }
 
-    /// Looks at a machine again if other shapes wait.
+    /// Updates a machine after shapes came or went.
     fn look(&mut self, place: u32, came: &[u32], went: &[u32]) {
         let machine = &self.machines[place as usize];
         let fits = |shape: &&u32| machine.fits(&self.shapes.all[**shape as usize]);
@@ -344,7 +344,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Finds the first shape that waits and fits a machine.
+    /// Finds the first waiting shape that fits a machine.
     fn find(&mut self, place: u32) {
         let machine = &self.machines[place as usize];
         let fits = |shape: &&u32| machine.fits(&self.shapes.all[**shape as usize]);
@@ -361,8 +361,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Adds up what is left of GPUs over a replay, from the first submit to the last event, in
-/// `sample_count` stretches; `None` where no machine says its GPUs, or no task asks for any.
+/// Sums up the free GPUs over a replay, from the first submit to the last event, in `sample_count`
+/// stretches; `None` if no machine records GPUs, or no task asks for any.
 pub fn gpu_fragmentation(
     journal: &Journal,
     workload: &Workload,

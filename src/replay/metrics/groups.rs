@@ -1,6 +1,6 @@
-//! The numbers of a replay by size of jobs or by user, as papers on workload logs give them.
+//! The numbers of a replay by size of jobs or by user, as in papers on workload logs.
 //!
-//! In: what became of the tasks. Out: a row per group that occurs: the mean wait, response and
+//! In: the fates of the tasks. Out: a row per group that occurs: the mean wait, response and
 //! bounded slowdown of its tasks, and the CPU time of all its attempts.
 
 use std::collections::BTreeMap;
@@ -24,17 +24,17 @@ pub enum GroupedBy {
     User,
 }
 
-/// What the size of a job is.
+/// How the size of a job is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeOf {
-    /// Its tasks.
+    /// The number of its tasks.
     Tasks,
-    /// The CPU that its largest task asks for, rounded up: processors of a log.
+    /// The CPU of its largest request, rounded up: processors of a log.
     Processors,
 }
 
-/// The tasks of a group.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The numbers of a group of tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupRow {
     /// The class of sizes, or the user; empty for tasks without a user.
     pub group: String,
@@ -48,9 +48,9 @@ pub struct GroupRow {
     pub response_s_mean: Option<f64>,
     /// Bounded slowdown, mean over the finished tasks.
     pub slowdown_mean: Option<f64>,
-    /// The median.
+    /// The median bounded slowdown.
     pub slowdown_median: Option<f64>,
-    /// The 95 % quantile.
+    /// The 95 % quantile of the bounded slowdown.
     pub slowdown_p95: Option<f64>,
     /// CPU time of all attempts, CPU-s.
     pub used_cpu_s: f64,
@@ -129,7 +129,7 @@ impl Group {
     }
 }
 
-/// By job, its size.
+/// The size of each job.
 fn sizes(workload: &Workload, size_of: SizeOf) -> Vec<u64> {
     let mut sizes = vec![0_u64; workload.job_count()];
     for task in (0..).take(workload.task_count) {
@@ -142,7 +142,7 @@ fn sizes(workload: &Workload, size_of: SizeOf) -> Vec<u64> {
     sizes
 }
 
-/// By task, the CPU time of its attempts, millionths of a CPU-µs.
+/// The CPU time of the attempts of each task, millionths of a CPU-µs.
 fn cpu_times(journal: &Journal, workload: &Workload) -> Vec<i128> {
     let mut cpu_time = vec![0_i128; workload.task_count];
     for entry in journal.entries().filter(|entry| entry.task != NONE && entry.machine != NONE) {
@@ -187,14 +187,14 @@ mod tests {
             sizes.iter().map(shown).collect::<Vec<_>>(),
             [("1".to_owned(), 1, 20.0), ("2-4".to_owned(), 2, 10.0)]
         );
-        // (20 + 5) / 10, since 5 s count as 10; and (20 + 100) / 100 beside 1.
+        // (20 + 5) / 10, since 5 s count as 10; and (20 + 100) / 100 and 1.
         assert_eq!(sizes[0].slowdown_mean, Some(2.5));
         assert_eq!(sizes[1].slowdown_mean, Some(1.1));
         assert_eq!(rows(GroupedBy::Size, SizeOf::Tasks).len(), 1, "all have one task");
         let users = rows(GroupedBy::User, SizeOf::Tasks);
         assert_eq!(users.iter().map(|row| row.group.as_str()).collect::<Vec<_>>(), ["v", "u"]);
         assert_eq!(users[0].used_cpu_s, 305.0);
-        // The groups add up to the whole.
+        // The groups add up to the total.
         let whole = measure(&journal, &workload, &cluster, 7);
         let sum = |rows: &[GroupRow]| rows.iter().map(|row| row.used_cpu_s).sum::<f64>();
         assert!(

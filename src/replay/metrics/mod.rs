@@ -1,8 +1,8 @@
 //! Numbers of a replay, read from its journal.
 //!
-//! In: a [`Journal`] and the workload it came from. Out: waiting, response and slowdown of tasks
-//! and jobs, what machines did over time, wasted CPU time, and the jobs hurt and helped compared
-//! with another run. Quantiles are R-7; statistics of nothing are `None`.
+//! In: a [`Journal`] and its workload. Out: waiting, response and slowdown of tasks and jobs, use
+//! of machines over time, wasted CPU time, and the jobs hurt and helped compared with another run.
+//! Quantiles are R-7; statistics of no values are `None`.
 //!
 //! ```text
 //!  submit      first start            end
@@ -10,7 +10,7 @@
 //! ```
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cluster::Cluster;
 use super::journal::{Journal, Kind};
@@ -32,25 +32,26 @@ use self::tally::{Tally, cpu_seconds};
 /// Runs shorter than this count as this long in the bounded slowdown, s (Feitelson and others).
 pub const BOUND_S: f64 = 10.0;
 
-/// Mean and quantiles of some values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// Mean and quantiles of values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Spread {
-    /// How many.
+    /// Number of values.
     pub count: usize,
-    /// Mean.
+    /// The mean.
     pub mean: f64,
-    /// Median.
+    /// The median.
     pub median: f64,
-    /// 95th percentile.
+    /// The 95th percentile.
     pub p95: f64,
-    /// 99th percentile.
+    /// The 99th percentile.
     pub p99: f64,
-    /// Greatest.
+    /// The maximum.
     pub max: f64,
 }
 
 impl Spread {
-    /// The spread of the values; `None` of nothing.
+    /// The spread of the values; `None` if there are none.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 tasks")]
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_unstable_by(f64::total_cmp);
@@ -67,27 +68,27 @@ impl Spread {
     }
 }
 
-/// What became of the tasks of a workload, by task.
+/// The fates of the tasks of a workload, by task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fates {
     /// First submit, µs; `None` if there was none.
     pub submit_us: Vec<Option<i64>>,
     /// First start, µs; `None` if there was none.
     pub start_us: Vec<Option<i64>>,
-    /// Last end, µs; `None` if the task was not over.
+    /// Last end, µs; `None` if the task was never over.
     pub end_us: Vec<Option<i64>>,
     /// Whether a kill rule condemned it.
     pub is_condemned: Vec<bool>,
-    /// Whether no machine could ever have taken it.
+    /// Whether no machine could ever run it.
     pub is_refused: Vec<bool>,
     /// Time of the attempt that finished it, µs; `None` if it did not finish.
     pub run_us: Vec<Option<i64>>,
 }
 
 /// Attempts that ended in one way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Endings {
-    /// How many.
+    /// The number of attempts.
     pub count: u64,
     /// Machine time, s.
     pub time_s: f64,
@@ -95,25 +96,26 @@ pub struct Endings {
     pub cpu_s: f64,
 }
 
-/// Utilisation and queue at a point of time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// Utilisation and queue length over a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The end of the stretch it is the mean of, s.
+    /// The end of the stretch, s.
     pub time_s: f64,
-    /// CPU in use as a share of the CPU that was there; `None` while there was none.
+    /// CPU in use as a share of the CPU present, on average; `None` if there was none.
     pub cpu_share: Option<f64>,
-    /// Tasks waiting.
+    /// Mean number of waiting tasks.
     pub waiting: f64,
 }
 
 /// The numbers of a replay.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Metrics {
     /// From the first submit to the last end, s; `None` if a task was never over.
     pub makespan_s: Option<f64>,
     /// Tasks that finished.
     pub finished: usize,
-    /// Tasks that were over, however.
+    /// Tasks that ended in any way.
     pub over: usize,
     /// First submit to first start of tasks, s.
     pub waiting_s: Option<Spread>,
@@ -121,21 +123,21 @@ pub struct Metrics {
     pub task_response_s: Option<Spread>,
     /// First submit to last end of jobs whose tasks were all over, s.
     pub job_response_s: Option<Spread>,
-    /// Response over run time of finished tasks that took time.
+    /// Response over run time of finished tasks with a run time above 0.
     pub slowdown: Option<Spread>,
-    /// The same with run times of at least [`BOUND_S`], at least 1.
+    /// The same with run times of at least [`BOUND_S`] and a slowdown of at least 1.
     pub bounded_slowdown: Option<Spread>,
-    /// Mean CPU in use from the first submit to the end, as a share of what was there; `None` if
+    /// Mean CPU in use from the first submit to the end, as a share of the CPU present; `None` if
     /// there was none.
     pub utilisation: Option<f64>,
-    /// Copies started and won.
+    /// Copies started, and copies that won.
     pub copies: (u64, u64),
-    /// CPU time of all attempts, however they ended, CPU-s.
+    /// CPU time of all attempts, CPU-s.
     pub cpu_s: f64,
-    /// The part of `cpu_s` that one job makes up, the one with most; `None` where that is 0.
+    /// The share of `cpu_s` that the largest job used; `None` if `cpu_s` is 0.
     pub largest_used_share: Option<f64>,
-    /// The part that one job makes up of what was wasted: on attempts that were overtaken, started
-    /// again, lost with their machine or had to make room.
+    /// The same share of wasted time: of attempts that were overtaken, restarted, lost with their
+    /// machine or evicted.
     pub largest_wasted_share: Option<f64>,
     /// Tasks that a kill rule condemned.
     pub condemned_tasks: usize,
@@ -143,9 +145,9 @@ pub struct Metrics {
     pub useful: Endings,
     /// Copies and originals that another attempt overtook.
     pub overtaken: Endings,
-    /// Attempts killed to be started again.
+    /// Attempts killed to be restarted.
     pub restarted: Endings,
-    /// Attempts that had to make room.
+    /// Attempts evicted to make room.
     pub evicted: Endings,
     /// Attempts lost with their machine.
     pub lost: Endings,
@@ -159,21 +161,21 @@ pub struct Metrics {
     pub probes: Endings,
     /// Attempts cut at the end.
     pub cut: Endings,
-    /// Jain's index over the users' mean bounded slowdowns; `None` if nobody finished anything.
+    /// Jain's index over the users' mean bounded slowdowns; `None` if no task finished.
     pub user_fairness: Option<f64>,
-    /// The largest share of the CPU that was in use at an instant.
+    /// The largest share of the CPU in use at an instant.
     pub cpu_share_max: Option<f64>,
-    /// CPU that was there at that instant.
+    /// The CPU present at that instant.
     pub cpu_there_at_max: f64,
     /// Utilisation and queue over time, in equal stretches.
     pub samples: Vec<Sample>,
 }
 
-/// Of the running attempts, what is known since they began.
+/// Data about the running attempts.
 struct Begun<T> {
-    /// By task, that of one attempt, which is mostly the only one; its number, or 0.
+    /// By task, the number of one attempt (or 0) and its data; most tasks have no other.
     one: Vec<(u16, T)>,
-    /// Those of others.
+    /// The data of other attempts.
     others: FxHashMap<(u32, u16), T>,
 }
 
@@ -191,7 +193,7 @@ impl<T: Copy + Default> Begun<T> {
         }
     }
 
-    /// Takes what is known of an attempt; `None` if it has not begun or was taken before.
+    /// Takes the data of an attempt; `None` if it has not begun or was taken before.
     fn take(&mut self, task: u32, attempt: u16) -> Option<T> {
         let one = &mut self.one[task as usize];
         if attempt != 0 && one.0 == attempt {
@@ -202,7 +204,7 @@ impl<T: Copy + Default> Begun<T> {
     }
 }
 
-/// Reads what became of the tasks from a journal.
+/// Reads the fates of the tasks from a journal.
 pub fn fates(journal: &Journal, task_count: usize) -> Fates {
     let none = vec![None; task_count];
     let mut fates = Fates {
@@ -234,7 +236,7 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
                 let start_us = begun.take(entry.task, entry.attempt);
                 fates.run_us[task] = Some(at_us - start_us.unwrap_or(at_us));
             }
-            // A task that failed and tries again is submitted at once, after this line.
+            // A failed task that is tried again is submitted at once, after this line.
             Kind::Fail | Kind::Kill => fates.end_us[task] = Some(at_us),
             Kind::Condemn => {
                 fates.end_us[task] = Some(at_us);
@@ -248,8 +250,8 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
 }
 
 impl Metrics {
-    /// CPU time of attempts that came to nothing, CPU-s: overtaken, started again, lost with their
-    /// machine, or gone to make room.
+    /// CPU time of wasted attempts, CPU-s: overtaken, restarted, lost with their machine, or
+    /// evicted.
     pub fn wasted_cpu_s(&self) -> f64 {
         self.overtaken.cpu_s + self.restarted.cpu_s + self.lost.cpu_s + self.evicted.cpu_s
     }
@@ -266,12 +268,12 @@ impl Fates {
         Some(micros_to_seconds(self.end_us[task]? - self.submit_us[task]?))
     }
 
-    /// How long a finished task ran in the end, s.
+    /// Run time of the attempt that finished a task, s.
     fn run_s(&self, task: usize) -> Option<f64> {
         self.run_us[task].map(micros_to_seconds)
     }
 
-    /// Response over run time of a finished task that took time.
+    /// Response over run time of a finished task with a run time above 0.
     fn slowdown(&self, task: usize) -> Option<f64> {
         self.run_s(task)
             .filter(|run_s| 0.0 < *run_s)
@@ -286,7 +288,7 @@ impl Fates {
     }
 }
 
-/// Computes the numbers of a replay; `sample_count` stretches of time are sampled.
+/// Computes the numbers of a replay, with `sample_count` samples over time.
 pub fn measure(
     journal: &Journal,
     workload: &Workload,
@@ -356,7 +358,7 @@ pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
         let idx = task as usize;
         let own = Span {
             first_us: submitted_us(fates, workload, task),
-            // What was refused took no time, and its job has no end.
+            // A refused task took no time, and its job has no end.
             last_us: fates.end_us[idx].filter(|_| !fates.is_refused[idx]),
             is_finished: fates.run_us[idx].is_some(),
             is_condemned: fates.is_condemned[idx],
@@ -375,8 +377,8 @@ pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
     spans.into_iter().map(end).collect()
 }
 
-/// When a task was submitted, µs: as it happened, or as recorded if it did not. A job counts from
-/// those of its tasks that wait for no other.
+/// When a task was submitted, µs: in the replay, or else in the record. A job counts from its tasks
+/// that wait for no other.
 fn submitted_us(fates: &Fates, workload: &Workload, task: u32) -> i64 {
     if workload.dependencies.waits(task) {
         return i64::MAX;
@@ -384,11 +386,11 @@ fn submitted_us(fates: &Fates, workload: &Workload, task: u32) -> i64 {
     fates.submit_us[task as usize].unwrap_or_else(|| workload.arrival_us.get(task))
 }
 
-/// From the first submit of some tasks to their last end.
+/// The time from the first submit of some tasks to their last end.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     first_us: i64,
-    /// `None` if one of them has no end.
+    /// `None` if a task has no end.
     last_us: Option<i64>,
     is_finished: bool,
     is_condemned: bool,
@@ -408,15 +410,15 @@ impl Span {
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobEnd {
-    /// First submit to last end, s; `None` for a job with a task that was refused or not over.
+    /// First submit to last end, s; `None` if a task was refused or not over.
     pub response_s: Option<f64>,
-    /// Whether all of its tasks finished.
+    /// Whether all its tasks finished.
     pub is_finished: bool,
-    /// Whether a kill rule condemned one of its tasks.
+    /// Whether a kill rule condemned a task of it.
     pub is_condemned: bool,
 }
 
-/// By how much two responses must differ to count as different: by more than both.
+/// How much two responses must differ to count as different: more than both limits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Tolerance {
     /// Seconds.
@@ -437,25 +439,26 @@ impl Tolerance {
     }
 }
 
-/// Jobs that fared worse or better than under a baseline, paired by job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+/// Jobs that were slower or faster than under a baseline, paired by job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Paired {
     /// Jobs that were over in both runs, without a condemned task.
     pub jobs: usize,
-    /// Took longer than under the baseline by more than the tolerance.
+    /// Jobs that took longer than under the baseline by more than the tolerance.
     pub hurt: usize,
-    /// Took less time by more than the tolerance.
+    /// Jobs that took less time by more than the tolerance.
     pub helped: usize,
-    /// Finished under the baseline, and had a task condemned or left undone now.
+    /// Jobs that finished under the baseline, but now have a condemned or unfinished task.
     pub harmed: usize,
     /// Mean of response over response under the baseline; `None` if no job took time there.
     pub mean_ratio: Option<f64>,
-    /// Mean of response less response under the baseline, s; `None` without jobs.
+    /// Mean of response minus response under the baseline, s; `None` without jobs.
     pub mean_change_s: Option<f64>,
 }
 
-/// Pairs two runs of one workload by job. A job counts as hurt or helped when its response differs
-/// by more than the tolerance.
+/// Pairs two runs of a workload by job. A job counts as hurt or helped if its response differs by
+/// more than the tolerance.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs")]
 pub fn pair(ours: &[JobEnd], baseline: &[JobEnd], tolerance: Tolerance) -> Paired {
     let mut paired = Paired::default();
@@ -481,7 +484,7 @@ pub fn pair(ours: &[JobEnd], baseline: &[JobEnd], tolerance: Tolerance) -> Paire
     paired
 }
 
-/// Jain's index of the users' mean bounded slowdowns: 1 when all are slowed down alike. Users
+/// Jain's index of the users' mean bounded slowdowns: 1 if all are slowed down equally. Users
 /// without a finished task are left out.
 fn user_fairness(fates: &Fates, finished: &[usize], workload: &Workload) -> Option<f64> {
     let mut sums = vec![(0.0, 0.0); workload.user_count()];

@@ -1,25 +1,25 @@
 //! When jobs were submitted, if users react to the ends of their earlier jobs.
 //!
-//! In: a journal and the workload with the recorded arrivals. Out: how many jobs were submitted, and
-//! by how much later.
+//! In: a journal, and the workload with the recorded arrivals. Out: the number of submitted jobs,
+//! and how much later than recorded they were submitted.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Spread, fates};
 use crate::replay::journal::Journal;
 use crate::replay::workload::Workload;
 use crate::units::micros_to_seconds;
 
-/// By how much later than the workload says jobs were submitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+/// How much later jobs were submitted than the workload says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
-    /// Jobs that were submitted.
+    /// Submitted jobs.
     pub jobs_submitted: u64,
-    /// Mean over them, s; negative where they were submitted earlier.
+    /// The mean delay of these jobs, s; negative if they were submitted earlier.
     pub moved_s_mean: Option<f64>,
 }
 
-/// By how much later than the workload says jobs were submitted, by the first of their tasks.
+/// Measures how much later jobs were submitted than the workload says, by their first task.
 pub fn moved(journal: &Journal, workload: &Workload) -> Moved {
     let fates = fates(journal, workload.task_count);
     let mut spans = vec![(i64::MAX, None::<i64>); workload.job_count()];

@@ -1,4 +1,4 @@
-//! What machines did over time, added up exactly.
+//! The use of machines over time, summed exactly.
 
 use super::{Begun, Endings, Fates, Sample};
 use crate::replay::cluster::{Change, Cluster};
@@ -6,7 +6,7 @@ use crate::replay::journal::{Entry, Journal, Kind};
 use crate::replay::workload::{NONE, Workload};
 use crate::units::micros_to_seconds;
 
-/// Sums while a journal is read.
+/// Sums that are updated while a journal is read.
 pub(super) struct Tally {
     pub(super) first_us: i64,
     pub(super) endings: [(u64, i128, i128); crate::replay::journal::KINDS.len()],
@@ -14,14 +14,14 @@ pub(super) struct Tally {
     pub(super) by_job: Vec<[i128; 2]>,
     pub(super) copies: (u64, u64),
     pub(super) condemned_tasks: usize,
-    /// Per stretch: CPU-µs in use and there (millionths), task-µs waiting.
+    /// Per stretch: CPU-µs in use and present (millionths), task-µs waiting.
     pub(super) stretches: Vec<[i128; 3]>,
     pub(super) lengths: Lengths,
-    /// CPU in use and there (millionths) when the largest share of it was in use.
+    /// CPU in use and present (millionths) when the share in use was largest.
     pub(super) fullest: [i128; 2],
 }
 
-/// What is going on between two lines of a journal.
+/// The use of machines and the queue between two lines of a journal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Level {
     pub(super) in_use: i128,
@@ -91,7 +91,7 @@ impl Tally {
             } else if entry.kind.is_end() && entry.machine != NONE {
                 level.in_use -= cpu;
                 let (start_us, is_copy) =
-                    begun.take(entry.task, entry.attempt).expect("what ends has begun");
+                    begun.take(entry.task, entry.attempt).expect("an attempt that ends has begun");
                 let ending = &mut self.endings[entry.kind as usize];
                 ending.0 += 1;
                 let time_us = i128::from(at_us - start_us);
@@ -109,10 +109,10 @@ impl Tally {
         }
     }
 
-    /// Adds a level that held from one time to another to the stretches it lies in.
+    /// Adds a level that held over a time span to the stretches of that span.
     pub(super) fn spread(&mut self, from_us: i64, to_us: i64, level: Level) {
         let [in_use, there] = self.fullest;
-        // The first of equals stays; compared as fractions, without division.
+        // The first of equal shares stays; fractions are compared without division.
         if in_use * level.there < level.in_use * there || there == 0 {
             self.fullest = [level.in_use, level.there];
         }
@@ -129,7 +129,7 @@ impl Tally {
         Endings { count, time_s: shown(time_us) / 1e6, cpu_s: cpu_seconds(cpu_time) }
     }
 
-    /// The part of the used (0) or wasted (1) CPU time that is of one job.
+    /// The largest share of one job in the used (0) or wasted (1) CPU time.
     pub(super) fn largest_share(&self, which: usize) -> Option<f64> {
         let amounts = || self.by_job.iter().map(|job| job[which]);
         ratio(amounts().max()?, amounts().sum())
@@ -140,7 +140,7 @@ impl Tally {
         ratio(sum(0), sum(1))
     }
 
-    /// The largest share of the CPU that was in use at an instant.
+    /// The largest share of the CPU in use at an instant.
     pub(super) fn fullest_share(&self) -> Option<f64> {
         ratio(self.fullest[0], self.fullest[1])
     }
@@ -155,7 +155,7 @@ impl Tally {
     }
 }
 
-/// Stretches of equal length from the first to the last event, the last one perhaps shorter.
+/// Stretches of equal length from the first to the last event; the last one may be shorter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lengths {
     first_us: i64,
@@ -172,7 +172,7 @@ impl Lengths {
         Self { first_us, last_us, stretch_us, count }
     }
 
-    /// The stretches that a time lies in, and how much of it lies in each, µs.
+    /// The stretches in a time span, and how much of the span is in each, µs.
     pub(super) fn parts(self, from_us: i64, to_us: i64) -> impl Iterator<Item = (usize, i64)> {
         let mut at_us = from_us;
         std::iter::from_fn(move || {
@@ -188,7 +188,7 @@ impl Lengths {
         })
     }
 
-    /// From when to when each stretch goes, µs; those that are empty left out.
+    /// The start and end of each stretch, µs, without empty ones.
     pub(super) fn all(self) -> impl Iterator<Item = [i64; 2]> {
         let ends = (0..self.count).scan(self.first_us, move |from_us, _| {
             let own = [*from_us, from_us.saturating_add(self.stretch_us).min(self.last_us)];
@@ -199,7 +199,7 @@ impl Lengths {
     }
 }
 
-/// Whether a task waits after a line of the journal about it.
+/// Whether a task waits after an entry about it.
 pub(super) fn waits_after(entry: &Entry, was_waiting: bool) -> bool {
     match entry.kind {
         Kind::Submit => true,
@@ -223,7 +223,7 @@ pub(super) fn shown(sum: i128) -> f64 {
     sum as f64
 }
 
-/// `None` of nothing.
+/// The ratio; `None` if `whole` is 0.
 #[expect(clippy::cast_precision_loss, reason = "a share is shown with a few digits")]
 pub(super) fn ratio(part: i128, whole: i128) -> Option<f64> {
     (whole != 0).then(|| part as f64 / whole as f64)

@@ -1,33 +1,33 @@
 //! Machines with free capacity, in the order in which they became free.
 //!
-//! In: machines that have got room or lost it. Out: the first in line that serves a task. A
-//! machine keeps its place until it has no room for anything; it leaves then, and stands at the
-//! back when it has room again. Where tasks ask for different amounts a tree over the places finds
-//! the first with room without asking those before it, in the logarithm of their number; where all
-//! ask for the same it is the first, at no cost.
+//! In: machines that gained or lost room. Out: the first machine in line that suits a task. A
+//! machine keeps its place until it has no room for any task; it then leaves, and joins at the back
+//! when it has room again. If tasks ask for different amounts, a tree over the places finds the
+//! first machine with room in the logarithm of their number; if all ask for the same, it is the
+//! first in line, at no cost.
 
 use super::steps::{CPU_STEPS, Most, NO_BOUND, Need};
 use super::tree::Tree;
 use crate::replay::state::State;
 use crate::replay::workload::NONE;
 
-/// The line.
+/// The machines in line.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// Machines by place; `NONE` where one has left.
+    /// Machines by place; `NONE` if the machine has left.
     places: Vec<u32>,
-    /// By machine, its place, or `NONE`.
+    /// The place of each machine, or `NONE`.
     place_of: Vec<u32>,
-    /// The first place that is taken, and the first behind the last.
+    /// The first used place, and the first place after the last.
     front: usize,
     back: usize,
-    /// What is free by place.
+    /// The free capacity by place.
     tree: Option<Tree>,
     numberings: u64,
 }
 
 impl Line {
-    /// An empty line. `is_uniform` if all tasks ask for the same.
+    /// An empty line; `is_uniform` if all tasks ask for the same.
     pub(super) fn new(machine_count: usize, is_uniform: bool) -> Self {
         let room = 2 * machine_count.max(1);
         Self {
@@ -84,7 +84,7 @@ impl Line {
         self.back += 1;
     }
 
-    /// Moves everyone to the beginning of the places.
+    /// Moves all machines to the first places.
     #[cold]
     fn close_up(&mut self, state: &State<'_>) {
         let line: Vec<u32> =
@@ -115,20 +115,20 @@ impl Line {
         self.places[self.front..self.back].first().copied()
     }
 
-    /// The most memory of any machine by step of CPU.
+    /// The most memory of any machine, by step of CPU.
     #[inline]
     pub(super) fn most(&self, state: &State<'_>) -> Most {
         let of_equals = if 0 < state.roomy { NO_BOUND } else { [0; CPU_STEPS] };
         self.tree.as_ref().map_or(of_equals, |tree| *tree.most())
     }
 
-    /// Whether any machine may have room for what is needed.
+    /// Whether any machine may have room for `need`.
     #[inline]
     pub(super) fn may_hold(&self, state: &State<'_>, need: Need) -> bool {
         self.tree.as_ref().map_or(0 < state.roomy, |tree| tree.may_hold(need))
     }
 
-    /// The place of the first machine, from a place on, with room for `task` that `serves`.
+    /// The first place from `from` on whose machine has room for `task` and passes `serves`.
     #[inline]
     pub(super) fn find(
         &mut self,
@@ -151,13 +151,13 @@ impl Line {
         tree.first(state.need(task), from, |place| is_found(self.places[place]))
     }
 
-    /// The machine at a place that is taken.
+    /// The machine at a used place.
     #[inline]
     pub(super) fn machine(&self, place: usize) -> u32 {
         self.places[place]
     }
 
-    /// The place of a machine, if it stands in line.
+    /// The place of a machine, if it is in line.
     #[inline]
     pub(super) fn place_of(&self, machine: u32) -> Option<usize> {
         let place = self.place_of[machine as usize];

@@ -1,17 +1,17 @@
 //! The machine on which a task starts.
 //!
-//! In: a task, and what a machine must offer besides free capacity. Out: a machine, or none. Each
-//! placement keeps the machines in an order of its own. Room is of CPU and memory; that GPUs are
-//! free is asked of each machine that has room.
+//! In: a task, and conditions on the machine besides free capacity. Out: a machine, or none. Each
+//! placement keeps the machines in its own order. Room means CPU and memory; free GPUs are checked
+//! on each machine that has room.
 //!
-//! Costs with M machines, of a search and of each change of a machine: `first-free` and
-//! `first-fit` log M, `first-free` 1 where all tasks ask for the same; `best-fit` and `worst-fit`
-//! log M and the machines passed over that have enough in sum but not of each; `random-fit` as
-//! many draws as it takes to hit a machine with room, at most M. That no machine has room is known
-//! at once. Machines that have room and do not serve for another reason (a sibling is there, a rule
-//! forbids it) are passed over one by one; what such siblings have turned away is remembered until
-//! a machine that would serve it gets room, and so is up to which place they have: the tasks of a
-//! job that keep apart pass each other once in all, and not once each.
+//! Costs with M machines, of a search and of each change of a machine: `first-free` and `first-fit`
+//! log M, `first-free` 1 if all tasks ask for the same; `best-fit` and `worst-fit` log M plus the
+//! skipped machines that have enough in sum but not of each; `random-fit` as many draws as it takes
+//! to hit a machine with room, at most M. That no machine has room is known at once. Machines that
+//! have room but are unsuitable for another reason (a sibling is there, a rule forbids it) are
+//! skipped one by one. Requests rejected because of siblings are remembered until a suitable
+//! machine gains room, and so is the place up to which they were rejected: the tasks of a job that
+//! keep apart skip each other once in total, not once each.
 
 use self::line::Line;
 use self::ranks::Ranks;
@@ -31,19 +31,20 @@ mod tree;
 /// How a machine is chosen among those with room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// The one that has been asking for work longest: the work queue.
+    /// The machine that has waited for work longest: the work queue.
     FirstFree,
-    /// The lowest number.
+    /// The machine with the lowest number.
     FirstFit,
-    /// The one with the least left afterwards: CPU and memory as shares of its capacity, added up.
+    /// The machine with the least left afterwards: CPU and memory as shares of its capacity, added
+    /// up.
     BestFit,
-    /// The one with the most left afterwards.
+    /// The machine with the most left afterwards.
     WorstFit,
-    /// Any, all equally likely.
+    /// A random machine, all equally likely.
     RandomFit,
 }
 
-/// Every placement with its word.
+/// Every placement with its name.
 pub const PLACEMENTS: [(&str, Placement); 5] = [
     ("first-free", Placement::FirstFree),
     ("first-fit", Placement::FirstFit),
@@ -52,16 +53,16 @@ pub const PLACEMENTS: [(&str, Placement); 5] = [
     ("random-fit", Placement::RandomFit),
 ];
 
-/// Demands remembered at most; a queue waits for few different ones.
+/// The most demands remembered; few different ones wait in a queue.
 const HOPELESS_MAX: usize = 256;
 
-/// The machines as a placement searches them.
+/// The machines in the order that a placement searches.
 #[derive(Debug)]
 pub(super) struct Finder {
     search: Search,
     hopeless: Vec<Hopeless>,
     passed: Vec<Passed>,
-    /// The entry of `passed` that makes way for the next one.
+    /// The entry of `passed` that is replaced next.
     oldest: usize,
     numberings: u64,
 }
@@ -70,7 +71,7 @@ pub(super) struct Finder {
 enum Search {
     FirstFree(Line),
     FirstFit(Tree),
-    /// The tree only knows whether there is room.
+    /// The tree only shows whether there is room.
     Ranked(Ranks, Tree),
     Random {
         draws: Draws,
@@ -78,8 +79,8 @@ enum Search {
     },
 }
 
-/// How far a row of machines has been searched for tasks of a job that keep apart, and ask for this
-/// much or more: nobody before the place serves them.
+/// How far machines have been searched for tasks of a job that keep apart and have at least this
+/// demand: no machine before the place suits them.
 #[derive(Clone, Copy, Debug)]
 struct Passed {
     demand: [u64; 2],
@@ -87,19 +88,19 @@ struct Passed {
     place: usize,
 }
 
-/// Searches remembered at most: tasks of few jobs are placed at a time.
+/// The most searches remembered: tasks of few jobs are placed at a time.
 const PASSED_MAX: usize = 8;
 
-/// A demand that no machine serves.
+/// A demand that no machine can serve.
 #[derive(Clone, Copy, Debug)]
 struct Hopeless {
     demand: [u64; 2],
-    /// The job whose tasks keep apart, if that is what stands in the way; or `NONE`.
+    /// The job whose tasks keep apart, if that is the reason; or `NONE`.
     job: u32,
 }
 
 impl Hopeless {
-    /// Whether a task that asks for `demand` fares no better.
+    /// Whether a task that asks for `demand` cannot be served either.
     fn covers(&self, demand: [u64; 2], job: u32) -> bool {
         self.demand[0] <= demand[0]
             && self.demand[1] <= demand[1]
@@ -127,7 +128,7 @@ impl Finder {
         finder
     }
 
-    /// Something has ended on a machine, or it has come, or grown.
+    /// An attempt has ended on a machine, or the machine has joined or grown.
     #[inline]
     pub(super) fn freed(&mut self, state: &State<'_>, machine: u32) {
         if !self.hopeless.is_empty() {
@@ -145,7 +146,7 @@ impl Finder {
         }
     }
 
-    /// A machine that has got room may serve those who had passed it.
+    /// A machine that gained room may suit tasks that had skipped it.
     fn look_back(&mut self, state: &State<'_>, machine: u32) {
         let place = match &self.search {
             Search::FirstFree(line) => {
@@ -165,7 +166,7 @@ impl Finder {
         }
     }
 
-    /// From which place on a task of a job that keeps apart has to look.
+    /// The first place to search for a task of a job that keeps apart.
     fn from(&self, demand: [u64; 2], job: u32) -> usize {
         let covers = |passed: &&Passed| {
             passed.job == job && passed.demand[0] <= demand[0] && passed.demand[1] <= demand[1]
@@ -173,7 +174,7 @@ impl Finder {
         self.passed.iter().filter(covers).map(|passed| passed.place).max().unwrap_or(0)
     }
 
-    /// Nobody before a place serves tasks of a job that ask for this much.
+    /// Records that no machine before a place suits tasks of a job with this demand.
     fn pass(&mut self, new: Passed) {
         let same = |old: &&mut Passed| old.job == new.job && old.demand == new.demand;
         if let Some(old) = self.passed.iter_mut().find(same) {
@@ -208,14 +209,14 @@ impl Finder {
         }
     }
 
-    /// Whether any machine may have room for what a demand needs. Where not, none has.
+    /// Whether any machine may have room for a demand; if not, none has.
     #[inline]
     pub(super) fn may_hold(&self, state: &State<'_>, demand: [u64; 2], need: Need) -> bool {
         self.has_room(state, need) && !self.is_hopeless(demand, NONE)
     }
 
-    /// The most memory that any machine may have by step of CPU; `None` where searching for what
-    /// is not there changes what is drawn later.
+    /// The most memory that any machine may have, by step of CPU; `None` if a failing search
+    /// changes later draws.
     pub(super) fn most(&self, state: &State<'_>) -> Option<Most> {
         match &self.search {
             Search::FirstFree(line) => Some(line.most(state)),
@@ -236,8 +237,8 @@ impl Finder {
         }
     }
 
-    /// Finds a machine with room for `task` that has no sibling of it if it keeps apart, and that
-    /// `suits`, if anything more is asked.
+    /// Finds a machine with room for `task` that passes `suits`, if given, and has no sibling of
+    /// the task if it keeps apart.
     #[inline]
     pub(super) fn find(
         &mut self,
@@ -246,7 +247,7 @@ impl Finder {
         suits: Option<&dyn Fn(u32) -> bool>,
     ) -> Option<u32> {
         let is_apart = state.workload.is_apart.get(task);
-        // Where all tasks ask for the same, whoever stands in line has room for any of them.
+        // If all tasks ask for the same, every machine in line has room for any of them.
         if let Search::FirstFree(line) = &mut self.search
             && line.is_uniform()
             && suits.is_none()
@@ -260,7 +261,7 @@ impl Finder {
             return None;
         }
         let from = if job == NONE { 0 } else { self.from(demand, job) };
-        // Whoever has been passed has a sibling.
+        // Every skipped machine has a sibling.
         let (mut met_sibling, mut met_unsuited) = (0 < from, false);
         let mut serves = |machine: u32| {
             if job != NONE && state.has_sibling(machine, job) {
@@ -293,7 +294,7 @@ impl Finder {
         if let Some(place) = at.filter(|_| met_sibling && !met_unsuited) {
             self.pass(Passed { demand, job, place });
         }
-        // What is asked for besides may change without any machine getting room.
+        // Other conditions may change although no machine gains room.
         if found.is_none() && !met_unsuited {
             self.remember(Hopeless { demand, job: if met_sibling { job } else { NONE } });
         }
@@ -309,8 +310,8 @@ impl Finder {
     }
 }
 
-/// Any machine that serves: machines are drawn until one does, and if none has after as many
-/// draws as there are machines, one is drawn of those that do.
+/// A random suitable machine: machines are drawn until one is suitable; if none is after as many
+/// draws as there are machines, one of the suitable machines is drawn.
 fn any_of(
     state: &State<'_>,
     demand: [u64; 2],
@@ -321,7 +322,7 @@ fn any_of(
     let count = state.machines.free.len() as u64;
     let mut draw = |below: u64| {
         *choices += 1;
-        // The product's upper half: even to one part in 2^64 over the count.
+        // The upper half of the product: uniform to one part in 2^64 over the count.
         let wide = u128::from(draws.bits(0, *choices)) * u128::from(below);
         u32::try_from(wide >> 64).expect("machines are numbered in u32")
     };

@@ -1,13 +1,13 @@
 //! Machines by how much of them is free, for the best and the worst fit.
 //!
-//! In: machines whose free capacity has changed. Out: the one that would have the least, or the
-//! most, left: CPU and memory as shares of its capacity, added up. What a task takes from that sum
-//! is the same on all machines of one capacity, so those are kept in order and only the first with
-//! room is looked at:
+//! In: machines whose free capacity has changed. Out: the machine that would have the least, or the
+//! most, left: CPU and memory as shares of its capacity, added up. A task reduces that sum by the
+//! same amount on all machines of one capacity, so those are kept in order and only the first with
+//! room is checked:
 //!
 //! ```text
 //!  capacity [1, 1]    |..x..x.|o........|      x free, but under the demand's own sum
-//!  capacity [.5, .5]  |...x..x..x.|o....|      o looked at; the better of both is taken
+//!  capacity [.5, .5]  |...x..x..x.|o....|      o checked; the better of both is taken
 //! ```
 
 use std::collections::BTreeSet;
@@ -22,14 +22,14 @@ use crate::replay::workload::NONE;
 #[derive(Debug)]
 struct Class {
     capacity: Room,
-    /// (free sum, machine; all bits turned for the worst fit, so that the lowest number is the
-    /// first among equals when read from the end).
+    /// (free sum, machine; all bits inverted for the worst fit, so that from the end the lowest
+    /// number is the first among equals).
     machines: BTreeSet<(u128, u32)>,
 }
 
 impl Class {
-    /// The sum of the shares of CPU and memory, times the product of both capacities: exact. Of
-    /// CPU alone where memory is not known.
+    /// The sum of the shares of CPU and memory, times the product of both capacities: exact. Only
+    /// CPU if memory is unknown.
     fn sum(&self, cpu: u64, memory: u64) -> u128 {
         let Some(of_memory) = self.capacity.memory else { return cpu.into() };
         let part = |amount: u64, of_other: u64| u128::from(amount) * u128::from(of_other.max(1));
@@ -42,14 +42,14 @@ impl Class {
 pub(super) struct Ranks {
     takes_most: bool,
     classes: Vec<Class>,
-    /// Where a capacity's class is.
+    /// The class of each capacity.
     numbers: FxHashMap<Room, usize>,
-    /// Where a machine is: class and sum.
+    /// The class and sum of each machine.
     at: Vec<Option<(usize, u128)>>,
 }
 
 impl Ranks {
-    /// No machines yet. `takes_most` for the worst fit.
+    /// No machines yet; `takes_most` for the worst fit.
     pub(super) fn new(machine_count: usize, takes_most: bool) -> Self {
         let (classes, numbers) = (Vec::new(), FxHashMap::default());
         Self { takes_most, classes, numbers, at: vec![None; machine_count] }
@@ -59,7 +59,7 @@ impl Ranks {
         (sum, if self.takes_most { !machine } else { machine })
     }
 
-    /// A machine's free capacity, its capacity or its presence has changed.
+    /// A machine's free capacity, capacity or presence has changed.
     pub(super) fn changed(&mut self, state: &State<'_>, machine: u32) {
         let idx = machine as usize;
         if let Some((class, sum)) = self.at[idx].take() {
@@ -81,7 +81,8 @@ impl Ranks {
         self.at[idx] = Some((class, sum));
     }
 
-    /// The best machine with room for `demand` that `serves`; the lowest number among equals.
+    /// The best machine with room for `demand` that passes `serves`; the lowest number among
+    /// equals.
     pub(super) fn find(
         &self,
         state: &State<'_>,
@@ -111,8 +112,8 @@ impl Ranks {
     }
 }
 
-/// What would be left, CPU and memory as shares of the machine's capacity, added up. Memory that
-/// is not known has no share.
+/// What would be left, CPU and memory as shares of the machine's capacity, added up. Unknown memory
+/// has no share.
 #[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
 pub(super) fn left_share(state: &State<'_>, machine: u32, demand: [u64; 2]) -> f64 {
     let idx = machine as usize;

@@ -1,10 +1,10 @@
 //! Requests and free capacity, counted in steps: how many of the requested amounts fit.
 //!
-//! In: what the tasks of a workload ask for. Out: for a demand its step of CPU and of memory, and
-//! for a machine how many steps of each fit its free capacity: a demand fits exactly if both of
-//! its steps do. Memory has a step for each amount that is asked for; CPU has only a few, since a
-//! search tree keeps a number for each. With more amounts than steps those that lie between two
-//! steps count as the lower one, and what seems to fit has to be looked at:
+//! In: the requests of the tasks of a workload. Out: for a demand its step of CPU and of memory,
+//! and for a machine how many steps of each fit its free capacity: a demand fits exactly if both of
+//! its steps do. Memory has a step for each requested amount; CPU has only a few, since a search
+//! tree stores a number for each. If there are more amounts than steps, amounts between two steps
+//! count as the lower one, and a demand that seems to fit must be checked:
 //!
 //! ```text
 //!  asked for     .1  .2  .25   .5        .7  .8      1
@@ -15,13 +15,13 @@
 use crate::replay::room::Room;
 use crate::replay::workload::{Column, Workload};
 
-/// Steps of CPU at most.
+/// The most steps of CPU.
 pub(in crate::replay) const CPU_STEPS: usize = 32;
 
-/// The most steps of memory; all of them fit if the memory of machines is unknown.
+/// The most steps of memory; all fit if the memory of machines is unknown.
 const MEMORY_STEPS: u16 = u16::MAX - 1;
 
-/// An amount of memory by step of CPU, in steps.
+/// An amount of memory in steps, by step of CPU.
 pub(in crate::replay) type Most = [u16; CPU_STEPS];
 
 /// The amounts at which steps begin, ascending.
@@ -31,24 +31,24 @@ pub(in crate::replay) struct Steps {
     memory: Vec<u64>,
 }
 
-/// Enough of everything.
+/// Enough of all resources.
 pub(in crate::replay) const NO_BOUND: Most = [MEMORY_STEPS; CPU_STEPS];
 
-/// What a demand needs.
+/// What a demand needs, in steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::replay) struct Need {
     /// Its step of CPU.
     pub(in crate::replay) cpu: u8,
-    /// Steps of memory that have to fit, from 1.
+    /// Steps of memory that must fit, from 1.
     pub(in crate::replay) memory: u16,
 }
 
 impl Need {
-    /// More than fits anywhere.
+    /// More than fits on any machine.
     pub(in crate::replay) const NOBODY: Self = Self { cpu: 0, memory: u16::MAX };
 }
 
-/// What fits a free capacity.
+/// What fits in a free capacity, in steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Offer {
     /// Steps of CPU that fit.
@@ -58,13 +58,13 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    /// Whether another is at least as much of both.
+    /// Whether another offer is at least as large in both.
     #[inline]
     pub(super) fn is_within(self, other: Self) -> bool {
         self.cpu <= other.cpu && self.memory <= other.memory
     }
 
-    /// Whether it is enough.
+    /// Whether it is enough for `need`.
     #[inline]
     pub(super) fn covers(self, need: Need) -> bool {
         need.cpu < self.cpu && need.memory <= self.memory
@@ -100,7 +100,7 @@ impl Steps {
         Column::Each(tasks.map(|task| self.need(workload.demand(task))).collect())
     }
 
-    /// The steps that fit a room.
+    /// The steps that fit in a room.
     #[inline]
     pub(super) fn offer(&self, room: Room) -> Offer {
         let cpu = self.cpu.partition_point(|&step| step <= room.cpu);
@@ -112,14 +112,14 @@ impl Steps {
     }
 }
 
-/// The different amounts in order, each with how often it is asked for.
+/// The different amounts in order, with how often each is requested.
 fn amounts(mut all: Vec<u64>) -> Vec<(u64, usize)> {
     all.sort_unstable();
     all.chunk_by(|one, other| one == other).map(|equal| (equal[0], equal.len())).collect()
 }
 
-/// At most `most` of the amounts, the least among them: those asked for most often, and others in
-/// between so that every step is asked for about as often.
+/// At most `most` of the amounts, including the least: those requested most often, and others in
+/// between so that every step is requested about equally often.
 fn thinned(amounts: &[(u64, usize)], most: usize) -> Vec<u64> {
     if amounts.len() <= most {
         return amounts.iter().map(|&(amount, _)| amount).collect();
@@ -128,7 +128,7 @@ fn thinned(amounts: &[(u64, usize)], most: usize) -> Vec<u64> {
     let mut is_step = vec![false; amounts.len()];
     is_step[0] = true;
     let mut steps = 1;
-    // Every amount that is asked for so often is a step, and one in each stretch of the rest.
+    // Each amount that is requested this often is a step, as is one in each stretch of the rest.
     let stretch = total.div_ceil(most);
     let mut since = 0;
     for (idx, &(_, count)) in amounts.iter().enumerate().skip(1) {
@@ -155,7 +155,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// With few amounts exactly what fits; with many at least that, and all of the frequent ones.
+        /// With few amounts, exactly what fits; with many, at least that, and exactly for frequent
+        /// amounts.
         #[test]
         fn what_fits_has_its_steps(
             demands in prop::collection::vec((0_u64..200, 0_u64..60), 1..300),

@@ -1,4 +1,4 @@
-//! Every placement against the plainest search, over drawn starts and ends.
+//! Tests every placement against the simplest search, over random starts and ends.
 
 use proptest::prelude::*;
 
@@ -7,8 +7,8 @@ use crate::replay::cluster::Cluster;
 use crate::replay::state::Role;
 use crate::replay::workload::{Column, UNITS, Workload};
 
-/// The machine that `kind` names, by looking at all of them; the order of `line` for the work
-/// queue.
+/// The machine that `kind` chooses, by a check of all machines; for the work queue, in the order of
+/// `line`.
 fn plainest(
     kind: Placement,
     state: &State<'_>,
@@ -38,7 +38,7 @@ fn plainest(
     }
 }
 
-/// The work queue's line: freed machines go to the back, full ones leave.
+/// Updates the work queue: freed machines go to the back, full ones leave.
 fn stand_in_line(line: &mut Vec<u32>, state: &State<'_>, changed: u32) {
     line.retain(|&machine| state.has_room(machine));
     if !line.contains(&changed) && state.has_room(changed) {
@@ -77,12 +77,12 @@ proptest! {
         workload.memory = Column::Each(tasks.iter().map(|task| of_parts(task.1)).collect());
         workload.job = Column::Each(tasks.iter().map(|task| task.2).collect());
         workload.is_apart = Column::Each(tasks.iter().map(|task| task.3).collect());
-        let workload = workload.check().expect("made to be valid");
+        let workload = workload.check().expect("valid input");
         let mut cluster = Cluster::of_speeds(vec![1.0; machines.len()]);
         cluster.cpu = machines.iter().map(|machine| machine.0 * UNITS).collect();
         let of_memory = |machine: &(u64, Option<u64>)| machine.1.map(|memory| memory * UNITS);
         cluster.memory = machines.iter().map(of_memory).collect();
-        let cluster = cluster.check().expect("made to be valid").0;
+        let cluster = cluster.check().expect("valid input").0;
         let mut state = State::new(&workload, &cluster, 1);
         let mut finder = Finder::new(kind, 1, &state);
         let mut line: Vec<u32> = Vec::new();
@@ -101,7 +101,7 @@ proptest! {
                 }
                 continue;
             }
-            let task = u32::try_from(step.which % tasks.len()).expect("a few");
+            let task = u32::try_from(step.which % tasks.len()).expect("a small number");
             let suits = |machine: u32| step.unsuited != Some(machine);
             let found = finder.find(&state, task, step.unsuited.is_some().then_some(&suits));
             if kind == Placement::RandomFit {
@@ -124,13 +124,13 @@ proptest! {
 
     #[test]
     fn a_random_fit_is_even(seed in 0_u64..50) {
-        // Three of forty machines have room: most draws miss, so the last resort is drawn from too.
+        // Three of forty machines have room: most draws miss, so the final draw is also used.
         let mut cluster = Cluster::of_speeds(vec![1.0; 40]);
         cluster.cpu = (0..40).map(|machine| if machine % 16 == 3 { 2 * UNITS } else { UNITS }).collect();
-        let cluster = cluster.check().expect("made to be valid").0;
+        let cluster = cluster.check().expect("valid input").0;
         let mut workload = Workload::plain(1, Column::Same(1));
         workload.cpu = Column::Same(2 * UNITS);
-        let workload = workload.check().expect("made to be valid");
+        let workload = workload.check().expect("valid input");
         let state = State::new(&workload, &cluster, seed);
         let mut finder = Finder::new(Placement::RandomFit, seed, &state);
         let mut counts = [0_u32; 3];

@@ -1,10 +1,10 @@
 //! The first place of a row with free capacity, found in one descent of a tree.
 //!
 //! In: what is free at each place, CPU and memory. Out: the lowest place from a given one on that
-//! has enough of both. Both are counted in [`Steps`]. A node holds for each step of CPU the most
-//! memory of any place below it with that much CPU, so it knows whether one of them has enough of
-//! both at once. A search costs the logarithm of the number of places, and so does a change, times
-//! a few instructions for all steps of a node together.
+//! has enough of both. Both are counted in [`Steps`]. A node stores for each step of CPU the most
+//! memory of any place below it with that much CPU, so it shows whether one of them has enough of
+//! both at once. A search costs the logarithm of the number of places; so does a change, times a
+//! few instructions for all steps of a node together.
 //!
 //! ```text
 //!  place            0      1      2      3
@@ -16,14 +16,14 @@
 use super::steps::{CPU_STEPS, Most, Need, Offer, Steps};
 use crate::replay::room::Room;
 
-/// Places under a lowest node, which are looked at one by one.
+/// Places under a lowest node, which are checked one by one.
 const PLACES: usize = 8;
 
 /// The tree.
 #[derive(Debug)]
 pub(in crate::replay) struct Tree {
-    /// Node 1 is the root, node n has the halves 2n and 2n + 1; the second half of all nodes stand
-    /// over [`PLACES`] places each.
+    /// Node 1 is the root, and node n has the children 2n and 2n + 1; each node of the second half
+    /// covers [`PLACES`] places.
     nodes: Vec<Most>,
     offers: Vec<Offer>,
 }
@@ -38,13 +38,13 @@ impl Tree {
         }
     }
 
-    /// Nothing is free anywhere.
+    /// Marks all places as full.
     pub(in crate::replay) fn clear(&mut self) {
         self.nodes.fill([0; CPU_STEPS]);
         self.offers.fill(Offer::default());
     }
 
-    /// Sets what is free at a place; nothing at all where there is no machine.
+    /// Sets what is free at a place; `None` if there is no machine.
     #[inline]
     pub(in crate::replay) fn set(&mut self, place: usize, steps: &Steps, free: Option<Room>) {
         let offer = free.map_or(Offer::default(), |room| steps.offer(room));
@@ -90,7 +90,7 @@ impl Tree {
         }
     }
 
-    /// The most of any place of a block.
+    /// The most memory of any place of a block, by step of CPU.
     #[inline]
     fn most_of(&self, block: usize) -> Most {
         let mut most = [0; CPU_STEPS];
@@ -103,13 +103,13 @@ impl Tree {
         most
     }
 
-    /// The most memory of any place by step of CPU.
+    /// The most memory of any place, by step of CPU.
     #[inline]
     pub(in crate::replay) fn most(&self) -> &Most {
         &self.nodes[1]
     }
 
-    /// Whether any place may have room for a demand. Where not, none has.
+    /// Whether any place may have room for a demand; if not, none has.
     #[inline]
     pub(in crate::replay) fn may_hold(&self, need: Need) -> bool {
         self.is_in(1, need)
@@ -120,7 +120,7 @@ impl Tree {
         need.memory <= self.nodes[node][usize::from(need.cpu)]
     }
 
-    /// The first place from `from` on that may have room for what is needed and is accepted.
+    /// The first place from `from` on that may have room for `need` and is accepted.
     #[inline]
     pub(in crate::replay) fn first(
         &self,
@@ -153,7 +153,7 @@ impl Tree {
         if self.nodes.len() <= node {
             return None;
         }
-        // Up, as long as there is nothing in the stretch that begins here.
+        // Go up while the stretch that begins here has no room.
         while !self.is_in(node, need) {
             while node % 2 == 1 {
                 node /= 2;
@@ -173,13 +173,13 @@ impl Tree {
     }
 }
 
-/// Whether an offer is the most for any of its steps.
+/// Whether an offer is the maximum for any of its steps.
 #[inline]
 fn is_due_to(most: &Most, offer: Offer) -> bool {
     most[..usize::from(offer.cpu)].contains(&offer.memory)
 }
 
-/// Whether two differ anywhere: all steps at once, which is quicker than to stop at the first.
+/// Whether two differ anywhere: comparing all steps at once is quicker than stopping at the first.
 #[inline]
 fn differs(one: &Most, other: &Most) -> bool {
     one.iter().zip(other).fold(0, |bits, (one, other)| bits | (one ^ other)) != 0

@@ -1,12 +1,13 @@
 //! Backfilling for any order: `sjf:backfill=easy`, `fair:backfill=conservative`.
 //!
 //! In: an order of waiting tasks. Out: the same order, with reservations. `backfill=easy` reserves
-//! for the first task that fits nowhere, as `easy` does; `backfill=conservative` for every waiting
-//! task from its submission on, as `conservative` does: there the order decides who is promised a
-//! start first of those that come at once, and whose promise is moved first when room is freed.
+//! for the first task that fits nowhere, as `easy` does; `backfill=conservative` reserves for every
+//! waiting task from its submission on, as `conservative` does. The order then decides which of
+//! several tasks submitted at once is booked first, and whose booking is moved first when room is
+//! freed.
 //!
-//! An order without a [`Line`] is put in line again before tasks are handed out, which takes time
-//! in proportion to how many wait.
+//! An order without a [`Line`] is copied to a line before tasks are handed out, which takes time in
+//! proportion to the number of waiting tasks.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ const KEY: &str = "backfill";
 const CHOICES: [(&str, Backfill); 3] =
     [("none", Backfill::None), ("easy", Backfill::Easy), ("conservative", Backfill::Conservative)];
 
-/// Reads an order and how later tasks may pass earlier ones.
+/// Reads an order and how its later tasks may pass earlier ones.
 pub(super) fn read(
     name: &'static str,
     read: ReadOrder,
@@ -34,7 +35,7 @@ pub(super) fn read(
     let expected = "`none`, `easy` or `conservative`";
     let backfill = notation.choice(KEY, expected, Backfill::None, &CHOICES)?;
     let word = CHOICES.iter().find(|(_, choice)| *choice == backfill).map_or("", |found| found.0);
-    // First come, first served has a line of its own where it backfills.
+    // With backfilling, first come, first served has its own line.
     let inner = match (name, backfill) {
         ("fifo", Backfill::Easy) => easy::read(notation)?,
         _ => read(notation)?,
@@ -107,7 +108,7 @@ impl OrderPlan for Plan {
 
 struct Backfilled {
     inner: Box<dyn Order>,
-    /// The waiting tasks as they stand now, where the order has no line itself.
+    /// The waiting tasks in their current order, if the order has no line itself.
     line: Option<Line>,
     passing: Passing,
 }
@@ -147,7 +148,7 @@ impl Order for Backfilled {
         let (mut tasks, mut seen) = (Vec::new(), FxHashSet::default());
         while let Some(task) = self.inner.peek(state) {
             self.inner.pop();
-            // Who came back before its last stay was forgotten stands there twice.
+            // A task that came back before its last entry was removed is listed twice.
             if seen.insert(task) {
                 tasks.push(task);
                 line.push_back(task, state.ask_of(task));

@@ -1,16 +1,17 @@
-//! Two rules about running tasks side by side, as in `poisson+yarn`.
+//! Two rules about running tasks at once, as in `poisson+yarn`.
 //!
-//! In: two rules in the order in which they are written. Out: one rule that asks both.
+//! In: two rules in the order of the notation. Out: one rule that combines both.
 //!
 //! ```text
 //!  heartbeat   first judges ─► second judges ─► restarts of both are carried out
 //!  copies      those that go before waiting tasks: first, second ─► waiting tasks
 //!                                                    ─► the other copies: first, second
 //! ```
-//! - Both judge what ran before any of them acted. A restart wins over a copy: a task that one rule
-//!   has restarted gets no copy that the other wished for before. Nothing is restarted twice.
+//! - Both judge the same running attempts before any action. A restart wins over a copy: a task
+//!   that one rule has restarted gets no copy that the other wanted before. No attempt is restarted
+//!   twice.
 //! - Each rule keeps its own heartbeat; the longer one is a multiple of the shorter.
-//! - A waiting task goes only where both allow it.
+//! - A waiting task goes only to machines that both allow.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +20,10 @@ use crate::notation::NotationError;
 use crate::replay::journal::Kind as Happening;
 use crate::replay::state::State;
 
-/// One of the two.
+/// One of the two rules.
 struct Side {
     rule: Box<dyn Speculation>,
-    /// Tasks that the other has restarted since this one last looked.
+    /// Tasks that the other rule has restarted since this one last judged.
     restarted: BTreeSet<u32>,
 }
 
@@ -44,7 +45,7 @@ struct Both {
     sides: [Side; 2],
 }
 
-/// The rules of a policy as one.
+/// Combines the rules of a policy.
 pub(super) fn build(plan: &PolicyPlan, state: &State<'_>) -> Option<Box<dyn Speculation>> {
     let first = plan.speculation.1.build(state);
     let second = plan.second_speculation.as_ref().and_then(|(_, plan)| plan.build(state));
@@ -57,7 +58,7 @@ pub(super) fn build(plan: &PolicyPlan, state: &State<'_>) -> Option<Box<dyn Spec
     }
 }
 
-/// The common heartbeat: the shorter of the two.
+/// The common heartbeat: the shorter of the two periods.
 pub(super) fn heartbeat(plan: &PolicyPlan) -> Option<Heartbeat> {
     let first = plan.speculation.1.heartbeat();
     let second = plan.second_speculation.as_ref().and_then(|(_, plan)| plan.heartbeat());
@@ -70,7 +71,7 @@ pub(super) fn heartbeat(plan: &PolicyPlan) -> Option<Heartbeat> {
     }
 }
 
-/// Refuses two heartbeats of which neither is a multiple of the other.
+/// Rejects two heartbeats if neither is a multiple of the other.
 pub(super) fn check(plan: &PolicyPlan) -> Result<(), NotationError> {
     let Some((name, second)) = &plan.second_speculation else { return Ok(()) };
     let Some((first, second)) = plan.speculation.1.heartbeat().zip(second.heartbeat()) else {
@@ -176,7 +177,7 @@ mod tests {
 
     const SECOND: i64 = 1_000_000;
 
-    /// Does at its heartbeat at 3 s what is written.
+    /// Performs the given actions at its heartbeat at 3 s.
     #[derive(Clone, Debug, Default)]
     struct Script {
         restarts: Vec<u32>,
@@ -223,7 +224,7 @@ mod tests {
         Script { copies: tasks.to_vec(), ..Script::default() }
     }
 
-    /// What happens at 3 s to tasks of 10 s on three machines; the third task arrives then.
+    /// The actions at 3 s on tasks of 10 s on three machines; the third task arrives then.
     fn at_3_s(tasks: usize, first: &Script, second: &Script) -> String {
         let mut workload = Workload::plain(tasks, Column::Same(10 * SECOND));
         let arrivals = (0..tasks).map(|task| if task < 2 { 0 } else { 3 * SECOND });
@@ -262,7 +263,7 @@ mod tests {
         assert_eq!(at_3_s(3, &copies(&[0]), &copies(&[1])), "start t3 m3");
         assert_eq!(at_3_s(3, &copies(&[0]), &early(&[1])), "copy t2 m3");
         assert_eq!(at_3_s(3, &early(&[0]), &copies(&[1])), "copy t1 m3");
-        // The later copies still go out after an early rule that wants none.
+        // The later copies are also made after an early rule that wants none.
         assert_eq!(at_3_s(2, &early(&[]), &copies(&[1])), "copy t2 m3");
     }
 

@@ -1,14 +1,14 @@
-//! Waiting tasks by a number: the lowest first, those that came first among equals.
+//! Waiting tasks by a number: the lowest first, and among equals the first to arrive.
 //!
-//! Coming, going and looking for the next one for which there is room cost the logarithm of how
-//! many wait.
+//! Adding, removing and searching for the next task that fits cost the logarithm of the number of
+//! waiting tasks.
 
 use super::{Order, Passing, Searched};
 use crate::replay::placement::Most;
 use crate::replay::state::State;
 use crate::replay::waiting::{Twin, Waiting, Wants};
 
-/// An order by a key that a task keeps while it waits.
+/// An order by a key that stays constant while a task waits.
 #[derive(Debug)]
 pub(super) struct ByKey {
     key: fn(&State<'_>, u32) -> i64,

@@ -1,10 +1,10 @@
-//! Orders by what a task asked for: its time and its processors, and never its true running time.
+//! Orders by the requested time and processors of a task, never by its true running time.
 //!
-//! The time `r` is the one that the user asked for, as `--estimates` says for `easy`: the recorded
-//! running time where no request is known, seconds, at least 1. `n` is the CPU that it asks for, in
-//! the units of the lake (processors in a log), `s` the time of its submission, s on the clock of
-//! the trace, at least 1, and `w` how long it has waited, s. Among equals the one submitted first
-//! goes first; who comes back after a failure or an eviction has its old place.
+//! `r` is the time that the user requested, as `--estimates` says for `easy`: in seconds, at least
+//! 1, and the recorded running time if no request is known. `n` is the requested CPU, in the units
+//! of the lake (processors in a log), `s` the time of submission, s on the clock of the trace, at
+//! least 1, and `w` the time waited, s. Among equals the one submitted first comes first; a task
+//! that comes back after a failure or an eviction keeps its old place.
 //!
 //! | Order | First is the one with | Source |
 //! |---|---|---|
@@ -17,7 +17,7 @@
 //! | `f3` | the least `r n + 6860000 log10(s)` | the same |
 //! | `f4` | the least `r sqrt(n) + 530000 log10(s)` | the same |
 //!
-//! The formulas are those of the papers as repeated by later code; the papers themselves were not
+//! The formulas are those of the papers as quoted in later code; the papers themselves were not
 //! available. F1 to F4 were fitted on logs whose clock begins at 0.
 
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ use crate::replay::line::Line;
 use crate::replay::state::State;
 use crate::units::micros_to_seconds;
 
-/// What an order looks at.
+/// The data that an order uses.
 #[derive(Clone, Copy, Debug)]
 struct Request {
     /// Time, s.
@@ -52,12 +52,12 @@ impl Request {
     }
 }
 
-/// A rule by which the task with the least score goes first.
+/// A score; the task with the least goes first.
 #[derive(Clone, Copy, Debug)]
 enum Score {
-    /// One that a task keeps.
+    /// A score that stays constant.
     Fixed(fn(Request) -> f64),
-    /// One that changes with the time that it has waited, s.
+    /// A score that changes with the time waited, s.
     Waiting(fn(Request, f64) -> f64),
 }
 
@@ -116,7 +116,7 @@ impl OrderPlan for Plan {
     fn build(&self, state: &State<'_>, _seed: u64) -> Box<dyn Order> {
         let passing = Passing { depth: self.depth, ..Passing::default() };
         let (line, score) = match self.score {
-            // Who is submitted when is not known beforehand where users react.
+            // If users react, submissions are not known in advance.
             Score::Fixed(score) if !state.is_closed() => (Line::ranked(ranks(state, score)), None),
             score => (Line::default(), Some(score)),
         };
@@ -132,7 +132,7 @@ impl OrderPlan for Plan {
     }
 }
 
-/// The place of every task among all, by a score that it keeps.
+/// The rank of every task among all tasks, by a constant score.
 fn ranks(state: &State<'_>, score: fn(Request) -> f64) -> Vec<u32> {
     let scores: Vec<f64> =
         (0..).take(state.workload.task_count).map(|task| score(Request::of(state, task))).collect();
@@ -149,9 +149,9 @@ fn ranks(state: &State<'_>, score: fn(Request) -> f64) -> Vec<u32> {
 #[derive(Debug)]
 struct ByRequest {
     line: Line,
-    /// Where it is not known before a task waits.
+    /// The score, if it changes or cannot be ranked in advance.
     score: Option<Score>,
-    /// The waiting tasks, there.
+    /// The waiting tasks, if there is such a score.
     waiting: BTreeSet<u32>,
     passing: Passing,
 }
@@ -215,7 +215,7 @@ impl Order for ByRequest {
 mod tests {
     use super::*;
 
-    /// The score of a task that asked for `r` s and `n` processors at `s` and has waited `w` s.
+    /// The score of a task that requested `r` s and `n` processors at `s` and has waited `w` s.
     fn score(kind: &Kind, (r, n, s, w): (f64, f64, f64, f64)) -> f64 {
         let rule = match kind.name {
             "wfp3" => Score::Waiting(wfp3),

@@ -1,5 +1,5 @@
-//! Waiting tasks by user: the user with the lowest score is served next, first come first served
-//! within.
+//! Waiting tasks by user: the user with the lowest score is served next, and the tasks of a user
+//! first come, first served.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -7,20 +7,20 @@ use std::fmt;
 use super::{Depth, Order, Passing};
 use crate::replay::state::{Phase, State};
 
-/// What a user holds: CPU and memory, millionths, and GPUs, thousandths.
+/// The resources a user holds: CPU and memory, millionths, and GPUs, thousandths.
 pub(super) type Held = [u128; 3];
 
-/// What decides which user is next.
+/// The rule that chooses the next user.
 pub(super) trait Score: fmt::Debug + Send {
-    /// The score of a user who holds `in_use`; the lowest goes first.
+    /// The score of a user who holds `in_use`; the lowest comes first.
     fn score(&self, user: usize, in_use: Held) -> f64;
 
-    /// How often the score changes by itself, µs.
+    /// The period after which the score changes by itself, µs.
     fn period_us(&self) -> Option<i64> {
         None
     }
 
-    /// Some periods are over in which no user's usage has changed.
+    /// Updates the score after periods in which no user's usage has changed.
     fn reorder(&mut self, _in_use: &[Held], _periods: i64) {}
 }
 
@@ -29,13 +29,13 @@ pub(super) trait Score: fmt::Debug + Send {
 pub(super) struct ByUser<S> {
     score: S,
     waiting: Vec<VecDeque<u32>>,
-    /// Users with tasks in their line, without an order.
+    /// Users with waiting tasks, unordered.
     active: Vec<u32>,
-    /// Sums of demands; memory that is not checked may pass 2^64.
+    /// Sums of demands; memory that is not checked may exceed 2^64.
     in_use: Vec<Held>,
     /// When the score last changed by itself, µs.
     reordered_us: Option<i64>,
-    /// Position in `active` of the user whose turn it is, until something changes.
+    /// The position in `active` of the next user, until something changes.
     turn: Option<usize>,
     passing: Passing,
 }

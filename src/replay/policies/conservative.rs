@@ -1,5 +1,5 @@
-//! Conservative backfilling: first come, first served, and every task is promised a start when it
-//! is submitted; a later task may jump ahead if no promise is broken.
+//! Conservative backfilling: first come, first served, and every task gets a booked start at its
+//! submission; a later task may jump ahead if it delays no booking.
 //!
 //! ```text
 //!  running  |=====a=====|
@@ -7,11 +7,11 @@
 //!  second               :                      |==c==|   c is promised the end of b
 //!  jumps    |=d=|                                        d ends before b begins
 //! ```
-//! Each task gets the earliest start that the plans of running tasks and the promises before it
-//! allow. When an attempt ends earlier than planned, the promises are looked at in order, again and
-//! again, and moved to earlier times where that breaks no other (compression), as in Mu'alem and
-//! Feitelson (2001). As long as no task runs longer than estimated and no machine changes, nothing
-//! starts later than was promised.
+//! Each task gets the earliest start that the plans of running tasks and the bookings before it
+//! allow. When an attempt ends earlier than planned, the bookings are checked in order, again and
+//! again, and moved to earlier times if that delays no other (compression), as in Mu'alem and
+//! Feitelson (2001). While no task runs longer than estimated and no machine changes, no task
+//! starts later than booked.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Debug)]
 struct Plan;
 
-#[expect(clippy::unnecessary_wraps, reason = "as the others read")]
+#[expect(clippy::unnecessary_wraps, reason = "all readers have one signature")]
 pub(super) fn read(_: &mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError> {
     Ok(Arc::new(Plan))
 }

@@ -1,9 +1,9 @@
 //! Dolly: every task of a small job is cloned from the start (Ananthanarayanan and others, 2013).
 //!
-//! With a chance p that a task straggles, a job of n tasks needs
-//! `c = ceil(ln(1 - (1 - e)^(1/n)) / ln p)` attempts of each so that it straggles with a chance of
-//! at most e. The clones are admitted if all clones stay below a share `budget` of the cluster and
-//! everything below a share `load`. A job gets all of its clones or none.
+//! If a task straggles with a chance p, a job of n tasks needs
+//! `c = ceil(ln(1 - (1 - e)^(1/n)) / ln p)` attempts of each task so that the job straggles with a
+//! chance of at most e. The clones of a job are admitted if all clones stay below a share `budget`
+//! of the cluster and all attempts below a share `load`. A job gets all of its clones or none.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn read(notation: &mut Notation) -> Result<Arc<dyn SpeculationPlan>, NotationErr
 }
 
 impl Plan {
-    /// Attempts per task for a job of `task_count` tasks, the original included.
+    /// Attempts per task for a job of `task_count` tasks, including the original.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
     fn attempts(&self, task_count: u32) -> u32 {
         let chance = 1.0 - (1.0 - self.tolerated).powf(1.0 / f64::from(task_count));
@@ -78,11 +78,11 @@ impl SpeculationPlan for Plan {
 struct Dolly {
     plan: Plan,
     task_count: Vec<u32>,
-    /// Attempts per task of a job, once it has been decided.
+    /// Attempts per task of a job, after the decision.
     attempts: Vec<Option<u32>>,
-    /// Running tasks that are to have clones.
+    /// Running tasks that should have clones.
     cloned: Vec<u32>,
-    /// CPU held by clones, and by everything.
+    /// CPU held by clones, and by all attempts.
     held: [u64; 2],
 }
 

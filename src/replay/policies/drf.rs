@@ -1,4 +1,4 @@
-//! Dominant resource fairness: the user whose largest share of any resource is least goes next
+//! Dominant resource fairness: the user whose largest share of any resource is the least goes next
 //! (Ghodsi and others, NSDI 2011).
 
 use std::sync::Arc;
@@ -43,13 +43,13 @@ impl OrderPlan for Plan {
     }
 }
 
-/// Shares are of the capacity of all machines that the cluster ever has. Where the memory of one of
-/// them is not known, memory does not count; nor do GPUs where no machine says its own.
+/// Shares refer to the capacity of all machines that the cluster ever has. Memory does not count if
+/// that of any machine is unknown, nor do GPUs if no machine records them.
 #[derive(Debug)]
 struct Dominant {
     cpu: u128,
     memory: Option<u128>,
-    /// Thousandths of GPUs; 0 where no machine says its own.
+    /// Thousandths of GPUs; 0 if no machine records GPUs.
     gpus: u128,
 }
 

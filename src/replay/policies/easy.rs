@@ -8,14 +8,15 @@
 //! ```
 //! Lifka's rule (1995): the first task that does not fit gets a reservation for the earliest time
 //! at which, by the estimates, enough will be free on one machine; a later task may start if it
-//! goes elsewhere, ends before then, or takes only what the first one leaves. The whole line is
-//! looked at, or with `depth=N` the first N + 1 tasks of it.
+//! goes to another machine, ends before then, or takes only what the first task leaves. The whole
+//! line is searched, or with `depth=N` its first N + 1 tasks.
 //!
-//! With `predict=last2` the plans are not the estimates but the mean of the user's last two runs
+//! With `predict=last2`, plans do not use the estimates but the mean of the user's last two runs
 //! that had ended when the task was submitted, at most its request, after Tsafrir, Etsion and
-//! Feitelson (2007). An attempt that outlives its plan gets a longer one, by the next of
-//! `steps_min` each time and by the last of them again, at most its request: 1 minute, then 5, 15
-//! and 30 more, 1, 2, 5, 10, 20, 50 and 100 hours. The paper was not available: the steps come from
+//! Feitelson (2007). Each time an attempt outlives its plan, the plan is prolonged by the next of
+//! `steps_min`, and then by the last one again, up to the request: 1 minute, then 5, 15 and 30
+//! more, then 1, 2, 5, 10, 20, 50 and 100 hours. The paper was not available: the steps come from
+//! later descriptions.
 //! later descriptions.
 
 use std::fmt;
@@ -34,10 +35,10 @@ pub(super) const KIND: Kind = Kind {
     read: Read::Order(read),
 };
 
-/// The key of what is planned by.
+/// The key that selects predictions.
 const PREDICT: &str = "predict";
 
-/// The key of how predictions are prolonged.
+/// The key of the steps that prolong predictions.
 const STEPS_MIN: &str = "steps_min";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,7 +112,7 @@ impl OrderPlan for Plan {
     }
 }
 
-/// First come, first served, in a line that can be searched.
+/// First come, first served, in a searchable line.
 #[derive(Debug)]
 pub(super) struct InLine {
     pub(super) line: Line,

@@ -1,10 +1,10 @@
-//! Fair share as `HTCondor` does it: users hold machines in proportion to 1 / effective priority.
+//! Fair share as in `HTCondor`: users hold machines in proportion to 1 / effective priority.
 //!
 //! ```text
 //!  RUP' = max(0.5, b RUP + (1 - b) U),   b = 0.5^(interval / half-life),   EUP = RUP x factor
 //! ```
-//! U is the CPU the user holds at the end of the interval. The user with the least held CPU x EUP
-//! is next, so that two users with EUPs of 20 and 5 come to hold 1 : 4.
+//! U is the CPU that the user holds at the end of the interval. The user with the least held CPU x
+//! EUP is next, so two users with EUPs of 20 and 5 come to hold 1 : 4.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) const KIND: Kind = Kind {
     read: Read::Order(read),
 };
 
-/// The least real user priority, which a user without any past has.
+/// The least real user priority, that of a user without a past.
 const PRIORITY_MIN: f64 = 0.5;
 
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ struct Priorities {
 #[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
 impl Score for Priorities {
     fn score(&self, user: usize, in_use: Held) -> f64 {
-        // One millionth keeps users apart who hold nothing yet.
+        // One millionth makes a difference between users who hold nothing yet.
         (in_use[0] as f64 + 1.0) * self.real[user]
     }
 

@@ -1,7 +1,7 @@
 //! First come, first served: the plain work queue.
 //!
-//! Where tasks may be passed over the line is searched by what they ask for; where not, only its
-//! first task is ever looked at.
+//! If tasks may be passed over, the line is searched by requests; otherwise only its first task is
+//! ever used.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl OrderPlan for Plan {
     }
 }
 
-/// A line of which only the first task is looked at.
+/// A line of which only the first task is used.
 #[derive(Debug)]
 struct Line {
     waiting: VecDeque<u32>,

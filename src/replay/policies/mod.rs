@@ -1,8 +1,8 @@
-//! Rules by which a cluster hands out work, one file each.
+//! Policies by which a cluster hands out work, one file each.
 //!
 //! In: the [`State`] of the replay. Out: the next task ([`Order`]), and the running tasks to copy,
-//! restart or probe ([`Speculation`]). A policy only decides; the engine carries out. A whole
-//! policy is written as its parts, `fifo+best-fit+wqr:copies=2+kill:events=20`.
+//! restart or probe ([`Speculation`]). A policy only decides; the engine acts. The notation of a
+//! policy joins its parts, `fifo+best-fit+wqr:copies=2+kill:events=20`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -47,14 +47,14 @@ pub enum Depth {
     /// None: all tasks behind the first wait as well.
     #[default]
     First,
-    /// So many.
+    /// This many.
     Tasks(u32),
-    /// As many as there are.
+    /// All of them.
     All,
 }
 
 impl Depth {
-    /// The number, if there is a bound.
+    /// The number of tasks, if there is a bound.
     pub fn bound(self) -> Option<usize> {
         match self {
             Self::First => Some(0),
@@ -64,98 +64,97 @@ impl Depth {
     }
 }
 
-/// What later tasks must leave alone when they start before one that has to wait.
+/// The reservations that later tasks must respect when they start before one that has to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backfill {
-    /// Nothing: they may delay it.
+    /// None: they may delay it.
     #[default]
     None,
-    /// The reservation of the first task that waits (EASY).
+    /// The reservation of the first waiting task (EASY).
     Easy,
-    /// The reservations of all tasks that wait, each given when the task is submitted.
+    /// The reservations of all waiting tasks, each made when the task is submitted.
     Conservative,
 }
 
-/// What an order that plans takes for the running time of a task.
+/// What an order that plans ahead uses as the running time of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Predict {
     /// The estimate of the workload.
     #[default]
     Estimate,
     /// The mean of the user's last two runs that had ended when the task was submitted, prolonged
-    /// by steps where it proves too short.
+    /// by steps when it proves too short.
     LastTwo(Steps),
 }
 
-/// How far an order looks when its first task fits nowhere.
+/// How an order continues when its first task fits nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passing {
     /// How many waiting tasks may be passed over.
     pub depth: Depth,
-    /// For which of them machines are reserved; an order that reserves has a
-    /// [`line`](Order::line).
+    /// The tasks that get reservations; an order that reserves has a [`line`](Order::line).
     pub backfill: Backfill,
-    /// Among how many machines the one is chosen where tasks of lower priority make room; 0 if
-    /// they do not.
+    /// The number of machines compared when tasks of lower priority are evicted to make room; 0 for
+    /// no evictions.
     pub preempts: u32,
-    /// By what it plans.
+    /// How running times are predicted.
     pub predict: Predict,
 }
 
-/// The waiting tasks, in the order in which they are to be started.
+/// The waiting tasks, in the order in which they should start.
 pub trait Order: Send {
-    /// A task comes, or comes back after a failure: it goes behind its equals.
+    /// A task arrives, or comes back after a failure: it goes behind its equals.
     fn push(&mut self, state: &State<'_>, task: u32);
 
     /// A task was passed over, or lost its machine: it goes before its equals.
     fn push_front(&mut self, state: &State<'_>, task: u32);
 
-    /// The next task. Tasks that no longer wait are forgotten on the way.
+    /// The next task. Tasks that no longer wait are dropped on the way.
     fn peek(&mut self, state: &State<'_>) -> Option<u32>;
 
-    /// Takes out the task that [`peek`](Self::peek) has just named.
+    /// Removes the task that [`peek`](Self::peek) has just returned.
     fn pop(&mut self);
 
-    /// A waiting task has been started or is over although it was not the first.
+    /// A waiting task was started or ended although it was not the first.
     fn forget(&mut self, _task: u32) {}
 
-    /// The waiting tasks, where they can be searched by what they ask for. Every task that stops
-    /// waiting is [forgotten](Self::forget) then.
+    /// The waiting tasks, if they can be searched by requests. Every task that stops waiting must
+    /// then be [forgotten](Self::forget).
     fn searched(&self) -> Option<&dyn Searched> {
         None
     }
 
-    /// The waiting tasks in line, where later ones may pass earlier ones.
+    /// The line of waiting tasks, if later ones may pass earlier ones.
     fn line(&self) -> Option<&Line> {
         None
     }
 
-    /// Called before anything waits where room only shrinks while tasks are handed out: of several
-    /// that are alike only the first needs to be [found](Searched::seek).
+    /// Called at the start if room only shrinks while tasks are handed out: of several equal tasks,
+    /// only the first needs to be [found](Searched::seek).
     fn room_only_shrinks(&mut self) {}
 
-    /// Called before waiting tasks are handed out: whoever was to be first may no longer be.
+    /// Called before waiting tasks are handed out: the first task may have changed.
     fn refresh(&mut self, _state: &State<'_>) {}
 
-    /// Whether tasks stand in the order in which they come, whatever happens to them.
+    /// Whether tasks keep the order in which they arrived, whatever happens to them.
     fn is_by_arrival(&self) -> bool {
         false
     }
 
-    /// How far it looks.
+    /// How it continues when its first task fits nowhere.
     fn passing(&self) -> Passing {
         Passing::default()
     }
 
-    /// How often [`reorder`](Self::reorder) is to be called, µs.
+    /// The period between calls of [`reorder`](Self::reorder), µs.
     fn period_us(&self) -> Option<i64> {
         None
     }
 
-    /// A period is over.
+    /// A period has passed.
     fn reorder(&mut self, _state: &State<'_>) {}
 
-    /// Whether it wants to hear of starts and ends.
+    /// Whether [`usage`](Self::usage) must be called.
     fn follows_usage(&self) -> bool {
         false
     }
@@ -164,52 +163,52 @@ pub trait Order: Send {
     fn usage(&mut self, _state: &State<'_>, _task: u32, _begins: bool) {}
 }
 
-/// Waiting tasks in order, searched by what they ask for.
+/// Waiting tasks in order, which can be searched by their requests.
 pub trait Searched {
-    /// The first behind `after`, or of all, for which there may be room. `offers` says for a task
-    /// how much memory it and its equals may have by step of CPU.
+    /// The first task behind `after`, or of all, for which there may be room. `offers` returns for
+    /// a task the most memory that it and its equals may have, by step of CPU.
     fn seek(&self, after: Option<u32>, offers: &mut dyn FnMut(u32) -> Most) -> Option<u32>;
 
-    /// Whether at most `depth` wait before `task`.
+    /// Whether at most `depth` tasks wait before `task`.
     fn is_among_first(&self, task: u32, depth: usize) -> bool;
 }
 
-/// A copy or a probe that a rule wants, and where.
+/// A copy or a probe that a rule wants on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
     /// The task.
     pub task: u32,
-    /// On which machine.
+    /// The machine.
     pub machine: u32,
-    /// As what.
+    /// The role of the new attempt.
     pub role: Role,
 }
 
-/// Names a machine that has room for a copy of the task now and suits, if there is one.
+/// Returns a machine that has room for a copy of the task now and passes a test, if there is one.
 pub type Place<'p> = dyn FnMut(u32, &dyn Fn(u32) -> bool) -> Option<u32> + 'p;
 
 /// A rule about running tasks.
 pub trait Speculation: Send {
-    /// How often [`heartbeat`](Self::heartbeat) is to be called, µs.
+    /// The period between calls of [`heartbeat`](Self::heartbeat), µs.
     fn heartbeat_us(&self) -> Option<i64> {
         None
     }
 
-    /// Whether a heartbeat may change anything before the next attempt begins or ends.
+    /// Whether a heartbeat may have an effect before the next attempt begins or ends.
     fn is_watching(&self) -> bool {
         true
     }
 
-    /// Looks at the running attempts; puts the slots of those to be killed and started again into
+    /// Judges the running attempts; adds the slots of those to be killed and started again to
     /// `restarts`.
     fn heartbeat(&mut self, _state: &State<'_>, _restarts: &mut Vec<u32>) {}
 
-    /// The copy or probe wanted most, on a machine that `place` has named. Asked again until it
-    /// answers `None`.
+    /// The most wanted copy or probe, on a machine that `place` has returned. Called again until it
+    /// returns `None`.
     fn next(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish>;
 
-    /// The same before waiting tasks are handed out; only asked where
-    /// [`goes_first`](Self::goes_first).
+    /// The same before waiting tasks are handed out; only called if
+    /// [`goes_first`](Self::goes_first) is true.
     fn next_early(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish> {
         self.next(state, place)
     }
@@ -225,8 +224,8 @@ pub trait Speculation: Send {
         false
     }
 
-    /// Whether [`allows`](Self::allows) may say no. What it answers may then depend on who asked
-    /// before, so that waiting tasks are tried one by one and not searched.
+    /// Whether [`allows`](Self::allows) may return false. Its result may then depend on earlier
+    /// calls, so waiting tasks are tried one by one and not searched.
     fn steers(&self) -> bool {
         false
     }
@@ -242,42 +241,42 @@ pub trait Speculation: Send {
     /// An attempt has begun in `slot`.
     fn started(&mut self, _state: &State<'_>, _slot: u32) {}
 
-    /// The attempt in `slot` is ending; it is still there to be looked at.
+    /// The attempt in `slot` is ending; its data can still be read.
     fn ending(&mut self, _state: &State<'_>, _slot: u32, _how: Happening) {}
 
-    /// The machine of the attempt in `slot` has gone, without anyone knowing.
+    /// The machine of the attempt in `slot` has left, and the scheduler has not noticed.
     fn lost(&mut self, _state: &State<'_>, _slot: u32) {}
 
-    /// A task is over, however.
+    /// A task is over, in any way.
     fn concluded(&mut self, _state: &State<'_>, _task: u32) {}
 }
 
-/// How often a rule looks at running tasks, and at which.
+/// How often a rule judges running tasks, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// The time between two, µs.
+    /// The time between two heartbeats, µs.
     pub period_us: i64,
-    /// Whether it looks at groups of one task, too.
+    /// Whether it judges groups of one task too.
     pub sees_lone_tasks: bool,
 }
 
 /// An order with its parameters.
 pub trait OrderPlan: fmt::Debug + Send + Sync {
-    /// The order, with nothing waiting.
+    /// Builds the order, with no waiting tasks.
     fn build(&self, state: &State<'_>, seed: u64) -> Box<dyn Order>;
-    /// Its parameters as they are written; none by default.
+    /// Its parameters as written; none by default.
     fn parameters(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// Whether it asks how long tasks are expected to run.
+    /// Whether it uses expected running times.
     fn uses_estimates(&self) -> bool {
         false
     }
-    /// Whether it books machines for every waiting task, which it does by CPU and memory alone.
+    /// Whether it books machines for every waiting task, which it does only by CPU and memory.
     fn books_ahead(&self) -> bool {
         false
     }
-    /// What it assumes besides, in words.
+    /// An additional assumption, as a sentence.
     fn assumes(&self) -> Option<&'static str> {
         None
     }
@@ -285,36 +284,36 @@ pub trait OrderPlan: fmt::Debug + Send + Sync {
 
 /// A rule about running tasks with its parameters.
 pub trait SpeculationPlan: fmt::Debug + Send + Sync {
-    /// The rule; `None` for one that never does anything.
+    /// Builds the rule; `None` for one that never acts.
     fn build(&self, state: &State<'_>) -> Option<Box<dyn Speculation>>;
-    /// Its heartbeat, as of the rule that it builds.
+    /// The heartbeat of the rule that it builds.
     fn heartbeat(&self) -> Option<Heartbeat> {
         None
     }
-    /// Its parameters as they are written; none by default.
+    /// Its parameters as written; none by default.
     fn parameters(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 }
 
-/// What is known of a rule by its name alone.
+/// The description of an order or a rule.
 #[derive(Debug)]
 pub struct Kind {
     /// The name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// A description in one line.
     pub about: &'static str,
     read: Read,
 }
 
 impl Kind {
-    /// Whether it is a rule about running tasks, and not an order of the waiting ones.
+    /// Whether it is a rule about running tasks, not an order of waiting tasks.
     pub fn is_speculation(&self) -> bool {
         matches!(self.read, Read::Speculation(_))
     }
 }
 
-/// How an order reads its own parameters.
+/// A function that reads the parameters of an order.
 type ReadOrder = fn(&mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError>;
 
 #[derive(Debug)]
@@ -323,7 +322,7 @@ enum Read {
     Speculation(fn(&mut Notation) -> Result<Arc<dyn SpeculationPlan>, NotationError>),
 }
 
-/// Every order and every rule about running tasks, besides the detectors (see [`watch`](self)).
+/// Every order and every rule about running tasks, without the detectors (see [`watch`](self)).
 pub const KINDS: &[Kind] = &[
     fifo::KIND,
     random::KIND,
@@ -349,25 +348,25 @@ pub const KINDS: &[Kind] = &[
     dolly::KIND,
 ];
 
-/// A policy as it is written: parts joined by `+`, at most one of each sort, but two rules about
-/// running tasks.
+/// A policy in its notation: parts joined by `+`, at most one of each sort, except that two rules
+/// about running tasks are allowed.
 ///
-/// Of two rules, as in `poisson+yarn`, the first judges first and its copies go before those of the
-/// second; a task that one of them restarts gets no copy that the other wished for before.
+/// With two rules, as in `poisson+yarn`, the first judges first and its copies go before those of
+/// the second; a task that one of them restarts gets no copy that the other wanted before.
 ///
-/// Without an order it is `fifo`, without a placement `first-free`, without a rule about running
-/// tasks `none`, and without `kill` nothing is condemned.
+/// The defaults are the order `fifo`, the placement `first-free` and the rule `none`; without
+/// `kill`, no task is condemned.
 #[derive(Clone, Debug)]
 pub struct PolicyPlan {
     /// The order of the waiting tasks.
     pub order: (Cow<'static, str>, Arc<dyn OrderPlan>),
     /// The choice of a machine.
     pub placement: Placement,
-    /// What is done about running tasks.
+    /// The rule about running tasks.
     pub speculation: (Cow<'static, str>, Arc<dyn SpeculationPlan>),
-    /// A second rule that acts beside it.
+    /// A second rule about running tasks.
     pub second_speculation: Option<(Cow<'static, str>, Arc<dyn SpeculationPlan>)>,
-    /// Which tasks are condemned.
+    /// The kill rule.
     pub kill: Option<RuleGrid>,
 }
 
@@ -382,7 +381,7 @@ impl PolicyPlan {
         Self { order: (name.into(), Arc::new(order)), ..self }
     }
 
-    /// The policy with a custom rule about running tasks, alone.
+    /// The policy with a custom rule about running tasks, which replaces all others.
     #[must_use]
     pub fn with_speculation(
         self,
@@ -392,16 +391,16 @@ impl PolicyPlan {
         Self { speculation: (name.into(), Arc::new(rule)), second_speculation: None, ..self }
     }
 
-    /// The policy with this detector at work, asked at every heartbeat; its copies go before
-    /// waiting tasks.
+    /// The policy with this detector, called at every heartbeat; its copies go before waiting
+    /// tasks.
     #[must_use]
     pub fn with_detector(self, detector: DetectorPlan, heartbeat_s: f64) -> Self {
         let speculation = (detector.name().to_owned().into(), watch::around(detector, heartbeat_s));
         Self { speculation, second_speculation: None, ..self }
     }
 
-    /// The policy with a kill rule: the one of a sweep, with one parameter. Of a custom rule it is
-    /// asked at every event of a task whether it kills by then.
+    /// The policy with a kill rule as in a sweep, with one parameter. A custom rule is called at
+    /// every event of a task, and kills the task if its result is not later.
     ///
     /// # Errors
     /// The rule has no parameter, or several.
@@ -409,7 +408,7 @@ impl PolicyPlan {
         Ok(Self { kill: Some(kill::with_one_parameter(rule)?), ..self })
     }
 
-    /// The rules about running tasks as one; `None` where nothing is done about them.
+    /// The rules about running tasks as one; `None` if there is none.
     pub(super) fn build_speculation(&self, state: &State<'_>) -> Option<Box<dyn Speculation>> {
         both::build(self, state)
     }
@@ -420,13 +419,13 @@ impl PolicyPlan {
     }
 }
 
-/// Takes `depth`, how many waiting tasks may be passed over.
+/// Reads `depth`, the number of waiting tasks that may be passed over.
 fn take_depth(notation: &mut Notation) -> Result<Depth, NotationError> {
     let depth = notation.take("depth", "a number of tasks", 0)?;
     Ok(if depth == 0 { Depth::First } else { Depth::Tasks(depth) })
 }
 
-/// `depth` as it is written: not at all where nothing is passed over.
+/// `depth` as written: left out if no task is passed over.
 fn depth_parameter(depth: Depth) -> Option<(&'static str, String)> {
     depth.bound().filter(|&depth| 0 < depth).map(|depth| ("depth", depth.to_string()))
 }

@@ -1,4 +1,4 @@
-//! Leaves running tasks alone: the lower bound of every comparison.
+//! Does nothing about running tasks: the lower bound of every comparison.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
-//! The upper bound: it knows when every attempt will end, and starts a copy only where it wins.
+//! The upper bound: it knows the true end of every attempt, and starts a copy only if it wins.
 //!
-//! When nothing waits, the task with the latest true end gets a copy if the copy would end earlier
-//! on the machine offered. It knows the load of the machines to come; not whether they will fail.
+//! When no task waits, the task with the latest true end gets a copy if the copy would end earlier
+//! on the offered machine. The oracle knows the future load of the machines, but not their
+//! failures.
 
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ impl Speculation for Oracle {
     }
 }
 
-/// When the first of a task's attempts will end, the end of time if all are lost.
+/// The earliest true end of a task's attempts; the maximum if all are lost.
 fn true_end_us(state: &State<'_>, task: u32) -> i64 {
     let ends = state.of_task(task).map(|slot| {
         let idx = slot as usize;

@@ -1,8 +1,8 @@
 //! The highest priority first; with `preempt=yes`, tasks of lower priority are evicted for it.
 //!
-//! Room is made on the machine where the least time is thrown away, of the `looks` next ones that
-//! can make it; the lowest priority goes first, and among equals the attempt that began last. What
-//! was evicted waits before its equals. A task without a known priority ranks below all others.
+//! Of the `looks` next machines that can make room, the one that wastes the least time is chosen;
+//! there the lowest priority is evicted first, and among equals the attempt that began last.
+//! Evicted tasks wait before their equals. A task without a known priority ranks below all others.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl OrderPlan for Plan {
         let preempts = if self.preempts { self.looks } else { 0 };
         let passing = Passing { depth: self.depth, preempts, ..Passing::default() };
         let rank = |state: &State<'_>, task: u32| {
-            // Without a known priority a task ranks below all others.
+            // A task without a known priority ranks below all others.
             -state.workload.priority.get(task).map_or(i64::from(i32::MIN) - 1, i64::from)
         };
         Box::new(ByKey::new(rank, passing))

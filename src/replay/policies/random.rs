@@ -1,4 +1,4 @@
-//! Any waiting task, all equally likely.
+//! A random waiting task, all equally likely.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl OrderPlan for Plan {
 #[derive(Debug)]
 struct Lots {
     waiting: Vec<u32>,
-    /// The lot that was drawn and not yet taken.
+    /// The position that was drawn and not yet taken.
     chosen: Option<usize>,
     draws: Draws,
     draw_count: u64,
@@ -55,7 +55,7 @@ impl Order for Lots {
             let lot = self.chosen.unwrap_or_else(|| {
                 self.draw_count += 1;
                 let drawn = self.draws.bits(1, self.draw_count) % self.waiting.len() as u64;
-                usize::try_from(drawn).expect("below a length")
+                usize::try_from(drawn).expect("below the length")
             });
             let task = self.waiting[lot];
             if state.tasks.phase[task as usize] == Phase::Waiting {

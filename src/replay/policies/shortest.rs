@@ -1,14 +1,14 @@
-//! The task with the least work first. It knows the true work, which no scheduler does: a bound.
+//! The task with the least work first. It uses the true work, which no scheduler knows: a bound.
 //!
-//! The work is what the next attempt would do if it began now on a machine of speed 1, slow starts
-//! and noise included. A task that will be killed at an age runs no longer than until then:
+//! The work is that of the next attempt if it began now on a machine of speed 1, including slow
+//! starts and noise. A task that will be killed at an age runs until then at most:
 //!
 //! ```text
 //!  now  |---- work 30 ----|                    20 is the key of a task with work 30 that will be
 //!  now  |-- kill in 20 --|                     killed in 20, and nothing else ends it
 //! ```
 //! Killed tasks come closer to their end while they wait, so two orders are kept, by work and by
-//! time of the kill: the lesser of both heads is the least of all.
+//! time of the kill: the lesser of the two first entries is the least of all.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,12 +46,12 @@ impl OrderPlan for Plan {
     }
 }
 
-/// A task's places in both orders.
+/// The entries of a task in both orders.
 #[derive(Clone, Copy, Debug)]
 struct Keys {
-    /// Its work, µs, if that ends it.
+    /// Its work, µs, if it ends by its work.
     work_us: Option<i64>,
-    /// When it is killed, µs, if it ever is.
+    /// When it is killed, µs, if ever.
     kill_us: Option<i64>,
     /// Its place among equals.
     place: i64,
@@ -63,9 +63,9 @@ struct Shortest {
     keys: FxHashMap<u32, Keys>,
     by_work: BTreeSet<(i64, i64, u32)>,
     by_kill: BTreeSet<(i64, i64, u32)>,
-    /// The task named last.
+    /// The task that was returned last.
     named: Option<u32>,
-    /// Place of the next task behind its equals, and before them.
+    /// The place of the next task behind its equals, and before them.
     back: i64,
     front: i64,
 }

@@ -1,4 +1,4 @@
-//! Work queue with replication: when nothing waits, a free machine takes a copy of an unfinished
+//! Work queue with replication: when no task waits, a free machine takes a copy of an unfinished
 //! task (Tan, Fujimoto and Hagihara 2003; Cirne and others 2003).
 //!
 //! ```text
@@ -7,9 +7,9 @@
 //!  m3 (speed 4)  |- copy of A -|- copy of B -|
 //!                0            25            50
 //! ```
-//! All tasks get their first copy before any gets its second. Copies are counted while they run or
-//! are believed to run; `forward` copies in the order in which the tasks were handed out, `reverse`
-//! the other way round. Of the tasks that fit nowhere at most `depth` are passed over at a time.
+//! All tasks get their first copy before any gets its second. Copies count while they run or are
+//! believed to run; `forward` copies in the order in which the tasks were handed out, `reverse` in
+//! the opposite order. At most `depth` tasks that fit nowhere are passed over at a time.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -29,7 +29,7 @@ pub(super) const KIND: Kind = Kind {
     read: Read::Speculation(read),
 };
 
-/// Most copies beside the original.
+/// Maximum number of copies beside the original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Copies(u32);
 
@@ -84,10 +84,10 @@ impl SpeculationPlan for Plan {
 #[derive(Debug)]
 struct Replication {
     plan: Plan,
-    /// Unfinished tasks that have been handed out, by (copies, place in the order of copying,
-    /// task). There is none while tasks wait: the plain queue is not slowed down.
+    /// Unfinished tasks that were handed out, by (copies, place in the order of copying, task).
+    /// `None` while tasks wait, so that the plain queue is not slowed down.
     round: Option<BTreeSet<(u32, i64, u32)>>,
-    /// By task, with how many copies and at which place it is listed there.
+    /// The number of copies and the place with which each task is listed there.
     listed: FxHashMap<u32, (u32, i64)>,
     handed_out: i64,
 }
@@ -121,7 +121,7 @@ impl Replication {
         }
     }
 
-    /// Changes the number of copies a task is listed with; takes it out for `None`.
+    /// Changes the number of copies with which a task is listed; removes it for `None`.
     fn recount(&mut self, task: u32, copies: Option<u32>) {
         let Some(round) = &mut self.round else { return };
         let Some((before, place)) = self.listed.remove(&task) else { return };
@@ -167,7 +167,7 @@ impl Speculation for Replication {
         }
         let task = state.attempts.task[slot as usize];
         let others = || state.of_task(task).filter(|&other| other != slot);
-        // A probe does not continue with the task, which waits again or is over.
+        // A probe does not continue its task, which waits again or is over.
         let goes_on = others().any(|other| state.attempts.role[other as usize] != Role::Probe);
         let copies = u32::try_from(others().count()).expect("fewer copies than machines");
         self.recount(task, copies.checked_sub(1).filter(|_| goes_on));

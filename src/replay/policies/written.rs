@@ -1,4 +1,4 @@
-//! The notation of a whole policy: parts joined by `+`, read and written.
+//! The notation of a whole policy: reads and writes parts joined by `+`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -76,7 +76,7 @@ impl FromStr for PolicyPlan {
     }
 }
 
-/// Adds a rule about running tasks to those of a policy: another than the first, and no third.
+/// Adds a rule about running tasks to a policy: one that differs from the first, and no third.
 fn add_rule(
     rules: &mut Vec<(&'static str, Arc<dyn SpeculationPlan>)>,
     name: &'static str,

@@ -7,33 +7,33 @@ use crate::replay::gpus::FreeGpus;
 use crate::replay::room::Room;
 use crate::replay::workload::NONE;
 
-/// Where a task stands.
+/// The phase of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Not submitted yet.
     Future,
-    /// Submitted, but its group has to wait for another.
+    /// Submitted, but waiting for other tasks of its job to end.
     Held,
-    /// It failed, and is not tried again yet.
+    /// Failed, and waiting for its next try.
     Delayed,
     /// Waiting for a machine.
     Waiting,
-    /// At least one attempt runs, or is believed to.
+    /// At least one attempt runs, or is believed to run.
     Running,
     /// Done.
     Finished,
-    /// Failed for good.
+    /// Failed, and not tried again.
     Failed,
     /// Killed by its user.
     Killed,
     /// Killed by a kill rule.
     Condemned,
-    /// Larger than any machine.
+    /// Refused: larger than any machine.
     Refused,
 }
 
 impl Phase {
-    /// Whether nothing more will become of it.
+    /// Whether the phase is final.
     pub const fn is_over(self) -> bool {
         matches!(
             self,
@@ -42,39 +42,39 @@ impl Phase {
     }
 }
 
-/// What an attempt is for.
+/// The purpose of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The task's own.
+    /// The task's regular attempt.
     Original,
-    /// Beside another of the same task.
+    /// Runs beside another attempt of the same task.
     Copy,
-    /// To measure a machine; its result is thrown away.
+    /// Measures a machine; its result is discarded.
     Probe,
 }
 
 /// Machines, one entry each.
 #[derive(Clone, Debug)]
 pub struct Machines {
-    /// Whether it is there.
+    /// Whether the machine is present.
     pub is_present: Vec<bool>,
-    /// What it has.
+    /// The capacity.
     pub capacity: Vec<Room>,
-    /// What of it is free; nothing while it is gone.
+    /// The free capacity; zero while the machine is absent.
     pub free: Vec<Room>,
-    /// What is free of its GPUs; empty where no machine says them.
+    /// The free GPUs; empty if no machine records GPUs.
     pub gpus: Vec<FreeGpus>,
     /// Work per µs of an attempt that runs alone.
     pub speed: Vec<f64>,
     /// Cores to share.
     pub cores: Vec<f64>,
-    /// Attempts that run on it.
+    /// The number of running attempts.
     pub running: Vec<u32>,
-    /// The first of them.
+    /// The slot of the first of them.
     pub first: Vec<u32>,
 }
 
-/// Running attempts, one entry per slot; slots are used again.
+/// Running attempts, one entry per slot; slots are reused.
 #[derive(Clone, Debug, Default)]
 pub struct Attempts {
     /// The task; `NONE` in an empty slot.
@@ -83,28 +83,28 @@ pub struct Attempts {
     pub machine: Vec<u32>,
     /// When it began, µs.
     pub start_us: Vec<i64>,
-    /// What it is for.
+    /// The purpose.
     pub role: Vec<Role>,
     /// Its number among the attempts of its task, from 1.
     pub number: Vec<u16>,
-    /// Whether its machine is gone without anyone knowing.
+    /// Whether its machine is gone and the scheduler has not noticed.
     pub is_lost: Vec<bool>,
-    /// Work it has to do in all.
+    /// The total work.
     pub(in crate::replay) work: Vec<f64>,
-    /// Work that was left at `since_us`.
+    /// The work left at `since_us`.
     pub(in crate::replay) left: Vec<f64>,
     pub(in crate::replay) since_us: Vec<i64>,
     /// Work per µs since then, without the load of others.
     pub(in crate::replay) rate: Vec<f64>,
-    /// What is known of that time already; of another attempt if it begins elsewhere.
+    /// What has been drawn of that time; it belongs to another attempt if its start differs.
     pub(super) drawn: Vec<Cell<Drawn>>,
     pub(in crate::replay) generation: Vec<u32>,
-    /// The GPUs that it has, a bit each.
+    /// The GPUs it holds, one bit each.
     pub(in crate::replay) gpus: Vec<u64>,
-    /// Next and previous on the same machine.
+    /// The next and the previous attempt on the same machine.
     pub(in crate::replay) next: Vec<u32>,
     pub(in crate::replay) previous: Vec<u32>,
-    /// Next of the same task.
+    /// The next attempt of the same task.
     pub(in crate::replay) sister: Vec<u32>,
     pub(in crate::replay) empty: Vec<u32>,
 }
@@ -112,11 +112,11 @@ pub struct Attempts {
 /// Tasks, one entry each.
 #[derive(Clone, Debug)]
 pub struct Tasks {
-    /// Where it stands.
+    /// The phase.
     pub phase: Vec<Phase>,
     /// Attempts started so far, copies and probes included.
     pub started: Vec<u16>,
-    /// Tries that have failed.
+    /// Failed tries.
     pub failed: Vec<u16>,
     /// Submits, schedules and ends so far, without those of copies.
     pub events: Vec<u16>,
@@ -124,7 +124,7 @@ pub struct Tasks {
     pub first: Vec<u32>,
     /// When its first attempt began, µs.
     pub first_start_us: Vec<Option<i64>>,
-    /// When it was over, µs.
+    /// When the task was over, µs.
     pub end_us: Vec<Option<i64>>,
 }
 

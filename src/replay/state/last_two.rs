@@ -1,39 +1,39 @@
-//! Running times as a user's last two runs predict them.
+//! Running times predicted from a user's last two runs.
 //!
-//! In: attempts as they end, and tasks as they are submitted. Out: of each waiting task the mean of
-//! the last two running times of its user that were known when it was submitted, at most what was
-//! requested for it. Nothing that ends later changes it.
+//! In: attempts as they end, and tasks as they are submitted. Out: for each waiting task, the mean
+//! of its user's last two running times known at its submission, at most the requested time. Later
+//! ends never change it.
 //!
 //! ```text
 //!  ended by then   |== 40 s ==|  |=== 60 s ===|   submitted: 50 s
 //!                     |======= still runs =======|             counts once it has ended
 //! ```
-//! With one such run, that; with none, the requested time; where that is not known either, the mean
-//! of the last two runs of anyone, and of nothing at all an hour (Tsafrir, Etsion, Feitelson 2007,
-//! who have a request for every job).
+//! With one such run, the prediction is that run; with none, the requested time; if that is unknown
+//! too, the mean of the last two runs of any user; without any run, one hour (Tsafrir, Etsion,
+//! Feitelson 2007, who have a request for every job).
 
 use super::State;
 use crate::replay::workload::Workload;
 
-/// Where nothing has ended yet and nothing was requested, µs.
+/// The prediction before any end if nothing was requested, µs.
 const UNKNOWN_US: i64 = 3_600_000_000;
 
 /// The last two running times, the later one first, µs at speed 1.
 type Runs = [Option<i64>; 2];
 
-/// What is known of running times.
+/// The known running times.
 #[derive(Debug)]
 pub(in crate::replay) struct LastTwo {
     /// By user.
     runs: Vec<Runs>,
-    /// Of anyone.
+    /// Of all users.
     all: Runs,
-    /// By task, as it was submitted last.
+    /// By task, as of its last submission.
     predicted_us: Vec<i64>,
 }
 
 impl LastTwo {
-    /// Nothing is known.
+    /// No running times yet.
     pub(in crate::replay) fn new(workload: &Workload) -> Self {
         Self {
             runs: vec![[None; 2]; workload.user_count()],
@@ -42,7 +42,7 @@ impl LastTwo {
         }
     }
 
-    /// The prediction for a task that was submitted, µs.
+    /// The prediction for a submitted task, µs.
     pub(super) fn of(&self, task: u32) -> i64 {
         self.predicted_us[task as usize]
     }
@@ -56,7 +56,7 @@ fn mean(runs: Runs) -> Option<i64> {
 }
 
 impl State<'_> {
-    /// Predicts the running time of a task that is submitted, where that is asked.
+    /// Predicts the running time of a task that is submitted, if predictions are used.
     pub(in crate::replay) fn predict(&mut self, task: u32) {
         let Some(known) = &mut self.last_two else { return };
         let requested_us = self.workload.requested_us.get(task);
@@ -69,7 +69,7 @@ impl State<'_> {
         known.predicted_us[task as usize] = predicted_us;
     }
 
-    /// An attempt of a task has ended by itself or was killed.
+    /// An attempt has ended on its own or was killed.
     #[expect(clippy::cast_precision_loss, reason = "a run is far shorter than 2^53 µs")]
     #[expect(clippy::cast_possible_truncation, reason = "a run is far shorter than 2^63 µs")]
     pub(in crate::replay) fn learn(&mut self, slot: u32) {

@@ -1,8 +1,8 @@
 //! The state of a replay at an instant: arrays that the policies may read.
 //!
-//! In: the engine's starts and ends. Out: machines with their free capacity, running attempts,
-//! and tasks with what became of them so far. Everything is an array indexed by machine, task or
-//! slot; the only links are numbers. Policies read, the engine alone writes.
+//! In: the engine's starts and ends. Out: machines with their free capacity, running attempts, and
+//! tasks with their phases. Everything is an array indexed by machine, task or slot; all links are
+//! numbers. Policies only read; the engine alone writes.
 
 use std::cell::Cell;
 
@@ -26,9 +26,9 @@ use self::siblings::Siblings;
 /// The state of a replay.
 #[derive(Debug)]
 pub struct State<'a> {
-    /// What is to be run.
+    /// The tasks to run.
     pub workload: &'a Workload,
-    /// On what.
+    /// The machines.
     pub cluster: &'a Cluster,
     /// The time, µs.
     pub now_us: i64,
@@ -38,7 +38,7 @@ pub struct State<'a> {
     pub attempts: Attempts,
     /// Tasks.
     pub tasks: Tasks,
-    /// Attempts that run or are believed to.
+    /// Attempts that run or are believed to run.
     pub live: u32,
     /// Tasks that wait for a machine.
     pub waiting: u32,
@@ -46,17 +46,17 @@ pub struct State<'a> {
     pub roomy: u32,
     /// How often machines have come, gone or changed.
     pub machine_changes: u64,
-    /// Machines that have got room since a rule about running tasks last had no wish left that
-    /// could be granted; only kept where there is such a rule.
+    /// Machines that gained room since a rule about running tasks last had no wish that could be
+    /// granted; kept only with such a rule.
     pub fresh: Vec<u32>,
     is_fresh: Vec<bool>,
     least: [u64; 2],
-    /// What the tasks ask for, in steps.
+    /// The steps of the requested amounts.
     pub(super) steps: Steps,
     needs: Column<Need>,
-    /// When each task arrives, µs, where that is not as the workload says.
+    /// When each task arrives, µs, if that differs from the workload.
     pub(super) arrival_us: Vec<i64>,
-    /// Only where running times are predicted.
+    /// Only if running times are predicted.
     pub(super) last_two: Option<LastTwo>,
     siblings: Siblings,
     noise: Draws,
@@ -64,7 +64,7 @@ pub struct State<'a> {
     rerun: Draws,
 }
 
-/// An attempt takes at least this share of its task's work, however the noise falls.
+/// An attempt has at least this share of its task's work, whatever the noise.
 const NOISE_FACTOR_MIN: f64 = 0.1;
 
 impl<'a> State<'a> {
@@ -126,7 +126,7 @@ impl<'a> State<'a> {
         state
     }
 
-    /// When a task that has arrived was submitted, µs.
+    /// When an arrived task was submitted, µs.
     pub fn arrival_us(&self, task: u32) -> i64 {
         let moved_us = self.arrival_us.get(task as usize).copied();
         moved_us.unwrap_or_else(|| self.workload.arrival_us.get(task))
@@ -165,21 +165,21 @@ impl<'a> State<'a> {
         self.roomy -= u32::from(had_room);
     }
 
-    /// A machine has got room.
+    /// Marks a machine that gained room.
     pub(super) fn mark_fresh(&mut self, machine: u32) {
         if !std::mem::replace(&mut self.is_fresh[machine as usize], true) {
             self.fresh.push(machine);
         }
     }
 
-    /// Nothing more is wished for on the machines with room.
+    /// Clears the marks: no wish is left for these machines.
     pub(super) fn forget_fresh(&mut self) {
         for machine in self.fresh.drain(..) {
             self.is_fresh[machine as usize] = false;
         }
     }
 
-    /// Whether a machine that has got room has enough for `demand` and `suits`.
+    /// Whether a marked machine has room for `demand` and passes `suits`.
     pub fn has_fresh(&self, demand: [u64; 2], suits: impl Fn(u32) -> bool) -> bool {
         self.fresh.iter().any(|&machine| self.fits(machine, demand) && suits(machine))
     }
@@ -191,7 +191,7 @@ impl<'a> State<'a> {
             && self.machines.free[machine as usize].holds(demand)
     }
 
-    /// Whether a machine has the GPUs free that a task asks for; yes where no machine says its GPUs.
+    /// Whether a machine has the GPUs free that a task asks for; true if no machine records GPUs.
     #[inline]
     pub fn holds_gpus(&self, machine: u32, task: u32) -> bool {
         let ask = self.workload.gpus.get(task);
@@ -223,12 +223,12 @@ impl<'a> State<'a> {
         follow(self.machines.first[machine as usize], &self.attempts.next)
     }
 
-    /// The attempts of a task that run, or are believed to.
+    /// The attempts of a task that run or are believed to run.
     pub fn of_task(&self, task: u32) -> impl Iterator<Item = u32> + '_ {
         follow(self.tasks.first[task as usize], &self.attempts.sister)
     }
 
-    /// The attempts that run or are believed to, by slot.
+    /// The slots of the attempts that run or are believed to run.
     pub fn live_slots(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.attempts.task).filter(|(_, task)| **task != NONE).map(|(slot, _)| slot)
     }
@@ -255,7 +255,7 @@ impl<'a> State<'a> {
         self.of_task(task).any(|slot| self.attempts.machine[slot as usize] == machine)
     }
 
-    /// Progress that an attempt reports now; none during its start-up, nor for work without end.
+    /// The reported progress of an attempt; none during its start-up, or for work without end.
     #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
     pub fn progress(&self, slot: u32) -> Progress {
         let idx = slot as usize;
@@ -270,8 +270,8 @@ impl<'a> State<'a> {
         Progress::of_value(shape.progress(part))
     }
 
-    /// Progress of an attempt of so much work that has gone on at speed 1 for some time, without a
-    /// start-up, in a straight line.
+    /// Progress of an attempt with this much work that has run at speed 1 for some time, reported
+    /// linearly and without a start-up.
     #[expect(clippy::cast_precision_loss, reason = "times are far below 2^53 µs")]
     pub(super) fn even_progress(work: f64, age_us: i64) -> Progress {
         let left = (work - age_us as f64).max(0.0);
@@ -282,7 +282,7 @@ impl<'a> State<'a> {
         Progress::of_work(done, work).unwrap_or(Progress::ALL)
     }
 
-    /// Work that an attempt still has to do.
+    /// The work that an attempt still has to do.
     pub(super) fn left_now(&self, slot: u32) -> f64 {
         let idx = slot as usize;
         if self.attempts.is_lost[idx] {
@@ -290,7 +290,7 @@ impl<'a> State<'a> {
         }
         let machine = self.attempts.machine[idx];
         let (since_us, rate) = (self.attempts.since_us[idx], self.attempts.rate[idx]);
-        // Where nobody else uses machines there is nothing to be kept.
+        // Without load of others there is nothing to store.
         let cell = self.cluster.utilisation.is_some().then(|| &self.attempts.drawn[idx]);
         let known = cell.map(Cell::get).filter(|drawn| drawn.from_us == since_us);
         let mut drawn = known.unwrap_or(Drawn::from(since_us));
@@ -311,8 +311,7 @@ impl<'a> State<'a> {
         Ask { demand: self.workload.demand(task), estimate_us }
     }
 
-    /// The work of a task's next attempt, µs at speed 1; without end for one that only its user
-    /// ends.
+    /// The work of a task's next attempt, µs at speed 1; infinite if only its user ends it.
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
     pub(super) fn work_of_next(&self, task: u32) -> f64 {
@@ -329,7 +328,7 @@ impl<'a> State<'a> {
             if !siblings.is_empty() {
                 let drawn = self.rerun.bits(u64::from(task), u64::from(started));
                 let lot = drawn % siblings.len() as u64;
-                work_us = siblings[usize::try_from(lot).expect("below a length")];
+                work_us = siblings[usize::try_from(lot).expect("below the length")];
             }
         }
         let is_slow = match workload.extra_chance {
@@ -347,7 +346,7 @@ impl<'a> State<'a> {
         work * (1.0 + workload.noise * drawn).max(NOISE_FACTOR_MIN)
     }
 
-    /// Takes a slot for a new attempt and links it with its machine and task.
+    /// Takes a slot for a new attempt, and links it to its machine and task.
     #[inline]
     pub(super) fn occupy(&mut self, task: u32, machine: u32, role: Role, work: f64) -> u32 {
         let attempts = &mut self.attempts;
@@ -389,7 +388,7 @@ impl<'a> State<'a> {
         slot
     }
 
-    /// Unlinks an attempt from its machine and gives the capacity back.
+    /// Unlinks an attempt from its machine and frees its capacity.
     #[inline]
     pub(super) fn leave_machine(&mut self, slot: u32) {
         let idx = slot as usize;
@@ -417,7 +416,7 @@ impl<'a> State<'a> {
         self.give_back_gpus(slot, machine, task);
     }
 
-    /// Unlinks an attempt from its task and empties the slot.
+    /// Unlinks an attempt from its task and frees the slot.
     #[inline]
     pub(super) fn vacate(&mut self, slot: u32) {
         let idx = slot as usize;

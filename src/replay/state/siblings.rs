@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::replay::workload::Workload;
 
-/// How many tasks of a job are on a machine, for jobs with tasks that keep apart.
+/// The number of tasks of a job on a machine, for jobs with tasks that keep apart.
 #[derive(Debug, Default)]
 pub(super) struct Siblings {
     /// By job; empty if no task keeps apart.

@@ -1,62 +1,53 @@
 //! How full the cluster was, and whether another policy would have done better.
 
-use serde_json::Value;
-
-use super::{Told, rows};
+use super::Told;
+use crate::answers::load::LoadAnswer;
+use crate::answers::replay::{ReplayAnswer, Replayed};
 use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, six_digits};
+use crate::results::envelope::Envelope;
 
 /// A shorter mean response below this share of the first one's is not a finding.
 const SHORTER: f64 = 0.01;
 
 /// The other policy with the shortest mean response, if it is shorter by a hundredth. Where no task
 /// waits under any policy, none can differ.
-pub(super) fn policy(stored: &Value) -> Option<Told> {
-    let answer = &stored["answer"];
-    let policies = answer["policies"].as_array()?;
-    let (first, rest) = policies.split_first()?;
-    let mean = |row: &Value| row["metrics"]["job_response_s"]["mean"].as_f64();
-    let name = |row: &Value| row["policy"].as_str().map(str::to_owned);
-    let waits = |row: &Value| row["metrics"]["waiting_s"]["max"].as_f64() != Some(0.0);
-    if !policies.iter().any(waits) {
-        return Some(Told::Unknown(never_full(first, answer["unit"].as_str()?)));
+pub(super) fn policy(stored: &Envelope) -> Option<Told> {
+    let answer: &ReplayAnswer = stored.found()?;
+    let first = answer.policies.first()?;
+    let waits = |row: &Replayed| row.metrics.waiting_s.is_none_or(|waits| waits.max != 0.0);
+    if !answer.policies.iter().any(waits) {
+        return Some(Told::Unknown(never_full(first, &answer.unit)));
     }
-    let jobs = counted(answer["history"]["jobs"].as_u64()?, "job");
-    let best = rest
-        .iter()
-        .filter_map(|row| Some((mean(row)?, row)))
-        .min_by(|one, other| one.0.total_cmp(&other.0));
-    let (took, row) = best?;
-    let (under, before) = (name(first)?, mean(first)?);
+    let jobs = counted(answer.history?.jobs, "job");
+    let [(before, first), (took, best)] = answer.first_and_best()?;
+    let (under, name) = (&first.policy, &best.policy);
     if before * (1.0 - SHORTER) <= took {
         return Some(Told::NotShown(format!(
             "No other policy is shown to shorten the response of {jobs}: its mean is {} s under \
-            `{under}`, and at best {} s under `{}`",
+            `{under}`, and at best {} s under `{name}`",
             six_digits(before),
             six_digits(took),
-            name(row)?
         )));
     }
-    let against = &row["against_first"];
+    let against = &best.against_first;
     Some(Told::Shown(format!(
-        "Under `{}`, {jobs} would have taken {} s on average instead of {} s under `{under}`; {} \
+        "Under `{name}`, {jobs} would have taken {} s on average instead of {} s under `{under}`; {} \
         sooner, {} later",
-        name(row)?,
         six_digits(took),
         six_digits(before),
-        counted(against["helped"].as_u64()?, "job"),
-        grouped(against["hurt"].as_u64()?),
+        counted(against.helped as u64, "job"),
+        grouped(against.hurt as u64),
     )))
 }
 
 /// Why no policy can differ.
-fn never_full(first: &Value, unit: &str) -> String {
-    let metrics = &first["metrics"];
-    match metrics["cpu_share_max"].as_f64().zip(metrics["cpu_there_at_max"].as_f64()) {
-        Some((share, capacity)) if share < 1.0 => format!(
+fn never_full(first: &Replayed, unit: &str) -> String {
+    match first.metrics.cpu_share_max {
+        Some(share) if share < 1.0 => format!(
             "The load never fills the machines (peak {} of {} {}s), so no policy can differ",
             percent(share),
-            six_digits(capacity),
+            six_digits(first.metrics.cpu_there_at_max),
             unit.trim_end_matches("-s")
         ),
         _ => "No task waits under any policy, so no policy can differ".to_owned(),
@@ -64,19 +55,33 @@ fn never_full(first: &Value, unit: &str) -> String {
 }
 
 /// What was requested and used of the CPU that there was, and the fullest interval.
-pub(super) fn load(stored: &Value) -> Option<Told> {
-    let answer = &stored["answer"];
-    let share = |name: &str| answer["totals"][format!("cpu_{name}_of_capacity_share")].as_f64();
-    let requested = percent(share("allocated")?);
-    let used =
-        share("used").map_or_else(String::new, |used| format!(" and used {}", percent(used)));
-    let shares = rows(answer).filter_map(|row| row["cpu_allocated_share"].as_f64());
+pub(super) fn load(stored: &Envelope) -> Option<Told> {
+    let answer: &LoadAnswer = stored.found()?;
+    let Some(requested) = answer.totals.cpu_allocated_of_capacity_share.map(percent) else {
+        return no_capacity(answer);
+    };
+    let used = answer.totals.cpu_used_of_capacity_share;
+    let used = used.map_or_else(String::new, |used| format!(" and used {}", percent(used)));
+    let shares = answer.rows.iter().filter_map(|row| row.cpu_allocated_share);
     let fullest = shares.fold(0.0, f64::max);
     Some(Told::Shown(format!(
         "Running tasks requested {requested}{used} of the CPU of the machines on average, and {} \
         in the fullest {}",
         percent(fullest),
-        interval(answer["interval_s"].as_f64()?),
+        interval(answer.interval_s),
+    )))
+}
+
+/// What was requested at most, where it is not known of how much.
+fn no_capacity(answer: &LoadAnswer) -> Option<Told> {
+    let most = answer.rows.iter().filter_map(|row| row.cpu_allocated).reduce(f64::max)?;
+    let unit = &answer.unit;
+    let plural = if *unit == "NCU" { "" } else { "s" };
+    Some(Told::Unknown(format!(
+        "The capacity of the cluster is not known: running tasks requested at most {} {unit}{plural} \
+        on average in one {}",
+        six_digits(most),
+        interval(answer.interval_s),
     )))
 }
 

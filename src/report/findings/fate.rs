@@ -1,10 +1,12 @@
 //! What became of the jobs, and how much CPU time was lost with them.
 
-use serde_json::Value;
-
-use super::{Told, of_one_job, rows};
-use crate::answers::sentences::{Ends, durations, percent};
+use super::{Told, of_one_job};
+use crate::answers::account::AccountAnswer;
+use crate::answers::classify::ClassifyAnswer;
+use crate::answers::describe::DescribeAnswer;
+use crate::answers::sentences::{Ends, percent};
 use crate::digits::{counted, six_digits};
+use crate::results::envelope::Envelope;
 
 /// What an outcome is called where it is counted; `other` is not a word for a reader.
 fn words(outcome: &str) -> &str {
@@ -17,16 +19,14 @@ fn words(outcome: &str) -> &str {
 
 /// The share of each outcome that occurs, the most frequent first. Where a log has no status, what
 /// became of its jobs is unknown.
-pub(super) fn fate(stored: &Value) -> Option<Told> {
-    let answer = &stored["answer"];
-    let total = answer["total"].as_u64().filter(|total| 0 < *total)?;
-    if Ends::of(answer, stored) == Ends::Assumed {
+pub(super) fn fate(stored: &Envelope) -> Option<Told> {
+    let answer: &ClassifyAnswer = stored.found()?;
+    let total = Some(answer.total).filter(|total| 0 < *total)?;
+    if Ends::of(answer.finished(), &stored.inputs) == Ends::Assumed {
         return Some(Told::Unknown(no_status(total)));
     }
-    let mut all: Vec<(f64, &str)> = rows(answer)
-        .filter_map(|row| Some((row["share"].as_f64()?, row["outcome"].as_str()?)))
-        .filter(|(share, _)| 0.0 < *share)
-        .collect();
+    let all = answer.rows.iter().map(|row| (row.share, row.outcome.as_str()));
+    let mut all: Vec<(f64, &str)> = all.filter(|(share, _)| 0.0 < *share).collect();
     all.sort_by(|one, other| other.0.total_cmp(&one.0));
     if let [(_, "finished" | "failed" | "killed")] = all[..] {
         let verb = if all[0].1 == "killed" { "were killed" } else { all[0].1 };
@@ -42,18 +42,15 @@ pub(super) fn fate(stored: &Value) -> Option<Told> {
 
 /// CPU time by outcome: what failed and killed jobs used, what finished ones did, and what is open
 /// because its jobs still run.
-pub(super) fn waste(stored: &Value) -> Option<Told> {
-    let answer = &stored["answer"];
-    if Ends::of(answer, stored) == Ends::Assumed {
-        let jobs = rows(answer).filter_map(|row| row["jobs"].as_u64()).sum();
+pub(super) fn waste(stored: &Envelope) -> Option<Told> {
+    let answer: &AccountAnswer = stored.found()?;
+    if Ends::of(answer.finished(), &stored.inputs) == Ends::Assumed {
+        let jobs = answer.rows.iter().filter_map(|row| row.jobs).sum();
         return Some(Told::Unknown(no_status(jobs)));
     }
-    let total = answer["total"].as_f64().filter(|total| 0.0 < *total)?;
-    let unit = answer["unit"].as_str()?;
-    let share = |outcome: &str| {
-        let own = rows(answer).filter(|row| row["outcome"] == outcome);
-        own.filter_map(|row| row["share"].as_f64()).sum::<f64>()
-    };
+    let total = answer.total.filter(|total| 0.0 < *total)?;
+    let unit = &answer.unit;
+    let share = |outcome: &str| answer.sum_of(outcome, |row| row.share);
     let lost: Vec<String> = ["killed", "failed", "other"]
         .into_iter()
         .filter(|outcome| 0.0 < share(outcome))
@@ -106,18 +103,17 @@ fn jobs_of(outcome: &str) -> &'static str {
 }
 
 /// The share of the job that used most; where the ledger is split, a job is in one of its groups.
-fn largest(answer: &Value, outcome: &str) -> Option<f64> {
-    let own = || rows(answer).filter(|row| row["outcome"] == outcome);
-    if own().count() == 1 {
-        return own().next()?["largest_job_share"].as_f64();
+fn largest(answer: &AccountAnswer, outcome: &str) -> Option<f64> {
+    let own = answer.of_outcome(outcome);
+    if let [only] = own.as_slice() {
+        return only.largest_job_share;
     }
-    let cpu = |row: &Value| row["cpu"].as_f64();
-    let of_job = own().filter_map(|row| Some(row["largest_job_share"].as_f64()? * cpu(row)?));
-    let all: f64 = own().filter_map(cpu).sum();
+    let of_job = own.iter().filter_map(|row| Some(row.largest_job_share? * row.cpu?));
+    let all: f64 = own.iter().filter_map(|row| row.cpu).sum();
     (0.0 < all).then(|| of_job.fold(0.0, f64::max) / all)
 }
 
 /// How long half of the jobs last, how long the longest hundredth, and the mean.
-pub(super) fn lasting(stored: &Value) -> Option<Told> {
-    durations(&stored["answer"]).map(Told::Shown)
+pub(super) fn lasting(stored: &Envelope) -> Option<Told> {
+    stored.found::<DescribeAnswer>()?.durations().map(Told::Shown)
 }

@@ -23,16 +23,17 @@
 //! - Where a trace cannot answer a question, that is said once, apart from the findings.
 //! - At most six are given; what is not shown is left out first, then the last.
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::text::caption;
-use crate::answers::sentences::noun_of;
+use crate::answers::sentences::{most_of, noun_of};
 use crate::answers::study::Topic;
 use crate::answers::{account, detect, fairness, list, load, replay, sweep};
 use crate::digits::counted;
 use crate::results::Stored;
+use crate::results::envelope::{Envelope, Measures, if_it_reads};
 use crate::results::kind::Kind;
-use crate::results::store::NOTHING;
+use crate::studies::censoring::Censoring;
 
 mod cluster;
 mod detector;
@@ -44,9 +45,6 @@ mod users;
 
 /// Findings that are given at most.
 const MOST: usize = 6;
-
-/// From this share on one job is most of a sum.
-const ONE_JOB: f64 = 0.5;
 
 /// What a rule says of its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +61,8 @@ pub(super) enum Told {
 struct Rule {
     asks: &'static str,
     of: &'static str,
-    /// From the whole JSON of the result; nothing where the result has no such numbers.
-    say: fn(&Value) -> Option<Told>,
+    /// From the whole of the result; nothing where the result has no such numbers.
+    say: fn(&Envelope) -> Option<Told>,
 }
 
 static RULES: [Rule; 8] = [
@@ -138,9 +136,9 @@ pub(super) fn findings(results: &[Stored]) -> Findings {
     for rule in &RULES {
         let Some((kind, topic)) = kind_of(rule.of) else { continue };
         let Some(result) = results.iter().find(|result| result.name == rule.of) else { continue };
-        let told = match nothing(result.answer()) {
+        let told = match nothing(result) {
             Some(why) => Some(Told::Unknown(why)),
-            None => (rule.say)(&result.value),
+            None => (rule.say)(&result.whole),
         };
         let (sentence, is_shown) = match told {
             None => continue,
@@ -164,17 +162,25 @@ pub(super) fn findings(results: &[Stored]) -> Findings {
 /// What a finding is about: tables and hours, what was assumed, how CPU time is defined, and how
 /// many cross the edges of the window.
 fn scope(result: &Stored, kind: &Kind<'_>) -> String {
-    let answer = result.answer();
-    let cpu = answer["cpu"].as_str().or_else(|| result.value["settings"]["cpu"].as_str());
-    let cpu = cpu.map(|cpu| format!("{} as defined by \"{cpu}\"", noun_of(cpu)));
-    let censoring = &answer["censoring"];
-    let of = censoring["of"].as_str().unwrap_or("jobs");
-    let edge = |name: &str, said: &str| {
-        let count = censoring[name].as_u64().filter(|count| 0 < *count)?;
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct About {
+        #[serde(deserialize_with = "if_it_reads")]
+        cpu: Option<String>,
+        #[serde(deserialize_with = "if_it_reads")]
+        censoring: Option<Censoring>,
+    }
+    let About { cpu, censoring } = result.whole.read().unwrap_or_default();
+    let cpu = cpu.or_else(|| result.whole.chosen::<Measures>().cpu);
+    let cpu = cpu.map(|cpu| format!("{} as defined by \"{cpu}\"", noun_of(&cpu)));
+    let censoring = censoring.unwrap_or_default();
+    let of = if censoring.of.is_empty() { "jobs" } else { censoring.of };
+    let edge = |count: Option<u64>, said: &str| {
+        let count = count.filter(|count| 0 < *count)?;
         Some(format!("{} {said}", counted(count, of.trim_end_matches('s'))))
     };
-    let edges =
-        [edge("left_censored", "from before the window"), edge("censored", "open at its end")];
+    let begun = edge(Some(censoring.left_censored), "from before the window");
+    let edges = [begun, edge(censoring.censored, "open at its end")];
     let tables = Some(result.scope(kind)).filter(|tables| !tables.is_empty());
     let all: Vec<String> = [tables, cpu].into_iter().chain(edges).flatten().collect();
     all.join("; ")
@@ -183,11 +189,11 @@ fn scope(result: &Stored, kind: &Kind<'_>) -> String {
 /// What a result answers, in a sentence without its full stop: that of its rule, or of its kind.
 pub(super) fn answer(kind: &Kind<'_>, result: &Stored) -> Option<String> {
     let rule = RULES.iter().find(|rule| rule.of == result.name);
-    let told = rule.and_then(|rule| (rule.say)(&result.value));
+    let told = rule.and_then(|rule| (rule.say)(&result.whole));
     let told = told.map(|told| match told {
         Told::Shown(text) | Told::NotShown(text) | Told::Unknown(text) => text,
     });
-    told.or_else(|| kind.sentence?(&result.value)).map(|text| text.trim_end_matches('.').to_owned())
+    told.or_else(|| kind.sentence?(&result.whole)).map(|text| text.trim_end_matches('.').to_owned())
 }
 
 /// The question that a result answers.
@@ -207,14 +213,14 @@ fn without_rule(result: &Stored) -> Option<(Asked, String)> {
     if RULES.iter().any(|rule| rule.of == result.name) {
         return None;
     }
-    let why = nothing(result.answer())?;
+    let why = nothing(result)?;
     let (_, topic) = kind_of(&result.name)?;
     Some(((caption(&result.name), result.name.clone(), topic), why))
 }
 
 /// Why a result has nothing to show, where it has not; without its full stop.
-fn nothing(answer: &Value) -> Option<String> {
-    Some(answer[NOTHING].as_str()?.trim_end_matches('.').to_owned())
+fn nothing(result: &Stored) -> Option<String> {
+    Some(result.whole.nothing()?.trim_end_matches('.').to_owned())
 }
 
 fn kind_of(name: &str) -> Option<(&'static Kind<'static>, &'static Topic)> {
@@ -223,14 +229,7 @@ fn kind_of(name: &str) -> Option<(&'static Kind<'static>, &'static Topic)> {
         .find_map(|topic| Some((list::kinds_on(topic).find(|kind| kind.name == name)?, topic)))
 }
 
-fn rows(answer: &Value) -> impl Iterator<Item = &Value> {
-    answer["rows"].as_array().into_iter().flatten()
-}
-
 /// ` (one job makes up 97.7 % of what)` where one job is most of a sum.
 fn of_one_job(share: Option<f64>, what: &str) -> String {
-    let share = share.filter(|share| ONE_JOB <= *share);
-    share.map_or_else(String::new, |share| {
-        format!(" (one job makes up {} of {what})", crate::answers::sentences::percent(share))
-    })
+    most_of(share, what).map_or_else(String::new, |said| format!(" ({said})"))
 }

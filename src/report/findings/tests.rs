@@ -59,6 +59,14 @@ fn assert_founded(sentence: &str, stored: &Value) {
     }
 }
 
+/// What a rule says of a result.
+fn by(rule: fn(&Envelope) -> Option<Told>, stored: &Value) -> Option<Told> {
+    let part = |key: &str| stored.get(key).cloned().unwrap_or_default();
+    let inputs = serde_json::from_value(part("inputs")).unwrap_or_default();
+    let (settings, answer) = (part("settings"), part("answer"));
+    rule(&Envelope { inputs, settings, answer, ..Envelope::default() })
+}
+
 fn said(told: Option<Told>) -> String {
     match told.expect("a rule that speaks") {
         Told::Shown(text) => format!("shown: {text}"),
@@ -74,17 +82,18 @@ fn what_became_of_the_jobs_names_the_outcomes_that_occur() {
     let stored =
         of(vec![row("failed", 400), row("finished", 550), row("other", 50), row("killed", 0)]);
     assert_eq!(
-        said(fate(&stored)),
+        said(by(fate, &stored)),
         "shown: Of 1,000 jobs, 55.0 % finished, 40.0 % failed, 5.0 % with another outcome"
     );
     let stored = of(vec![row("finished", 1000), row("failed", 0)]);
-    assert_eq!(said(fate(&stored)), "shown: All 1,000 jobs finished");
+    assert_eq!(said(by(fate, &stored)), "shown: All 1,000 jobs finished");
     let mut unknown = of(vec![row("finished", 1000)]);
     unknown["inputs"] = json!([{"remarks": {"status unknown, has run: taken as finished": 1000}}]);
     assert!(
-        said(fate(&unknown)).starts_with("unknown: The log records no status: how its 1,000 jobs")
+        said(by(fate, &unknown))
+            .starts_with("unknown: The log records no status: how its 1,000 jobs")
     );
-    assert_eq!(fate(&json!({"answer": {"total": 0, "rows": []}})), None);
+    assert_eq!(by(fate, &json!({"answer": {"total": 0, "rows": []}})), None);
 }
 
 #[test]
@@ -98,14 +107,14 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
         row("running", 0.2, 0.6),
     ]);
     assert_eq!(
-        said(waste(&stored)),
+        said(by(waste, &stored)),
         "shown: Of 2,000 NCU-s, killed jobs used 40.0 % and failed jobs 30.0 % (one \
         job makes up 97.0 % of what failed jobs used); finished jobs 10.0 %; 20.0 % belongs to \
         jobs that still ran at the end"
     );
     let stored = of(vec![row("finished", 1.0, 0.2), row("failed", 0.0, 0.0)]);
     assert_eq!(
-        said(waste(&stored)),
+        said(by(waste, &stored)),
         "shown: No CPU time is known to be wasted: of 2,000 NCU-s, finished jobs used \
         100.0 %"
     );
@@ -127,24 +136,24 @@ fn a_kill_rule_is_shown_if_later_jobs_and_the_interval_confirm_it() {
         hour saves a net 3,300 task-s on 860 jobs submitted later and harms 12 of the 640 that finished; \
         over all jobs it saves a net 10.0 % of the CPU of jobs that did not finish (95 % interval ";
     assert_eq!(
-        said(kill(&a_sweep(5.0, [0.05, 0.1, 0.2], 0.2))),
+        said(by(kill, &a_sweep(5.0, [0.05, 0.1, 0.2], 0.2))),
         format!("shown: C{}5.0 % to 20.0 %)", &chosen[1..])
     );
     assert_eq!(
-        said(kill(&a_sweep(5.0, [-0.05, 0.1, 0.2], 0.99))),
+        said(by(kill, &a_sweep(5.0, [-0.05, 0.1, 0.2], 0.99))),
         format!(
             "not shown: No kill rule is shown to pay, as the interval spans zero: {chosen}-5.0 % \
             to 20.0 %) (one job makes up 99.0 % of what is saved)"
         )
     );
-    let said_of_loss = said(kill(&a_sweep(-5.0, [0.05, 0.1, 0.2], 0.2)));
+    let said_of_loss = said(by(kill, &a_sweep(-5.0, [0.05, 0.1, 0.2], 0.2)));
     assert!(said_of_loss.starts_with("not shown: No kill rule is shown to pay, as later jobs do"));
     let mut never = a_sweep(0.0, [0.0; 3], 0.0);
     never["answer"]["selection"]["chosen"]["train"] = json!({"rule": "never", "threshold": null});
-    assert!(said(kill(&never)).contains("the best choice is `never`"));
+    assert!(said(by(kill, &never)).contains("the best choice is `never`"));
     let mut hindsight = a_sweep(0.0, [0.05, 0.1, 0.2], 0.2);
     hindsight["answer"].as_object_mut().unwrap().remove("selection");
-    let text = said(kill(&hindsight));
+    let text = said(by(kill, &hindsight));
     assert!(text.starts_with("shown: In hindsight, killing tasks after 1 restart "), "{text}");
     assert!(text.contains(" harms 7 of 14 finished jobs and saves a net 10.0 % "), "{text}");
     assert!(text.ends_with("there were no later jobs to test it on"), "{text}");
@@ -159,11 +168,11 @@ fn other_time_limits_are_told_beside_the_rule() {
         swept["answer"]["rules"].as_array_mut().unwrap().push(limits);
         swept
     };
-    let text = said(kill(&of(0.25)));
+    let text = said(by(kill, &of(0.25)));
     let expected = "; in hindsight, a limit at 75 % of the requested time saves a net 25.0 % of the CPU of jobs \
         that did not finish, and harms 3 finished jobs";
     assert!(text.ends_with(expected), "{text}");
-    let text = said(kill(&of(-0.1)));
+    let text = said(by(kill, &of(-0.1)));
     assert!(
         text.ends_with("; no other time limit is shown to save more than it destroys"),
         "{text}"
@@ -171,7 +180,7 @@ fn other_time_limits_are_told_beside_the_rule() {
     // Where it is the rule itself, it is told once.
     let mut hindsight = of(0.25);
     hindsight["answer"].as_object_mut().unwrap().remove("selection");
-    let text = said(kill(&hindsight));
+    let text = said(by(kill, &hindsight));
     assert_eq!(text.matches("of the requested time").count(), 1, "{text}");
 }
 
@@ -185,12 +194,13 @@ fn a_detector_is_worth_having_if_its_copies_end_jobs_earlier() {
                 copy("late", Value::Null, earlier / 2.0), copy("flink", Value::Null, earlier)]}})
     };
     assert_eq!(
-        said(detector(&of(0.052))),
+        said(by(detector, &of(0.052))),
         "shown: `flink`: in a dry run, copies of the tasks that it flags, each as long as its median \
         sibling, end jobs 5.2 % earlier for 0.4 % of the slot time; it finds 58.7 % of 397 stragglers, and 80.5 % of its judged flags are right"
     );
     assert!(
-        said(detector(&of(0.0))).starts_with("not shown: No detector is worth having: with 397")
+        said(by(detector, &of(0.0)))
+            .starts_with("not shown: No detector is worth having: with 397")
     );
 }
 
@@ -206,17 +216,17 @@ fn a_policy_is_shown_if_it_shortens_the_mean_response_by_a_hundredth() {
         json!({"answer": {"unit": "processor-s", "history": {"jobs": 19}, "policies": [row("fifo", 100.0), row("fair", mean)]}})
     };
     assert_eq!(
-        said(policy(&of(80.0, 5.0))),
+        said(by(policy, &of(80.0, 5.0))),
         "shown: Under `fair`, 19 jobs would have taken 80 s on average instead of 100 s under \
         `fifo`; 13 jobs sooner, 1 later"
     );
     assert_eq!(
-        said(policy(&of(99.5, 5.0))),
+        said(by(policy, &of(99.5, 5.0))),
         "not shown: No other policy is shown to shorten the response of 19 jobs: its mean is 100 s \
         under `fifo`, and at best 99.5000 s under `fair`"
     );
     assert_eq!(
-        said(policy(&of(80.0, 0.0))),
+        said(by(policy, &of(80.0, 0.0))),
         "unknown: The load never fills the machines (peak 10.0 % of 24,115 processors), so no \
         policy can differ"
     );
@@ -227,7 +237,7 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
     let row = |share: f64| json!({"cpu_allocated_share": share});
     let mut stored = json!({"answer": {"interval_s": 3600.0, "rows": [row(0.2), row(0.9), row(0.1)],
         "totals": {"cpu_allocated_of_capacity_share": 0.4}}});
-    let said_of = |stored: &Value| said(load(stored));
+    let said_of = |stored: &Value| said(by(load, stored));
     assert_eq!(
         said_of(&stored),
         "shown: Running tasks requested 40.0 % of the CPU of the machines on average, and 90.0 % \
@@ -244,7 +254,7 @@ fn users_are_told_with_the_heaviest_and_how_unequal_they_are() {
         "total_cpu_s": 1000.0, "inequality": {"users": 570, "gini": 0.9234, "users_of_half": 12},
         "users": [{"user": "ann", "share": 0.11}]}});
     assert_eq!(
-        said(users(&stored)),
+        said(by(users, &stored)),
         "shown: 570 users used 1,000 NCU-s; 12 of them used half; the heaviest (ann) \
         used 11.0 %, and the Gini index is 0.923"
     );
@@ -305,10 +315,10 @@ proptest! {
             "total_cpu_s": amounts[5], "users": [{"user": "ann", "share": shares[1]}],
             "inequality": {"users": counts[6], "gini": shares[2], "users_of_half": counts[7]}}});
         for (rule, stored) in [
-            (fate as fn(&Value) -> Option<Told>, &jobs), (waste, &cpu), (kill, &swept),
+            (fate as fn(&Envelope) -> Option<Told>, &jobs), (waste, &cpu), (kill, &swept),
             (detector, &detected), (policy, &replayed), (users, &used),
         ] {
-            assert_founded(&said(rule(stored)), stored);
+            assert_founded(&said(by(rule, stored)), stored);
         }
     }
 }

@@ -1,35 +1,34 @@
 //! Who got how much.
 
-use serde_json::Value;
-
 use super::Told;
+use crate::answers::fairness::FairnessAnswer;
 use crate::answers::sentences::{percent, short};
 use crate::digits::{counted, grouped, six_digits};
+use crate::fairness::history::known_name;
+use crate::results::envelope::Envelope;
 
 /// The share of the heaviest user, how unequal all are, and how few used half.
-pub(super) fn users(stored: &Value) -> Option<Told> {
-    let answer = &stored["answer"];
-    let users = answer["users"].as_array()?;
-    let heaviest = users.first()?;
-    let by = answer["by"].as_str()?;
-    let name = match heaviest["user"].as_str().unwrap_or("-") {
-        "-" => "without a name".to_owned(),
-        name if name.bytes().all(|byte| byte.is_ascii_digit()) => format!("{by} {name}"),
-        name => short(name),
+pub(super) fn users(stored: &Envelope) -> Option<Told> {
+    let answer: &FairnessAnswer = stored.found()?;
+    let heaviest = answer.users.first()?;
+    let by = answer.by.name();
+    let name = match known_name(&heaviest.user) {
+        None => "without a name".to_owned(),
+        Some(name) if name.bytes().all(|byte| byte.is_ascii_digit()) => format!("{by} {name}"),
+        Some(name) => short(name),
     };
-    let inequality = &answer["inequality"];
-    let all = inequality["users"].as_u64().unwrap_or(users.len() as u64);
-    let half = inequality["users_of_half"]
-        .as_u64()
-        .map_or_else(String::new, |half| format!("; {} of them used half", grouped(half)));
-    let gini = inequality["gini"]
-        .as_f64()
-        .map_or_else(String::new, |gini| format!(", and the Gini index is {gini:.3}"));
+    let all = answer.inequality.map_or(answer.users.len() as u64, |inequality| inequality.users);
+    let half = answer.inequality.map_or_else(String::new, |inequality| {
+        format!("; {} of them used half", grouped(inequality.users_of_half))
+    });
+    let gini = answer.inequality.map_or_else(String::new, |inequality| {
+        format!(", and the Gini index is {:.3}", inequality.gini)
+    });
     Some(Told::Shown(format!(
         "{} used {} {}{half}; the heaviest ({name}) used {}{gini}",
         counted(all, by),
-        six_digits(answer["total_cpu_s"].as_f64()?),
-        answer["unit"].as_str()?,
-        percent(heaviest["share"].as_f64()?),
+        six_digits(answer.total_cpu_s?),
+        answer.unit,
+        percent(heaviest.share?),
     )))
 }

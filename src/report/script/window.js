@@ -142,12 +142,17 @@ if (0 < timed.length) {
       ` Also: drag across a chart over time. ${timed.length < 2 ? "" : `All ${timed.length} follow.`}`));
   const section = svg.closest(".figures") ?? svg.closest("figure");
   section.before(box);
+  // All of it needs no more digits than its axis has; a part keeps those that were drawn.
+  const shown = (second) => Number((second / SECONDS.get(unit)).toFixed(span === whole ? 2 : 4));
   showWindow = () => {
-    [from.value, until.value] = span.map((second) => Number((second / SECONDS.get(unit)).toFixed(4)));
+    [from.value, until.value] = span.map(shown);
     all.disabled = span === whole;
   };
   const typed = () => {
-    const seconds = [from, until].map((input) => input.valueAsNumber * SECONDS.get(unit));
+    // An end that was left alone is the end, whatever digits are shown.
+    const seconds = [from, until].map((input, place) =>
+      input.valueAsNumber === Number((whole[place] / SECONDS.get(unit)).toFixed(2)) ? whole[place]
+        : input.valueAsNumber * SECONDS.get(unit));
     if (seconds.every(Number.isFinite) && seconds[0] < seconds[1]) choose(...seconds, true);
     all.disabled = span === whole;
   };

@@ -42,7 +42,7 @@ macro_rules! fields {
 }
 
 fields! {
-    Job "job" Text "the job, by default the number of the line; rows of the same job are its attempts",
+    Job "job" Text "id of the job, by default the line number; several rows of a job are its attempts",
     User "user" Text "who submitted it",
     Submit "submit" Time "when it was submitted; by default start minus wait, or start",
     Start "start" Time "when it began; by default end minus run, or submit and wait",

@@ -23,7 +23,7 @@ use crate::units::micros_to_seconds;
 
 const HOUR_US: i64 = 3_600_000_000;
 
-/// Five minutes, as usage windows are long.
+/// Five minutes, since usage windows are long.
 const CELL_US: i64 = 300_000_000;
 
 /// Positions in [`TERMINAL_OUTCOMES`].
@@ -32,7 +32,8 @@ const KILLED: u8 = 2;
 const _: () = assert!(matches!(TERMINAL_OUTCOMES[FAILED as usize].as_bytes(), b"failed"));
 const _: () = assert!(matches!(TERMINAL_OUTCOMES[KILLED as usize].as_bytes(), b"killed"));
 
-/// What changes within an hour: tasks that run and their CPU, and both times what is left of it.
+/// Changes within an hour: running tasks and their CPU, each also weighted by the time that is left
+/// of the hour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hour {
     tasks: f64,
@@ -45,7 +46,7 @@ struct Hour {
 /// A machine and five minutes.
 type Cell = (i64, i64);
 
-/// All sums.
+/// All sums of the questions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     classes: Shares,
@@ -54,7 +55,7 @@ pub(super) struct Sums {
     locality: Shares,
     failures: Shares,
     waits: Waits,
-    /// Request and use: CPU, memory, CPU by row, CPU over request.
+    /// Request against use: CPU, memory, CPU by row, CPU over request.
     requests: [Correlation; 4],
     /// CPU used and requested in the windows, NCU-s.
     used_s: [f64; 2],
@@ -90,7 +91,7 @@ pub(super) fn fold(lake: &Lake, windows: Windows) -> Result<Sums, FactError> {
     Ok(all)
 }
 
-/// What is known of a task besides its events.
+/// Attributes of a task besides its events.
 struct Asked {
     cpu: Option<f32>,
     memory: Option<f32>,
@@ -248,7 +249,8 @@ impl Sums {
         }
     }
 
-    /// A job with so many tasks that ran, on so many machines; without tasks the measures alone.
+    /// Adds a job by the number of tasks that ran and of their machines; without tasks only the
+    /// measures.
     fn add_places(&mut self, tasks: u64, machines: u64) {
         let is = u64::from;
         let any = is(0 < tasks);
@@ -276,7 +278,7 @@ impl Sums {
             "canonical_memory",
             "max_cpu_rate",
         ];
-        // By task: length, and CPU and memory times that.
+        // By task: length of its windows, and CPU and memory times that length.
         let mut used: BTreeMap<(i64, i32), [f64; 3]> = BTreeMap::new();
         lake.scan(Table::TaskUsage, Some(bucket), &columns, |batch| {
             let (starts, ends) =
@@ -384,7 +386,7 @@ impl Sums {
         rows
     }
 
-    /// What ran in each hour in which anything happened.
+    /// Totals of each hour in which anything happened.
     #[expect(clippy::cast_precision_loss, reason = "an hour in µs, and hours")]
     pub(super) fn hours(&self) -> Vec<HourRow> {
         let [mut tasks, mut cpu] = [0.0; 2];

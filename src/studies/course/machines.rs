@@ -9,7 +9,7 @@ use crate::facts::machines::{MachineChange, MachineEvent, MachineEvents};
 use crate::facts::window::Windows;
 use crate::units::micros_to_seconds;
 
-/// How many have each capacity, by its bits, which ascend with it.
+/// Number of machines per capacity, keyed by its bits, which sort like the capacity.
 type Counts = BTreeMap<Option<u32>, u64>;
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
@@ -22,7 +22,7 @@ fn rows(measure: &str, counts: &Counts) -> Vec<Row> {
     counts.iter().map(row).collect()
 }
 
-/// Machines by CPU capacity, under the last one, that of time 0, and row by row.
+/// Machines by CPU capacity: by their last capacity, by that at time 0, and by row.
 pub(super) fn capacities(events: &MachineEvents) -> Vec<Row> {
     let (mut last, mut at_start) = (BTreeMap::new(), BTreeMap::new());
     let mut by_row = Counts::new();
@@ -52,9 +52,9 @@ pub(super) fn capacities(events: &MachineEvents) -> Vec<Row> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Capacity {
     up: f64,
-    /// In outages that ended.
+    /// Lost in outages that ended.
     lost: f64,
-    /// In the one that did not.
+    /// Lost in the outage that did not end.
     gone: f64,
     /// From its first to its last row.
     between_rows: f64,
@@ -89,7 +89,7 @@ impl Capacity {
     }
 }
 
-/// The capacity lost, by two denominators, and machines that were away.
+/// The capacity lost, over two denominators, and the number of machines that were away.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 pub(super) fn lost(events: &MachineEvents, windows: Windows) -> Vec<Row> {
     let times = events.events.iter().map(|event| event.time_us).filter(|&time| time < i64::MAX);

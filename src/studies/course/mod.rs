@@ -1,8 +1,8 @@
-//! The ten questions that courses ask of the trace of 2011: the native twin of `q23` to `q32`.
+//! Ten questions that courses ask about the trace of 2011: the native twin of `q23` to `q32`.
 //!
 //! In: a lake. Out: for each question rows of measure, group, numerator, denominator and value, as
-//! the queries define them. Tests compare the two. Buckets are summed up one by one, and merged in
-//! their order: the number of threads changes no digit.
+//! the queries define them. Tests compare the two. Buckets are added up one by one and merged in
+//! order, so the number of threads changes no digit.
 
 use serde::Serialize;
 
@@ -16,25 +16,25 @@ mod fold;
 mod machines;
 mod sums;
 
-/// Questions.
+/// Number of questions.
 pub const COUNT: usize = 10;
 
-/// A number of an answer.
+/// A number in an answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// What is counted.
     pub measure: String,
-    /// Class, priority or capacity; -1 for all, -2 where it is unknown.
+    /// Class, priority or capacity; -1 for all, -2 if unknown.
     pub group_key: f64,
     /// The numerator of a share, or the sum of a mean.
     pub part: Option<f64>,
-    /// Its denominator, or how many values it is of.
+    /// The denominator of a share, or the number of values in a mean.
     pub whole: f64,
     /// The share or number.
     pub value: Option<f64>,
 }
 
-/// All, whatever the group.
+/// Everything, regardless of the group.
 pub const ALL: i32 = -1;
 
 /// A group that is not known.
@@ -48,14 +48,14 @@ impl Row {
     }
 }
 
-/// What ran in an hour, and how many were evicted in it.
+/// What ran in an hour, and the evictions in it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HourRow {
     /// Hour of the trace clock.
     pub hour: f64,
-    /// CPU requested by what ran, NCU-s.
+    /// CPU requested by running tasks, NCU-s.
     pub requested_s: f64,
-    /// Time for which tasks ran, s.
+    /// Running time of tasks, s.
     pub slots_s: f64,
     /// EVICT rows.
     pub evicted: f64,
@@ -64,13 +64,13 @@ pub struct HourRow {
 /// The answers.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
-    /// By question; no rows where a table is missing.
+    /// By question; no rows if a table is missing.
     pub questions: [Vec<Row>; COUNT],
     /// The hours in which anything happened.
     pub hours: Vec<HourRow>,
 }
 
-/// Answers every question that the tables of a lake allow, in their order.
+/// Answers, in order, every question for which the lake has the tables.
 ///
 /// # Errors
 /// A table does not read.

@@ -1,6 +1,6 @@
-//! Sums that answers are made of: shares by group, waits by group, and correlations.
+//! Sums for the answers: shares by group, waits by group, and correlations.
 //!
-//! In: one thing after another. Out: rows. All of them merge.
+//! In: one value after another. Out: rows. All sums can be merged.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ type Key = (&'static str, i32);
 pub(super) struct Shares(BTreeMap<Key, [u64; 2]>);
 
 impl Shares {
-    /// Adds to a group alone.
+    /// Adds to one group.
     pub(super) fn add(&mut self, measure: &'static str, group: i32, part: u64, whole: u64) {
         let sums = self.0.entry((measure, group)).or_default();
         sums[0] += part;
         sums[1] += whole;
     }
 
-    /// Adds to a group and to all.
+    /// Adds to one group and to all.
     pub(super) fn add_both(&mut self, measure: &'static str, group: i32, part: u64, whole: u64) {
         self.add(measure, group, part, whole);
         self.add(measure, ALL, part, whole);
@@ -34,7 +34,7 @@ impl Shares {
         }
     }
 
-    /// Makes the numerators of all groups together the denominator of each.
+    /// Sets the denominator of each group to the sum of all numerators.
     pub(super) fn share_out(&mut self, measures: &[&str]) {
         for measure in measures {
             let is_own = |key: &Key| key.1 != ALL && key.0 == *measure;
@@ -67,7 +67,7 @@ impl Waits {
         self.new.entry((measure, group)).or_default().push(value);
     }
 
-    /// Packs what is new.
+    /// Packs the new waits.
     pub(super) fn packed(mut self) -> Self {
         for (key, values) in std::mem::take(&mut self.new) {
             let own = self.packed.entry(key).or_default();
@@ -83,7 +83,7 @@ impl Waits {
         }
     }
 
-    /// Means and medians, s, by group and of all.
+    /// Means and medians, s, by group and overall.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53, sums below 2^63")]
     pub(super) fn rows(&self) -> Vec<Row> {
         let mut all: BTreeMap<Key, Counted> = self.packed.clone();
@@ -108,7 +108,7 @@ impl Waits {
     }
 }
 
-/// Pearson's correlation of pairs as they pass by (Welford's update; merged as Chan et al. do).
+/// Pearson's correlation in one pass (Welford's update; merged as by Chan et al.).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Correlation {
     count: f64,
@@ -117,10 +117,10 @@ pub(super) struct Correlation {
     moments: [f64; 3],
 }
 
-/// Below this part of the sum of squares a sum of squared differences is taken for rounding.
+/// A sum of squared differences below this part of the sum of squares counts as rounding error.
 const NOTHING: f64 = 1e-6;
 
-/// Rounds to six decimals: those far behind depend on the order in which an engine adds.
+/// Rounds to six decimals: later digits depend on the order in which an engine adds.
 pub(super) fn six_decimals(value: f64) -> f64 {
     (value * 1e6 + 0.5).floor() / 1e6
 }
@@ -147,7 +147,7 @@ impl Correlation {
         self.count = count;
     }
 
-    /// The row, if there is a pair.
+    /// The row, if there are any pairs.
     pub(super) fn row(&self, measure: &str) -> Option<Row> {
         let [xx, yy, xy] = self.moments;
         let varies = |idx: usize, moment: f64| {
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against the textbook's two passes.
+        /// Compared with the two passes of the textbook.
         #[test]
         fn a_correlation_is_that_of_two_passes(
             pairs in prop::collection::vec((-50_i32..50, -50_i32..50), 1..60),

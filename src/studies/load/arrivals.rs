@@ -2,9 +2,9 @@
 //!
 //! In: the times of submissions. Out: jobs per hour of the week, the index of dispersion (variance
 //! over mean of the counts per window; 1 for a Poisson process) and the autocorrelation of counts.
-//! Jobs submitted before the window have no known time; they are left out and counted.
+//! Jobs submitted before the window have no known time; they are counted but left out.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -15,43 +15,43 @@ use crate::units::{MICROS_PER_DAY, MICROS_PER_SECOND, micros_to_seconds};
 #[derive(Clone, Debug, Default)]
 pub struct Arrivals {
     times_us: Vec<i64>,
-    /// Submitted before the window, and left out.
+    /// Jobs submitted before the window; left out.
     pub before: u64,
 }
 
-/// Names of days of the week.
+/// Names of the days of the week.
 pub const DAYS: [&str; 7] =
     ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// Lengths of windows of counts, s.
+/// Lengths of the windows in which jobs are counted, s.
 const WINDOWS_S: [i64; 6] = [10, 60, 300, 3600, 21_600, 86_400];
 
-/// Fewest windows of which a variance is given.
+/// Fewest windows for which a variance is given.
 const WINDOWS_MIN: usize = 8;
 
-/// Windows that are counted at most; a longer span has no windows of that length.
+/// Most windows that are counted; a span with more has no row for that length.
 const WINDOWS_MAX: i64 = 1 << 22;
 
-/// Hours of the longest span with an autocorrelation, which costs a pass for each lag: thirty years.
+/// Longest span with an autocorrelation, hours (thirty years): each lag costs a pass.
 const HOURS_MAX: i64 = 1 << 18;
 
-/// Hours of the longest lag of the autocorrelation: two weeks.
+/// Longest lag of the autocorrelation, hours: two weeks.
 const LAG_HOURS_MAX: usize = 336;
 
-/// Where the week stands at time 0 of a trace's clock.
+/// The position of time 0 of a trace's clock within the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// From Sunday 0:00 of local time to time 0, µs.
     pub since_sunday_us: i64,
-    /// Which time of day it tells.
+    /// Which time of day it shows.
     pub tells: TimeOfDay,
 }
 
-/// Which time of day a clock tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Which time of day a clock shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeOfDay {
-    /// That of the place of the cluster.
+    /// Local time at the cluster.
     Local,
     /// Coordinated universal time: the clock counts from 1970.
     Utc,
@@ -59,14 +59,13 @@ pub enum TimeOfDay {
     FromStart,
 }
 
-/// A clock that has counted for so long at the first submission counts from 1970.
+/// A clock beyond this value at the first submission counts from 1970.
 pub(in crate::studies) const TWENTY_YEARS_US: i64 = 631_152_000 * MICROS_PER_SECOND;
 
 impl Clock {
-    /// The clock of a lake: as published for the Google traces (19:00 on Sunday, 1 May 2011, in
-    /// New York, and 0:00 on Wednesday, 1 May 2019, in Los Angeles, both 600 s after time 0), as
-    /// `StartTime` of its header says for a log. A change of the clocks within the trace is passed
-    /// over.
+    /// The clock of a lake: as published for the Google traces (19:00 on Sunday, 1 May 2011, in New
+    /// York, and 0:00 on Wednesday, 1 May 2019, in Los Angeles, both 600 s after time 0), and from
+    /// `StartTime` in the header of a log. Daylight saving changes within the trace are ignored.
     pub fn of(lake: &Lake) -> Self {
         let hours = |hours: i64| hours * 3600 * MICROS_PER_SECOND;
         let begin_us = 600 * MICROS_PER_SECOND;
@@ -79,7 +78,7 @@ impl Clock {
         Self { since_sunday_us: known.unwrap_or(0), tells }
     }
 
-    /// The clock by which submissions are counted from the first on, where no place is known.
+    /// The clock for submissions from the first one on, if the place is unknown.
     fn from(self, first_us: i64) -> Self {
         match self.tells {
             TimeOfDay::FromStart if TWENTY_YEARS_US <= first_us => {
@@ -100,8 +99,8 @@ impl Clock {
         usize::try_from(hour % 168).expect("below 168")
     }
 
-    /// From the last Sunday 0:00 or the one before to an instant, µs: never outside the integers,
-    /// as a sum with a time at their edge would be.
+    /// From Sunday 0:00, at most two weeks before an instant, to that instant, µs. It never
+    /// overflows, as a sum with a time near the limits of integers would.
     fn since_sunday(self, time_us: i64) -> i64 {
         let week_us = 7 * MICROS_PER_DAY;
         time_us.rem_euclid(week_us) + self.since_sunday_us.rem_euclid(week_us)
@@ -121,28 +120,28 @@ fn of_text(text: &str) -> Option<i64> {
 }
 
 /// Jobs that were submitted in one hour of the week.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HourRow {
-    /// The day, or `day 1` where the log does not say it.
+    /// The day, or `day 1` if the log does not have it.
     pub day: String,
     /// The hour of the day, 0 to 23.
     pub hour: usize,
     /// Jobs.
     pub jobs: u64,
-    /// How many such hours the trace has.
+    /// How many times this hour of the week occurs in the trace.
     pub hours: f64,
     /// Jobs per hour.
     pub jobs_per_hour: Option<f64>,
 }
 
 /// How counts per window scatter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dispersion {
     /// Length of a window, s.
     pub window_s: i64,
     /// Whole windows.
     pub windows: usize,
-    /// Jobs per window, the mean.
+    /// Mean number of jobs per window.
     pub mean: f64,
     /// The variance.
     pub variance: f64,
@@ -152,22 +151,22 @@ pub struct Dispersion {
     pub autocorrelation: Option<f64>,
 }
 
-/// When jobs come.
-#[derive(Clone, Debug, Serialize)]
+/// When jobs arrive.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ArrivalStudy {
     /// Jobs.
     pub jobs: u64,
-    /// Submitted before the window, and left out.
+    /// Jobs submitted before the window; left out.
     pub left_censored_out: u64,
-    /// Which time of day the hours are of.
+    /// Which time of day the hours are.
     pub time_of_day: TimeOfDay,
     /// Standard deviation over mean of the times between submissions; 1 for a Poisson process.
     pub interarrival_variation: Option<f64>,
     /// By hour of the week.
     pub hours: Vec<HourRow>,
-    /// By length of windows.
+    /// By window length.
     pub dispersion: Vec<Dispersion>,
-    /// Of the counts per hour, by lag in hours from 0.
+    /// Autocorrelation of the hourly counts, by lag in hours from 0.
     pub hourly_autocorrelation: Vec<f64>,
 }
 
@@ -185,12 +184,12 @@ impl Arrivals {
         self.before += other.before;
     }
 
-    /// What the submissions of a lake are like.
+    /// Describes the submissions of a lake.
     pub fn study(&self, clock: Clock, windows: Windows) -> ArrivalStudy {
         let mut times = self.times_us.clone();
         times.sort_unstable();
         let first = times.first().copied().unwrap_or(0);
-        // A trace with a window begins there; a log with its first job.
+        // A trace with a window starts there; a log starts with its first job.
         let from_us = if 0 < windows.first_us { windows.first_us.min(first) } else { first };
         let clock = clock.from(from_us);
         let to_us = windows.job_end_us.max(times.last().copied().unwrap_or(0));
@@ -218,7 +217,7 @@ impl Arrivals {
     }
 }
 
-/// Counts in whole windows from the start of a span; none where there would be too many.
+/// Counts in whole windows from the start of a span; `None` if there would be too many.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^22")]
 fn counts(times: &[i64], [from_us, to_us]: [i64; 2], window_s: i64) -> Option<Vec<u32>> {
     let length_us = window_s * MICROS_PER_SECOND;
@@ -255,8 +254,8 @@ fn dispersion(window_s: i64, counts: &[u32]) -> Dispersion {
     }
 }
 
-/// The autocorrelation of counts at a lag, with the variance of all of them; nothing of counts that
-/// are all the same.
+/// The autocorrelation of counts at a lag, over the variance of all counts; `None` if all counts
+/// are the same.
 #[expect(clippy::cast_precision_loss, reason = "at most 2^22 windows")]
 fn autocorrelation(counts: &[u32], lag: usize) -> Option<f64> {
     let (mean, variance) = moments(counts);
@@ -285,7 +284,7 @@ fn hours_of_week(times: &[i64], clock: Clock, [from_us, to_us]: [i64; 2]) -> Vec
         let within = clock.since_sunday(at) % hour_us;
         let next = at.saturating_add(hour_us - within).min(to_us);
         lengths[clock.hour_of_week(at)] += next - at;
-        // Whole weeks at once: a log may be years long.
+        // Adds whole weeks at once: a log may cover years.
         let whole = (to_us - next) / (7 * MICROS_PER_DAY);
         if at == from_us && 0 < whole {
             for length in &mut lengths {
@@ -318,7 +317,7 @@ mod tests {
     use super::*;
     use crate::facts::window::OpenAttempts;
 
-    /// One time far from all others must neither take long nor much memory.
+    /// One time far from all others costs neither much time nor much memory.
     #[test]
     fn a_span_of_thousands_of_years_is_studied_at_once() {
         for end_us in [i64::MAX / 2, i64::MAX - 1, i64::MAX] {
@@ -350,7 +349,7 @@ mod tests {
         assert_eq!(of_text("é"), None);
     }
 
-    /// What is submitted at some seconds of a log whose place is unknown: time of day, days, hours.
+    /// Submissions at some seconds of a log whose place is unknown: time of day, days, hours.
     fn told_of(seconds: [i64; 2]) -> (TimeOfDay, Vec<(String, usize)>) {
         let times_us = seconds.map(|time| time * MICROS_PER_SECOND).to_vec();
         let (end_us, open_attempts) = (times_us[1], OpenAttempts::JobEnd);
@@ -368,7 +367,7 @@ mod tests {
         let (told, rows) = told_of([1_240_335_963, 1_240_335_963 + 27 * 3600]);
         let days = [("Tuesday".to_owned(), 17), ("Wednesday".to_owned(), 20)];
         assert_eq!((told, rows), (TimeOfDay::Utc, days.to_vec()));
-        // A log that begins at some time of its own clock.
+        // A log that starts at some time of its own clock.
         let (told, rows) = told_of([90_000, 90_000 + 27 * 3600]);
         let days = [("day 1".to_owned(), 0), ("day 2".to_owned(), 3)];
         assert_eq!((told, rows), (TimeOfDay::FromStart, days.to_vec()));
@@ -376,7 +375,7 @@ mod tests {
 
     #[test]
     fn bursts_scatter_more_than_even_arrivals() {
-        // Hours with 4 and 0 jobs by turns: mean 2, variance 4, dispersion 2, neighbours opposite.
+        // Hours with 4 and 0 jobs in turn: mean 2, variance 4, dispersion 2, neighbours opposite.
         let counts = [4, 0].repeat(50);
         let own = dispersion(3600, &counts);
         assert_eq!((own.mean, own.variance, own.dispersion), (2.0, 4.0, Some(2.0)));
@@ -387,7 +386,7 @@ mod tests {
 
     #[test]
     fn hours_of_the_week_are_as_long_as_the_span() {
-        // Ten days from Sunday 19:00 on, a job at the start of each hour.
+        // Ten days from Sunday 19:00 on, with a job at the start of each hour.
         let clock =
             Clock { since_sunday_us: 19 * 3600 * MICROS_PER_SECOND, tells: TimeOfDay::Local };
         let times: Vec<i64> = (0..240).map(|hour| hour * 3600 * MICROS_PER_SECOND).collect();

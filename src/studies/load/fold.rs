@@ -1,8 +1,8 @@
 //! The pass over a lake that adds up load.
 //!
 //! In: a lake and the settings in [`Asked`]. Out: a [`Load`]. A bucket's tasks are added to the
-//! sums of a thread before the next bucket is read, so memory depends on the largest bucket,
-//! intervals and groups, and not on the trace.
+//! sums of a thread before the next bucket is read, so memory depends on the largest bucket, the
+//! intervals and the groups, and not on the trace.
 
 use rayon::prelude::*;
 
@@ -22,22 +22,22 @@ use crate::studies::meter::MemoryDefinition;
 use crate::studies::outcomes::Classes;
 use crate::units::CpuRate;
 
-/// What is asked of a lake.
+/// The settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     /// The intervals.
     pub at: Intervals,
-    /// What the groups are.
+    /// The key of the groups.
     pub by: By,
     /// How outcomes are defined.
     pub classes: Classes,
-    /// Users or accounts with a group of their own.
+    /// Number of users or accounts with their own group.
     pub most: usize,
     /// What used memory means.
     pub memory: MemoryDefinition,
 }
 
-/// From when to when something is known, µs.
+/// A span of time for which something is known, µs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The first instant.
@@ -63,21 +63,21 @@ impl Span {
 pub struct Counts {
     /// Attempts.
     pub attempts: u64,
-    /// Those without a CPU request, counted as 0.
+    /// Attempts without a CPU request, counted as 0.
     pub without_cpu_request: u64,
-    /// Those without a memory request, counted as 0.
+    /// Attempts without a memory request, counted as 0.
     pub without_memory_request: u64,
-    /// Those without a record of GPUs, counted as 0.
+    /// Attempts without a record of GPUs, counted as 0.
     pub without_gpu_request: u64,
-    /// Without an end of their own, closed with their job.
+    /// Attempts without an end event, closed with their job.
     pub closed_with_job: u64,
-    /// Begun before the window.
+    /// Attempts that began before the window.
     pub left_censored: u64,
-    /// Open at the end of the window.
+    /// Attempts open at the end of the window.
     pub censored: u64,
-    /// Of those whose CPU a log tells.
+    /// Attempts whose CPU use a log records.
     pub with_cpu_time: u64,
-    /// Those whose memory a log tells.
+    /// Attempts whose memory use a log records.
     pub with_used_memory: u64,
 }
 
@@ -98,42 +98,42 @@ impl Counts {
 /// The cluster over time.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// What was asked.
+    /// The settings.
     pub asked: Asked,
     /// The kind of trace.
     pub source: Source,
-    /// The groups that have anything, in the order in which they are stacked.
+    /// The groups that are not empty, in the order in which they are stacked.
     pub groups: Vec<(String, Cells)>,
-    /// All of them together.
+    /// The sum of all groups.
     pub all: Cells,
-    /// What there was.
+    /// Capacity of the machines.
     pub capacity: Capacity,
-    /// From when to when the table of usage goes; none without one.
+    /// The span of the usage table; `None` without one.
     pub usage: Option<Span>,
-    /// Whether a log records what its jobs used: CPU, memory.
+    /// Whether a log records the CPU, and the memory, that its jobs used.
     pub told: [bool; 2],
-    /// Whether it is known when tasks waited.
+    /// Whether the times at which tasks waited are known.
     pub knows_waits: bool,
-    /// What was counted.
+    /// Counts of attempts and usage windows.
     pub counts: Counts,
-    /// Jobs that were submitted, by interval; none without `job_events`.
+    /// Submitted jobs by interval; `None` without `job_events`.
     pub jobs: Option<Vec<u64>>,
-    /// When jobs came.
+    /// When jobs arrived.
     pub arrivals: Arrivals,
-    /// What became of jobs by size and by user.
+    /// Outcomes of jobs by size and by user.
     pub job_sums: JobSums,
     /// A sample of machines over time.
     pub strips: Strips,
 }
 
 impl Load {
-    /// Whether any attempt says its GPUs.
+    /// Whether any attempt has a number of GPUs.
     pub fn knows_gpus(&self) -> bool {
         self.counts.without_gpu_request < self.counts.attempts
     }
 }
 
-/// What some buckets add up to.
+/// The sums of some buckets.
 pub struct Part {
     sums: Vec<Sums>,
     counts: Counts,
@@ -158,7 +158,7 @@ impl Part {
         }
     }
 
-    /// Both together.
+    /// Merges both.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.sums.iter_mut().zip(&other.sums).for_each(|(own, others)| own.merge(others));
@@ -175,7 +175,7 @@ impl Part {
 /// Adds up a lake.
 ///
 /// # Errors
-/// There is no `task_events`, a table does not read, or the caller's callback says to stop.
+/// There is no `task_events`, a table cannot be read, or the callback stops the call.
 pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactError> {
     let adding = Adding::of(lake, windows, asked)?;
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
@@ -195,7 +195,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactEr
     Ok(adding.load(part))
 }
 
-/// Load that is ready to be added up, whoever reads the buckets.
+/// The state needed to add up buckets, which any caller may read.
 pub struct Adding {
     asked: Asked,
     source: Source,
@@ -208,7 +208,7 @@ pub struct Adding {
 }
 
 impl Adding {
-    /// Reads what is known of the lake as a whole.
+    /// Reads the data of the lake as a whole.
     ///
     /// # Errors
     /// Those of [`fold`].
@@ -227,17 +227,17 @@ impl Adding {
         })
     }
 
-    /// Intervals times groups: the cells of a part.
+    /// Intervals times groups: the number of cells of a part.
     pub fn cells(&self) -> usize {
         self.asked.at.count() * self.groups.names.len()
     }
 
-    /// What no bucket adds up to.
+    /// An empty part.
     pub fn nothing(&self) -> Part {
         Part::new(&self.asked, &self.groups, &self.sample)
     }
 
-    /// What all buckets add up to.
+    /// The load, from the sums of all buckets.
     pub fn load(self, part: Part) -> Load {
         let at = &self.asked.at;
         let cells: Vec<Cells> = part.sums.iter().map(|sums| Cells::of(sums, at)).collect();
@@ -263,7 +263,7 @@ impl Adding {
     /// Adds a bucket.
     ///
     /// # Errors
-    /// A table does not read.
+    /// A table cannot be read.
     pub fn bucket(&self, bucket: &Bucket<'_>, part: &mut Part) -> Result<(), FactError> {
         let (lake, windows, asked) = (bucket.lake, self.windows, &self.asked);
         let jobs = bucket.jobs_without_names()?;
@@ -278,7 +278,7 @@ impl Adding {
                 self.sample.add(&mut part.strips, attempt);
             }
             if let Some(position) = jobs.find(task.job_id) {
-                // The last requests that are known, also of a task that never ran.
+                // The last known requests, also of a task that never ran.
                 sizes[position].add([0, 1].map(|resource| {
                     task.events
                         .iter()
@@ -302,7 +302,7 @@ impl Adding {
         Ok(())
     }
 
-    /// Adds what a task asks for over time, and its events.
+    /// Adds what a task requests over time, and its events.
     fn task(&self, tasks: &Tasks, task: &TaskView<'_>, sums: &mut Sums) -> Counts {
         let at = &self.asked.at;
         let mut counts = Counts { attempts: task.attempts.len() as u64, ..Counts::default() };
@@ -343,7 +343,7 @@ impl Adding {
         counts
     }
 
-    /// Adds the windows of usage of a task, as far as they lie inside of attempts.
+    /// Adds the usage windows of a task, as far as they lie inside attempts.
     fn windows_of(
         &self,
         task: &TaskView<'_>,
@@ -364,7 +364,7 @@ impl Adding {
         known
     }
 
-    /// Adds the memory that was used, which stands in columns of its own.
+    /// Adds used memory, which has its own columns.
     fn memory(
         &self,
         bucket: &Bucket<'_>,
@@ -395,8 +395,8 @@ impl Adding {
     }
 }
 
-/// The waits of a task: from each SUBMIT until it is scheduled or ended, or its job has ended,
-/// at the requests that are known by then.
+/// The waits of a task, with the requests known by then: from each SUBMIT until the task is
+/// scheduled or ends, or its job ends.
 pub(super) fn waits(
     windows: Windows,
     tasks: &Tasks,

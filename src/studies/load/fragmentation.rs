@@ -2,8 +2,8 @@
 //!
 //! In: the capacity of machines, the requests of the attempts that run on them, and those of
 //! waiting tasks. Out: per interval the exact integrals of free capacity, and of the part of it on
-//! machines that no waiting task fits. A task fits a machine with at least the free CPU and memory
-//! that it requests, whatever its constraints are; while no task waits, nothing is fragmented.
+//! machines where no waiting task fits. A task fits a machine whose free CPU and memory cover its
+//! requests; constraints are ignored. While no task waits, nothing is fragmented.
 //!
 //! ```text
 //!  machine 1   CPU ######....  memory ##########    a task waits for 0.2 CPU and 0.1 memory
@@ -11,12 +11,12 @@
 //!                                                   0.4 CPU of machine 1 is fragmented
 //! ```
 //!
-//! Time goes by steps: what begins or ends. Of the waiting requests, only the front decides: those
-//! for which no other request is smaller in both resources. A machine that a request fits keeps
-//! that request (its witness), and is checked again only when the witness has left or its own free
-//! capacity has shrunk. A machine that no request fits is checked again when a new request joins
-//! the front. Only the steps of a stretch of time are in memory, so memory does not grow with the
-//! trace.
+//! Time advances in steps, in which something begins or ends. Only the front of the waiting
+//! requests matters: those for which no other request is smaller in both resources. A machine keeps
+//! one request that fits as its witness, and is checked again only when the witness leaves or its
+//! own free capacity shrinks. A machine where no request fits is checked again when a new request
+//! joins the front. Only the steps of one stretch of time are in memory, so memory does not grow
+//! with the trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,20 +33,20 @@ use crate::lake::Lake;
 use crate::schema::Table;
 use crate::units::{CpuRate, CpuTime};
 
-/// Rows of `task_events` whose steps are held at once, about 100 bytes each.
+/// Most rows of `task_events` whose steps are in memory, about 100 bytes each.
 const ROWS_MAX: u64 = 20_000_000;
 
 /// CPU and memory.
 type Pair = [CpuRate; 2];
 
-/// Free capacity, interval by interval, of CPU and memory; none of what the trace does not say.
+/// Free capacity of CPU and memory per interval; `None` if the trace does not record it.
 #[derive(Clone, Debug, Default)]
 pub struct Fragmentation {
-    /// Capacity minus requests, machine by machine, and at least 0.
+    /// Capacity minus requests per machine, at least 0.
     pub free: [Option<Vec<CpuTime>>; 2],
-    /// The part of it on machines that no waiting task fits.
+    /// The part of it on machines where no waiting task fits.
     pub fragmented: [Option<Vec<CpuTime>>; 2],
-    /// Waits of tasks whose requests are not known: they are left out.
+    /// Waits of tasks whose requests are unknown; left out.
     pub without_request: u64,
 }
 
@@ -55,13 +55,13 @@ pub struct Fragmentation {
 enum Change {
     /// The capacity of a machine.
     Capacity(u32),
-    /// What is requested on a machine.
+    /// The requests on a machine.
     Held(u32),
-    /// What waits.
+    /// The waiting requests.
     Waiting,
 }
 
-/// Something begins or ends.
+/// The beginning or end of something.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     time_us: i64,
@@ -70,7 +70,7 @@ struct Step {
     amounts: [f32; 2],
 }
 
-/// The stretch of time that steps are of, and what they are of.
+/// The stretch of time that the steps cover, and the resources that count.
 #[derive(Clone, Copy)]
 struct Stretch {
     from_us: i64,
@@ -80,7 +80,7 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Adds what holds from one time to another, as far as it lies in the stretch.
+    /// Adds an amount between two times, as far as it lies in the stretch.
     fn add(self, steps: &mut Vec<Step>, [from, to]: [i64; 2], change: Change, amounts: [f32; 2]) {
         let (from_us, to_us) = (from.max(self.from_us), to.min(self.to_us));
         if from_us < to_us {
@@ -90,17 +90,17 @@ impl Stretch {
         }
     }
 
-    /// What waits for these requests; none where one that counts is not known.
+    /// The waiting request; `None` if one that counts is unknown.
     fn request(self, [cpu, memory, _]: [Option<f32>; 3]) -> Option<[f32; 2]> {
         Some([cpu?, if self.has_memory { memory? } else { 0.0 }])
     }
 }
 
-/// Adds up the free capacity of a lake; none of it where it does not say what machines have, or
-/// where tasks run.
+/// Adds up the free capacity of a lake; none if it has no capacities, or does not record where
+/// tasks run.
 ///
 /// # Errors
-/// A table does not read, or the caller's callback says to stop.
+/// A table cannot be read, or the callback stops the call.
 pub fn fragmentation(
     lake: &Lake,
     windows: Windows,
@@ -109,7 +109,7 @@ pub fn fragmentation(
     let up = MachineEvents::read(lake)?.up_times(at.end_us);
     let mut places: FxHashMap<i64, u32> = FxHashMap::default();
     let has_memory = has_memory && up.iter().any(|time| time.memory.is_some());
-    // What a machine has must be known, of both where both count.
+    // The capacity of a machine must be known, of both resources if both count.
     let is_known = |time: &UpTime| time.cpu.is_some() && (!has_memory || time.memory.is_some());
     for time in up.iter().filter(|time| is_known(time)) {
         let next = u32::try_from(places.len()).expect("few machines");
@@ -180,7 +180,7 @@ fn gather(
     windows: Windows,
     (stretch, places): (Stretch, &FxHashMap<i64, u32>),
 ) -> Result<Gathered, FactError> {
-    // What runs in a system of one machine runs there.
+    // In a system of one machine everything runs on it.
     let only = (places.len() == 1).then_some(0);
     let of_bucket = |bucket: u32| {
         let mut found = Gathered::default();
@@ -198,7 +198,7 @@ fn gather(
                 if let Some(amounts) = stretch.request(request) {
                     stretch.add(&mut found.steps, time, Change::Waiting, amounts);
                 } else {
-                    // Each is counted where it begins.
+                    // Each is counted in the stretch where it begins.
                     let is_in = (stretch.from_us..stretch.to_us).contains(&time[0]);
                     found.without_request += u64::from(is_in);
                 }
@@ -214,7 +214,7 @@ fn gather(
         .unwrap_or_else(|| Ok(Gathered::default()))
 }
 
-/// Adds what holds between steps to sums: free CPU, free memory, and the fragmented part of both.
+/// Adds amounts between steps to sums: free CPU, free memory, and the fragmented part of both.
 fn follow(at: &Intervals, steps: &[Step], machine_count: usize, sums: &mut [Amounts; 4]) {
     let mut state = State::new(machine_count);
     let mut now_us = at.start_us;
@@ -235,25 +235,25 @@ struct Machine {
     capacity: Pair,
     held: Pair,
     free: Pair,
-    /// The waiting request that fits, the last one that was found.
+    /// The waiting request that fits, found last.
     witness: Option<Pair>,
 }
 
-/// A request that waits.
+/// A waiting request.
 #[derive(Default)]
 struct Waiting {
     count: u32,
-    /// Machines that have had it as their witness.
+    /// Machines that have had this request as their witness.
     machines: Vec<u32>,
 }
 
-/// What is free, and what waits, at an instant.
+/// Free capacity and waiting requests at an instant.
 struct State {
     machines: Vec<Machine>,
     waiting: BTreeMap<Pair, Waiting>,
-    /// Those that no other one is below in both resources; the more CPU, the less memory.
+    /// Minimal requests: no other is smaller in both resources. Memory falls as CPU rises.
     front: BTreeMap<CpuRate, CpuRate>,
-    /// Machines that no waiting request fits, by their free CPU.
+    /// Machines where no waiting request fits, by their free CPU.
     blocked: BTreeSet<(CpuRate, u32)>,
     free: Pair,
     /// The free capacity of blocked machines.
@@ -296,14 +296,14 @@ impl State {
         self.look(place);
     }
 
-    /// The request of the front that fits this much; the one with the most CPU.
+    /// The request of the front that fits into this free capacity and has the most CPU.
     fn fitting(&self, free: Pair) -> Option<Pair> {
-        // Of those with at most this CPU it has the least memory.
+        // Among requests with at most this CPU, it has the least memory.
         let (&cpu, &memory) = self.front.range(..=free[0]).next_back()?;
         (memory <= free[1]).then_some([cpu, memory])
     }
 
-    /// Finds again what a machine has free, and whether anything fits.
+    /// Recomputes the free capacity of a machine, and whether any request fits.
     fn look(&mut self, place: u32) {
         let own = &self.machines[place as usize];
         let free = [0, 1].map(|idx| {
@@ -338,7 +338,7 @@ impl State {
         (own.free, own.witness) = (free, witness);
     }
 
-    /// Notes that a request is the witness of a machine.
+    /// Records that a request is the witness of a machine.
     fn note(&mut self, request: Pair, place: u32) {
         let machines = &self.machines;
         let noted = &mut self.waiting.get_mut(&request).expect("a witness waits").machines;
@@ -368,7 +368,7 @@ impl State {
         }
     }
 
-    /// Puts a request that nothing of the front is below into it.
+    /// Adds a request to the front, if no request there is smaller.
     fn join(&mut self, [cpu, memory]: Pair) {
         let above = self.front.range(cpu..).take_while(|&(_, &other)| memory <= other);
         let above: Vec<CpuRate> = above.map(|(&cpu, _)| cpu).collect();
@@ -392,7 +392,7 @@ impl State {
         for place in gone.machines {
             let own = &mut self.machines[place as usize];
             if own.witness == Some(request) {
-                // As if blocked, until it is looked at.
+                // Marked as blocked until it is checked.
                 own.witness = None;
                 let free = own.free;
                 for idx in [0, 1] {
@@ -404,7 +404,7 @@ impl State {
         }
     }
 
-    /// Puts those into the front that only a request was below which has left.
+    /// Adds requests to the front that only a removed request kept out.
     fn fill(&mut self, [cpu, memory]: Pair) {
         let mut least = self.front.range(..cpu).next_back().map(|(_, &memory)| memory);
         let end = self.front.range(cpu..).next().map(|(&cpu, _)| cpu);
@@ -430,7 +430,7 @@ mod tests {
 
     use super::*;
 
-    /// From, to, the machine (none: it waits), and CPU and memory in eighths.
+    /// From, to, the machine (none if it waits), and CPU and memory in eighths.
     type Drawn = (i64, i64, Option<u32>, [u8; 2]);
 
     const MACHINES: u32 = 3;
@@ -441,7 +441,7 @@ mod tests {
             .prop_map(|(from, length, machine, amounts)| (from, from + length, machine, amounts))
     }
 
-    /// Instant by instant, from the definition: free and fragmented capacity, in eighths.
+    /// Free and fragmented capacity by definition, instant by instant, in eighths.
     fn expected(capacity: &[Drawn], held: &[Drawn], waiting: &[Drawn], now: i64) -> [i64; 4] {
         let is_now = |own: &&Drawn| own.0 <= now && now < own.1;
         let sum = |all: &[Drawn], machine: u32| {

@@ -1,8 +1,8 @@
 //! The groups of tasks by which load is split, determined before the pass over the lake.
 //!
 //! In: a lake and a key. Out: the names of the groups, and the group of each task of a bucket. The
-//! users, accounts or qualities of service with the most requested CPU time (running time if nothing is requested) have a
-//! group each, the others share one.
+//! users, accounts or qualities of service with the most requested CPU time (running time if there
+//! are no requests) have their own group; the others share one.
 
 use arrow::array::AsArray;
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ pub enum By {
 }
 
 impl By {
-    /// The name of its column.
+    /// The name of the column.
     pub const fn name(self) -> &'static str {
         match self {
             Self::PriorityBand => "priority_band",
@@ -52,7 +52,7 @@ impl By {
         }
     }
 
-    /// What it is in words.
+    /// The noun for it in sentences.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::PriorityBand => "priority band",
@@ -66,7 +66,7 @@ impl By {
 }
 
 impl By {
-    /// Whether each row of `task_events` has its own.
+    /// Whether each row of `task_events` has its own value.
     const fn is_of_rows(self) -> bool {
         matches!(self, Self::Account | Self::Qos)
     }
@@ -75,7 +75,7 @@ impl By {
 /// The column of the account.
 const ACCOUNT: &str = "user_group";
 
-/// The group of all users or accounts that have none of their own.
+/// The group of all users or accounts without their own group.
 pub const OTHERS: &str = "(others)";
 
 /// Bands of the priorities 0 to 11 (Reiss, Wilkes, Hellerstein 2011).
@@ -91,7 +91,7 @@ const BANDS_2019: [(i32, &str); 5] = [
     (i32::MAX, "monitoring"),
 ];
 
-/// Bands of a kind of trace, from the lowest: the largest priority of each, and its name.
+/// The bands of a kind of trace, lowest first: the largest priority of each, and its name.
 fn bands(source: Source) -> &'static [(i32, &'static str)] {
     if matches!(source, Source::Google2019 | Source::Google2019AllocSets) {
         &BANDS_2019
@@ -103,7 +103,7 @@ fn bands(source: Source) -> &'static [(i32, &'static str)] {
 /// The groups of a lake.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// What the groups are.
+    /// The key of the groups.
     pub by: By,
     classes: Classes,
     source: Source,
@@ -113,10 +113,10 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Finds the groups of a lake; of users and accounts the `most` largest.
+    /// Finds the groups of a lake; the `most` largest users or accounts.
     ///
     /// # Errors
-    /// A file does not read.
+    /// A file cannot be read.
     pub fn of(
         lake: &Lake,
         windows: Windows,
@@ -140,12 +140,12 @@ impl Groups {
         Ok(Self { by, classes, source: lake.source(), names, index })
     }
 
-    /// The group of a name; the last one of a name that has none of its own.
+    /// The group of a name; the last one for names without their own group.
     fn position(&self, name: &str) -> usize {
         self.index.get(name).copied().unwrap_or(self.names.len() - 1)
     }
 
-    /// What is needed to tell the groups of a bucket's tasks.
+    /// Reads what determines the groups of a bucket's tasks.
     pub(super) fn of_bucket<'a>(
         &'a self,
         lake: &Lake,
@@ -206,7 +206,7 @@ impl BucketGroups<'_> {
     }
 }
 
-/// The account or quality of service by row of a bucket; nothing where the log has none.
+/// The account or quality of service by row of a bucket; empty if the log has none.
 fn names_of_rows(lake: &Lake, bucket: u32, by: By) -> Result<Vec<Option<String>>, FactError> {
     let mut all = Vec::new();
     let column = by.name();
@@ -219,7 +219,7 @@ fn names_of_rows(lake: &Lake, bucket: u32, by: By) -> Result<Vec<Option<String>>
     Ok(all)
 }
 
-/// Users or accounts, those with most requested CPU time first, then those with most running time.
+/// Users or accounts by falling requested CPU time, then by falling running time.
 fn largest(lake: &Lake, windows: Windows, by: By) -> Result<Vec<String>, FactError> {
     type Sums = FxHashMap<String, [CpuTime; 2]>;
     let of_bucket = |bucket: u32| -> Result<Sums, FactError> {
@@ -243,7 +243,7 @@ fn largest(lake: &Lake, windows: Windows, by: By) -> Result<Vec<String>, FactErr
             if !sums.contains_key(name) {
                 sums.insert(name.to_owned(), [CpuTime::ZERO; 2]);
             }
-            let sum = sums.get_mut(name).expect("it was put there");
+            let sum = sums.get_mut(name).expect("inserted above");
             (sum[0], sum[1]) = (sum[0] + own[0], sum[1] + own[1]);
         });
         Ok(sums)

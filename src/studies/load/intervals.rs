@@ -1,8 +1,8 @@
 //! Consecutive intervals of time, and exact integrals over each of them.
 //!
-//! In: stretches of time, each with a rate. Out: per interval the integral of all rates. A stretch
-//! costs the same however many intervals it crosses: its effect on whole intervals is a step up at
-//! its start and a step down at its end.
+//! In: stretches of time, each with a rate. Out: per interval the integral of all rates. The cost
+//! of a stretch does not depend on how many intervals it crosses: its effect on whole intervals is
+//! a step up at its start and a step down at its end.
 //!
 //! ```text
 //!  stretch          |-------- rate ---------|
@@ -15,41 +15,41 @@ use serde::Serialize;
 
 use crate::units::{CpuRate, CpuTime, micros_to_seconds};
 
-/// Intervals side by side; the last one ends with the span.
+/// Adjacent intervals; the last one ends with the span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Intervals {
-    /// Where the first begins, µs.
+    /// Start of the first interval, µs.
     pub start_us: i64,
-    /// Their length, µs.
+    /// Length of an interval, µs.
     pub length_us: i64,
-    /// Where the span ends, µs.
+    /// End of the span, µs.
     pub end_us: i64,
 }
 
 impl Intervals {
-    /// How many there are: one at least.
+    /// The number of intervals, at least one.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 1")]
     pub fn count(&self) -> usize {
         let whole = self.end_us.saturating_sub(self.start_us).max(1);
         ((whole - 1) / self.length_us + 1) as usize
     }
 
-    /// Where one begins, µs.
+    /// The start of an interval, µs.
     pub fn start_of(&self, idx: usize) -> i64 {
         self.start_us + i64::try_from(idx).expect("a span has few intervals") * self.length_us
     }
 
-    /// Where one ends, µs.
+    /// The end of an interval, µs.
     pub fn end_of(&self, idx: usize) -> i64 {
         self.start_of(idx + 1).min(self.end_us.max(self.start_us))
     }
 
-    /// How long one is, s.
+    /// The length of an interval, s.
     pub fn length_s(&self, idx: usize) -> f64 {
         micros_to_seconds(self.end_of(idx) - self.start_of(idx))
     }
 
-    /// The interval that an instant lies in; the end of the span lies in the last one.
+    /// The interval of an instant; the end of the span lies in the last interval.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 0")]
     pub fn of(&self, time_us: i64) -> Option<usize> {
         let is_within = (self.start_us..=self.end_us).contains(&time_us);
@@ -58,17 +58,17 @@ impl Intervals {
     }
 }
 
-/// What holds over time, as exact integrals per interval.
+/// Amounts over time, as exact integrals per interval.
 #[derive(Clone, Debug, Default)]
 pub(in crate::studies) struct Amounts {
-    /// By interval: what stretches add that begin or end within it.
+    /// By interval: the amounts of stretches that begin or end within it.
     parts: Vec<CpuTime>,
-    /// By interval: the change of the rate that holds over whole intervals.
+    /// By interval: the change of the rate over whole intervals.
     steps: Vec<CpuRate>,
 }
 
 impl Amounts {
-    /// Nothing, over so many intervals.
+    /// Zero in each of `count` intervals.
     pub(in crate::studies) fn new(count: usize) -> Self {
         Self { parts: vec![CpuTime::ZERO; count], steps: vec![CpuRate::ZERO; count] }
     }
@@ -95,7 +95,7 @@ impl Amounts {
         self.steps[last] -= rate;
     }
 
-    /// Adds what another one holds over the same intervals.
+    /// Adds other amounts over the same intervals.
     pub(in crate::studies) fn merge(&mut self, other: &Self) {
         self.parts.iter_mut().zip(&other.parts).for_each(|(own, &others)| *own += others);
         self.steps.iter_mut().zip(&other.steps).for_each(|(own, &others)| *own += others);
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!([at.start_of(2), at.end_of(2)], [20, 25]);
         assert_eq!([0, 9, 10, 25].map(|time| at.of(time)), [Some(0), Some(0), Some(1), Some(2)]);
         assert_eq!([-1, 26, i64::MAX].map(|time| at.of(time)), [None; 3]);
-        // A span without a length is one interval without a length.
+        // A span of length zero is one interval of length zero.
         let none = Intervals { start_us: 7, length_us: 10, end_us: 7 };
         assert_eq!((none.count(), none.length_s(0), none.of(7)), (1, 0.0, Some(0)));
     }

@@ -1,8 +1,8 @@
-//! How long jobs waited and ran, by their size and by their user.
+//! How long jobs waited and ran, by size and by user.
 //!
-//! In: jobs, with the tasks (or the processors of a log) that they have. Out: per class of sizes and
-//! per user the jobs, their waits and their bounded slowdowns. A job that was submitted before the
-//! window has no known wait, one that has not ended no slowdown; both are counted.
+//! In: jobs, with their tasks (or the processors of a log). Out: per class of sizes and per user
+//! the jobs, their waits and their bounded slowdowns. A job submitted before the window has no
+//! known wait, and one that has not ended has no slowdown; both are counted.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(in crate::studies) const CLASSES: [(u64, &str); 7] = [
     (u64::MAX, "1025+"),
 ];
 
-/// The class of a size: its place among the classes, and its name.
+/// The class of a size: its position and its name.
 pub fn size_class(size: u64) -> (usize, &'static str) {
     let class = CLASSES.iter().position(|class| size <= class.0);
     let place = class.expect("the last class has no bound");
@@ -42,13 +42,13 @@ pub fn size_class(size: u64) -> (usize, &'static str) {
 pub(in crate::studies) struct Fates {
     jobs: u64,
     waits_us: Vec<i64>,
-    /// Wait and run of those that have ended.
+    /// Waits and runs of the jobs that have ended.
     ended_us: Vec<[i64; 2]>,
     runs_us: Vec<i64>,
 }
 
 impl Fates {
-    /// How long a job waited and ran, µs, where that is known.
+    /// How long a job waited and ran, µs, if known.
     pub(in crate::studies) fn times_us(job: &Job, windows: Windows) -> [Option<i64>; 2] {
         let begun_before = windows.has_begun_before(job.first_event_us);
         let start_us = job.first_schedule_us.filter(|&start| start < i64::MAX);
@@ -74,7 +74,7 @@ impl Fates {
         self.ended_us.extend(other.ended_us);
     }
 
-    /// Forgets all waits.
+    /// Drops all waits.
     pub(in crate::studies) fn without_waits(&mut self) {
         self.waits_us.clear();
         self.ended_us.clear();
@@ -115,16 +115,16 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Jobs of a size, or of a user.
+/// Jobs of one size or one user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FateRow {
     /// The class of sizes, or the user.
     pub name: String,
     /// Jobs.
     pub jobs: u64,
-    /// Those whose wait is known: submitted in the window, and started.
+    /// Jobs whose wait is known: submitted in the window, and started.
     pub jobs_with_wait: u64,
-    /// Those that started and ended in the window.
+    /// Jobs that started and ended in the window.
     pub jobs_ended: u64,
     /// From the first SUBMIT to the first SCHEDULE, s.
     pub wait_s_mean: Option<f64>,
@@ -136,7 +136,7 @@ pub struct FateRow {
     pub run_s_mean: Option<f64>,
     /// The median.
     pub run_s_median: Option<f64>,
-    /// Bounded slowdown: wait and run over the run, of 10 s at least, and 1 at least.
+    /// Bounded slowdown: (wait + run) / max(run, 10 s), at least 1.
     pub slowdown_mean: Option<f64>,
     /// The median.
     pub slowdown_median: Option<f64>,
@@ -144,11 +144,11 @@ pub struct FateRow {
     pub slowdown_p95: Option<f64>,
 }
 
-/// How large a job is: its tasks, and what they request together.
+/// The size of a job: its tasks and their total requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     tasks: u64,
-    /// CPU and memory; none where no task says it.
+    /// CPU and memory; `None` if no task has the request.
     requests: [Option<f64>; 2],
 }
 
@@ -161,7 +161,7 @@ impl Size {
         }
     }
 
-    /// The tasks, or the processors of a log; none where that is not known.
+    /// The tasks, or the processors of a log; `None` if unknown.
     fn count(&self, is_log: bool) -> Option<u64> {
         let processors = || whole(self.requests[0].unwrap_or(0.0));
         let count = if is_log { processors() } else { self.tasks };
@@ -169,8 +169,8 @@ impl Size {
     }
 }
 
-/// The power of ten that an amount reaches, so that it lies between that and the next one; the
-/// least of all for nothing. What sums round off does not move it below a power that it reaches.
+/// The largest power of ten (as exponent) that an amount reaches; `i32::MIN` for zero. The rounding
+/// of sums cannot move it below a power that it reaches.
 #[expect(clippy::cast_possible_truncation, reason = "powers of ten of a 64-bit number")]
 fn decade(amount: f64) -> i32 {
     const ROUNDED_OFF: f64 = 1e-6;
@@ -180,8 +180,8 @@ fn decade(amount: f64) -> i32 {
     (amount * (1.0 + ROUNDED_OFF)).log10().floor() as i32
 }
 
-/// `0.01 to 0.1`, the amounts from one power of ten up to the next; without commas, which CSV would
-/// quote.
+/// `0.01 to 0.1`: amounts between two powers of ten; without commas, which would need quotes in
+/// CSV.
 fn decade_name(decade: i32) -> String {
     if decade == i32::MIN {
         return "0".to_owned();
@@ -193,18 +193,18 @@ fn decade_name(decade: i32) -> String {
     format!("{} to {}", power(decade), power(decade + 1))
 }
 
-/// What became of jobs by size and by user.
+/// Outcomes of jobs by size and by user.
 #[derive(Clone, Debug, Default)]
 pub struct JobSums {
     sizes: [Fates; CLASSES.len()],
-    /// By what they request, CPU and memory, in powers of ten.
+    /// By requested CPU and memory, in powers of ten.
     requests: [BTreeMap<i32, Fates>; 2],
     users: FxHashMap<String, Fates>,
 }
 
 impl JobSums {
-    /// Adds a job; its size is known if any of its tasks is loaded. The CPU of a job of a log is its
-    /// processors, which are its size.
+    /// Adds a job; its size is known if any of its tasks is loaded. In a log the CPU of a job is
+    /// its number of processors, and so its size.
     pub(super) fn add(
         &mut self,
         job: &Job,
@@ -248,20 +248,20 @@ impl JobSums {
         all.for_each(Fates::without_waits);
     }
 
-    /// By class of sizes, those that occur.
+    /// By class of sizes; classes without jobs are left out.
     pub fn by_size(&self) -> Vec<FateRow> {
         let classes = CLASSES.iter().zip(&self.sizes).filter(|(_, fates)| 0 < fates.jobs);
         classes.map(|(class, fates)| fates.row(class.1)).collect()
     }
 
-    /// By the CPU that the tasks of a job request together (for a log not: its size says it), or by
+    /// By the total CPU that a job's tasks request (not for a log, where the size shows it), or by
     /// their memory.
     pub fn by_request(&self, resource: Resource) -> Vec<FateRow> {
         let idx = usize::from(resource != Resource::Cpu);
         self.requests[idx].iter().map(|(&class, fates)| fates.row(&decade_name(class))).collect()
     }
 
-    /// By user, those with most jobs first.
+    /// By user, ordered by falling number of jobs.
     pub fn by_user(&self) -> Vec<FateRow> {
         let mut users: Vec<(&String, &Fates)> = self.users.iter().collect();
         users.sort_unstable_by_key(|(user, fates)| (std::cmp::Reverse(fates.jobs), *user));
@@ -300,7 +300,7 @@ mod tests {
         let check = |amount: f64, name: &str| assert_eq!(decade_name(decade(amount)), name);
         check(0.0, "0");
         check(0.0125, "0.01 to 0.1");
-        // Ten tasks of 0.1 in 32 bits, a little less than 1, are 1.
+        // Ten tasks of 0.1 in 32 bits are a little less than 1, and count as 1.
         let tenth = f64::from(0.1_f32);
         check(10.0 * tenth * (1.0 - 1e-8), "1 to 10");
         check(0.999, "0.1 to 1");
@@ -314,7 +314,7 @@ mod tests {
         size.add([None, None]);
         size.add([Some(0.25), None]);
         assert_eq!((size.tasks, size.requests), (3, [Some(0.75), None]));
-        // Of a log, whole processors; none are no size.
+        // Whole processors for a log; no requests give no size.
         assert_eq!([size.count(false), size.count(true)], [Some(3), Some(1)]);
         assert_eq!(Size::default().count(false), None);
         size.requests = [Some(0.0), None];

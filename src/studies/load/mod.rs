@@ -2,7 +2,7 @@
 //!
 //! In: a lake, a length of intervals, and a key of groups. Out: [`Load`], per interval and group
 //! the exact integrals of capacity, requests of running attempts, use and waiting, and counts of
-//! events. One pass over the buckets; sums are exact, so the total of all intervals equals that of
+//! events. One pass over the buckets. Sums are exact, so the total of all intervals equals that of
 //! [`ledger`](super::ledger), for any interval and any number of threads.
 //!
 //! ```text
@@ -39,18 +39,18 @@ pub(in crate::studies) use jobs::whole;
 use fold::waits;
 use intervals::Amounts;
 
-/// What is added up over time.
+/// A quantity that is added up over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     /// CPU requests of running attempts.
     CpuAllocated,
-    /// CPU that was used.
+    /// Used CPU.
     CpuUsed,
     /// CPU requests of waiting tasks.
     CpuPending,
     /// Memory requests of running attempts.
     MemoryAllocated,
-    /// Memory that was used.
+    /// Used memory.
     MemoryUsed,
     /// Memory requests of waiting tasks.
     MemoryPending,
@@ -64,10 +64,10 @@ pub enum Amount {
     Pending,
 }
 
-/// How many there are of [`Amount`].
+/// Number of variants of [`Amount`].
 pub(super) const AMOUNTS: usize = 10;
 
-/// What is counted.
+/// An event that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// SUBMIT of a task.
@@ -86,10 +86,10 @@ pub enum Event {
     Lost,
 }
 
-/// How many there are of [`Event`].
+/// Number of variants of [`Event`].
 pub(super) const EVENTS: usize = 7;
 
-/// What one group adds up over all intervals.
+/// The sums of one group over all intervals.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
     amounts: [Amounts; AMOUNTS],
@@ -112,7 +112,7 @@ impl Sums {
     }
 }
 
-/// What one group adds up, interval by interval.
+/// The sums of one group per interval.
 #[derive(Clone, Debug)]
 pub struct Cells {
     amounts: [Vec<CpuTime>; AMOUNTS],
@@ -127,12 +127,12 @@ impl Cells {
         }
     }
 
-    /// An integral over each interval.
+    /// The integral over each interval.
     pub fn amounts(&self, amount: Amount) -> &[CpuTime] {
         &self.amounts[amount as usize]
     }
 
-    /// The integral over all of them.
+    /// The integral over all intervals.
     pub fn total(&self, amount: Amount) -> CpuTime {
         self.amounts(amount).iter().copied().sum()
     }
@@ -142,7 +142,7 @@ impl Cells {
         &self.events[event as usize]
     }
 
-    /// Whether there is nothing in it.
+    /// Whether all sums and counts are zero.
     pub fn is_empty(&self) -> bool {
         let nothing = |sums: &Vec<CpuTime>| sums.iter().all(|&sum| sum == CpuTime::ZERO);
         self.amounts.iter().all(nothing)
@@ -164,7 +164,7 @@ impl Cells {
     }
 }
 
-/// What machines had, interval by interval; none of what no row says.
+/// Capacity of the machines per interval; `None` if no row has it.
 #[derive(Clone, Debug, Default)]
 pub struct Capacity {
     /// CPU.
@@ -173,7 +173,7 @@ pub struct Capacity {
     pub memory: Option<Vec<CpuTime>>,
     /// GPUs.
     pub gpus: Option<Vec<CpuTime>>,
-    /// Machines that were there.
+    /// Number of machines.
     pub machines: Option<Vec<CpuTime>>,
 }
 
@@ -210,7 +210,7 @@ pub fn span_of(lake: &Lake, windows: Windows) -> [i64; 2] {
     [start_us, windows.task_end_us.max(start_us)]
 }
 
-/// Entries by their key, so that no order of a hash map reaches a result.
+/// Entries sorted by key, so that the order of a hash map never reaches a result.
 fn sorted<V>(map: FxHashMap<String, V>) -> Vec<(String, V)> {
     map.into_iter().collect::<BTreeMap<_, _>>().into_iter().collect()
 }

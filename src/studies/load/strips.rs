@@ -1,8 +1,8 @@
-//! Single machines over time: a sample of them, so that a picture can have a strip for each.
+//! Single machines over time: a sample of them, so that a chart can have a strip for each.
 //!
-//! In: when machines were there with what, and the attempts of tasks. Out: of each machine of the
-//! sample what it had and what attempts on it requested, as exact integrals over equal pieces of the
-//! span. The sample depends on the machines alone, never on what ran on them:
+//! In: the times and capacities of machines, and the attempts of tasks. Out: for each machine of
+//! the sample its capacity and the requests of attempts on it, as exact integrals over equal pieces
+//! of the span. The sample depends only on the machines, never on what ran on them:
 //!
 //! ```text
 //!  machines by CPU, memory, id    a b c d e f g h i j
@@ -16,18 +16,18 @@ use crate::facts::machines::UpTime;
 use crate::facts::tasks::Attempt;
 use crate::units::{CpuRate, CpuTime};
 
-/// Machines of a sample.
+/// Most machines in the sample.
 pub const MACHINES_MAX: usize = 40;
 
-/// Pieces of the span.
+/// Number of pieces of the span.
 const PIECES: i64 = 120;
 
-/// A machine of the sample; CPU first, then memory.
+/// A machine of the sample, with CPU first, then memory.
 #[derive(Clone, Debug)]
 pub struct Strip {
     /// The machine.
     pub machine_id: i64,
-    /// What it had, piece by piece; none of what no row says.
+    /// Capacity per piece; `None` if no row has it.
     pub capacity: [Option<Vec<CpuTime>>; 2],
     /// Requests of the attempts that ran on it.
     pub allocated: [Vec<CpuTime>; 2],
@@ -36,34 +36,34 @@ pub struct Strip {
 }
 
 impl Strip {
-    /// What was requested on it, as a share of what it had; none where it was not there.
+    /// Requests on it as a share of its capacity; `None` for a piece without capacity.
     pub fn share(&self, resource: usize, piece: usize) -> Option<f64> {
         let had = self.capacity[resource].as_ref()?[piece];
         self.allocated[resource][piece].share_of(had)
     }
 
-    /// The same over all pieces.
+    /// The share over all pieces.
     fn share_in_all(&self, resource: usize) -> Option<f64> {
         let sum = |all: &[CpuTime]| all.iter().copied().sum::<CpuTime>();
         sum(&self.allocated[resource]).share_of(sum(self.capacity[resource].as_ref()?))
     }
 }
 
-/// The machines of the sample, the one with the largest share of its CPU requested first.
+/// The machines of the sample, ordered by falling share of requested CPU.
 #[derive(Clone, Debug)]
 pub struct Strips {
     /// The pieces of the span.
     pub at: Intervals,
-    /// Machines that the sample is of.
+    /// Number of machines from which the sample was taken.
     pub machine_count: usize,
-    /// None where no attempt says that it ran on any of them.
+    /// The strips; none if no attempt is known to run on a machine.
     pub machines: Vec<Strip>,
 }
 
-/// What a machine of the sample adds up: CPU, memory, attempts.
+/// The sums of one machine: CPU, memory, attempts.
 pub(super) type Sums = [Amounts; 3];
 
-/// Which machines are followed.
+/// The chosen machines.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     at: Intervals,
@@ -73,11 +73,11 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Chooses from the machines that are there in the span.
+    /// Chooses from the machines in service during the span.
     pub(super) fn of(up: &[UpTime], span: &Intervals) -> Self {
         let length_us = (span.end_us - span.start_us).max(1);
         let at = Intervals { length_us: (length_us - 1) / PIECES + 1, ..*span };
-        // The last that is said of each: times are by machine and time.
+        // The last entry of each machine: times are sorted by machine and time.
         let mut last: Vec<UpTime> = Vec::new();
         for time in
             up.iter().filter(|time| span.start_us < time.to_us && time.from_us < span.end_us)
@@ -101,7 +101,7 @@ impl Sample {
         Self { at, machine_count, chosen, places }
     }
 
-    /// Nothing yet.
+    /// Empty sums.
     pub(super) fn sums(&self) -> Vec<Sums> {
         let count = self.at.count();
         self.chosen.iter().map(|_| std::array::from_fn(|_| Amounts::new(count))).collect()
@@ -118,7 +118,7 @@ impl Sample {
         }
     }
 
-    /// The strips, from what all attempts add up to.
+    /// The strips, from the sums over all attempts.
     pub(super) fn strips(self, sums: &[Sums], up: &[UpTime]) -> Strips {
         let at = self.at;
         let count = at.count();
@@ -158,7 +158,7 @@ impl Sample {
     }
 }
 
-/// Adds what another thread found.
+/// Adds the sums of another thread.
 pub(super) fn merge(own: &mut [Sums], others: &[Sums]) {
     for (own, others) in own.iter_mut().zip(others) {
         own.iter_mut().zip(others).for_each(|(own, others)| own.merge(others));
@@ -179,8 +179,8 @@ mod tests {
     #[test]
     fn every_kth_machine_by_capacity_is_in_the_sample() {
         let span = Intervals { start_us: 100, length_us: 7, end_us: 1060 };
-        // 100 machines of two sizes, the larger ones with the smaller ids; and one that has left
-        // before the span.
+        // 100 machines of two sizes, the larger ones with the smaller ids, and one that left before
+        // the span.
         let mut all: Vec<UpTime> =
             (0..100).map(|id| up(id, [0, 2000], if id < 50 { 1.0 } else { 0.5 })).collect();
         all.push(up(100, [0, 100], 1.0));

@@ -1,8 +1,8 @@
 //! Single machines in detail: those that left most often.
 //!
-//! In: the events of machines, the attempts of a lake, and the chosen machines. Out: for each its
-//! capacities, the requests of attempts on it by interval, how they ended, the longest of them, and
-//! the jobs that ran there longest. Sums are exact.
+//! In: the events of machines, the attempts of a lake, and the chosen machines. Out: for each
+//! machine its capacities, the requests of attempts on it by interval, how they ended, the longest
+//! of them, and the jobs that ran there longest. Sums are exact.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,18 +20,18 @@ use crate::schema::Table;
 use crate::studies::load::intervals::{Amounts, Intervals};
 use crate::units::{CpuRate, CpuTime};
 
-/// Attempts that are kept of a machine, the longest, and jobs.
+/// Most attempts, and most jobs, listed per machine; the longest ones.
 const ATTEMPTS_MAX: usize = 30;
 const JOBS_MAX: usize = 10;
 
-/// Intervals of its load.
+/// Number of intervals of its load.
 const INTERVALS: i64 = 50;
 
-/// A machine that left, its outages, and how long it was away in all, µs.
+/// A machine, its total time away, µs, and its outages.
 pub type Left<'a> = (i64, i64, Vec<&'a Outage>);
 
-/// The machines that left most often, at most `count`, the first of them most often; of two that left
-/// as often the one that was away longer comes first.
+/// The machines that left most often, at most `count`. Of two that left equally often, the one that
+/// was away longer comes first.
 pub fn left_most_often(fleet: &Fleet, count: usize) -> Vec<Left<'_>> {
     let mut by_machine: BTreeMap<i64, (i64, Vec<&Outage>)> = BTreeMap::new();
     for outage in &fleet.outages {
@@ -46,61 +46,61 @@ pub fn left_most_often(fleet: &Fleet, count: usize) -> Vec<Left<'_>> {
     all
 }
 
-/// An attempt on a machine.
+/// An attempt that ran on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ran {
     /// The job.
     pub job_id: i64,
     /// The task of the job.
     pub task_index: i32,
-    /// From when, µs.
+    /// Start, µs.
     pub start_us: i64,
-    /// Until when, µs.
+    /// End, µs.
     pub end_us: i64,
     /// What ended it.
     pub ended_by: EndedBy,
 }
 
-/// What a job did on a machine.
+/// The attempts of a job on a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worked {
-    /// Attempts.
+    /// Number of attempts.
     pub attempts: u64,
-    /// How long they ran, µs.
+    /// Their total running time, µs.
     pub length_us: i64,
 }
 
-/// A machine.
+/// A machine in detail.
 #[derive(Clone, Debug)]
 pub struct Closeup {
-    /// Its number.
+    /// Its id.
     pub machine_id: i64,
-    /// The times for which it was there with one capacity.
+    /// The times in service, each with one capacity.
     pub up: Vec<UpTime>,
-    /// Per interval its CPU × time.
+    /// CPU × time per interval.
     pub capacity: Vec<CpuTime>,
-    /// Per interval the CPU that running attempts requested × time.
+    /// CPU × time that running attempts requested, per interval.
     pub requested: Vec<CpuTime>,
-    /// Of that in all what was requested while its CPU was known.
+    /// The total of that while the CPU of the machine was known.
     pub requested_of_known: CpuTime,
     /// Attempts by how they ended.
     pub ends: BTreeMap<&'static str, u64>,
-    /// The longest attempts, in the order in which they began.
+    /// The longest attempts, ordered by start.
     pub attempts: Vec<Ran>,
-    /// How many jobs ran on it.
+    /// Number of jobs that ran on it.
     pub job_count: usize,
-    /// Those that ran longest.
+    /// The jobs that ran longest.
     pub jobs: Vec<(i64, Worked)>,
 }
 
 impl Closeup {
-    /// How many attempts ran on it.
+    /// Number of attempts that ran on it.
     pub fn attempt_count(&self) -> u64 {
         self.ends.values().sum()
     }
 }
 
-/// What is gathered of a machine.
+/// Sums of a machine.
 struct Sums {
     requested: Amounts,
     requested_of_known: CpuTime,
@@ -137,7 +137,7 @@ impl Sums {
         }
     }
 
-    /// Keeps the longest attempts alone.
+    /// Keeps only the longest attempts.
     fn shorten(&mut self) {
         let key = |own: &Ran| (own.start_us - own.end_us, own.start_us, own.job_id, own.task_index);
         self.attempts.sort_unstable_by_key(key);
@@ -157,17 +157,17 @@ impl Sums {
     }
 }
 
-/// The intervals over the history of tasks.
+/// Intervals that cover the history of tasks.
 pub fn intervals(lake: &Lake, windows: Windows) -> Intervals {
     let start_us = first_event_us(lake).min(windows.task_end_us);
     let whole = windows.task_end_us - start_us;
     Intervals { start_us, length_us: (whole / INTERVALS).max(1), end_us: windows.task_end_us }
 }
 
-/// Looks at machines, in the order in which they are named; none without `task_events`.
+/// Describes machines in the given order; none without `task_events`.
 ///
 /// # Errors
-/// A table does not read, or the caller's callback says to stop.
+/// A table cannot be read, or the callback stops the call.
 pub fn closeups(
     lake: &Lake,
     windows: Windows,
@@ -197,8 +197,8 @@ pub fn closeups(
         Ok(all)
     };
     let merge = |mut one: SumsOf, other: SumsOf| {
-        // Each machine has its own sums: the order does not reach a result.
-        #[expect(clippy::iter_over_hash_type, reason = "sums of one machine do not meet another's")]
+        // Each machine has its own sums: the order cannot reach a result.
+        #[expect(clippy::iter_over_hash_type, reason = "each machine has its own sums")]
         for (id, sums) in other {
             match one.get_mut(&id) {
                 Some(own) => own.merge(sums),
@@ -219,7 +219,7 @@ pub fn closeups(
     Ok(named.iter().map(of).collect())
 }
 
-/// From when on the CPU of a machine is known: its last recorded values hold until the next event.
+/// When the CPU of a machine becomes known, µs; its last recorded value then holds.
 fn known_from(up: &[UpTime]) -> i64 {
     up.iter().find(|own| own.cpu.is_some()).map_or(i64::MAX, |own| own.from_us)
 }
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(own.requested.iter().copied().sum::<CpuTime>(), CpuTime::of_slot(50));
         assert_eq!(own.requested_of_known, CpuTime::of_slot(25));
         assert_eq!(own.capacity.into_iter().sum::<CpuTime>(), CpuTime::of_slot(100));
-        // Where it is never known, nothing counts.
+        // If the CPU is never known, nothing counts.
         let mut sums = Sums::new(at.count());
         sums.request(&at, known_from(&up[..1]), [50, 150], CpuRate::new(0.5));
         assert_eq!(sums.requested_of_known, CpuTime::ZERO);

@@ -1,8 +1,8 @@
-//! Machines over time: which left, for how long, what that cost, and what ran there.
+//! Machines over time: which left, for how long, the capacity lost, and what ran there.
 //!
 //! In: `machine_events`, and `task_events` if it exists. Out: a [`Fleet`]: outages, their cost in
 //! capacity, spells between them with their survival, machines that left together, configurations,
-//! and what became of the attempts on a machine that left.
+//! and the outcomes of attempts on a machine that left.
 //!
 //! ```text
 //!  machine   ADD ======== REMOVE ······· ADD ========= REMOVE ········· (end of the window)
@@ -10,8 +10,8 @@
 //!  outages                 |---- 1 ------|             |--- 2, not ended -
 //! ```
 //!
-//! The first spell of a machine starts when it is first seen; a machine in service at the start of
-//! the window is older by an unknown time.
+//! The first spell of a machine starts when the machine is first seen. A machine in service at the
+//! start of the window is older by an unknown time.
 
 use std::collections::BTreeMap;
 
@@ -27,25 +27,25 @@ pub mod survival;
 
 use survival::Spell;
 
-/// A time for which a machine was away.
+/// A time during which a machine was away.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outage {
     /// The machine.
     pub machine_id: i64,
     /// When it left, µs.
     pub from_us: i64,
-    /// When it came back, µs; none where it did not.
+    /// When it came back, µs; `None` if it did not.
     pub to_us: Option<i64>,
-    /// Its CPU before it left, the last that was said.
+    /// The last known CPU before it left.
     pub cpu: Option<f32>,
-    /// Its memory.
+    /// The last known memory before it left.
     pub memory: Option<f32>,
-    /// The number of its configuration in [`Fleet::configurations`].
+    /// Index of its configuration in [`Fleet::configurations`].
     pub configuration: usize,
 }
 
 impl Outage {
-    /// Until when it lasts, at most to the end of the window, µs.
+    /// The end of the outage, at most the end of the window, µs.
     pub fn until(&self, end_us: i64) -> i64 {
         self.to_us.unwrap_or(end_us).min(end_us).max(self.from_us)
     }
@@ -60,19 +60,19 @@ pub struct Configuration {
     pub cpu: Option<f32>,
     /// The memory.
     pub memory: Option<f32>,
-    /// Machines that have it when they are last seen.
+    /// Machines with this configuration when last seen.
     pub machines: u64,
-    /// Machines that have it when they are first seen.
+    /// Machines with this configuration when first seen.
     pub machines_first: u64,
-    /// Those of `machines` that were away at least once.
+    /// Machines among `machines` that were away at least once.
     pub machines_down: u64,
-    /// Outages of machines that have it when they leave.
+    /// Outages of machines that had this configuration when they left.
     pub outages: u64,
-    /// Their lengths, of those that ended, µs, ascending.
+    /// Lengths of the outages that ended, µs, ascending.
     pub lengths_us: Vec<i64>,
-    /// CPU × time lost in those that ended.
+    /// CPU × time lost in outages that ended.
     pub lost: CpuTime,
-    /// CPU × time of machines that were there.
+    /// CPU × time of machines in service.
     pub up: CpuTime,
 }
 
@@ -83,54 +83,54 @@ pub struct Together {
     pub from_us: i64,
     /// When the last of them left, µs.
     pub to_us: i64,
-    /// How many.
+    /// Number of machines.
     pub machines: u64,
-    /// How many platforms they are of.
+    /// Number of their platforms.
     pub platforms: u64,
 }
 
-/// What became of all machines.
+/// History of all machines.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
     /// End of the window, µs.
     pub end_us: i64,
     /// Machines that were seen.
     pub machines: u64,
-    /// Those that were away at least once.
+    /// Machines that were away at least once.
     pub machines_down: u64,
-    /// All outages, by the time at which they begin.
+    /// All outages, ordered by start.
     pub outages: Vec<Outage>,
-    /// CPU × time of machines that were there.
+    /// CPU × time of machines in service.
     pub up: CpuTime,
     /// CPU × time lost in outages that ended.
     pub lost: CpuTime,
     /// CPU × time after the last REMOVE of machines that did not come back.
     pub gone: CpuTime,
-    /// Memory × time: there, lost, gone.
+    /// Memory × time: in service, lost, gone.
     pub memory: [CpuTime; 3],
-    /// Spells for which machines were up.
+    /// Spells of machines in service.
     pub up_spells: Vec<Spell>,
-    /// Those of machines that were up at the first of all events, from there on: their age is
+    /// Spells of machines that were up at the very first event, measured from there: their age is
     /// unknown.
     pub start_spells: Vec<Spell>,
-    /// Those that begin with a return.
+    /// Spells that begin with a return.
     pub return_spells: Vec<Spell>,
-    /// Spells for which they were away.
+    /// Spells of machines away.
     pub away_spells: Vec<Spell>,
-    /// Platforms and capacities, those of most machines first.
+    /// Platforms and capacities, ordered by falling number of machines.
     pub configurations: Vec<Configuration>,
     /// Events without a CPU capacity.
     pub without_capacity: u64,
 }
 
-/// What is known of a machine while its events pass by.
+/// The state of a machine while its events are read.
 struct Machine {
     platform: Option<u32>,
     cpu: Option<f32>,
     memory: Option<f32>,
-    /// Since when it is there, or away, µs.
+    /// Start of its current time in service or away, µs.
     since_us: i64,
-    /// Since when it has its configuration, µs.
+    /// Start of the spell in service, µs.
     spell_from_us: i64,
     is_up: bool,
     begin: Begin,
@@ -139,18 +139,18 @@ struct Machine {
     open_outage: Option<usize>,
 }
 
-/// With what a spell up begins.
+/// How a spell in service begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begin {
-    /// The first of all events: it was there before.
+    /// With the first of all events: the machine was there before.
     Start,
-    /// Its own first event.
+    /// With its own first event.
     First,
-    /// Its return.
+    /// With its return.
     Return,
 }
 
-/// Platform, and the bits of CPU and memory.
+/// Platform, and the bit patterns of CPU and memory.
 type Key = (Option<u32>, Option<u32>, Option<u32>);
 
 impl Machine {
@@ -163,7 +163,7 @@ fn rate(amount: Option<f32>) -> CpuRate {
     amount.map_or(CpuRate::ZERO, CpuRate::new)
 }
 
-/// Until when machines are known: the end of the window, or their last event, µs.
+/// End of the known time of machines: the end of the window, or their last event, µs.
 pub fn end_of(events: &MachineEvents, windows: Windows) -> i64 {
     let times = events.events.iter().map(|event| event.time_us);
     let last = times.filter(|&at_us| at_us < i64::MAX).max();
@@ -211,7 +211,7 @@ struct Fold {
 }
 
 impl Machine {
-    /// Adds what it had from its last event until `at_us`.
+    /// Adds its capacity from its last event until `at_us`.
     fn account(&mut self, fleet: &mut Fleet, sums: &mut BTreeMap<Key, CpuTime>, at_us: i64) {
         if self.is_up {
             let length_us = at_us - self.since_us;
@@ -223,7 +223,7 @@ impl Machine {
         }
     }
 
-    /// Takes an event.
+    /// Applies an event.
     fn change(
         &mut self,
         event: &crate::facts::machines::MachineEvent,
@@ -340,8 +340,8 @@ impl Fleet {
         lengths
     }
 
-    /// Runs of outages of which each begins at most `gap_us` after the one before, of two machines
-    /// or more; the largest first.
+    /// Runs of outages of at least two machines in which each begins at most `gap_us` after the one
+    /// before; largest first.
     pub fn together(&self, gap_us: i64) -> Vec<Together> {
         let near = |one: &Outage, next: &Outage| next.from_us - one.from_us <= gap_us;
         let mut all: Vec<Together> = self

@@ -1,12 +1,12 @@
-//! The attempts on a machine when it left, and what became of them.
+//! The attempts on a machine when it left, and their outcomes.
 //!
 //! In: outages, and the attempts of a lake. Out: per kind of end the attempts that ran on a machine
-//! when it left, the CPU time that they had requested until then, and what their tasks did next.
+//! when it left, the CPU time requested until then, and what their tasks did next.
 //!
 //! ```text
 //!  machine   =================== REMOVE
 //!  attempt   SCHEDULE ========== | == EVICT         ended within a minute of it: with the machine
-//!  attempt   SCHEDULE ========== | ============= FINISH   ended later: the table says it went on
+//!  attempt   SCHEDULE ========== | ============= FINISH   ended later: it went on in the trace
 //! ```
 
 use rayon::prelude::*;
@@ -26,18 +26,18 @@ pub const WITH_US: i64 = 60 * MICROS_PER_SECOND;
 /// Kinds of ends, in the order of the table.
 pub const ENDS: [&str; 7] = ["evicted", "failed", "finished", "killed", "lost", "later", "unknown"];
 
-/// What became of the attempts of one kind of end.
+/// The attempts with one kind of end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
     /// Attempts.
     pub attempts: u64,
-    /// What they had been given until the machine left: request × time.
+    /// Request × time until the machine left.
     pub cpu: CpuTime,
-    /// Of their tasks those that were started again.
+    /// Attempts whose tasks were started again.
     pub restarted: u64,
-    /// Of these, those whose next attempt ran on another machine.
+    /// Restarted tasks whose next attempt ran on another machine.
     pub elsewhere: u64,
-    /// Of these, those whose next attempt failed there too.
+    /// Of those, tasks whose next attempt failed as well.
     pub failed_elsewhere: u64,
 }
 
@@ -51,19 +51,19 @@ impl Ran {
     }
 }
 
-/// What ran when machines left, by the kind of its end.
+/// What ran when machines left, by kind of end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Running {
-    /// By the position in [`ENDS`].
+    /// By position in [`ENDS`].
     pub ends: [Ran; ENDS.len()],
-    /// Outages within the time that the attempts cover.
+    /// Outages within the time span of the attempts.
     pub outages: u64,
 }
 
-/// Looks up every attempt of a lake; none without `task_events`.
+/// Reads every attempt of a lake; none without `task_events`.
 ///
 /// # Errors
-/// A table does not read, or the caller's callback says to stop.
+/// A table cannot be read, or the callback stops the call.
 pub fn running(
     lake: &Lake,
     windows: Windows,
@@ -74,7 +74,7 @@ pub fn running(
     }
     let end_us = windows.task_end_us;
     let mut by_machine: FxHashMap<i64, Vec<i64>> = FxHashMap::default();
-    // In the order of time, since outages are.
+    // Times ascend, as outages do.
     for outage in outages.iter().filter(|outage| outage.from_us < end_us) {
         by_machine.entry(outage.machine_id).or_default().push(outage.from_us);
     }
@@ -101,7 +101,7 @@ pub fn running(
 fn add(sums: &mut [Ran], task: &TaskView<'_>, by_machine: &FxHashMap<i64, Vec<i64>>) {
     for (idx, attempt) in task.attempts.iter().enumerate() {
         let Some(leaves) = attempt.machine_id.and_then(|id| by_machine.get(&id)) else { continue };
-        // The first time it left after the attempt began.
+        // The first time that the machine left after the attempt began.
         let after = leaves.partition_point(|&at_us| at_us <= attempt.start_us);
         let Some(&left_us) = leaves.get(after) else { continue };
         if attempt.end_us < left_us - WITH_US {

@@ -1,9 +1,9 @@
-//! How long something lasts: a survival curve with a band, and a Weibull distribution fitted to it.
+//! Durations: a survival curve with a band, and a fitted Weibull distribution.
 //!
-//! In: spells with their lengths, some of which are cut off. Out: Kaplan and Meier's curve with
-//! Greenwood's band (95 %), the Weibull distribution of largest likelihood with intervals from the
-//! observed information, and the likelihood ratio test of a shape of 1 (an exponential distribution,
-//! under which a spell does not age).
+//! In: spells with their lengths, some cut off. Out: Kaplan and Meier's curve with Greenwood's band
+//! (95 %), the maximum-likelihood Weibull distribution with intervals from the observed
+//! information, and the likelihood ratio test of a shape of 1 (an exponential distribution, under
+//! which spells do not age).
 
 use serde::Serialize;
 
@@ -12,13 +12,13 @@ use crate::units::micros_to_seconds;
 /// The 97.5 % quantile of the normal distribution.
 const Z_95: f64 = 1.959_963_984_540_054;
 
-/// Steps of the search for the shape.
+/// Most steps of the search for the shape.
 const STEPS_MAX: usize = 200;
 
 /// A spell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spell {
-    /// How long it lasted, or lasted at least, µs.
+    /// How long it lasted (at least, if cut off), µs.
     pub length_us: i64,
     /// Whether it was cut off before its end.
     pub is_censored: bool,
@@ -31,19 +31,19 @@ pub struct Point {
     pub time_s: f64,
     /// Share of the spells that last longer.
     pub share: f64,
-    /// Lower end of its interval.
+    /// Lower end of the 95 % band.
     pub share_low: f64,
-    /// Upper end.
+    /// Upper end of the 95 % band.
     pub share_high: f64,
-    /// Spells that had lasted until then.
+    /// Spells that lasted at least that long.
     pub at_risk: u64,
 }
 
-/// The curve of Kaplan and Meier (1958), with the variance of Greenwood.
+/// The curve of Kaplan and Meier (1958), with Greenwood's variance.
 #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
 pub fn curve(spells: &[Spell]) -> Vec<Point> {
     let mut ordered = spells.to_vec();
-    // What ends comes before what is cut off at the same instant.
+    // Ends come before cuts at the same instant.
     ordered.sort_unstable();
     let (mut share, mut greenwood) = (1.0_f64, 0.0_f64);
     let mut at_risk = ordered.len();
@@ -70,7 +70,8 @@ pub fn curve(spells: &[Spell]) -> Vec<Point> {
     points
 }
 
-/// The first length that at most a share of the spells outlasts; none where the curve stays above.
+/// The first length that at most this share of the spells outlasts; `None` if the curve stays
+/// above.
 pub fn quantile(points: &[Point], share: f64) -> Option<f64> {
     points.iter().find(|point| point.share <= share).map(|point| point.time_s)
 }
@@ -78,23 +79,23 @@ pub fn quantile(points: &[Point], share: f64) -> Option<f64> {
 /// A Weibull distribution: the share exp(−(t / scale)^shape) lasts longer than t.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Weibull {
-    /// Below 1 spells end less and less often as they last, above 1 more and more.
+    /// Below 1 the rate of ends falls with age, above 1 it rises.
     pub shape: f64,
-    /// Lower end of its interval.
+    /// Lower end of the 95 % interval.
     pub shape_low: f64,
-    /// Upper end.
+    /// Upper end of the 95 % interval.
     pub shape_high: f64,
     /// The length that a share of 1/e outlasts, s.
     pub scale_s: f64,
-    /// Lower end of its interval.
+    /// Lower end of the 95 % interval.
     pub scale_s_low: f64,
-    /// Upper end.
+    /// Upper end of the 95 % interval.
     pub scale_s_high: f64,
-    /// Mean of the exponential distribution: all time over the number of ends, s.
+    /// Mean of the exponential distribution: total time over the number of ends, s.
     pub exponential_mean_s: f64,
-    /// Twice the difference of the logarithms of both likelihoods.
+    /// Twice the difference of the two log-likelihoods.
     pub likelihood_ratio: f64,
-    /// The chance of such a ratio or a larger one if the shape were 1 (chi squared, one degree).
+    /// The probability of a ratio at least this large if the shape were 1 (chi squared, 1 degree).
     pub p_exponential: f64,
 }
 
@@ -110,8 +111,8 @@ fn sums(lengths: &[(f64, bool)], shape: f64) -> [f64; 3] {
     sums
 }
 
-/// The Weibull distribution of largest likelihood; none of fewer than three ends, or of ends that are
-/// all of one length.
+/// The maximum-likelihood Weibull distribution; `None` for fewer than three ends, or if all ends
+/// have the same length.
 #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
 pub fn weibull(spells: &[Spell]) -> Option<Weibull> {
     let ends: Vec<f64> = spells
@@ -124,7 +125,7 @@ pub fn weibull(spells: &[Spell]) -> Option<Weibull> {
     }
     let dead = ends.len() as f64;
     let total: f64 = spells.iter().map(|spell| micros_to_seconds(spell.length_us.max(1))).sum();
-    // Lengths over the mean, so that no power of them overflows.
+    // Lengths are divided by the mean, so that no power overflows.
     let mean = total / dead;
     let mut lengths: Vec<(f64, bool)> = spells
         .iter()
@@ -139,7 +140,7 @@ pub fn weibull(spells: &[Spell]) -> Option<Weibull> {
     let shape = root(slope)?;
     let [power, log, square] = sums(&lengths, shape);
     let scale = (power / dead).powf(1.0 / shape);
-    // The information of ln(shape) and ln(scale), with u = (t / scale)^shape and z = ln u.
+    // The observed information of ln(shape) and ln(scale), with u = (t / scale)^shape, z = ln u.
     let over = power / dead;
     let (uz, uzz) = (
         (shape * log - over.ln() * power) / over,
@@ -154,7 +155,7 @@ pub fn weibull(spells: &[Spell]) -> Option<Weibull> {
     let [shape_low, shape_high] = around(shape, error(0));
     let [scale_low, scale_high] = around(scale * mean, error(2));
     let of_weibull = dead * shape.ln() - dead * shape * scale.ln() + (shape - 1.0) * logs - dead;
-    // Lengths are over the mean of the exponential distribution, whose rate is then 1.
+    // Lengths are divided by the mean of the exponential distribution, so its rate is 1.
     let ratio = (2.0 * (of_weibull + dead)).max(0.0);
     Some(Weibull {
         shape,
@@ -169,7 +170,7 @@ pub fn weibull(spells: &[Spell]) -> Option<Weibull> {
     })
 }
 
-/// Where a falling function crosses 0, between 10^-3 and 10^3.
+/// The zero of a falling function between 10^-3 and 10^3.
 fn root(slope: impl Fn(f64) -> f64) -> Option<f64> {
     let (mut low, mut high) = (1e-3_f64, 1e3_f64);
     if slope(low) < 0.0 || 0.0 < slope(high) {
@@ -182,8 +183,8 @@ fn root(slope: impl Fn(f64) -> f64) -> Option<f64> {
     Some((low * high).sqrt())
 }
 
-/// The complement of the error function, for 0 and more: a continued fraction where it is far out,
-/// the power series of the error function otherwise; right to 12 digits.
+/// The complementary error function for values of at least 0, right to 12 digits: a continued
+/// fraction for large values, the power series of the error function otherwise.
 fn erfc(value: f64) -> f64 {
     let square = value * value;
     if value < 2.5 {
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!(quantile(&points, 0.1), None);
     }
 
-    /// Spells of a Weibull distribution, cut off at a length.
+    /// Spells drawn from a Weibull distribution, cut off at a length.
     fn drawn(seed: u64, shape: f64, scale_s: f64, cut_s: f64) -> Vec<Spell> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut one = || {
@@ -251,7 +252,7 @@ mod tests {
             let even = weibull(&drawn(seed + 1000, 1.0, 1000.0, 2000.0)).unwrap();
             refused += u32::from(even.p_exponential < 0.05);
         }
-        // 190 of 200 are expected, and 10 refused; bounds are three standard deviations away.
+        // Expected: 190 of 200 within, 10 refused; the bounds are three standard deviations away.
         assert!(180 < shapes && 180 < scales, "{shapes} {scales}");
         assert!(refused < 20, "{refused}");
     }

@@ -1,9 +1,10 @@
-//! A log by calendar month: use and waste of each account and user, waits of jobs, how they ended,
-//! and the unused part of their time limits.
+//! A log by calendar month: use and waste of each account and user, waits and ends of jobs, and the
+//! unused part of their time limits.
 //!
-//! In: the lake of a log, a definition of CPU time, and a zone. Out: [`Monthly`]. An attempt that
-//! runs into the next month is cut at midnight of the zone, so the months of all accounts add up to
-//! the total of [`ledger`](super::ledger), exactly. A job counts in the month of its last event.
+//! In: the lake of a log, a definition of CPU time, and a time zone. Out: [`Monthly`]. An attempt
+//! that runs into the next month is cut at midnight in the zone, so the months of all accounts add
+//! up exactly to the total of [`ledger`](super::ledger). A job counts in the month of its last
+//! event.
 //!
 //! ```text
 //!            December     |     January
@@ -38,25 +39,25 @@ use sums::{Piece, entry, month_of};
 /// The column of the account.
 pub const ACCOUNT: &str = "user_group";
 
-/// The column of the queue, which is the partition of a Slurm log.
+/// The column of the queue (the partition in a Slurm log).
 const QUEUE: &str = "queue";
 
-/// The first second of the year 10000, UTC: no log is of a later one.
+/// The first second of the year 10000, UTC: later times do not count as dates.
 const YEAR_10000_S: i64 = 253_402_300_800;
 
 /// The calendar of a log.
 #[derive(Clone, Debug)]
 pub struct Calendar {
-    /// The zone.
+    /// The time zone.
     pub zone: Zone,
-    /// What the log calls its zone, where that is not known and the zone is UTC.
+    /// The zone named in the log if it is unknown; the zone is then UTC.
     pub unknown_zone: Option<String>,
-    /// The Unix time at 0 of the trace's clock, µs.
+    /// Unix time at time 0 of the trace, µs.
     pub begin_us: i64,
 }
 
 impl Calendar {
-    /// That of a lake, in a zone or in that of its header; `None` where no date is known.
+    /// The calendar of a lake, in a zone or that of its header; `None` if no date is known.
     pub fn of(lake: &Lake, zone: Option<&Zone>) -> Option<Self> {
         let names = ["timezone", "TimeZoneString"]
             .into_iter()
@@ -79,7 +80,7 @@ impl Calendar {
         self.zone.month_of(time_us.saturating_add(self.begin_us))
     }
 
-    /// The months of a span of time, with the part of it in each, µs.
+    /// Passes each month of a span of time to `each`, with the part in it, µs.
     fn split(&self, [from_us, to_us]: [i64; 2], mut each: impl FnMut(Month, i64)) {
         let (mut month, mut from_us) = (self.month_of(from_us), from_us);
         loop {
@@ -93,21 +94,21 @@ impl Calendar {
     }
 }
 
-/// What is asked.
+/// The settings.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// What CPU time means.
     pub cpu: CpuDefinition,
     /// The calendar.
     pub calendar: Calendar,
-    /// An attempt that did not finish is late from this running time on, µs.
+    /// An attempt that ran at least this long without finishing is late, µs.
     pub late_us: i64,
 }
 
 /// Adds up a log by month.
 ///
 /// # Errors
-/// A table is not there or does not read, or the caller's callback says to stop.
+/// A table is missing or cannot be read, or the callback stops the call.
 pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Monthly, FactError> {
     lake.require(Table::JobEvents)?;
     lake.require(Table::TaskEvents)?;
@@ -124,7 +125,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Monthly, Fac
         .try_reduce(Monthly::default, |one, other| Ok(one.merge(other)))
 }
 
-/// Months from the first event to the end of the window.
+/// Number of months from the first event to the end of the window.
 pub fn month_count(lake: &Lake, windows: Windows, calendar: &Calendar) -> i64 {
     let [from_us, to_us] = span_of(lake, windows);
     calendar.month_of(to_us).count_from(calendar.month_of(from_us))
@@ -144,7 +145,7 @@ impl Texts {
     }
 }
 
-/// A bucket that is being added.
+/// A bucket that is being added up.
 struct Bucket<'a> {
     asked: &'a Asked,
     lake: &'a Lake,
@@ -156,7 +157,7 @@ struct Bucket<'a> {
     gpus: Vec<Option<f32>>,
 }
 
-/// What the tasks of a job say of it.
+/// Data about a job from its tasks.
 #[derive(Clone, Copy, Default)]
 struct OfTasks {
     /// The first row of its first task.
@@ -236,7 +237,7 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// Adds what an attempt used, month by month.
+    /// Adds the use of an attempt, month by month.
     fn attempt(&self, monthly: &mut Monthly, attempt: &Attempt, job: Option<&Job>, row: u32) {
         let gpus = self.gpus.get(attempt.row as usize).copied().flatten();
         let gpu = gpus.map_or(CpuRate::ZERO, CpuRate::new);
@@ -261,7 +262,7 @@ impl<'a> Bucket<'a> {
         monthly.ends.entry(self.end(job)).or_default().used.add(all);
     }
 
-    /// Adds a job where it ended, or was last heard of.
+    /// Adds a job in the month of its last event.
     fn job(&self, monthly: &mut Monthly, job: &Job, of_tasks: OfTasks) {
         let month = self.asked.calendar.month_of(job.last_event_us.min(self.windows.job_end_us));
         let user = self.user(Some(job));
@@ -304,7 +305,7 @@ impl<'a> Bucket<'a> {
     }
 }
 
-/// The position of `finished` and of `unknown` among the outcomes by the last terminal event.
+/// Positions of `finished` and `unknown` among the outcomes by the last terminal event.
 const FINISHED: u8 = 0;
 #[expect(clippy::cast_possible_truncation, reason = "there are eight")]
 const UNKNOWN_END: u8 = TERMINAL_OUTCOMES.len() as u8 - 1;

@@ -6,7 +6,7 @@ use crate::sources::zone::Month;
 use crate::studies::load::jobs::{CLASSES, FateRow, Fates};
 use crate::units::CpuTime;
 
-/// What was used.
+/// CPU and GPU time used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     /// CPU time.
@@ -22,26 +22,26 @@ impl Used {
     }
 }
 
-/// What jobs used, how many they were and how long they waited.
+/// Use, number and waits of jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
     /// Jobs whose last event is in the month.
     pub jobs: u64,
-    /// Those of them that did not finish.
+    /// Jobs that did not finish.
     pub not_finished: u64,
-    /// All attempts.
+    /// Use of all attempts.
     pub used: Used,
-    /// Attempts that ended otherwise than with FINISH.
+    /// Use of attempts that ended without FINISH.
     pub wasted: Used,
-    /// Those of them that ran for long.
+    /// Use of those that are late.
     pub late: Used,
-    /// Who used it.
+    /// Users of the jobs.
     pub users: BTreeSet<String>,
     fates: Fates,
 }
 
 impl Sums {
-    /// Several together.
+    /// The sum of several.
     pub fn of<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut sum = Self::default();
         all.into_iter().for_each(|sums| sum.merge(sums.clone()));
@@ -101,20 +101,20 @@ pub(super) struct Piece {
 pub struct Ends {
     /// Jobs.
     pub jobs: u64,
-    /// What they used.
+    /// Their use.
     pub used: Used,
 }
 
 /// Attempts with a time limit that ended.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// Those that ran as long as their limit, or longer.
+    /// Attempts that ran at least as long as their limit.
     pub reached: u64,
-    /// Their CPU time.
+    /// CPU time of those attempts.
     pub reached_cpu: CpuTime,
-    /// Limits times what each asked for.
+    /// Time limit times CPU request, of all attempts.
     pub asked: CpuTime,
-    /// What they used.
+    /// CPU time of all attempts.
     pub used: CpuTime,
     /// Limit and running time of each, µs.
     pub times_us: Vec<[i64; 2]>,
@@ -135,7 +135,7 @@ impl Limits {
 pub struct Monthly {
     /// By account and month.
     pub accounts: BTreeMap<String, BTreeMap<Month, Sums>>,
-    /// By user, with what each used in each account.
+    /// By user, with the use of each in each account.
     pub users: BTreeMap<String, (Sums, BTreeMap<String, CpuTime>)>,
     /// By queue and class of sizes.
     pub(super) queues: BTreeMap<String, [Fates; CLASSES.len()]>,
@@ -147,7 +147,7 @@ pub struct Monthly {
     pub attempts: u64,
     /// Attempts without a CPU request, counted as 0.
     pub without_request: u64,
-    /// Whether a GPU was requested at all.
+    /// Whether any GPU was requested.
     pub has_gpus: bool,
 }
 
@@ -184,7 +184,7 @@ impl Monthly {
         self
     }
 
-    /// Everything together.
+    /// The sum of everything.
     pub fn total(&self) -> Sums {
         Sums::of(self.accounts.values().flat_map(BTreeMap::values))
     }
@@ -213,7 +213,7 @@ impl Monthly {
         sums
     }
 
-    /// Waits and runs by queue and class of sizes, of the classes that occur.
+    /// Waits and runs by queue and class of sizes; empty classes are left out.
     pub fn waits(&self) -> Vec<(&str, FateRow)> {
         let of = |(queue, classes): (_, &[Fates; CLASSES.len()])| -> Vec<(&str, FateRow)> {
             let rows = classes.iter().zip(CLASSES).map(|(fates, class)| fates.row(class.1));
@@ -231,12 +231,12 @@ impl Monthly {
     }
 }
 
-/// The entry of a name, which is copied only where it is new.
+/// The entry of a name; the name is copied only if it is new.
 pub(super) fn entry<'a, V: Default>(map: &'a mut BTreeMap<String, V>, name: &str) -> &'a mut V {
     if !map.contains_key(name) {
         map.insert(name.to_owned(), V::default());
     }
-    map.get_mut(name).expect("it was put there")
+    map.get_mut(name).expect("inserted above")
 }
 
 /// The sums of an account in a month.

@@ -1,8 +1,8 @@
-//! The chance that a job does not finish while its tasks run: by their age and events so far,
-//! together with the past of its user.
+//! The chance that a job does not finish while its tasks run, from their age and events so far and
+//! from the past of its user.
 //!
-//! In: the tasks of jobs that have ended, and a [`Past`]. Out: for a user and name, an instant, an
-//! age and a number of events, the chance. Only jobs that ended before the instant count.
+//! In: the tasks of jobs that have ended, and a [`Past`]. Out: the chance for a user and name, an
+//! instant, an age and a number of events. Only jobs that ended before the instant count.
 //!
 //! ```text
 //!  ended jobs     of tasks that lasted 10 min and had 5 events: P = not finished / all
@@ -10,9 +10,9 @@
 //!  this job       rate R of its user and name by now
 //!  chance         odds(R) * odds(P) / odds(Q)
 //! ```
-//! Each job has the weight 1, spread over its tasks that began. P is pulled towards that of the
-//! step before with the weight of one job: first by age, then by events, so few jobs have little
-//! effect. A task counts with its events up to the end of its job.
+//! Each job has weight 1, spread over its tasks that began. P is pulled towards that of the step
+//! before with the weight of one job, first by age, then by events, so few jobs have little effect.
+//! A task counts with its events up to the end of its job.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -28,7 +28,7 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
 
-/// What is known, by instant.
+/// Rates by the instant from which they are known.
 #[derive(Clone, Debug, Default)]
 struct Timeline {
     at_us: Vec<i64>,
@@ -36,7 +36,7 @@ struct Timeline {
 }
 
 impl Timeline {
-    /// Adds a job that ended; instants ascend.
+    /// Adds a job that ended; instants must ascend.
     fn add(&mut self, at_us: i64, (lost, weight): (bool, f64), keep: f64) {
         let mut rate = self.rates.last().copied().unwrap_or_default();
         rate.add_share(lost, weight, keep);
@@ -44,17 +44,17 @@ impl Timeline {
         self.rates.push(rate);
     }
 
-    /// What was known before an instant.
+    /// The rate known before an instant.
     fn before(&self, at_us: i64) -> Rate {
         let count = self.at_us.partition_point(|&known_us| known_us < at_us);
         count.checked_sub(1).map_or_else(Rate::default, |last| self.rates[last])
     }
 }
 
-/// All that is known, at any instant.
+/// All rates at all instants.
 #[derive(Clone, Debug, Default)]
 pub struct Hazards {
-    /// Where the tables end, µs: what comes after it is asked of nobody.
+    /// End of the tables, µs: no chance is computed after it.
     end_us: i64,
     who: FxHashMap<i64, Who>,
     pairs: FxHashMap<(u32, u32), Timeline>,
@@ -63,7 +63,7 @@ pub struct Hazards {
     cells: Vec<Timeline>,
 }
 
-/// The end of a job, and how its tasks had come to it.
+/// The end of a job, and how far its tasks had come by then.
 #[derive(Clone, Debug)]
 pub(in crate::studies) struct Ended {
     at_us: i64,
@@ -77,7 +77,7 @@ impl Ended {
         Self { at_us, row_id, end, reached: Reached::default() }
     }
 
-    /// Takes a task of the job, as it was then.
+    /// Adds a task of the job, as it was then.
     pub(in crate::studies) fn add(&mut self, task: &TaskView<'_>) {
         if let Some((age_us, events)) = come_to(task, self.at_us) {
             self.reached.add(age_us, events);
@@ -89,7 +89,7 @@ impl Hazards {
     /// Reads the tasks of a lake.
     ///
     /// # Errors
-    /// The tasks do not read.
+    /// The tasks cannot be read.
     pub fn read(lake: &Lake, windows: Windows, past: &Past) -> Result<Self, FactError> {
         let mut ends: FxHashMap<i64, Vec<Ended>> = FxHashMap::default();
         for step in &past.steps {
@@ -111,7 +111,7 @@ impl Hazards {
         Ok(Self::new(past, parts.concat(), windows.task_end_us))
     }
 
-    /// Follows the past once.
+    /// Replays the past once.
     pub(in crate::studies) fn new(past: &Past, mut ended: Vec<Ended>, end_us: i64) -> Self {
         let mut hazards = Self {
             end_us,
@@ -141,12 +141,12 @@ impl Hazards {
         hazards
     }
 
-    /// What is known of a job.
+    /// The chances of a job.
     pub fn of_job(&self, job_id: i64) -> Option<Moment<'_>> {
         self.who.get(&job_id).map(|&who| Moment { hazards: self, who })
     }
 
-    /// The rate of the user and name, drawn to that of the user, and that to the overall one.
+    /// The rate of the user and name, drawn to that of the user, and that to the overall rate.
     fn rate(&self, who: Who, at_us: i64) -> f64 {
         let of_pair = self.pairs.get(&(who.user, who.name));
         let of_pair = of_pair.map_or_else(Rate::default, |pair| pair.before(at_us));
@@ -154,7 +154,7 @@ impl Hazards {
     }
 }
 
-/// The ends of the jobs of a bucket that have tasks which began.
+/// The ends of the jobs of a bucket that have tasks that began.
 fn ended_of(tasks: &Tasks, ends: &FxHashMap<i64, Vec<Ended>>) -> Vec<Ended> {
     let mut found: FxHashMap<i64, Vec<Ended>> = FxHashMap::default();
     tasks.for_each(|task| {
@@ -169,7 +169,7 @@ fn ended_of(tasks: &Tasks, ends: &FxHashMap<i64, Vec<Ended>>) -> Vec<Ended> {
     found
 }
 
-/// A job whose chance is asked about while it runs.
+/// A job whose chance is computed while it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     hazards: &'a Hazards,
@@ -177,13 +177,13 @@ pub struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// The last instant at which it is asked about, µs.
+    /// The last instant with a chance, µs.
     pub fn end_us(&self) -> i64 {
         self.hazards.end_us
     }
 
-    /// The chance that the job does not finish, at an instant at which one of its tasks has an age
-    /// and so many events. Nothing of the instant itself or later is looked at.
+    /// The chance that the job does not finish, at an instant when one of its tasks has an age and
+    /// a number of events. Only the time before the instant is used.
     pub fn chance(&self, at_us: i64, age_us: i64, events: usize) -> f64 {
         let known = |cell: usize| self.hazards.cells[cell].before(at_us);
         chance_of(self.hazards.rate(self.who, at_us), known, stage_of(age_us, events))
@@ -202,10 +202,11 @@ pub(in crate::studies) mod tests {
 
     const S: i64 = MICROS_PER_SECOND;
 
-    /// What drawn times are multiples of, s, so that ends, events and ages often coincide.
+    /// Drawn times are multiples of this, s, so that ends, events and ages often coincide.
     pub(in crate::studies) const STEP_S: i64 = 30;
 
-    /// A job that ended: when (s), user and name, how, and the events of its tasks (s, type).
+    /// A job that ended: its end (s), user and name, how it ended, and the events of its tasks (s,
+    /// type).
     #[derive(Clone, Debug)]
     pub(in crate::studies) struct Job {
         end_s: i64,
@@ -230,7 +231,7 @@ pub(in crate::studies) mod tests {
         })
     }
 
-    /// What is known of these jobs; job 1000 is asked about, of user 0 and name 0.
+    /// The chances from these jobs; job 1000, of user 0 and name 0, is the one in question.
     pub(in crate::studies) fn hazards(jobs: &[Job]) -> Hazards {
         let who = |user, name| Who { user, name, class: None };
         let asked = Step {
@@ -280,15 +281,15 @@ pub(in crate::studies) mod tests {
         });
     }
 
-    /// The ended jobs before `only_before`.
+    /// The jobs that ended before `only_before_us`.
     pub(in crate::studies) fn before(jobs: &[Job], only_before_us: i64) -> Vec<Job> {
         jobs.iter().filter(|job| job.end_s * S < only_before_us).cloned().collect()
     }
 
     #[test]
     fn the_chance_of_a_moment_by_hand() {
-        // Two jobs ended: one finished at 100 s (its task had 3 events in 20 s), one failed at
-        // 200 s: of its two tasks one had 4 events and ran 90 s, the other 2 events and 110 s.
+        // Two jobs ended: one finished at 100 s (its task had 3 events in 20 s), one failed at 200
+        // s; of its two tasks one had 4 events and ran 90 s, the other 2 events and 110 s.
         let finished = vec![(0, 0), (10, 1), (30, 4)];
         let failed = vec![vec![(80, 0), (90, 1), (170, 2), (180, 3)], vec![(80, 0), (90, 1)]];
         let jobs = [
@@ -303,10 +304,10 @@ pub(in crate::studies) mod tests {
             let odds = rate / (1.0 - rate) * here / (1.0 - here) * (1.0 - all) / all;
             assert!((found - odds / (1.0 + odds)).abs() < 1e-12, "{found}, {odds}");
         };
-        // At 150 s one job has ended, and it finished: no rate is above 0.
+        // At 150 s one job has ended, with FINISH: no rate is above 0.
         assert_eq!(chance(150, 60, 4), 0.0);
-        // At 200 s the second end is not yet known; after it: of all jobs 1 of 2 is lost, of the
-        // user and the pair 0 of 1, each drawn by one job.
+        // At 200 s the second end is not yet known. After it, 1 of 2 jobs is lost overall, and 0 of
+        // 1 of the user and the pair, each drawn by one job.
         assert_eq!(chance(200, 60, 4), 0.0);
         let (of_user, all) = (0.5 / 2.0, 1.5 / 3.0);
         let rate = of_user / 2.0;
@@ -314,18 +315,18 @@ pub(in crate::studies) mod tests {
         // From 60 s on: both tasks of the lost job, none of the other.
         let of_age = f64::midpoint(1.0, all);
         check(chance(201, 60, 2), rate, of_age, all);
-        // And with three events, then four: half of its tasks.
+        // With three events, then four: half of its tasks.
         let of_three = (0.5 + of_age) / 1.5;
         check(chance(201, 60, 3), rate, of_three, all);
         check(chance(201, 60, 4), rate, (0.5 + of_three) / 1.5, all);
-        // In the first minute three events are those of the finished job, too.
+        // In the first minute, the finished job counts for three events, too.
         check(chance(201, 59, 3), rate, (0.5 + all) / 2.5, all);
-        // No task has come to ten minutes: what is left is the age that some have come to.
+        // No task reached ten minutes: the chance is that of the largest age reached.
         assert_eq!(chance(201, 600, 100), chance(201, 60, 2));
     }
 
     proptest! {
-        /// Jobs that end at the instant or later could have been any.
+        /// Jobs that end at the instant or later change nothing.
         #[test]
         fn later_ends_change_no_chance(
             jobs in prop::collection::vec(job(), 0..12),

@@ -1,5 +1,5 @@
-//! Predictions for a running job from jobs that have ended: cells of age and events, and the chance
-//! from them.
+//! Predictions for a running job from jobs that have ended: the chance from cells of age and
+//! events.
 //!
 //! In: jobs that ended, with the ages and events of their tasks. Out: the chance that another job
 //! does not finish. Times are not used here: callers add only jobs that had ended by then.
@@ -9,29 +9,29 @@ use rustc_hash::FxHashMap;
 use super::rate::{HALF_LIFE, Rate, keep};
 use crate::units::MICROS_PER_SECOND;
 
-/// The ages from which a longer life says something of its own, s.
+/// Ages that start a new step, s.
 const AGES_S: [i64; 5] = [60, 600, 3600, 21_600, 86_400];
 
-/// The numbers of events from which more say something of their own; SUBMIT and SCHEDULE are two.
+/// Numbers of events that start a new step; SUBMIT and SCHEDULE are two.
 const EVENTS: [usize; 11] = [3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
 
-/// Cells of (age, events), both from "none" on.
+/// Number of cells of (age, events); both start with a step for "none".
 pub(super) const CELLS: usize = (AGES_S.len() + 1) * (EVENTS.len() + 1);
 
-/// How many ages a task has come to.
+/// How many age steps a task has reached.
 fn age_step(age_us: i64) -> usize {
     AGES_S.partition_point(|age_s| age_s * MICROS_PER_SECOND <= age_us)
 }
 
-/// How many steps of events a task has come to.
+/// How many event steps a task has reached.
 fn event_step(events: usize) -> usize {
     EVENTS.partition_point(|&step| step <= events)
 }
 
-/// How many steps of age and of events a task has come to.
+/// How many steps of age and of events a task has reached.
 pub(super) type Stage = (usize, usize);
 
-/// The stage of a task of an age and so many events.
+/// The stage of a task with an age and a number of events.
 pub(super) fn stage_of(age_us: i64, events: usize) -> Stage {
     (age_step(age_us), event_step(events))
 }
@@ -45,12 +45,12 @@ const fn cell(age: usize, events: usize) -> usize {
 pub struct Reached {
     /// Tasks that had begun.
     tasks: u32,
-    /// Of them, those that came to each cell; empty without any.
+    /// Number of those tasks that reached each cell; empty if there are none.
     cells: Vec<u32>,
 }
 
 impl Reached {
-    /// Adds a task of an age and so many events.
+    /// Adds a task with an age and a number of events.
     pub fn add(&mut self, age_us: i64, events: usize) {
         self.cells.resize(CELLS, 0);
         self.tasks += 1;
@@ -66,7 +66,7 @@ impl Reached {
         self.tasks == 0
     }
 
-    /// The cells that some came to, each with their share.
+    /// The cells that tasks reached, each with its share of the tasks.
     pub(super) fn shares(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let all = f64::from(self.tasks);
         let reached = self.cells.iter().enumerate().filter(|(_, count)| 0 < **count);
@@ -74,13 +74,13 @@ impl Reached {
     }
 }
 
-/// The rate of a user and name, drawn to that of the user, and that to the overall one.
+/// The rate of the user and name, drawn to that of the user, and that to the overall rate.
 pub(super) fn rate_of(of_pair: Rate, of_user: Rate, overall: Rate) -> f64 {
     of_pair.drawn_to(of_user.drawn_to(overall.plain()))
 }
 
-/// The chance that a job does not finish, by the rate of its user and name, and by an age and so
-/// many events of one of its tasks.
+/// The chance that a job does not finish, from the rate of its user and name and the stage of one
+/// of its tasks.
 pub(super) fn chance_of(rate: f64, known: impl Fn(usize) -> Rate, (ages, events): Stage) -> f64 {
     let known = |age: usize, events: usize| known(cell(age, events));
     let all = known(0, 0).drawn_to(0.5);
@@ -90,7 +90,7 @@ pub(super) fn chance_of(rate: f64, known: impl Fn(usize) -> Rate, (ages, events)
     lost / (lost + finished)
 }
 
-/// What has ended so far.
+/// The jobs that have ended so far.
 #[derive(Clone, Debug)]
 pub struct Known {
     pairs: FxHashMap<(u32, u32), Rate>,
@@ -111,7 +111,7 @@ impl Default for Known {
 }
 
 impl Known {
-    /// A job of a user and name has ended, and not finished if it is lost.
+    /// Adds a job of a user and name that has ended; `is_lost` if it did not finish.
     pub fn end(&mut self, pair: (u32, u32), is_lost: bool, reached: &Reached) {
         let kept = keep(HALF_LIFE);
         self.pairs.entry(pair).or_default().add_share(is_lost, 1.0, kept);
@@ -122,25 +122,25 @@ impl Known {
         }
     }
 
-    /// The chance that a job which is submitted now does not finish.
+    /// The chance that a job submitted now does not finish.
     pub fn rate(&self, pair: (u32, u32)) -> f64 {
         let of_pair = self.pairs.get(&pair).copied().unwrap_or_default();
         let of_user = self.users.get(&pair.0).copied().unwrap_or_default();
         rate_of(of_pair, of_user, self.overall)
     }
 
-    /// The same of a job one of whose tasks has an age and so many events.
+    /// The chance for a job with a task of an age and a number of events.
     pub fn chance(&self, pair: (u32, u32), age_us: i64, events: usize) -> f64 {
         self.chance_at(pair, stage_of(age_us, events))
     }
 
-    /// The same of a stage.
+    /// The chance for a job with a task at a stage.
     pub(super) fn chance_at(&self, pair: (u32, u32), stage: Stage) -> f64 {
         chance_of(self.rate(pair), |cell| self.cells[cell], stage)
     }
 }
 
-/// The ages at which a task is looked at although nothing happens to it, µs.
+/// The ages at which a task is checked even without an event, µs.
 pub fn ages_us() -> impl Iterator<Item = i64> {
     AGES_S.into_iter().map(|age_s| age_s * MICROS_PER_SECOND)
 }

@@ -1,9 +1,9 @@
 //! Logistic regression that learns from the end of each job, after it has predicted that job.
 //!
 //! In: features of a job from jobs that had ended by then, and ends one after another. Out: a
-//! chance. Each end moves the weights once, by Adagrad (Duchi, Hazan and Singer, JMLR 12, 2011) on
-//! the log loss: every prediction uses weights from the past alone, so the whole trace is test data
-//! (prequential evaluation). There is no randomness.
+//! chance. Each end updates the weights once, by Adagrad (Duchi, Hazan and Singer, JMLR 12, 2011)
+//! on the log loss. Every prediction uses weights from the past only, so the whole trace is test
+//! data (prequential evaluation). There is no randomness.
 //!
 //! | Feature | |
 //! |---|---|
@@ -13,10 +13,10 @@
 //! | ln(1 + n) | ended jobs of the user and name, older ones weighing less |
 //! | class 0, 1, 2, 3 | 1 or 0 |
 
-/// Features.
+/// Number of features.
 const COUNT: usize = 12;
 
-/// A square that each weight begins with, which keeps its first steps small.
+/// Initial sum of squares of each weight; it keeps the first steps small.
 const FIRST_SQUARE: f64 = 0.01;
 
 /// Keeps log-odds of 0 and 1 finite.
@@ -25,7 +25,7 @@ const MARGIN: f64 = 0.01;
 /// Features of a job.
 pub(super) type Features = [f64; COUNT];
 
-/// What is known of a job's past.
+/// Data about a job's past.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     /// Rates of jobs that do not finish: of the user and name, the user, the class, all.
@@ -52,16 +52,16 @@ impl Known {
     }
 }
 
-/// The weights, and what moves them.
+/// The weights and their state.
 #[derive(Clone, Debug)]
 pub(super) struct Logistic {
     weights: Features,
-    /// By weight, the sum of the squares of its gradients so far.
+    /// By weight, the sum of its squared gradients so far.
     squares: Features,
 }
 
 impl Default for Logistic {
-    /// Says what the rate of the user and name says.
+    /// Starts with the rate of the user and name.
     fn default() -> Self {
         let mut weights = [0.0; COUNT];
         weights[1] = 1.0;
@@ -76,7 +76,7 @@ impl Logistic {
         1.0 / (1.0 + (-sum.clamp(-30.0, 30.0)).exp())
     }
 
-    /// Moves the weights by what became of a job.
+    /// Updates the weights with the outcome of a job.
     pub(super) fn learn(&mut self, features: &Features, is_lost: bool, step: f64) {
         let error = self.chance(features) - f64::from(u8::from(is_lost));
         let own = self.weights.iter_mut().zip(&mut self.squares).zip(features);
@@ -113,7 +113,7 @@ mod tests {
         assert!(model.chance(&job(0, 0.5)) < 0.1 && 0.9 < model.chance(&job(3, 0.5)));
     }
 
-    /// The gradient of the log loss, against a difference quotient.
+    /// The gradient of the log loss equals a difference quotient.
     #[test]
     fn a_step_goes_down_the_log_loss() {
         let features = [1.0, -0.3, 0.7, 0.1, 0.0, 1.0, -1.0, 2.0, 0.0, 1.0, 0.0, 0.0];

@@ -1,17 +1,17 @@
 //! Whether a job will finish, predicted at its submission from the jobs that had ended by then.
 //!
 //! In: a lake's `job_events`. Out: by rule, how often it was right ([`score::Score`]). Every event
-//! is read once, in (time, `row_id`) order: a submission is predicted first, and rules have learnt
-//! only from earlier ends. So no later event can change a prediction.
+//! is read once, in (time, `row_id`) order: rules predict a submission from earlier ends only, so
+//! no later event can change a prediction.
 //!
 //! ```text
 //!  same user and logical name:   job a  |-- FINISH       job b  |-------- KILL
 //!                                job c    ^ no past: it finishes      job d  ^ as b: it does not
 //! ```
 //! If jobs are predicted at an age, only jobs that have not ended by then are counted, and rules
-//! know the jobs that had ended by then.
+//! use the jobs that had ended by then.
 //!
-//! A job is counted where it was submitted within the window and its last event is FINISH, FAIL or
+//! A job is counted if it was submitted within the window and its last event is FINISH, FAIL or
 //! KILL; "does not finish" is the positive class. EVICT and LOST end no job: it may come back.
 
 pub mod hazards;
@@ -32,7 +32,7 @@ use self::rules::Predictor;
 use self::score::{Score, Tally};
 use self::step::Happens;
 
-/// Follows the past under every rule, several at a time.
+/// Scores every rule on the past, several rules at a time.
 pub fn predict(past: &Past, rules: &[Predictor]) -> Vec<Score> {
     rules.par_iter().with_max_len(1).map(|rule| score(past, rule)).collect()
 }
@@ -45,7 +45,7 @@ fn score(past: &Past, rule: &Predictor) -> Score {
             Happens::Ends { end, .. } => mind.learn(step, end),
             Happens::Submits { job_id, truth } => {
                 let Some(end) = truth.filter(|_| past.knows(job_id)) else { continue };
-                // By the day of the submission, whatever the age at which it is asked.
+                // By day of submission, at any age.
                 tally.add(step.at_us - step.age_us, mind.chance(step.who, job_id), end);
             }
         }
@@ -53,7 +53,7 @@ fn score(past: &Past, rule: &Predictor) -> Score {
     tally.score()
 }
 
-/// By job, the chance that it does not finish, as a rule says at its submission.
+/// By job, the chance that it does not finish, as a rule predicts it at submission.
 pub fn chances(past: &Past, rule: Predictor) -> FxHashMap<i64, f64> {
     let mut mind = rule.mind(past);
     let mut chances = FxHashMap::default();
@@ -99,7 +99,7 @@ mod tests {
         Past { steps, user_count: 3, name_count: 3, age_us: 1, ..Past::default() }
     }
 
-    /// What a rule says at each submission.
+    /// The prediction of a rule at each submission.
     fn said(rule: &Predictor, past: &Past) -> Vec<f64> {
         let mut mind = rule.mind(past);
         let mut said = Vec::new();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens later, what was predicted before stays.
+        /// Later events never change an earlier prediction.
         #[test]
         fn the_future_changes_no_prediction(
             before in prop::collection::vec(step(), 0..20),
@@ -130,7 +130,7 @@ mod tests {
             }
         }
 
-        /// Against a search of the whole past for each submission.
+        /// Compared with a search of the whole past for each submission.
         #[test]
         fn the_last_ended_job_decides(steps in prop::collection::vec(step(), 0..30)) {
             let past = past(&steps);
@@ -193,7 +193,7 @@ mod tests {
             mind.chance(Who { user, name: user, class: None }, 0)
         };
         let hazard = Predictor::Hazard;
-        // An unknown user: one half of all, and of those that last 51 / 101 against 11 / 101.
+        // An unknown user: one half of all; of those that last, 51 / 101 against 11 / 101.
         let expected = 51.0 / 62.0;
         assert!((chance(hazard, 1) - expected).abs() < 1e-12, "{}", chance(hazard, 1));
         assert!((chance(Predictor::USUAL, 1) - 0.5).abs() < 1e-12);
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn scores_are_counted_by_hand() {
-        // Two ends of one user; then four submissions, of which the truth is user + name.
+        // Two ends of one user; then four submissions whose true outcome is user + name.
         let past = past(&[
             (0, 0, Some(1)),
             (1, 0, Some(0)),
@@ -225,7 +225,7 @@ mod tests {
             (Some(0.25), Some(0.0), Some(0.0))
         );
         assert_eq!(score.false_positive_rate, Some(0.5));
-        // Of four pairs of one that does not finish and one that does, two tie and two are wrong.
+        // Four pairs of a job that does not finish and one that does: two tie and two are wrong.
         assert_eq!(score.auc, Some(0.25));
         assert_eq!(score.brier_score, Some(0.75));
     }

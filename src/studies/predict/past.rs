@@ -1,4 +1,4 @@
-//! Submissions and ends of all jobs in the order in which they became known.
+//! Submissions and ends of all jobs, in the order in which they became known.
 //!
 //! In: `job_events`. Out: a [`Past`]. Users and names are numbers; each unknown user or name is
 //! separate.
@@ -17,27 +17,27 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{EventType, ROW_ID, Table};
 
-/// Everything in order, and what was left out.
+/// All steps in order, and the jobs that were left out.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
     /// Submissions and ends in (time, `row_id`) order.
     pub steps: Vec<Step>,
-    /// Users.
+    /// Number of users.
     pub user_count: u32,
-    /// Logical names.
+    /// Number of logical names.
     pub name_count: u32,
-    /// The age at which is asked about jobs, µs: 0 for their submission.
+    /// The age at which jobs are predicted, µs: 0 for their submission.
     pub age_us: i64,
-    /// Jobs that are not counted since they had ended before they reached it.
+    /// Jobs not counted because they ended before that age.
     pub jobs_too_short: u64,
     /// Jobs.
     pub jobs: u64,
-    /// Jobs that ended but are not counted, since they were submitted before the window.
+    /// Jobs that ended but are not counted because they were submitted before the window.
     pub jobs_before_window: u64,
-    /// Jobs that are not counted since their last event is not FINISH, FAIL or KILL.
+    /// Jobs not counted because their last event is not FINISH, FAIL or KILL.
     pub jobs_without_end: u64,
-    /// How far the tasks of jobs had come, where a rule asks for it: only jobs of which a task is
-    /// known then are counted.
+    /// How far the tasks of jobs had come, if a rule needs it: then only jobs with a task known at
+    /// that age are counted.
     pub progress: Option<Progress>,
 }
 
@@ -69,7 +69,7 @@ impl Names {
         number
     }
 
-    /// The numbers here of the names of another.
+    /// The numbers in `self` of the names of `other`.
     fn take(&mut self, other: &Self) -> Vec<u32> {
         other.texts.iter().map(|text| self.of(text)).collect()
     }
@@ -90,10 +90,10 @@ struct Part {
 impl Part {
     fn add(&mut self, batch: &RecordBatch) {
         let text = |name: &str| {
-            batch.column_by_name(name).expect("the column was asked for").as_string::<i32>()
+            batch.column_by_name(name).expect("the column was requested").as_string::<i32>()
         };
         let (users, names) = (text("user"), text("logical_job_name"));
-        let classes = batch.column_by_name("scheduling_class").expect("the column was asked for");
+        let classes = batch.column_by_name("scheduling_class").expect("the column was requested");
         let classes = classes.as_primitive::<Int32Type>();
         let (jobs, times) = (i64_column(batch, "job_id"), i64_column(batch, "time_us"));
         let (row_ids, types) = (i64_column(batch, ROW_ID), i32_column(batch, "event_type"));
@@ -113,7 +113,7 @@ impl Part {
         }
     }
 
-    /// The submissions and ends of the jobs of this part, which has all their rows.
+    /// The submissions and ends of the jobs of this part, which must hold all their rows.
     fn past(&mut self, windows: Windows, age_us: i64) -> Past {
         self.rows.sort_unstable_by_key(|row| (row.job_id, row.at_us, row.file_order));
         let mut past = Past::default();
@@ -132,7 +132,7 @@ impl Part {
                 age_us: at_us.saturating_sub(submit.at_us),
                 what,
             };
-            // Whether it is over is what was known then: it may still come back.
+            // Only the past decides whether it is over: it may still come back.
             let asked_us = submit.at_us.saturating_add(age_us);
             let until = rows.partition_point(|row| row.at_us <= asked_us);
             let is_over = 0 < age_us && End::of(rows[until - 1].event).is_some();
@@ -151,12 +151,12 @@ impl Part {
 }
 
 impl Past {
-    /// Whether enough is known of a job when it is asked about.
+    /// Whether enough is known about a job when it is predicted.
     pub fn knows(&self, job_id: i64) -> bool {
         self.progress.as_ref().is_none_or(|progress| progress.knows(job_id))
     }
 
-    /// Jobs that are not counted since none of their tasks is known when they are asked about.
+    /// Jobs not counted because none of their tasks is known when they are predicted.
     pub fn jobs_without_tasks(&self) -> u64 {
         let is_left_out = |step: &&Step| match step.what {
             Happens::Submits { job_id, truth } => truth.is_some() && !self.knows(job_id),
@@ -165,10 +165,10 @@ impl Past {
         self.steps.iter().filter(is_left_out).count() as u64
     }
 
-    /// Reads a lake, to ask about jobs that reach an age, µs.
+    /// Reads a lake, to predict jobs at an age, µs.
     ///
     /// # Errors
-    /// The lake has no `job_events`, or they do not read.
+    /// The lake has no `job_events`, or they cannot be read.
     pub fn read(lake: &Lake, windows: Windows, age_us: i64) -> Result<Self, FactError> {
         lake.require(Table::JobEvents)?;
         let rows = lake.expect_rows(&[Table::JobEvents]);

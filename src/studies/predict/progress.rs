@@ -1,7 +1,7 @@
-//! How far the tasks of jobs had come: when a job is asked about, and when jobs ended.
+//! How far the tasks of jobs had come: when a job is predicted, and when jobs ended.
 //!
-//! In: `task_events`, and the instants at which jobs are asked about and end. Out: a [`Progress`]. Of a task only what had
-//! happened by the instant is looked at; a job of which nothing had is not known.
+//! In: `task_events`, and the instants at which jobs are predicted and end. Out: a [`Progress`].
+//! Only events of a task up to the instant are used; a job without any is unknown.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{EventType, Table};
 
-/// What is known of tasks.
+/// The progress of tasks.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// By job, how many of its tasks had come to each stage when it is asked about; those that had
+    /// By job, how many of its tasks had reached each stage when it is predicted; tasks that had
     /// not begun are at none.
     asked: FxHashMap<i64, BTreeMap<Stage, u32>>,
     /// By the row of an end, how far the tasks of the job had come.
     ended: FxHashMap<i64, Reached>,
 }
 
-/// When jobs are asked about, and the instants and rows of their ends.
+/// When jobs are predicted, and the instants and rows of their ends.
 #[derive(Default)]
 struct Instants {
     asked: FxHashMap<i64, i64>,
@@ -37,13 +37,13 @@ impl Progress {
     /// Reads the tasks of a lake.
     ///
     /// # Errors
-    /// There is no `task_events`, or it does not read.
+    /// There is no `task_events`, or it cannot be read.
     pub fn read(lake: &Lake, windows: Windows, steps: &[Step]) -> Result<Self, FactError> {
         lake.require(Table::TaskEvents)?;
         let mut instants = Instants::default();
         for step in steps {
             match step.what {
-                // What comes after the tables is asked of nobody.
+                // Nothing is predicted after the end of the tables.
                 Happens::Submits { job_id, .. } if step.at_us <= windows.task_end_us => {
                     instants.asked.insert(job_id, step.at_us);
                 }
@@ -90,12 +90,12 @@ impl Progress {
         }
     }
 
-    /// Whether a task of the job was there when it is asked about.
+    /// Whether any task of the job was known when it is predicted.
     pub fn knows(&self, job_id: i64) -> bool {
         self.asked.contains_key(&job_id)
     }
 
-    /// The stages of the tasks of a job that had begun, with how many are at each.
+    /// The stages of the job's tasks that had begun, with the number at each.
     pub(super) fn stages(&self, job_id: i64) -> impl Iterator<Item = (Stage, u32)> {
         let stages = self.asked.get(&job_id).into_iter().flatten();
         stages.map(|(&stage, &count)| (stage, count))
@@ -107,8 +107,8 @@ impl Progress {
     }
 }
 
-/// The age, µs, and the events of a task by an instant: of one that was over, its age at its end;
-/// none of one that had not begun.
+/// The age, µs, and the number of events of a task at an instant; a task that was over keeps its
+/// age at its end; `None` for a task that had not begun.
 pub(super) fn come_to(task: &TaskView<'_>, at_us: i64) -> Option<(i64, usize)> {
     let past = task.events.partition_point(|event| event.time_us <= at_us);
     let known = &task.events[..past];
@@ -129,7 +129,7 @@ mod tests {
 
     const JOB: i64 = 1000;
 
-    /// What is known of a task of a job that is asked about at an instant and ends at another (s).
+    /// The progress of a job with one task, predicted at one instant and ended at another (s).
     fn known(events: &[(i64, u8)], asked_s: i64, ended_s: i64) -> Progress {
         let instants = Instants {
             asked: [(JOB, asked_s * MICROS_PER_SECOND)].into_iter().collect(),
@@ -148,18 +148,18 @@ mod tests {
         let at = |age_s: i64, events| Some((stage_of(age_s * MICROS_PER_SECOND, events), 1));
         assert_eq!(stage(5), None);
         assert!(known(&life, 5, 800).knows(JOB), "it waits");
-        assert!(!known(&life, -1, 800).knows(JOB), "nobody knew it");
+        assert!(!known(&life, -1, 800).knows(JOB), "it was not submitted");
         assert_eq!(stage(20), at(10, 2));
         assert_eq!(stage(80), at(70, 5));
         assert_eq!(stage(690), at(680, 5));
-        // Over: it grows no older.
+        // It is over and grows no older.
         assert_eq!(stage(100_000), at(690, 6));
         assert!(known(&life, 20, 800).ended(7).is_some());
         assert!(known(&life, 20, 5).ended(7).is_none(), "it had not begun");
     }
 
     proptest! {
-        /// What happens to a task later could be anything.
+        /// Later events of a task change nothing.
         #[test]
         fn later_events_change_no_stage(
             before in prop::collection::vec((0_i64..200, 0_u8..7), 0..8),

@@ -1,9 +1,9 @@
-//! Rates of jobs that did not finish, in which older ends may weigh less.
+//! Rates of jobs that did not finish; older ends may weigh less.
 
-/// Ends after which the weight of earlier ends has halved, by default.
+/// Number of ends after which the weight of an end has halved, by default.
 pub(super) const HALF_LIFE: f64 = 5.0;
 
-/// How many ended, and how many of them without finishing; older ones may weigh less.
+/// Jobs that ended, and those that did not finish; older ones may weigh less.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rate {
     /// Jobs that ended.
@@ -22,7 +22,7 @@ impl Rate {
         self.lost = self.lost * keep + if is_lost { share } else { 0.0 };
     }
 
-    /// The rate, as if one more job had been seen that was lost with the chance `before`.
+    /// The rate, as if one more job had been seen that was lost with the probability `before`.
     pub(super) fn drawn_to(self, before: f64) -> f64 {
         (self.lost + before) / (self.jobs + 1.0)
     }
@@ -32,7 +32,7 @@ impl Rate {
     }
 }
 
-/// What is left of a job's weight when the next one ends.
+/// The factor that the next end applies to a job's weight.
 pub(super) fn keep(half_life: f64) -> f64 {
     (-1.0 / half_life).exp2()
 }

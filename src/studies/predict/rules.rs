@@ -1,7 +1,7 @@
-//! Rules that predict at submission or later, each with a memory of what has ended.
+//! Rules that predict at submission or later, each with a memory of ended jobs.
 //!
-//! In: ends, one after another. Out: the chance that a job that is submitted now will not finish. A
-//! rule gets a job's user, logical name and scheduling class, and nothing else.
+//! In: ends, one after another. Out: the chance that a job submitted now does not finish. A rule
+//! gets a job's user, logical name and scheduling class, and nothing else.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,41 +19,40 @@ use crate::notation::{Notation, NotationError, write_notation};
 /// A rule with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Predictor {
-    /// As the last ended job of the same user and logical name; without one it finishes.
+    /// As the last ended job of the same user and logical name; without one, it finishes.
     Last,
-    /// The same, but falls back to the last ended job of the user, then to the overall rate.
+    /// Like `Last`, but falls back to the last ended job of the user, then to the overall rate.
     LastOrRate,
-    /// As the last ended job of the same user; without one it finishes.
+    /// As the last ended job of the same user; without one, it finishes.
     LastOfUser,
-    /// The rate among earlier jobs of the same user and name, older ones weighing less; few are
-    /// drawn to the rate of the user, and those to the overall rate.
+    /// The rate among earlier jobs of the same user and name, older ones weighing less; small
+    /// samples are drawn to the rate of the user, and that to the overall rate.
     Rate {
-        /// Ends after which an older one weighs half.
+        /// Number of ends after which an older one has half the weight.
         half_life: f64,
     },
     /// The rate among earlier jobs of the same scheduling class.
     Class,
     /// The rate among all earlier jobs.
     Overall,
-    /// The same as `Rate` at its default, weighed by how often jobs that finish and jobs that do
-    /// not have lasted longer than the age that is asked about, and by those of the same user and
-    /// name that have.
+    /// `Rate` at its default, weighted by how often finished and unfinished jobs lasted longer than
+    /// the age in question, and by the jobs of the same user and name that did.
     Hazard,
-    /// The same as `Rate` at its default, weighed by how often jobs did not finish whose tasks
-    /// lasted as long and had as many events: the mean over the tasks that have begun.
+    /// `Rate` at its default, weighted by how often jobs did not finish whose tasks lasted as long
+    /// and had as many events: the mean over the tasks that have begun.
     HazardEvents,
-    /// Logistic regression on all of these, learnt as jobs end.
+    /// Logistic regression on all of these, trained as jobs end.
     Logistic {
-        /// How far each end moves the weights.
+        /// Step size of each update.
         step: f64,
     },
 }
 
-/// How far each end moves the weights, by default.
+/// Step size of each update, by default.
 const STEP: f64 = 0.05;
 
 impl Predictor {
-    /// All of them, with their usual parameters.
+    /// All rules, with their default parameters.
     pub const ALL: [Self; 9] = [
         Self::Last,
         Self::LastOrRate,
@@ -66,13 +65,13 @@ impl Predictor {
         Self::HazardEvents,
     ];
 
-    /// Those that are compared by default: at submission the hazards add nothing.
+    /// Rules compared by default; at submission the hazards add nothing.
     pub fn usual() -> Vec<Self> {
         let is_hazard = |rule: &Self| matches!(rule, Self::Hazard | Self::HazardEvents);
         Self::ALL.into_iter().filter(|rule| !is_hazard(rule)).collect()
     }
 
-    /// The one that kill rules follow.
+    /// The rule that kill rules use.
     pub const USUAL: Self = Self::Rate { half_life: HALF_LIFE };
 
     const fn name(self) -> &'static str {
@@ -146,7 +145,7 @@ impl FromStr for Predictor {
     }
 }
 
-/// What a rule remembers.
+/// The memory of a rule.
 #[derive(Clone, Debug)]
 pub(super) struct Mind<'a> {
     rule: Predictor,
@@ -157,20 +156,20 @@ pub(super) struct Mind<'a> {
     by_class: FxHashMap<Option<i32>, Rate>,
     overall: Rate,
     logistic: Logistic,
-    /// The age that is asked about, µs.
+    /// The age of the prediction, µs.
     age_us: i64,
-    /// Of the user and name: those that lasted longer.
+    /// By user and name: jobs that lasted longer.
     lasting: FxHashMap<(u32, u32), Rate>,
-    /// Of all that finished, and of all that did not: how many, and how many lasted longer.
+    /// For finished and unfinished jobs: how many, and how many lasted longer.
     survival: [Rate; 2],
-    /// Of all jobs that ended: how far their tasks had come.
+    /// For all jobs that ended: how far their tasks had come.
     ended: Ended,
-    /// How far tasks have come; none where no rule asks for it.
+    /// How far tasks have come; `None` if no rule needs it.
     progress: Option<&'a Progress>,
 }
 
 impl Mind<'_> {
-    /// A job has ended.
+    /// Adds a job that has ended.
     pub(super) fn learn(&mut self, step: &Step, end: End) {
         let who = step.who;
         let is_lost = end != End::Finished;
@@ -217,14 +216,14 @@ impl Mind<'_> {
         self.overall.add(is_lost, 1.0);
     }
 
-    /// The rate of the user and name, drawn to that of the user, and that to the overall one.
+    /// The rate of the user and name, drawn to that of the user, and that to the overall rate.
     fn rate(&self, who: Who) -> f64 {
         let of_pair = self.rates.get(&(who.user, who.name)).copied().unwrap_or_default();
         let of_user = self.rate_of_user[who.user as usize];
         of_pair.drawn_to(of_user.drawn_to(self.overall.plain()))
     }
 
-    /// What the regression knows of a job.
+    /// The inputs of the regression for a job.
     fn features(&self, who: Who) -> Features {
         let pair = self.rates.get(&(who.user, who.name)).copied().unwrap_or_default();
         let all = self.overall.plain();
@@ -242,7 +241,7 @@ impl Mind<'_> {
         known.features()
     }
 
-    /// The mean over the tasks of a job that have begun; what the past says where none has.
+    /// The mean over the tasks of a job that have begun; the rate from the past if none has.
     fn chance_of_stages(&self, pair: (u32, u32), job_id: i64) -> f64 {
         let (mut sum, mut tasks) = (0.0, 0.0);
         for (stage, count) in self.progress.into_iter().flat_map(|known| known.stages(job_id)) {
@@ -253,7 +252,7 @@ impl Mind<'_> {
         if tasks == 0.0 { self.ended.rate(pair) } else { sum / tasks }
     }
 
-    /// The chance that a job that is submitted now does not finish.
+    /// The chance that a job submitted now does not finish.
     pub(super) fn chance(&self, who: Who, job_id: i64) -> f64 {
         let number = |is_lost: bool| f64::from(u8::from(is_lost));
         let of_pair = self.last.get(&(who.user, who.name)).copied();

@@ -5,9 +5,10 @@
 //! calibration, and the same by outcome and by day. A job is predicted not to finish if its chance
 //! is larger than one half.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::step::End;
 use crate::units::MICROS_PER_DAY;
@@ -18,7 +19,7 @@ const BINS: u32 = 10;
 /// Thresholds of the curves: 0, 0.01, ..., 1.
 const THRESHOLDS: u32 = 100;
 
-/// Predictions against truth.
+/// Predictions compared with the truth.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     true_positives: u64,
@@ -64,16 +65,16 @@ impl Counts {
     }
 }
 
-/// Predictions of a rule, on their way to a score.
+/// Predictions of a rule, from which a score is made.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     rule: String,
-    /// Of each job the bits of its chance, and whether it did not finish as the lowest one: in the
-    /// order of the chances, since they are not negative.
+    /// For each job the bits of its chance, with the lowest bit set if it did not finish. Chances
+    /// are not negative, so the numbers sort by chance.
     jobs: Vec<u64>,
     counts: Counts,
     by_day: BTreeMap<i64, Counts>,
-    /// By outcome: jobs, and those that were said not to finish.
+    /// By outcome: jobs, and those predicted not to finish.
     by_outcome: [[u64; 2]; 3],
 }
 
@@ -88,7 +89,7 @@ impl Tally {
         }
     }
 
-    /// A job that is submitted at `at_us`.
+    /// Adds a job submitted at `at_us`.
     pub(super) fn add(&mut self, at_us: i64, chance: f64, end: End) {
         let (is_said_lost, is_lost) = (0.5 < chance, end != End::Finished);
         self.jobs.push((chance + 0.0).to_bits() << 1 | u64::from(is_lost));
@@ -99,7 +100,7 @@ impl Tally {
         outcome[1] += u64::from(is_said_lost);
     }
 
-    /// Chances ascending, each with the jobs that finished and that did not.
+    /// Chances ascending, each with its finished and unfinished jobs.
     fn chances(&mut self) -> Vec<(f64, [u64; 2])> {
         self.jobs.sort_unstable();
         let same = self.jobs.chunk_by(|one, other| one >> 1 == other >> 1);
@@ -132,8 +133,8 @@ impl Tally {
         }
     }
 
-    /// The chance that of a job that does not finish and one that does the former has the larger
-    /// chance; a tie counts half (the area under the ROC curve).
+    /// The probability that an unfinished job has a larger chance than a finished one; a tie counts
+    /// half (the area under the ROC curve).
     #[expect(clippy::cast_precision_loss, reason = "doubled pairs of jobs, about 2^40")]
     fn auc(&self, chances: &[(f64, [u64; 2])]) -> Option<f64> {
         let (mut below, mut doubled) = (0_u128, 0_u128);
@@ -147,7 +148,7 @@ impl Tally {
         (0 < pairs).then(|| doubled as f64 / (2 * pairs) as f64)
     }
 
-    /// The mean square of chance minus truth.
+    /// The mean squared difference of chance and truth.
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
     fn brier_score(&self, chances: &[(f64, [u64; 2])]) -> Option<f64> {
         let squares: f64 = (chances.iter())
@@ -161,7 +162,7 @@ impl Tally {
 
     fn outcomes(&self) -> Vec<OfOutcome> {
         let of = |(end, [jobs, said]): (End, [u64; 2])| OfOutcome {
-            outcome: end.name(),
+            outcome: end.name().into(),
             jobs,
             predicted_not_to_finish: said,
             predicted_share: share(said, jobs),
@@ -230,58 +231,58 @@ impl Tally {
     }
 }
 
-/// How right a rule was.
-#[derive(Clone, Debug, Default, Serialize)]
+/// How good a rule was.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Score {
-    /// The rule, as it is written.
+    /// The rule in its notation.
     pub rule: String,
     /// Jobs that are counted.
     pub jobs: u64,
-    /// Jobs of which the right thing was said, of all.
+    /// Share of jobs with a correct prediction.
     pub accuracy: Option<f64>,
-    /// Jobs that did not finish, of those that were said not to.
+    /// Share that did not finish, among jobs predicted not to.
     pub precision: Option<f64>,
-    /// Jobs that were said not to finish, of those that did not.
+    /// Share predicted not to finish, among jobs that did not.
     pub recall: Option<f64>,
-    /// Jobs that were said not to finish, of those that did.
+    /// Share predicted not to finish, among jobs that did.
     pub false_positive_rate: Option<f64>,
     /// The area under the ROC curve.
     pub auc: Option<f64>,
-    /// The mean square of chance minus truth.
+    /// The mean squared difference of chance and truth.
     pub brier_score: Option<f64>,
-    /// Said not to finish, and did not.
+    /// Predicted not to finish, and did not.
     pub true_positives: u64,
-    /// Said not to finish, but did.
+    /// Predicted not to finish, but finished.
     pub false_positives: u64,
-    /// Said to finish, and did.
+    /// Predicted to finish, and finished.
     pub true_negatives: u64,
-    /// Said to finish, but did not.
+    /// Predicted to finish, but did not.
     pub false_negatives: u64,
     /// By outcome.
     pub outcomes: Vec<OfOutcome>,
-    /// By day of the submission.
+    /// By day of submission.
     pub days: Vec<OfDay>,
     /// By predicted chance.
     pub calibration: Vec<Bin>,
-    /// Both curves: a job is predicted not to finish from this chance on.
+    /// Both curves, by the chance from which a job is predicted not to finish.
     pub curve: Vec<Point>,
 }
 
 /// Jobs of an outcome.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OfOutcome {
     /// The outcome.
-    pub outcome: &'static str,
+    pub outcome: Cow<'static, str>,
     /// Jobs.
     pub jobs: u64,
-    /// Those of them that were said not to finish.
+    /// Jobs predicted not to finish.
     pub predicted_not_to_finish: u64,
-    /// As a share.
+    /// Share of jobs predicted not to finish.
     pub predicted_share: Option<f64>,
 }
 
 /// Jobs submitted on a day of the trace clock.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct OfDay {
     /// The day, from 0.
     pub day: i64,
@@ -289,41 +290,41 @@ pub struct OfDay {
     pub jobs: u64,
     /// The share that did not finish.
     pub not_finished_share: Option<f64>,
-    /// As of all jobs.
+    /// As in [`Score`].
     pub accuracy: Option<f64>,
-    /// As of all jobs.
+    /// As in [`Score`].
     pub precision: Option<f64>,
-    /// As of all jobs.
+    /// As in [`Score`].
     pub recall: Option<f64>,
-    /// As of all jobs.
+    /// As in [`Score`].
     pub false_positive_rate: Option<f64>,
 }
 
-/// Jobs whose chances lie close together.
-#[derive(Clone, Debug, Serialize)]
+/// Jobs with similar chances.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bin {
-    /// The least chance.
+    /// The lowest chance.
     pub chance_from: f64,
-    /// Below this, but for the last bin.
+    /// The upper bound, which only the last bin includes.
     pub chance_to: f64,
     /// Jobs.
     pub jobs: u64,
-    /// The mean of their chances.
+    /// The mean chance.
     pub chance_mean: Option<f64>,
     /// The share that did not finish.
     pub not_finished_share: Option<f64>,
 }
 
 /// A point of both curves.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Point {
     /// Jobs with at least this chance are predicted not to finish.
     pub chance_at_least: f64,
-    /// Of those, the share that did not.
+    /// Share of them that did not finish.
     pub precision: Option<f64>,
-    /// Of those that did not, the share that was said not to.
+    /// Share of unfinished jobs that are predicted so.
     pub recall: Option<f64>,
-    /// Of those that finished, the share that was said not to.
+    /// Share of finished jobs that are predicted not to finish.
     pub false_positive_rate: Option<f64>,
 }
 
@@ -335,7 +336,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Each point against a count of the jobs whose chance is at least its own.
+        /// Each point equals a count of the jobs whose chance is at least its own.
         #[test]
         fn a_point_of_the_curve_is_a_count(
             jobs in vec((0_u32..=THRESHOLDS, any::<bool>()), 1..40),

@@ -1,4 +1,4 @@
-//! What becomes known of jobs: that one is submitted, and that one ends.
+//! What becomes known about jobs: submissions and ends.
 
 use crate::schema::EventType;
 
@@ -36,7 +36,7 @@ impl End {
     }
 }
 
-/// Whose job it is, and what is run.
+/// The user and name of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Who {
     /// The user.
@@ -47,36 +47,36 @@ pub struct Who {
     pub class: Option<i32>,
 }
 
-/// What becomes known.
+/// A submission or an end, as it becomes known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happens {
-    /// A job is submitted, for the first time, or reaches the age at which it is asked about.
+    /// A job is submitted for the first time, or reaches the age of the prediction.
     Submits {
         /// The job.
         job_id: i64,
-        /// How it ends in the end, where it is counted.
+        /// How it finally ends, if it is counted.
         truth: Option<End>,
     },
     /// A job ends (as far as is known then).
     Ends {
         /// The job.
         job_id: i64,
-        /// How.
+        /// How it ends.
         end: End,
     },
 }
 
-/// A submission or an end.
+/// A submission or an end of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// When, µs.
     pub at_us: i64,
-    /// Which row says it.
+    /// The row that records it.
     pub row_id: i64,
-    /// Whose job.
+    /// The user and name.
     pub who: Who,
-    /// How long after the first submission of the job, µs.
+    /// Time since the first submission of the job, µs.
     pub age_us: i64,
-    /// What happens.
+    /// The event.
     pub what: Happens,
 }

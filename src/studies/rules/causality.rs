@@ -1,4 +1,4 @@
-//! No rule looks into the future: what comes after a kill could have been anything.
+//! No rule uses the future: events after a kill never change it.
 
 use proptest::prelude::*;
 
@@ -9,8 +9,8 @@ use crate::facts::tasks::{Attempt, EndedBy, TaskView};
 use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
 
-/// Every rule and every way of counting; those of `history` that ask again while a job runs are
-/// tested with what is known of other jobs, in `history`.
+/// Every rule and every way of counting; the `history` rules that check again while a job runs are
+/// tested in `history`, where other jobs are known.
 const RULES: [&str; 16] = [
     "events={2,3,5,8}",
     "failures={1,2,3}",
@@ -30,10 +30,10 @@ const RULES: [&str; 16] = [
     "restarts={1,2}+dead-time=120",
 ];
 
-/// Where the window ends, s.
+/// End of the window, s.
 const END_S: i64 = 100_000;
 
-/// Seconds between drawn times, so that events, ages and limits often coincide.
+/// Drawn times are multiples of this, s, so that events, ages and limits often coincide.
 const STEP_S: i64 = 30;
 
 /// Events of a task as (s, type).
@@ -62,7 +62,7 @@ fn attempts(life: &Life) -> Vec<Attempt> {
     starts.map(attempt).collect()
 }
 
-/// When a rule kills the first task of a job, or ends the job, for each of its parameters.
+/// When a rule kills the first task of a job, or ends the job, for each parameter.
 fn kills(rule: &RuleGrid, lives: &[Life]) -> Vec<i64> {
     let owner = Owner { chance: Some(0.8), ..Owner::default() };
     let (mut ends, mut times) = (JobEnds::default(), Vec::new());
@@ -115,8 +115,8 @@ fn every_rule_is_among_them() {
 }
 
 proptest! {
-    /// Two histories that are the same up to an instant have the same kills up to it; and what a
-    /// history has after its kill changes nothing of it.
+    /// Two histories that agree up to an instant have the same kills up to it; events after a kill
+    /// never change the kill.
     #[test]
     fn the_future_moves_no_kill(
         before in prop::collection::vec(prop::collection::vec((0_i64..60, 0_u8..7), 1..8), 1..4),

@@ -1,12 +1,12 @@
-//! So many seconds spent in attempts that ended in anything but FINISH.
+//! Seconds spent in attempts that ended with anything but FINISH.
 //!
-//! Known at the end of an attempt and not before: only then is it dead.
+//! The time of an attempt counts only at its end: before that, its outcome is unknown.
 
 use crate::facts::tasks::{Attempt, TaskView};
 use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
 
-/// The end of the attempt with which the sum is reached, for each sum that is.
+/// The end of the attempt with which each sum is reached, for the sums that are.
 pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
     let mut dead_us = 0;
     let is_dead =

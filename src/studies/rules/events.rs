@@ -1,6 +1,6 @@
-//! More events than T: the rule of Mandai, Kawahara and Kasahara (2017), section 4.2.
+//! More than T events: the rule of Mandai, Kawahara and Kasahara (2017), section 4.2.
 //!
-//! A task is condemned at its event number T + 1, whatever event that is.
+//! A task is condemned at its event number T + 1, of any type.
 
 use crate::facts::tasks::TaskView;
 

@@ -1,9 +1,9 @@
-//! A number of FAIL events in a row, with no other end of an attempt between them.
+//! A number of consecutive FAIL events, with no other end of an attempt between them.
 
 use crate::facts::tasks::TaskView;
 use crate::schema::EventType;
 
-/// The time of the last failure of the first long enough row, for each length that is reached.
+/// The last failure of the first run of each length, for the lengths that are reached.
 pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
     let mut row = 0;
     for event in task.events.iter().filter(|event| event.event_type.is_terminal()) {

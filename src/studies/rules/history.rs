@@ -1,9 +1,9 @@
-//! Kills tasks that, by the past of their user, will probably not finish.
+//! Kills tasks that will probably not finish, judging by the past of their user.
 //!
 //! In: the chance that a task's job does not finish, from [`predict`](crate::studies::predict) and
-//! the jobs that had ended by then, and the task's events. Out: the kill. The chance is that at the
-//! job's submission (`rate`), or with `by=age` and `by=events` the current one, from the task's age
-//! and also its events.
+//! the jobs that had ended by then, and the task's events. Out: the kill. The chance is the one at
+//! the job's submission (`rate`), or the current one from the task's age (`by=age`), or from its
+//! age and events (`by=events`).
 //!
 //! ```text
 //!  history:p=0.95,after=60    chance 0.97   |-- 60 s --x      from the first SCHEDULE of the task
@@ -11,8 +11,8 @@
 //!  ..,by=events                        0.90 |-- 60 s ----fail-0.93---fail-0.96 x
 //! ```
 //! A task that is over by then is left alone until it is submitted or scheduled again. With
-//! `per=job` the whole job is ended once `tasks` of its tasks are condemned. Nothing after the kill
-//! is read.
+//! `per=job` the whole job ends once `tasks` of its tasks are condemned. Nothing after the kill is
+//! read.
 
 use super::retries::SCOPES;
 use super::{Owner, Scope};
@@ -22,32 +22,32 @@ use crate::schema::EventType;
 use crate::studies::predict::known::ages_us;
 use crate::units::MICROS_PER_SECOND;
 
-/// The rule, without the chance from which it kills.
+/// The rule, without its threshold for the chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryRule {
-    /// No task is killed within so many seconds of its first SCHEDULE.
+    /// No task is killed earlier than this many seconds after its first SCHEDULE.
     pub after_s: i64,
     /// What is ended.
     pub scope: Scope,
     /// How many tasks of a job must be condemned before it is ended.
     pub tasks: usize,
-    /// What the chance is of.
+    /// The data behind the chance.
     pub by: By,
 }
 
-/// What is known about a job when its chance is computed.
+/// The data from which a job's chance is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// What had ended when it was submitted.
+    /// The jobs that had ended when it was submitted.
     Submission,
-    /// What has ended by now, and the task's age.
+    /// The jobs that have ended by now, and the task's age.
     Age,
-    /// The same, and the task's events so far.
+    /// The same as `Age`, and the task's events so far.
     Events,
 }
 
 impl By {
-    /// All, as they are written.
+    /// All variants in their notation.
     const WORDS: [(&'static str, Self); 3] =
         [("submission", Self::Submission), ("age", Self::Age), ("events", Self::Events)];
 
@@ -63,7 +63,7 @@ impl By {
 /// The age from which tasks are killed by default, s.
 const AFTER_S: i64 = 60;
 
-/// The largest age that can be written, s: a hundred days.
+/// The largest age in the notation, s: a hundred days.
 const AFTER_MAX_S: i64 = 8_640_000;
 
 impl Default for HistoryRule {
@@ -73,7 +73,7 @@ impl Default for HistoryRule {
 }
 
 impl HistoryRule {
-    /// Takes what is written besides the chance.
+    /// Reads the settings besides the chance.
     pub(super) fn read(mut self, notation: &mut Notation) -> Result<Self, NotationError> {
         let is_age = |age: &i64| (0..=AFTER_MAX_S).contains(age);
         let expected = "a time in whole seconds from 0 to 8640000";
@@ -88,7 +88,7 @@ impl HistoryRule {
         Ok(self)
     }
 
-    /// What is written besides the chance: what differs from the default.
+    /// Writes the settings besides the chance that differ from the default.
     pub(super) fn settings(self) -> Vec<(&'static str, String)> {
         let usual = Self::default();
         let mut settings = Vec::new();
@@ -142,14 +142,14 @@ impl HistoryRule {
     }
 }
 
-/// How many chances of the grid, per cent, a chance reaches.
+/// How many thresholds of the grid, in per cent, a chance reaches.
 fn reached(chance: f64, grid: &[i64]) -> usize {
     #[expect(clippy::cast_precision_loss, reason = "per cent")]
     let is_reached = |per_cent: &&i64| **per_cent as f64 <= chance * 100.0;
     grid.iter().take_while(is_reached).count()
 }
 
-/// When a task is condemned that is to be from a time on, µs.
+/// When a task is condemned that should be from a time on, µs.
 fn condemned_us(task: &TaskView<'_>, from_us: i64) -> Option<i64> {
     let past = task.events.partition_point(|event| event.time_us <= from_us);
     if !is_over(task, past, from_us) {
@@ -159,14 +159,14 @@ fn condemned_us(task: &TaskView<'_>, from_us: i64) -> Option<i64> {
     task.events[past..].iter().find(|event| back(event.event_type)).map(|event| event.time_us)
 }
 
-/// Whether a task with so many events so far is over, as far as is known.
+/// Whether a task is over after its first `past` events.
 fn is_over(task: &TaskView<'_>, past: usize, at_us: i64) -> bool {
     let deciding = task.events[..past].iter().rev().find(|event| event.event_type.is_deciding());
     deciding.is_some_and(|event| event.event_type.is_terminal())
         || task.job_end_us.is_some_and(|end_us| end_us <= at_us)
 }
 
-/// When a task is looked at: once it may be killed, at ages after that, and at its events, up to the
+/// When a task is checked: once it may be killed, at ages after that, and at its events, up to the
 /// end of the tables.
 fn looks_us(task: &TaskView<'_>, first_us: i64, from_us: i64, end_us: i64) -> Vec<i64> {
     let ages = ages_us().filter_map(|age_us| first_us.checked_add(age_us));
@@ -242,13 +242,13 @@ mod tests {
         assert_eq!(times(rule, 0.94, &long), [70, 70]);
         assert_eq!(times(rule, 0.49, &long), [0_i64; 0]);
         assert_eq!(times("history:p=0.5,after=0", 0.5, &long), [10]);
-        // Over by then; back at 200 s.
+        // It is over by then, and comes back at 200 s.
         let short = [(0, 0), (10, 1), (30, 3), (200, 0), (220, 1), (230, 4)];
         assert_eq!(times("history:p=0.5", 1.0, &short), [200]);
         assert_eq!(times("history:p=0.5", 1.0, &short[..3]), [0_i64; 0]);
     }
 
-    /// When a task of job 1000 is killed by what is known of others.
+    /// When a task of job 1000 is killed, given other jobs.
     fn looked_at(rule: &str, jobs: &[Job], events: &[(i64, u8)]) -> Vec<i64> {
         let (rule, mut times): (RuleGrid, _) = (rule.parse().unwrap(), Vec::new());
         let hazards = hazards(jobs);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     proptest! {
-        /// What comes after the kill could have been anything.
+        /// Events after the kill never change it.
         #[test]
         fn the_future_moves_no_kill(
             before in prop::collection::vec((0_i64..200, 0_u8..7), 1..8),
@@ -280,7 +280,7 @@ mod tests {
             }
         }
 
-        /// The same with jobs that end after the kill, and the events of the task itself.
+        /// Jobs that end after the kill, and later events of the task, never change it.
         #[test]
         fn the_future_moves_no_kill_by_events(
             jobs in prop::collection::vec(job(), 0..12),

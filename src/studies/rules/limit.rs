@@ -1,7 +1,7 @@
-//! Time limits of attempts, as Slurm has them.
+//! Time limits of attempts, as in Slurm.
 //!
 //! In: attempts and the requested time. Out: the instant at which the first attempt that is too
-//! long reaches its limit. An attempt that ends exactly then is left alone.
+//! long reaches its limit. An attempt that ends exactly at its limit is left alone.
 //!
 //! ```text
 //!  slurm:limit=60                |--- attempt of 50 s ---|  |---- 60 s ----x--- cut off ---|
@@ -11,12 +11,12 @@ use crate::facts::tasks::TaskView;
 use crate::notation::{Notation, NotationError};
 use crate::units::MICROS_PER_SECOND;
 
-/// What the limit is a number of.
+/// The unit of the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitOf {
     /// Seconds.
     Seconds,
-    /// Per cent of the time that the user asked for; without a request nothing is cut off.
+    /// Per cent of the time that the user requested; without a request nothing is cut off.
     Requested,
 }
 
@@ -24,12 +24,12 @@ const LIMITS: [(&str, LimitOf); 2] =
     [("seconds", LimitOf::Seconds), ("requested", LimitOf::Requested)];
 
 impl LimitOf {
-    /// Takes what is written besides the limit.
+    /// Reads the settings besides the limit.
     pub(super) fn read(self, notation: &mut Notation) -> Result<Self, NotationError> {
         notation.choice("of", "`seconds` or `requested`", self, &LIMITS)
     }
 
-    /// What is written besides the limit: what differs from the default.
+    /// Writes the settings besides the limit that differ from the default.
     pub(super) fn settings(self) -> Vec<(&'static str, String)> {
         match self {
             Self::Seconds => Vec::new(),
@@ -37,7 +37,7 @@ impl LimitOf {
         }
     }
 
-    /// The limit of an attempt, µs, where it has one.
+    /// The limit of an attempt, µs, if it has one.
     pub fn limit_us(self, limit: i64, requested_us: Option<i64>) -> Option<i64> {
         match self {
             Self::Seconds => Some(limit.saturating_mul(MICROS_PER_SECOND)),
@@ -48,7 +48,7 @@ impl LimitOf {
         }
     }
 
-    /// The instant at which a limit cuts a task off, for each limit that does.
+    /// The instant at which each limit cuts a task off, for the limits that do.
     pub(super) fn kill_times(self, task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
         times.extend(grid.iter().map_while(|&limit| {
             let limit_us = self.limit_us(limit, task.requested_us)?;

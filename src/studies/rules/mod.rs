@@ -2,8 +2,8 @@
 //!
 //! In: one task's history. Out: for each parameter of the grid the instant at which the rule would
 //! have killed the task. A rule reads nothing after that instant, so its savings were really
-//! possible. Grids ascend from strict to lenient: if a parameter condemns a task, so do all before
-//! it, no later.
+//! possible. Grids ascend from strict to lenient: if a parameter condemns a task, so do all smaller
+//! ones, and no later.
 
 use thiserror::Error;
 
@@ -39,26 +39,26 @@ pub use self::written::RuleList;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// More events than T (the published one).
+    /// More events than T (the published rule).
     Events,
-    /// FAIL so many times in a row.
+    /// A number of FAIL events in a row.
     Failures,
-    /// So many seconds in attempts that came to nothing.
+    /// A number of seconds in attempts that did not finish.
     DeadTime,
-    /// So many restarts within an hour.
+    /// A number of restarts within an hour.
     Restarts,
     /// More failures than a system retries.
     Retries(Retries),
     /// An attempt longer than a limit.
     Limit(LimitOf),
-    /// A job whose user's past says that it will not finish.
+    /// A job that will not finish, judging by its user's past.
     History(HistoryRule),
-    /// A custom one.
+    /// A custom rule.
     Own(OwnRule),
 }
 
 impl Rule {
-    /// Those that an analysis compares by default.
+    /// Rules compared by default.
     pub const USUAL: [Self; 4] = [Self::Events, Self::Failures, Self::DeadTime, Self::Restarts];
 
     /// The names of the rules that come with the program.
@@ -74,7 +74,7 @@ impl Rule {
         "history",
     ];
 
-    /// The rule of a name, with its usual settings.
+    /// The rule of a name, with its default settings.
     pub fn of_name(name: &str) -> Option<Self> {
         let retries = [System::Kubernetes, System::Spark, System::Hadoop].map(Retries::of);
         let others = [Self::Limit(LimitOf::Seconds), Self::History(HistoryRule::default())];
@@ -82,7 +82,7 @@ impl Rule {
         Self::USUAL.into_iter().chain(named).find(|rule| rule.name() == name)
     }
 
-    /// The name of the parameter that is swept, as it is written.
+    /// The name of the swept parameter in the notation.
     pub const fn main_key(&self) -> &'static str {
         match self {
             Self::Events => "events",
@@ -96,7 +96,7 @@ impl Rule {
         }
     }
 
-    /// What this parameter is, in errors.
+    /// Describes the parameter in errors.
     const fn expected(&self) -> &'static str {
         match self {
             Self::Events => "a number of events from 1",
@@ -130,7 +130,7 @@ impl Rule {
         }
     }
 
-    /// Takes what is written besides the parameter that is swept.
+    /// Reads the settings besides the swept parameter.
     fn read_settings(self, notation: &mut Notation) -> Result<Self, NotationError> {
         Ok(match self {
             Self::Retries(retries) => Self::Retries(retries.read(notation)?),
@@ -140,7 +140,7 @@ impl Rule {
         })
     }
 
-    /// What is written besides the parameter that is swept; none for a rule without settings.
+    /// The settings besides the swept parameter; `None` for a rule without settings.
     fn settings(&self) -> Option<Vec<(&'static str, String)>> {
         match self {
             Self::Retries(retries) => Some(retries.settings()),
@@ -237,31 +237,31 @@ impl Rule {
     }
 }
 
-/// A rule with its grid, further rules that must have fired as well, and whom it spares.
+/// A rule with its grid, further rules that must also have fired, and the tasks it spares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleGrid {
     /// The rule whose parameter is swept.
     pub rule: Rule,
     /// The parameters, ascending.
     pub grid: Vec<i64>,
-    /// Whether they were written with the rule, as in `events=20`.
+    /// Whether the parameters were written with the rule, as in `events=20`.
     pub is_given: bool,
-    /// Rules that must have condemned the task too, each with its fixed parameter.
+    /// Rules that must also have condemned the task, each with its fixed parameter.
     pub and: Vec<(Rule, i64)>,
-    /// Tasks that are never killed: those with one of these values.
+    /// Tasks with one of these values are never killed.
     pub spare: Vec<(SpareKey, String)>,
 }
 
 impl RuleGrid {
-    /// A rule by itself.
+    /// A rule without conditions or spared tasks.
     pub fn new(rule: Rule, grid: Vec<i64>) -> Self {
         Self { rule, grid, is_given: false, and: Vec::new(), spare: Vec::new() }
     }
 
-    /// A custom rule over a grid of its parameter: `rule` says when a task is killed.
+    /// A custom rule over a grid of its parameter; `rule` returns when a task is killed.
     ///
-    /// The grid ascends from strict to lenient; a sweep refuses one that does not, a rule that
-    /// kills earlier under a more lenient parameter, and one that looks into the future.
+    /// The grid ascends from strict to lenient. A sweep refuses a grid that does not, a rule that
+    /// kills earlier under a more lenient parameter, and a rule that uses the future.
     pub fn own(
         name: impl Into<String>,
         grid: impl IntoIterator<Item = i64>,
@@ -277,7 +277,8 @@ impl RuleGrid {
         Self { grid: grid.into_iter().collect(), ..self }
     }
 
-    /// Refuses a grid that is empty or does not ascend: its rows would be those of other parameters.
+    /// Refuses a grid that is empty or does not ascend, whose rows would belong to other
+    /// parameters.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -295,24 +296,24 @@ impl RuleGrid {
         }
     }
 
-    /// Whether a task is one of those that are never killed.
+    /// Whether a task is never killed.
     pub fn spares(&self, priority: Option<i32>, owner: Owner<'_>) -> bool {
         self.spare.iter().any(|(key, value)| key.is_of(value, priority, owner))
     }
 
-    /// Whether it asks for the chance that a job does not finish.
+    /// Whether it needs the chance that a job does not finish.
     pub fn asks_history(&self) -> bool {
         let mut rules = std::iter::once(&self.rule).chain(self.and.iter().map(|(rule, _)| rule));
         rules.any(|rule| matches!(rule, Rule::History(_)))
     }
 
-    /// Whether it asks for that chance while the job runs.
+    /// Whether it needs that chance while the job runs.
     pub fn asks_hazards(&self) -> bool {
         let mut rules = std::iter::once(&self.rule).chain(self.and.iter().map(|(rule, _)| rule));
         rules.any(|rule| matches!(rule, Rule::History(history) if history.by != By::Submission))
     }
 
-    /// The rule and those that must have fired too, each with its parameter; `None` unless the
+    /// The rule and those that must also have fired, each with its parameter; `None` unless the
     /// rule has exactly one.
     pub fn conditions(&self) -> Option<Vec<(&Rule, i64)>> {
         let &[parameter] = self.grid.as_slice() else { return None };
@@ -320,11 +321,11 @@ impl RuleGrid {
         Some(std::iter::once((&self.rule, parameter)).chain(others).collect())
     }
 
-    /// Fills `times` with the instants at which the first parameters of the grid kill the task;
-    /// the others never do.
+    /// Fills `times` with the instants at which the first parameters of the grid kill the task; the
+    /// others never do.
     ///
     /// # Errors
-    /// A custom rule breaks what every rule promises.
+    /// A custom rule breaks a promise of rules.
     pub fn kill_times(
         &self,
         task: &TaskView<'_>,
@@ -354,7 +355,7 @@ impl RuleGrid {
     }
 }
 
-/// A kill rule whose answer would mean nothing.
+/// A kill rule whose result would be meaningless.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RuleError {
@@ -391,7 +392,7 @@ pub enum RuleError {
         /// The next one.
         after: i64,
     },
-    /// A custom rule that would not know by its kill what it kills for.
+    /// A custom rule whose kill depends on later events.
     #[error(
         "kill rule `{rule}` kills task {task} at {at_us} µs, but what had happened by then does \
         not imply it"
@@ -479,12 +480,12 @@ mod tests {
         check("failures", &[1, 2], "013012013014", &[2]);
         check("dead-time", &[60, 120, 180, 181], "013013013014", &[2, 5, 8]);
         check("restarts", &[1, 2, 3, 4], "013013013014", &[4, 7, 10]);
-        // Of its own failures only, wherever other ends lie between: 2, 8 and 11 minutes.
+        // Only its own failures, with other ends between them: 2, 8 and 11 minutes.
         check("k8s:per=task", &[0, 1, 2, 3], "013012013013", &[2, 8, 11]);
         check("k8s:per=task,on=fail+evict", &[0, 1, 2], "013012013014", &[2, 5, 8]);
         check("spark:per=task", &[1, 2, 3], "013012013014", &[2, 8]);
         check("hadoop:per=task+events=7", &[1, 2], "013012013014", &[7, 8]);
-        // Attempts of one minute: one that ends at its limit is left alone.
+        // Attempts of one minute: an attempt that ends at its limit is left alone.
         check("slurm", &[20, 59, 60], "014", &[1, 1]);
         check("slurm:of=requested", &[10, 100], "014", &[]);
         check("events+failures=3", &[2, 10], "013013013014", &[8, 10]);

@@ -1,13 +1,13 @@
 //! Rules that end a whole job.
 //!
-//! In: the tasks of a bucket, one after another. Out: by job, the instants at which a rule ends it
+//! In: the tasks of a bucket, one after another. Out: by job, the instants at which a rule ends it,
 //! for each parameter that does. A job ends when its tasks together have failed too often, or when
 //! one of them is given up.
 //!
 //! ```text
 //!  k8s:backoff_limit=2    t1  |--x  |--x      pooled: the third failure of the job
 //!                         t2  |-------x
-//!  spark:max_failures=2   t1  |--x  |--x      the first task with two of its own
+//!  spark:max_failures=2   t1  |--x  |--x      the first task with two failures
 //! ```
 
 use rustc_hash::FxHashMap;
@@ -15,14 +15,14 @@ use rustc_hash::FxHashMap;
 use super::{Owner, Rule, RuleGrid, Scope};
 use crate::facts::tasks::TaskView;
 
-/// The ends that a rule brings to the jobs of a bucket.
+/// When a rule ends the jobs of a bucket.
 #[derive(Debug, Default)]
 pub struct JobEnds {
-    /// By job: failures of all tasks, where they count together; otherwise for each parameter the
-    /// first instant at which one of its tasks is given up.
+    /// By job: failures of all tasks, if they are pooled; otherwise for each parameter the first
+    /// instant at which one of its tasks is given up.
     by_job: FxHashMap<i64, Vec<i64>>,
     times: Vec<i64>,
-    /// By job and parameter, when its first tasks are condemned, as many as end it.
+    /// By job and parameter, when its first tasks are condemned; as many as end the job.
     condemned: FxHashMap<i64, Vec<Vec<i64>>>,
 }
 
@@ -45,7 +45,7 @@ impl Rule {
 }
 
 impl JobEnds {
-    /// Takes a task that is not spared.
+    /// Adds a task that is not spared.
     pub fn add(&mut self, rule: &RuleGrid, task: &TaskView<'_>, owner: Owner<'_>) {
         if let Rule::History(history) = rule.rule {
             self.times.clear();
@@ -82,7 +82,7 @@ impl JobEnds {
         }
     }
 
-    /// Turns failures that count together into ends, once all tasks are there.
+    /// Turns pooled failures into ends, once all tasks are added.
     pub fn close(&mut self, rule: &RuleGrid) {
         if let Rule::History(history) = rule.rule {
             #[expect(clippy::iter_over_hash_type, reason = "each job by itself")]
@@ -159,12 +159,12 @@ mod tests {
         let tasks = [vec![(2, 3), (4, 2), (6, 3)], vec![(3, 3), (5, 6), (7, 3)]];
         let check =
             |rule: &str, expected: &[i64]| assert_eq!(ends(rule, &tasks), expected, "{rule}");
-        // Kubernetes: more failed pods than the limit, whichever they are.
+        // Kubernetes: more failed pods in all than the limit.
         check("k8s:backoff_limit={0,1,2,3,4}", &[2, 3, 6, 7]);
         check("k8s:backoff_limit={0,1,2,3,4,5,6},on=fail+evict", &[2, 3, 4, 5, 6, 7]);
         // Spark and Hadoop: the first task with as many failures as the limit.
         check("spark:max_failures={1,2,3}", &[2, 6]);
-        // Of a bad past: the job ends with the second task that is condemned, both scheduled once.
+        // `history`: the job ends with the second condemned task, both scheduled once.
         let started = [vec![(1, 1)], vec![(3, 1)], vec![(4, 0)]];
         let history = |tasks: usize| {
             ends(&format!("history:p={{0.5,0.9,0.95}},after=0,per=job,tasks={tasks}"), &started)
@@ -174,7 +174,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against counting failures instant by instant.
+        /// Compared with counting failures instant by instant.
         #[test]
         fn a_job_ends_when_a_clock_would_see_it_end(
             tasks in prop::collection::vec(prop::collection::vec((0_i64..12, 2_u8..7), 0..6), 1..5),

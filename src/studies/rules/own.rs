@@ -1,8 +1,8 @@
 //! Custom kill rules, held to what every rule promises.
 //!
 //! In: a function from a task and a parameter to the instant of the kill. Out: the same, checked
-//! task by task: a larger parameter kills no earlier, and the instant follows from earlier events
-//! alone, so the savings in a sweep were really possible.
+//! task by task: a larger parameter kills no earlier, and the instant depends only on earlier
+//! events, so the savings in a sweep were really possible.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::RuleError;
 use crate::facts::tasks::{Attempt, EndedBy, TaskView};
 
-/// When a custom rule kills a task.
+/// Decides when a custom rule kills a task.
 pub trait Condemn: Send + Sync {
     /// The instant at which the rule with this parameter kills the task, µs; `None` for never. It
     /// may depend only on what has happened to the task by that instant.
@@ -58,7 +58,7 @@ impl OwnRule {
         &self.name
     }
 
-    /// The instant at which it kills the task, µs, as [`Condemn::kill_us`] says.
+    /// The instant at which it kills the task, µs; see [`Condemn::kill_us`].
     pub fn kill_us(&self, task: &TaskView<'_>, parameter: i64) -> Option<i64> {
         self.rule.kill_us(task, parameter)
     }
@@ -102,7 +102,7 @@ impl OwnRule {
         Ok(())
     }
 
-    /// What the rule says of a task of which it sees only what had happened by `at_us`.
+    /// The rule's answer for a task with only the events up to `at_us`.
     fn known_by(&self, task: &TaskView<'_>, parameter: i64, at_us: i64) -> Option<i64> {
         let events = &task.events[..task.events.partition_point(|event| event.time_us <= at_us)];
         let begun = task.attempts.iter().filter(|attempt| attempt.start_us <= at_us);
@@ -136,7 +136,7 @@ mod tests {
 
     const HOUR: i64 = 3_600_000_000;
 
-    /// SUBMIT, SCHEDULE, EVICT again and again, an event every ten minutes.
+    /// Checks a rule on SUBMIT, SCHEDULE, EVICT repeated, one event every ten minutes.
     fn check(rule: &RuleGrid) -> Result<Vec<i64>, RuleError> {
         let events: Vec<Event> = (0_i64..12)
             .map(|idx| Event {
@@ -183,7 +183,7 @@ mod tests {
         let late = |_: &TaskView<'_>, count: i64| (count == 2).then_some(HOUR);
         let refused = check(&RuleGrid::own("late", [1, 2], late)).unwrap_err();
         assert!(matches!(refused, RuleError::NotLenient { .. }), "{refused}");
-        // Kills at the start whatever is evicted at the end.
+        // Kills a task at its start if its last event is EVICT.
         let ahead = |task: &TaskView<'_>, _: i64| {
             let is_evicted = task.events.last()?.event_type == EventType::Evict;
             is_evicted.then(|| task.events[0].time_us)

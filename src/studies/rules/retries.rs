@@ -1,33 +1,33 @@
 //! Retry limits with their names and meanings in Kubernetes, Spark and Hadoop.
 //!
-//! In: the ends of a task's attempts. Out: the instants of the failures that count, from which
-//! follows when a task or its job is given up.
+//! In: the ends of a task's attempts. Out: the instants of the failures that count, which determine
+//! when a task or its job is given up.
 //!
 //! ```text
 //!  k8s:backoff_limit=2     x    x    x          the third failure in the job is more than 2: over
 //!  spark:max_failures=2    x    x               the second failure of one task: its job is over
 //! ```
-//! - Kubernetes, as its job controller is coded (`pkg/controller/job`, 2025): a Job fails when more
-//!   than `backoffLimit` of its pods have failed, whichever they are; with `per=task`
-//!   (`backoffLimitPerIndex`) an index fails by itself when it has failed more often than that.
-//!   Before a new pod starts it waits 10 s, then twice as long after each further failure since the
-//!   last success, at most 10 min: the documentation says 6 min, the code has 10
-//!   (`MaxJobPodFailureBackOff`). Evicted pods count as failed unless a `podFailurePolicy` leaves
-//!   disruptions out: `on=fail+evict`, which counts EVICT and LOST.
+//! - Kubernetes, as coded in its job controller (`pkg/controller/job`, 2025): a Job fails when more
+//!   than `backoffLimit` of its pods have failed, in all; with `per=task` (`backoffLimitPerIndex`)
+//!   a single index fails when its own failures exceed the limit. A new pod starts after a wait of
+//!   10 s, which doubles with each further failure since the last success, to at most 10 min: the
+//!   documentation says 6 min, the code has 10 (`MaxJobPodFailureBackOff`). Evicted pods count as
+//!   failed, unless a `podFailurePolicy` excludes disruptions: `on=fail+evict`, which counts EVICT
+//!   and LOST.
 //! - Spark (`spark.task.maxFailures`): the job is aborted at failure number `max_failures` of any
-//!   one task; lost executors do not count by default.
-//! - Hadoop (`mapreduce.map.maxattempts`): likewise; killed attempts do not count. With `per=task`
-//!   only the task is given up (`mapreduce.map.failures.maxpercent=100`).
+//!   task; lost executors do not count by default.
+//! - Hadoop (`mapreduce.map.maxattempts`): as in Spark; killed attempts do not count. With
+//!   `per=task` only the task is given up (`mapreduce.map.failures.maxpercent=100`).
 //!
-//! A sweep applies the limit to recorded failures, which came without such delays; a job that is
-//! over ends all of its tasks.
+//! A sweep applies the limit to recorded failures, which had no such delays; when a job is over,
+//! all of its tasks end.
 
 use crate::facts::tasks::TaskView;
 use crate::notation::{Notation, NotationError};
 use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
 
-/// Whose retries.
+/// The system whose retries are modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     /// Jobs of Kubernetes.
@@ -56,16 +56,16 @@ pub enum Counted {
     FailuresAndEvictions,
 }
 
-/// Limits of retries, without the limit itself.
+/// Retry rules of a system, without the limit itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
-    /// Whose.
+    /// The system.
     pub system: System,
-    /// What counts.
+    /// The ends that count as failures.
     pub counted: Counted,
     /// What is ended.
     pub scope: Scope,
-    /// The wait after the first failure, s; it doubles with each further one.
+    /// The wait after the first failure, s; it doubles with each further failure.
     pub base_s: i64,
     /// The longest wait, s.
     pub max_s: i64,
@@ -74,10 +74,10 @@ pub struct Retries {
 /// The wait after the first failure of a Kubernetes job, s.
 const BASE_S: i64 = 10;
 
-/// The longest wait, s, as coded; the documentation says 360.
+/// The longest wait in the code, s; the documentation says 360.
 const MAX_S: i64 = 600;
 
-/// The longest wait that can be written, s: a hundred days.
+/// The longest wait in the notation, s: a hundred days.
 const WAIT_MAX_S: i64 = 8_640_000;
 
 pub(super) const SCOPES: [(&str, Scope); 2] = [("job", Scope::Job), ("task", Scope::Task)];
@@ -86,7 +86,7 @@ const COUNTED: [(&str, Counted); 2] =
     [("fail", Counted::Failures), ("fail+evict", Counted::FailuresAndEvictions)];
 
 impl Retries {
-    /// With the settings that a system has by default.
+    /// The default settings of a system.
     pub const fn of(system: System) -> Self {
         let (base_s, max_s) = match system {
             System::Kubernetes => (BASE_S, MAX_S),
@@ -121,7 +121,7 @@ impl Retries {
         }
     }
 
-    /// Takes what is written besides the limit.
+    /// Reads the settings besides the limit.
     pub(super) fn read(mut self, notation: &mut Notation) -> Result<Self, NotationError> {
         self.counted = notation.choice("on", "`fail` or `fail+evict`", self.counted, &COUNTED)?;
         self.scope = notation.choice("per", "`job` or `task`", self.scope, &SCOPES)?;
@@ -134,7 +134,7 @@ impl Retries {
         Ok(self)
     }
 
-    /// What is written besides the limit: what differs from the default.
+    /// Writes the settings besides the limit that differ from the default.
     pub(super) fn settings(self) -> Vec<(&'static str, String)> {
         let usual = Self::of(self.system);
         let word = |on: Counted| COUNTED.iter().find(|(_, counted)| *counted == on);
@@ -155,7 +155,7 @@ impl Retries {
         settings
     }
 
-    /// How many failures are one too many under a limit.
+    /// The number of the failure that exceeds a limit.
     pub const fn fatal(self, limit: i64) -> i64 {
         match self.system {
             System::Kubernetes => limit.saturating_add(1),
@@ -163,13 +163,13 @@ impl Retries {
         }
     }
 
-    /// The wait before the next try after so many failures in a row before this one, µs.
+    /// The wait before the next attempt after `before` earlier failures in a row, µs.
     pub fn wait_us(self, before: u32) -> i64 {
         let doubled = self.base_s.saturating_mul(1 << before.min(32));
         doubled.min(self.max_s).saturating_mul(MICROS_PER_SECOND)
     }
 
-    /// Whether the end of an attempt counts.
+    /// Whether an end of an attempt counts as a failure.
     pub const fn counts(self, end: EventType) -> bool {
         match end {
             EventType::Fail => true,
@@ -180,7 +180,7 @@ impl Retries {
         }
     }
 
-    /// Whether the failures of all tasks of a job count together.
+    /// Whether the failures of all tasks of a job are pooled.
     pub const fn is_pooled(self) -> bool {
         matches!((self.system, self.scope), (System::Kubernetes, Scope::Job))
     }
@@ -191,8 +191,8 @@ impl Retries {
         counted.map(|event| event.time_us)
     }
 
-    /// The instant at which a task (or whatever has these failures, ascending) is given up, for each
-    /// limit at which it is.
+    /// The instant at which a task (or another owner of these ascending failures) is given up, for
+    /// each limit at which it is.
     pub(super) fn kill_times(self, failures: &[i64], grid: &[i64], times: &mut Vec<i64>) {
         let fatal = |limit: i64| usize::try_from(self.fatal(limit) - 1).ok();
         times.extend(grid.iter().map_while(|&limit| failures.get(fatal(limit)?)).copied());

@@ -5,7 +5,7 @@
 
 use crate::studies::predict::hazards::Moment;
 
-/// What tasks can be spared by.
+/// The keys by which tasks can be spared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpareKey {
     /// The task's priority.
@@ -17,10 +17,10 @@ pub enum SpareKey {
 }
 
 impl SpareKey {
-    /// Everything to spare by.
+    /// All keys.
     pub const ALL: [Self; 3] = [Self::Priority, Self::Class, Self::User];
 
-    /// How it is written.
+    /// The name in the notation.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Priority => "priority",
@@ -42,15 +42,15 @@ impl SpareKey {
     }
 }
 
-/// Who a task belongs to, for exceptions.
+/// The owner of a task, to decide whether it is spared.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Owner<'a> {
     /// The job's scheduling class.
     pub scheduling_class: Option<i32>,
     /// The job's user.
     pub user: Option<&'a str>,
-    /// The chance that the job does not finish, where a rule asks for it.
+    /// The chance that the job does not finish, if a rule needs it.
     pub chance: Option<f64>,
-    /// The same while it runs, where a rule asks for that.
+    /// The chance while it runs, if a rule needs it.
     pub moment: Option<Moment<'a>>,
 }

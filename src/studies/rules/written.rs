@@ -10,8 +10,8 @@
 //!  events=20~priority=9      tasks that it spares; ~class=3 and ~user=NAME likewise
 //!  k8s:backoff_limit=6,on=fail+evict,per=task    a rule with settings
 //! ```
-//! In a user's name `%2B` stands for `+`, `%2C` for `,`, `%7E` for `~`, `%20` for a blank, `%7B` and
-//! `%7D` for braces, and `%25` for `%`. What was read prints back as it is written.
+//! In a user's name `%2B` stands for `+`, `%2C` for `,`, `%7E` for `~`, `%20` for a blank, `%7B`
+//! and `%7D` for braces, and `%25` for `%`. Parsed text prints back in the same notation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,11 +19,10 @@ use std::str::FromStr;
 use super::{Rule, RuleGrid, SpareKey};
 use crate::notation::{Notation, NotationError, range, split_outside_braces};
 
-/// What is named, in errors.
+/// What errors call the thing that is parsed.
 const KIND: &str = "kill rule";
 
-/// Characters that mean something in a rule or a list of rules or policies, and how they are
-/// written in a name.
+/// Characters with a meaning in a rule or a list of rules or policies, and their escapes in a name.
 const ESCAPES: [(char, &str); 7] = [
     ('%', "%25"),
     ('+', "%2B"),
@@ -56,7 +55,7 @@ fn unescaped(text: &str) -> String {
     name
 }
 
-/// A rule with the parameters that were written with it, if any.
+/// Parses a rule with the parameters written after it, if any.
 fn condition(text: &str) -> Result<(Rule, Option<Vec<i64>>), NotationError> {
     let colon = text.find(':').unwrap_or(text.len());
     let mut notation = match text.split_once('=').filter(|(name, _)| name.len() < colon) {
@@ -78,7 +77,7 @@ fn condition(text: &str) -> Result<(Rule, Option<Vec<i64>>), NotationError> {
     Ok((rule, given))
 }
 
-/// One parameter, or several in braces; ascending, each once.
+/// One parameter, or several in braces; ascending, without duplicates.
 fn values(rule: &Rule, text: &str) -> Option<Vec<i64>> {
     let inside = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     let pieces: Vec<String> = match inside {
@@ -112,7 +111,7 @@ fn write_condition(f: &mut fmt::Formatter<'_>, rule: &Rule, given: &[i64]) -> fm
     Ok(())
 }
 
-/// The parts that `+` joins, but for the one in `on=fail+evict`.
+/// The parts joined by `+`, except the one in `on=fail+evict`.
 fn joined(text: &str) -> impl Iterator<Item = String> {
     text.replace("=fail+evict", "=fail\0evict")
         .split('+')
@@ -121,7 +120,7 @@ fn joined(text: &str) -> impl Iterator<Item = String> {
         .into_iter()
 }
 
-/// A task that is spared: `priority=9`.
+/// Parses a spared value: `priority=9`.
 fn spared(text: &str) -> Result<(SpareKey, String), NotationError> {
     let wrong = |key: &'static str, value: &str, expected: &'static str| NotationError::BadValue {
         kind: KIND,
@@ -192,7 +191,7 @@ impl fmt::Display for RuleGrid {
     }
 }
 
-/// Rules that commas divide. A piece whose first word is the name of a rule starts one; another
+/// Rules separated by commas. A piece whose first word is the name of a rule starts one; any other
 /// `key=value` is a parameter of the rule before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleList(pub Vec<RuleGrid>);
@@ -329,7 +328,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a user is called.
+        /// Any name of a user survives.
         #[test]
         fn names_survive(name in "\\PC{1,8}") {
             prop_assume!(name.trim() == name);

@@ -1,8 +1,8 @@
-"""A log of a computing centre replayed first come, first served, in SimPy: history.py LOG PROCESSORS.
+"""Replays a log of a computing centre first come, first served, in SimPy: history.py LOG PROCESSORS.
 
-LOG is SWF as text. A job begins when every job before it has begun and enough processors are free,
-and takes its recorded time. Prints the second at which each job ends, in the order of the log, and
-on stderr the seconds that the simulation took.
+LOG is SWF as text. A job starts when every job before it has started and enough processors are free, and takes its
+recorded time. Prints the second at which each job ends, in the order of the log, and on stderr the seconds that the
+simulation took.
 """
 
 import sys
@@ -13,7 +13,7 @@ import simpy
 
 def job(env, room, submit, processors, run, ends, place):
     yield env.timeout(submit)
-    # A container serves those that wait strictly in line.
+    # A container serves waiting processes strictly in order.
     yield room.get(processors)
     yield env.timeout(run)
     ends[place] = env.now

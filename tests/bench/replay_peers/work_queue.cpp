@@ -1,5 +1,5 @@
-// Work queue, with or without copies, in SimGrid: work_queue TASKS MACHINES fifo|wqr.
-// One run per process: a SimGrid engine can be made once.
+// Work queue, with or without copies, in SimGrid: work_queue TASKS MACHINES fifo|wqr. One run per
+// process, because a process can create only one SimGrid engine.
 
 #include <chrono>
 #include <cstdio>

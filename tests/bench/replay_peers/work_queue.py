@@ -24,7 +24,7 @@ def plain(tasks, speeds):
 def replicated(tasks, speeds):
     env = simpy.Environment()
     left = [tasks]
-    running = {}  # Task -> processes that run it, in the order of being handed out.
+    running = {}  # Task -> processes that run it, in the order of assignment.
     over = [0]
     last = [0.0]
 

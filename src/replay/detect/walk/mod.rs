@@ -1,11 +1,11 @@
-//! The walk through a group's history, heartbeat by heartbeat, under the eyes of detectors.
+//! Replays a group's history heartbeat by heartbeat, and shows it to detectors.
 //!
-//! In: a group, detectors, and how progress is told. Out: for each detector the attempts that it
-//! would have flagged and when. History is not touched: a flagged attempt counts as having a copy
-//! until it ends, and continues as recorded. What happens at a heartbeat's own instant is known at
-//! that heartbeat, so an attempt that has just ended is never flagged. A detector that says until
-//! when it stays quiet is asked again at the first heartbeat from then on, or when an attempt
-//! begins or ends; heartbeats at which all are quiet are passed over. That moves no flag.
+//! In: a group, detectors, and a model of progress. Out: for each detector, the attempts that it
+//! would have flagged, and when. History is not changed: a flagged attempt counts as having a copy
+//! until it ends, and continues as recorded. Events at the instant of a heartbeat are known at that
+//! heartbeat, so an attempt that has just ended is never flagged. A detector that reports a time
+//! until which it stays quiet is called again at the first heartbeat from then on, or when an
+//! attempt begins or ends; heartbeats at which all are quiet are skipped. This changes no flag.
 //!
 //! ```text
 //!  heartbeats   |     |     |     |     |     |     |     |
@@ -22,41 +22,41 @@ use crate::replay::detectors::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How history is walked.
+/// How history is replayed.
 #[derive(Clone, Debug)]
 pub struct WalkPlan {
     /// Time between heartbeats, µs.
     pub heartbeat_us: i64,
     /// Where progress comes from.
     pub progress: ProgressModel,
-    /// What work so far is counted in.
+    /// How work so far is measured.
     pub work: Work,
     /// Standard deviation of the logarithm of a reported rate; 0 for none.
     pub noise: f64,
     /// Seed of the noise.
     pub seed: u64,
-    /// Which heartbeats detectors are asked at.
+    /// The heartbeats at which detectors are called.
     pub beats: Beats,
 }
 
-/// At which heartbeats detectors are asked. The flags are the same.
+/// The heartbeats at which detectors are called. The flags are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Beats {
-    /// At those at which a detector may change its mind.
+    /// Those at which a detector may flag another attempt.
     #[default]
     Needed,
-    /// At all of them.
+    /// All heartbeats.
     All,
 }
 
 impl WalkPlan {
-    /// Whether detectors may be quiet: not where a report is drawn again each time.
+    /// Whether detectors may be quiet: not if each report has new random noise.
     fn lets_be_quiet(&self) -> bool {
         self.beats == Beats::Needed && self.noise == 0.0
     }
 
-    /// The most heartbeats that a run may take: more where most are passed over, as those of
-    /// reports that look at no other task.
+    /// The most heartbeats of a run: more if most are skipped, as with progress models that use no
+    /// other task.
     pub(super) fn heartbeats_max(&self) -> u64 {
         let is_mostly_quiet = self.lets_be_quiet() && self.progress != ProgressModel::Siblings;
         if is_mostly_quiet { 4_000_000_000 } else { 1_000_000_000 }
@@ -68,24 +68,24 @@ impl WalkPlan {
 pub struct Flagged {
     /// The attempt, by number in its group.
     pub attempt: u32,
-    /// The heartbeat, µs.
+    /// The time of the heartbeat, µs.
     pub time_us: i64,
-    /// Its progress then.
+    /// Its progress at that time.
     pub progress: f64,
-    /// What the detector would have done.
+    /// The action that the detector asked for.
     pub action: Action,
 }
 
-/// What a walk gave.
+/// The result of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Walked {
-    /// By detector, in order of time.
+    /// Flags by detector, in order of time.
     pub flags: Vec<Vec<Flagged>>,
     /// Running attempts, summed over heartbeats.
     pub task_heartbeats: u64,
 }
 
-/// A detector at work, with what it has flagged.
+/// A detector and its flags.
 struct Watch {
     detector: Box<dyn Detector>,
     has_copy: Vec<bool>,
@@ -95,22 +95,22 @@ struct Watch {
     rest: Rest,
 }
 
-/// Until when a detector is quiet. It is not asked for that at every heartbeat, since most groups
-/// never are.
+/// Until when a detector is quiet. It is not asked for that at every heartbeat, because most groups
+/// have no quiet time.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
     until_us: i64,
-    /// Heartbeats since the group has changed or the last rest, and the one at which it is asked.
+    /// Heartbeats since the group changed or the last rest, and the number at which it is asked.
     beats: u32,
     ask_at: u32,
 }
 
 impl Rest {
-    /// None; asked for soon.
+    /// Not quiet; asked soon.
     const NONE: Self = Self { until_us: i64::MIN, beats: 0, ask_at: 2 };
 }
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Unknown,
@@ -119,7 +119,7 @@ enum Standing {
     Over,
 }
 
-/// What is known of a group at the time that the walk has reached.
+/// The known state of a group at the current time of the walk.
 struct State<'a> {
     group: &'a Group,
     /// The next change.
@@ -131,13 +131,13 @@ struct State<'a> {
     waiting: u32,
     over: u32,
     most_running: u32,
-    /// When the first attempt that never ended is out of sight, µs.
+    /// When the first attempt without an end leaves the window, µs.
     first_open_end_us: i64,
-    /// Whether a detector has left its copies marked in `running`.
+    /// Whether a detector has marked its copies in `running`.
     is_marked: bool,
 }
 
-/// Walks through the history of `group`. `straggles` is the truth by attempt, for the oracle.
+/// Replays the history of `group`. `straggles` is the truth by attempt, for the oracle.
 pub fn walk(
     group: &Group,
     plan: &WalkPlan,
@@ -188,7 +188,7 @@ pub fn walk(
     Walked { flags: watches.into_iter().map(|watch| watch.flags).collect(), task_heartbeats }
 }
 
-/// Asks those that are not quiet, and lets them be quiet until nothing can change their minds.
+/// Calls the detectors that are not quiet, and asks them until when no flag can be added.
 fn judge_all(
     state: &mut State<'_>,
     book: &mut ProgressBook,
@@ -231,7 +231,7 @@ fn judge_all(
     }
 }
 
-/// Heartbeats of a group while something runs: what a walk takes if none is passed over.
+/// The heartbeats of a group while an attempt runs: the cost of a walk without skipping.
 pub fn heartbeats(group: &Group, heartbeat_us: i64) -> u64 {
     let (mut beats, mut seen_us) = (0_u64, i64::MIN);
     for attempt in &group.attempts {
@@ -267,7 +267,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Until when nothing of the group begins or ends, µs.
+    /// Until when no attempt of the group begins or ends, µs.
     fn horizon_us(&self, now_us: i64) -> i64 {
         let change_us = self.group.changes.get(self.next).map_or(i64::MAX, |row| row.time_us);
         if now_us < self.first_open_end_us {
@@ -278,21 +278,21 @@ impl<'a> State<'a> {
         ends_us.min().map_or(change_us, |end_us| end_us.min(change_us))
     }
 
-    /// Until when all that runs continues at the rate of its last report, µs.
+    /// Until when all running attempts continue at the rate of their last report, µs.
     fn steady_until_us(&self, book: &ProgressBook, now_us: i64) -> i64 {
         let steady = self.running.iter().filter(|row| row.has_progress);
         let steady = steady.map(|row| book.steady_until_us(self.group, row.attempt, now_us));
         steady.min().unwrap_or(i64::MAX)
     }
 
-    /// Whether all that runs reports that it is nearly done, and continues to.
+    /// Whether all running attempts report that they are nearly done until another attempt ends.
     fn is_stalled(&self, book: &ProgressBook, now_us: i64) -> bool {
         let mut running = self.running.iter();
         running.all(|row| row.has_progress && book.is_stalled(self.group, row.attempt, now_us))
     }
 
-    /// The heartbeat after `now_us`; where nothing runs, the first one that sees the next change.
-    /// `None` once nothing runs or will.
+    /// The heartbeat after `now_us`; if nothing runs, the first one that sees the next change.
+    /// `None` once no attempt runs or will run.
     fn next_heartbeat_us(&self, now_us: i64, heartbeat_us: i64) -> Option<i64> {
         let after = now_us.saturating_add(heartbeat_us);
         let next_change_us = self.group.changes.get(self.next).map(|change| change.time_us);
@@ -301,8 +301,8 @@ impl<'a> State<'a> {
                 let beats = change_us / heartbeat_us + i64::from(change_us % heartbeat_us != 0);
                 Some(after.max(beats.saturating_mul(heartbeat_us)))
             }
-            // Attempts that never ended are followed as long as anything else happens, or until
-            // the end of the window.
+            // Attempts without an end are followed as long as other events come, or until the end
+            // of the window.
             Some(_) => Some(after),
             None => {
                 let end_us =
@@ -312,7 +312,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Takes in all that has happened up to `now_us`; returns whether anything has.
+    /// Processes all changes up to `now_us`; returns whether there were any.
     fn advance(&mut self, now_us: i64, book: &mut ProgressBook, watches: &mut [Watch]) -> bool {
         let (mut has_ended, known) = (false, self.next);
         while let Some(change) = self.group.changes.get(self.next)
@@ -399,7 +399,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Asks every running attempt how far it is.
+/// Updates the reported progress of every running attempt.
 fn report_progress(state: &mut State<'_>, book: &mut ProgressBook, plan: &WalkPlan, now_us: i64) {
     let group = state.group;
     for row in &mut state.running {
@@ -417,7 +417,7 @@ fn report_progress(state: &mut State<'_>, book: &mut ProgressBook, plan: &WalkPl
 }
 
 impl Watch {
-    /// What the detector is shown.
+    /// The scene that the detector gets.
     fn scene<'a>(&self, state: &'a mut State<'_>, now_us: i64) -> Scene<'a> {
         let has_flagged = !self.flags.is_empty();
         if has_flagged || state.is_marked {
@@ -452,7 +452,7 @@ impl Watch {
         self.detector.judge(&scene, found);
         for flag in found.drain(..) {
             let row = &state.running[flag.position];
-            // The first word on an attempt counts: history does not restart it.
+            // Only the first flag on an attempt counts: history does not restart it.
             if !self.has_copy[row.attempt as usize] {
                 self.has_copy[row.attempt as usize] = true;
                 self.was_copied[row.task as usize] = true;
@@ -507,7 +507,7 @@ mod tests {
         let eager = "spark:quantile=0,multiplier=0.001";
         assert_eq!(flags(&group, eager, ProgressModel::Linear), [(1, 5, 10), (2, 5, 10)]);
         let group = drawn(&["[===F", "S===[F", "[=F"]);
-        // At 20 s the first has ended; the second began and runs on for 5 s.
+        // At 20 s the first has ended; the second began and runs for 5 s more.
         let found = flags(&group, "spark:quantile=0.9,multiplier=0.001", ProgressModel::Linear);
         assert_eq!(found, []);
         let group = drawn(&["[F", "[===F"]);
@@ -597,7 +597,7 @@ mod tests {
         assert_ne!(reports[0][0] / reports[0][1], 1.3, "each attempt has noise of its own");
     }
 
-    /// Submit, wait, length, end (0 stays open) of a task, s.
+    /// Submit, wait, length, and end of a task (0 never ends), s.
     type Draw = (i64, i64, i64, u8);
 
     fn story(index: i32, (submit_s, wait_s, length_s, end): Draw) -> Story {
@@ -608,7 +608,7 @@ mod tests {
         Story { index, events, windows: Vec::new() }
     }
 
-    /// The same up to `known_s`, with another future.
+    /// The same history up to `known_s`, with another future.
     fn changed(mut story: Story, known_s: i64, more_s: i64, end: u8) -> Story {
         let before = story.events.iter().filter(|event| event.0 <= known_s * S).count();
         let later = |nth: i64| (known_s + 1 + nth * more_s) * S;

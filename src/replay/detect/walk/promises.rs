@@ -1,5 +1,5 @@
-//! What a walk promises, on drawn histories: LATE decides by exact fractions, and whoever is quiet
-//! misses nothing.
+//! Tests the promises of a walk on random histories: LATE decides by exact fractions, and quiet
+//! detectors miss no flag.
 
 use std::cmp::Ordering;
 
@@ -13,10 +13,10 @@ use crate::replay::drawn::drawn;
 
 const S: i64 = 1_000_000;
 
-/// When the window ends, s.
+/// The end of the window, s.
 const END_S: i64 = 40_000;
 
-/// Submit, wait, length, end (0 stays open, 5 is killed and runs again) of a task, s.
+/// Submit, wait, length, and end of a task (0 never ends, 5 is killed and runs again), s.
 type Draw = (i64, i64, i64, u8);
 
 fn story(index: i32, (submit_s, wait_s, length_s, end): Draw) -> Story {
@@ -49,7 +49,7 @@ impl Fraction {
     }
 }
 
-/// An attempt that runs: task, start, what 100 % is and whether it gets there, s.
+/// A running attempt: task, start, its total and whether it reaches it, s.
 #[derive(Clone, Copy)]
 struct Alive {
     task: usize,
@@ -76,7 +76,7 @@ impl Alive {
     }
 }
 
-/// Attempts of a task: start, end, whether it finished, s.
+/// The attempts of a task: start, end, and whether it finished, s.
 fn attempts_of(draw: Draw) -> Vec<(i64, i64, bool)> {
     let (submit_s, wait_s, length_s, end) = draw;
     let start_s = submit_s + wait_s;
@@ -90,7 +90,7 @@ fn attempts_of(draw: Draw) -> Vec<(i64, i64, bool)> {
     }
 }
 
-/// What 100 % of the task's attempts are: its own finished length, else the median of all.
+/// The total of the task's attempts: its own finished length, or else the median of all.
 fn total_of(draws: &[Draw], task: usize) -> Fraction {
     if draws[task].3 != 0 {
         return Fraction(i128::from(draws[task].2), 1);
@@ -101,10 +101,10 @@ fn total_of(draws: &[Draw], task: usize) -> Fraction {
     Fraction(lengths[(lengths.len() - 1) / 2] + lengths[lengths.len() / 2], 2)
 }
 
-/// LATE with its defaults as its paper says it, in fractions: (task, heartbeat) of its flags.
+/// LATE with its defaults as in its paper, in fractions: (task, heartbeat) of its flags.
 fn late(draws: &[Draw]) -> Vec<(usize, i64)> {
     let (mut flags, mut slots): (Vec<(usize, i64)>, usize) = (Vec::new(), 0);
-    // When the copied attempt of a task ends.
+    // By task, the end of its copied attempt.
     let mut copied: Vec<Option<i64>> = vec![None; draws.len()];
     for now_s in (10..END_S).step_by(10) {
         let mut alive = Vec::new();
@@ -122,7 +122,7 @@ fn late(draws: &[Draw]) -> Vec<(usize, i64)> {
         }
         slots = slots.max(alive.len());
         let held = copied.iter().flatten().filter(|&&end_s| now_s < end_s).count();
-        // Copies run while they are fewer than a tenth of the slots.
+        // Copies may start while fewer than a tenth of the slots run copies.
         let room = slots.div_ceil(10).saturating_sub(held);
         if waiting != 0 || alive.is_empty() {
             continue;
@@ -131,7 +131,7 @@ fn late(draws: &[Draw]) -> Vec<(usize, i64)> {
         let known: Vec<&Alive> = alive.iter().filter(|one| one.start_s < now_s).collect();
         let mut rates: Vec<Fraction> = known.iter().map(|one| one.rate(now_s)).collect();
         rates.sort_by(|one, other| one.compare(*other));
-        // a quarter of the way from the first to the last; what has just begun has rate 0.
+        // a quarter of the way from the first to the last; a new attempt has rate 0.
         let fresh = alive.len() - known.len();
         rates.splice(0..0, std::iter::repeat_n(Fraction(0, 1), fresh));
         let quarter = rates.len() - 1;
@@ -146,7 +146,7 @@ fn late(draws: &[Draw]) -> Vec<(usize, i64)> {
             .filter(|one| copied[one.task].is_none() && one.start_s + 60 <= now_s)
             .filter(|one| one.rate(now_s).compare(threshold).is_lt())
             .collect();
-        // A stable sort: of equal ones the lower task index.
+        // A stable sort: among equals, the lower task index first.
         slow.sort_by(|one, other| other.left_s(now_s).compare(one.left_s(now_s)));
         for one in slow.into_iter().take(room) {
             let attempts = attempts_of(draws[one.task]);
@@ -157,7 +157,7 @@ fn late(draws: &[Draw]) -> Vec<(usize, i64)> {
     flags
 }
 
-/// Few lengths, so that many rates and many ends are equal.
+/// Few different lengths, so that many rates and ends are equal.
 fn even_draws() -> impl Strategy<Value = Vec<Draw>> {
     let length_s = prop::sample::select(vec![70_i64, 110, 130, 210, 300, 330, 490, 700, 910]);
     let draw = (0_i64..9, 0_i64..4, length_s, 0_u8..12)
@@ -171,7 +171,7 @@ fn uneven_draws() -> impl Strategy<Value = Vec<Draw>> {
     prop::collection::vec((0_i64..200, 0_i64..90, length_s, 0_u8..12), 2..25)
 }
 
-/// Every detector as tests try it, and all along its curve.
+/// Every detector with its test variants, and along its curve.
 fn detectors() -> Vec<DetectorPlan> {
     let mut texts = tried();
     for kind in KINDS {
@@ -195,14 +195,14 @@ proptest! {
             .iter()
             .map(|flag| {
                 let task = group.attempts[flag.attempt as usize].task as usize;
-                (usize::try_from(group.task_indices[task]).expect("from 0"), flag.time_us / S)
+                (usize::try_from(group.task_indices[task]).expect("not negative"), flag.time_us / S)
             })
             .collect();
         prop_assert_eq!(told, late(&draws));
     }
 }
 
-/// Usage windows of five minutes while a task may run, at rates that change.
+/// Usage windows of five minutes while a task may run, with changing rates.
 fn measured(mut stories: Vec<Story>) -> Vec<Story> {
     for (story, number) in stories.iter_mut().zip(0..) {
         let first_us = story.events.first().map_or(0, |event| event.0);
@@ -272,7 +272,7 @@ fn a_task_of_thirty_thousand_years_takes_no_time() {
     assert_eq!(heartbeats(&group, 10 * S), 99_999_999_999);
 }
 
-/// Three that continue for thirty thousand years after nine of about a minute.
+/// Three tasks that run for thirty thousand years, after nine of about a minute.
 #[test]
 fn several_tasks_that_go_on_for_ages_take_no_time() {
     let mut draws: Vec<Draw> = (0..9).map(|idx| (0, 0, 55 + idx, 1)).collect();

@@ -1,12 +1,13 @@
-//! The parameters of the rule.
+//! The parameters of the detector.
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use super::Poisson;
 use super::probability::first_rare;
 use crate::notation::{Notation, NotationError};
-use crate::replay::detectors::histogram::Ties;
+use crate::replay::detectors::histogram::{Edges, Ties};
 use crate::replay::detectors::support::{OrOff, word};
 use crate::replay::detectors::{Action, Detector, GroupInfo, Plan};
 
@@ -34,12 +35,12 @@ impl fmt::Display for Lambda {
 }
 
 pub(super) const TIES: &[(&str, Ties)] = &[("high", Ties::High), ("low", Ties::Low)];
-/// What of the past is in the sample.
+/// Which past attempts are in the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Window {
-    /// What ended in the last [`Config::window_s`].
+    /// Those that ended in the last [`Config::window_s`].
     Fixed,
-    /// What started since the last change of speed.
+    /// Those that started since the last change of speed.
     Auto,
 }
 
@@ -47,14 +48,14 @@ pub(super) const WINDOWS: &[(&str, Window)] = &[("fixed", Window::Fixed), ("auto
 pub(super) const ACTIONS: &[(&str, Action)] =
     &[("restart", Action::Restart), ("copy", Action::Copy)];
 
-/// Length of the window where it is not given, s.
+/// The default length of the window, s.
 pub(super) const WINDOW_S: f64 = 30.0;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Config {
-    /// Length of the window in which the sample ended, s; 30 (section 5.1).
+    /// Length of the window in which attempts of the sample ended, s; 30 (section 5.1).
     pub(super) window_s: f64,
-    /// Whether the window is that long or adapts itself; `fixed`.
+    /// Whether the window is fixed or adapts itself; `fixed`.
     pub(super) window: Window,
     /// Width of a bin, s; 15 (section 5.1).
     pub(super) bin_s: f64,
@@ -64,7 +65,7 @@ pub(super) struct Config {
     pub(super) p: f64,
     /// Abnormal verdicts in a row before a flag; 3, open in the paper.
     pub(super) verdicts: u32,
-    /// Estimates of which the smallest is used; 5 (section 5.1).
+    /// Number of estimates of which the smallest is used; 5 (section 5.1).
     pub(super) estimates: u32,
     /// Time without any progress after which an attempt is abnormal, s; 60 (section 5.1).
     pub(super) stall_s: f64,
@@ -72,8 +73,8 @@ pub(super) struct Config {
     pub(super) ties: Ties,
     /// What to do with an abnormal attempt; `restart` (section 4).
     pub(super) action: Action,
-    /// When set, window and bin are multiplied by the group's median finished length over this
-    /// many seconds, and nobody is judged before something has finished; `off`, ours.
+    /// If set, window and bin are multiplied by the group's median finished length over this
+    /// many seconds, and no attempt is judged before one has finished; `off`. Our addition.
     pub(super) scale_s: OrOff,
 }
 
@@ -122,15 +123,37 @@ impl Config {
     }
 }
 
-impl Plan for Config {
-    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
-        let limit = match self.lambda {
-            Lambda::Fixed(lambda) => first_rare(lambda, self.p),
+/// The parameters, with everything computed that does not depend on a group.
+#[derive(Debug)]
+pub(super) struct Ready {
+    config: Config,
+    /// The smallest abnormal k', if lambda is fixed.
+    limit: u64,
+    edges: Option<Arc<Edges>>,
+}
+
+impl Ready {
+    pub(super) fn of(config: Config) -> Self {
+        let limit = match config.lambda {
+            Lambda::Fixed(lambda) => first_rare(lambda, config.p),
             Lambda::Sample => u64::MAX,
         };
-        Box::new(Poisson::of(*self, limit))
+        let is_fixed = config.scale_s.0.is_none();
+        Self { config, limit, edges: is_fixed.then(|| Arc::new(Edges::of(config.bin_s))) }
+    }
+}
+
+impl Plan for Ready {
+    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
+        Box::new(Poisson::of(self.config, self.limit, self.edges.clone()))
     }
 
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        self.config.parameters()
+    }
+}
+
+impl Config {
     fn parameters(&self) -> Vec<(&'static str, String)> {
         let window = match self.window {
             Window::Fixed => ("window_s", self.window_s.to_string()),

@@ -1,44 +1,45 @@
 //! Stragglers that stay rare when the state of the system changes (Asahara et al., 2013).
 //!
 //! ```text
-//!   k_mode                    The lengths of what ended within the window and the estimates t / r
-//!   |##                       of what runs go into an equal-width histogram. An attempt that lies
-//!   |##                       k' bins above the fullest bin is abnormal if a Poisson distribution
-//!   |## #      k' = 3         gives k' less than p.
+//!   k_mode                    The lengths of attempts that ended in the window, and the estimates
+//!   |##                       t / r of running ones, go into an equal-width histogram. An attempt
+//!   |##                       k' bins above the fullest bin is abnormal if the probability of k'
+//!   |## #      k' = 3         in a Poisson distribution is below p.
 //!  #|## #      |
 //!  #|## #  #   #
 //! ```
 //!
 //! The estimate used is the smallest of the last few, and an attempt is flagged only after several
-//! verdicts in a row. One that reports no progress a minute after its start is abnormal.
+//! abnormal verdicts in a row. Without progress a minute after its start, it is abnormal.
 //!
-//! Where the paper is silent: one estimate per report; the number of verdicts in a row (3 here);
-//! ties of the mode; k' at or below the mode's bin, or left of lambda where the probabilities
-//! still rise, is never abnormal (the paper wants only those that are markedly slow; with its
-//! lambda of 1 and p of 0.05 nothing changes). Its lambda is 1 in the example and "estimated from
-//! the sample" in the introduction: `lambda=sample` is the mean of k', the likeliest lambda.
+//! Where the paper is silent, we chose: one estimate per report; 3 verdicts in a row; how ties of
+//! the mode are broken; and k' at or below the mode's bin, or left of lambda where the
+//! probabilities still rise, is never abnormal (the paper wants only markedly slow attempts; with
+//! its lambda of 1 and p of 0.05 nothing changes). Its lambda is 1 in the example and "estimated
+//! from the sample" in the introduction: `lambda=sample` is the mean of k', the likeliest lambda.
 //!
-//! The paper leaves a window that adapts itself to later work. `window=auto` is one: the sample is
-//! what started since the last change of the mean logarithm of the speeds at which the running
-//! attempts progress, all of it while there has been none (see [`ChangePoint`]). A change shows in
-//! those speeds at once, before anything has ended under it, and does not depend on which attempts
-//! were restarted.
+//! The paper leaves an adaptive window to later work. `window=auto` is one: the sample is all
+//! attempts that started since the last change of the mean logarithm of the speeds at which the
+//! running attempts progress, or all attempts while there was no change (see [`Pace`]). A change is
+//! visible in those speeds at once, before any attempt has ended after it, and does not depend on
+//! which attempts were restarted.
 
 use std::sync::Arc;
 
 mod config;
+mod pace;
 mod probability;
 
-use self::config::{Config, Lambda, Window};
+use self::config::{Config, Lambda, Ready, Window};
+use self::pace::Pace;
 use self::probability::first_rare;
 
-use super::changepoint::ChangePoint;
-use super::histogram::{Histogram, bin};
+use super::histogram::{Edges, Histogram, bin};
 use super::support::{count_as_f64, entry};
 use super::{Action, Detector, Ended, Family, Flag, Kind, Outlook, Running, Scene};
 use crate::units::micros_to_seconds;
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "poisson",
     about: "Asahara et al. 2013: rare in a Poisson distribution above the mode of recent lengths",
@@ -53,36 +54,39 @@ pub(super) const KIND: Kind = Kind {
         "window_s=30,bin_s=1,p=0.3,verdicts=1,action=copy",
         "scale_s=9,verdicts=2,p=0.2,stall_s=4",
     ],
-    read: |notation| Ok(Arc::new(Config::read(notation)?)),
+    read: |notation| Ok(Arc::new(Ready::of(Config::read(notation)?))),
 };
 
+/// 64 bytes: every heartbeat reads those of all running attempts.
 #[derive(Clone, Copy, Debug)]
 struct Attempt {
     reports: u32,
-    /// Abnormal verdicts in a row, and the heartbeat of the last one.
-    verdicts: u32,
-    abnormal_beat: u64,
+    /// The last heartbeat that showed it.
+    beat: u32,
     reported_us: i64,
-    /// The last estimate, µs, and how often in a row it has been reported.
+    /// The last estimate, µs, and how often in a row it was reported.
     last_us: i64,
     same: u32,
-    /// The smallest of the last estimates, and of those in its ring's block so far, µs.
+    /// The smallest of the last estimates, and of those in the current block of its ring, µs.
     smallest_us: i64,
     least_us: i64,
-    /// The bin of an estimate, and the estimate that it is of, µs.
+    /// The bin in which it is counted, or [`NO_BIN`], and the estimate of that bin, µs.
     bin: u64,
     binned_us: i64,
-    /// The bin in which it is counted, or [`NO_BIN`], and the heartbeat at which it was last seen.
-    counted: u64,
-    beat: u64,
+}
+
+/// The abnormal verdicts in a row on an attempt, and the heartbeat of the last one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Verdicts {
+    count: u32,
+    beat: u32,
 }
 
 impl Default for Attempt {
     fn default() -> Self {
         Self {
             reports: 0,
-            verdicts: 0,
-            abnormal_beat: 0,
+            beat: 0,
             reported_us: 0,
             last_us: NO_ESTIMATE,
             same: 0,
@@ -90,21 +94,19 @@ impl Default for Attempt {
             least_us: NO_ESTIMATE,
             bin: NO_BIN,
             binned_us: NO_ESTIMATE,
-            counted: NO_BIN,
-            beat: 0,
         }
     }
 }
 
 impl Attempt {
-    /// Takes in an estimate. Of the last `ring.len()` the smallest is known without a search: a
-    /// block of the ring that is full is turned into what is smallest from each place to its end,
-    /// and the next block overwrites it from the front.
+    /// Adds an estimate. The smallest of the last `ring.len()` is known without a search: a full
+    /// block of the ring is replaced by the minimum from each place to its end, and the next block
+    /// overwrites it from the front.
     fn estimate(&mut self, ring: &mut [i64], length_us: i64) {
         self.same = if length_us == self.last_us { self.same.saturating_add(1) } else { 1 };
         self.last_us = length_us;
         let count = ring.len();
-        // One more of what they all are changes nothing, wherever the ring stands.
+        // If all stored estimates equal the new one, it changes nothing, wherever the ring is.
         if count < self.same as usize {
             return;
         }
@@ -130,90 +132,73 @@ fn micros(seconds: f64) -> i64 {
     (seconds * 1e6) as i64
 }
 
-/// A count of bins as a float.
+/// A number of bins as a float.
 #[expect(clippy::cast_precision_loss, reason = "a limit of bins is compared with a distance")]
 fn limit_as_f64(limit: u64) -> f64 {
     limit as f64
 }
 
-/// No report has been made.
+/// The effect of an attempt's report.
+struct Heard {
+    /// The bin in which it is counted now.
+    bin: u64,
+    /// Whether it was in this bin at the last heartbeat.
+    is_same: bool,
+}
+
+/// Stands for a missing estimate.
 const NO_ESTIMATE: i64 = i64::MAX;
 
-/// The bin of what has no estimate: the highest.
+/// The bin of an attempt without an estimate: the highest.
 const NO_BIN: u64 = u64::MAX;
 
 struct Poisson {
     config: Config,
-    /// The smallest abnormal k', where lambda is fixed.
+    /// The smallest abnormal k', if lambda is fixed.
     limit: u64,
+    /// The edges of the bins, unless their width depends on the lengths.
+    edges: Option<Arc<Edges>>,
     attempts: Vec<Attempt>,
-    /// The last estimates, a ring of [`Config::estimates`] for each attempt, µs, as
-    /// [`Attempt::estimate`] keeps it; [`NO_ESTIMATE`] where there is none yet.
+    verdicts: Vec<Verdicts>,
+    /// The last estimates, a ring of [`Config::estimates`] for each attempt, µs, as kept by
+    /// [`Attempt::estimate`]; [`NO_ESTIMATE`] for missing ones.
     estimates: Vec<i64>,
     histogram: Histogram,
     /// Width of the bins in the histogram, s.
     width_s: f64,
-    /// Which of the finished are in the histogram.
+    /// The range of finished attempts in the histogram.
     ended: (usize, usize),
     /// Length of the window at the last heartbeat, µs.
     window_us: i64,
     /// By position, the bin of the estimate; [`NO_BIN`] while there is none.
     bins: Vec<u64>,
-    /// Attempts that are counted in the histogram, and heartbeats so far.
+    /// The number of attempts in the histogram, and of heartbeats so far.
     counted: usize,
-    beats: u64,
+    beats: u32,
     calm: Calm,
     pace: Pace,
 }
 
-/// How fast the running attempts progress, and since when alike.
-#[derive(Debug, Default)]
-struct Pace {
-    /// By attempt, the last progress above 0 and when it was reported, µs.
-    seen: Vec<Option<(i64, f64)>>,
-    change: ChangePoint,
-    /// The last heartbeat, µs.
-    looked_us: i64,
-}
-
-impl Pace {
-    /// Takes in the progress since the last heartbeat; returns whether it reveals a change.
-    fn look(&mut self, scene: &Scene<'_>) -> bool {
-        let (mut sum, mut count) = (0.0, 0);
-        for running in scene.running.iter().filter(|running| running.has_progress) {
-            let now = (running.reported_us, running.progress.value());
-            if now.1 <= 0.0 {
-                continue;
-            }
-            let before = entry(&mut self.seen, running.attempt).replace(now);
-            if let Some(before) = before.filter(|before| before.0 < now.0 && before.1 < now.1) {
-                sum += ((now.1 - before.1) / micros_to_seconds(now.0 - before.0)).ln();
-                count += 1;
-            }
-        }
-        let from_us = std::mem::replace(&mut self.looked_us, scene.now_us);
-        0 < count && self.change.add(from_us, sum / count_as_f64(count))
-    }
-}
-
-/// What was seen at the last heartbeats, if it was the same at all of them.
+/// The sample at the last heartbeats, if it was the same at all of them.
 #[derive(Debug, Default)]
 struct Calm {
     /// The running attempts.
     seen: Vec<u32>,
     mode: Option<u64>,
     ended: (usize, usize),
-    /// Heartbeats in a row at which it was.
+    /// The number of consecutive heartbeats with the same sample.
     beats: u32,
 }
 
 impl Poisson {
-    /// One that has seen nothing.
-    fn of(config: Config, limit: u64) -> Self {
+    /// The state before the first heartbeat.
+    fn of(config: Config, limit: u64, edges: Option<Arc<Edges>>) -> Self {
         Self {
             config,
             limit,
+            edges,
             attempts: Vec::new(),
+            verdicts: Vec::new(),
             estimates: Vec::new(),
             histogram: Histogram::new(config.ties),
             width_s: 0.0,
@@ -227,33 +212,57 @@ impl Poisson {
         }
     }
 
-    /// Takes in a report; the attempt with the bin of the smallest of its last estimates.
-    fn hear(&mut self, running: &Running, width_s: f64) -> &mut Attempt {
+    /// Reads a report and counts the attempt in the bin of the smallest of its last estimates.
+    fn hear(&mut self, running: &Running, width_s: f64) -> Heard {
         let attempt = entry(&mut self.attempts, running.attempt);
-        if !running.has_progress {
-            (attempt.bin, attempt.binned_us) = (NO_BIN, NO_ESTIMATE);
-            return attempt;
-        }
-        let is_new = attempt.reports == 0 || attempt.reported_us < running.reported_us;
-        if is_new && let Some(length_us) = running.estimated_length_us() {
-            attempt.reported_us = running.reported_us;
-            let stride = self.config.estimates as usize;
-            let from = running.attempt as usize * stride;
-            if self.estimates.len() < from + stride {
-                self.estimates.resize(from + stride, NO_ESTIMATE);
+        let before = attempt.bin;
+        let was_there = attempt.beat + 1 == self.beats;
+        attempt.beat = self.beats;
+        if running.has_progress {
+            let is_new = attempt.reports == 0 || attempt.reported_us < running.reported_us;
+            if is_new && let Some(length_us) = running.estimated_length_us() {
+                attempt.reported_us = running.reported_us;
+                let stride = self.config.estimates as usize;
+                let from = running.attempt as usize * stride;
+                if self.estimates.len() < from + stride {
+                    self.estimates.resize(from + stride, NO_ESTIMATE);
+                }
+                let ring = &mut self.estimates[from..from + stride];
+                attempt.estimate(ring, length_us.min(NO_ESTIMATE - 1));
             }
-            let ring = &mut self.estimates[from..from + stride];
-            attempt.estimate(ring, length_us.min(NO_ESTIMATE - 1));
+            if attempt.binned_us != attempt.smallest_us {
+                attempt.binned_us = attempt.smallest_us;
+                attempt.bin = match &self.edges {
+                    Some(edges) => edges.bin(attempt.smallest_us, before),
+                    None => bin(micros_to_seconds(attempt.smallest_us), width_s),
+                };
+                attempt.bin = attempt.bin.min(NO_BIN - 1);
+            }
+        } else {
+            (attempt.bin, attempt.binned_us) = (NO_BIN, NO_ESTIMATE);
         }
-        if attempt.binned_us != attempt.smallest_us {
-            let length_s = micros_to_seconds(attempt.smallest_us);
-            attempt.bin = bin(length_s, width_s).min(NO_BIN - 1);
-            attempt.binned_us = attempt.smallest_us;
+        let bin = attempt.bin;
+        if before != bin {
+            self.count(before, bin);
         }
-        attempt
+        Heard { bin, is_same: was_there && before == bin }
     }
 
-    /// Brings the histogram of what ended up to date.
+    /// Moves an attempt from one bin to another.
+    fn count(&mut self, before: u64, bin: u64) {
+        if before == NO_BIN {
+            self.counted += 1;
+        } else {
+            self.histogram.remove(before);
+        }
+        if bin == NO_BIN {
+            self.counted -= 1;
+        } else {
+            self.histogram.add(bin);
+        }
+    }
+
+    /// Updates the finished attempts in the histogram.
     fn slide(&mut self, scene: &Scene<'_>, window_s: f64, width_s: f64) {
         if self.width_s != width_s {
             self.forget();
@@ -276,7 +285,7 @@ impl Poisson {
         self.ended = (from, ends.len());
     }
 
-    /// The same where all that started since the last change is in the histogram.
+    /// The same for a sample of all attempts that started since the last change.
     fn grow(&mut self, scene: &Scene<'_>, width_s: f64) {
         if self.pace.look(scene) {
             self.forget();
@@ -290,7 +299,7 @@ impl Poisson {
         self.ended = (0, ends.len());
     }
 
-    /// Whether what ended within the window began in the present state of the system.
+    /// Whether an attempt in the sample began after the last change of the system.
     fn is_recent(&self, end: &Ended) -> bool {
         self.pace.change.since_us().is_none_or(|since_us| since_us <= end.start_us)
     }
@@ -301,46 +310,31 @@ impl Poisson {
         self.ended = (0, 0);
         self.counted = 0;
         for attempt in &mut self.attempts {
-            attempt.counted = NO_BIN;
             (attempt.bin, attempt.binned_us) = (NO_BIN, NO_ESTIMATE);
         }
     }
 
-    /// Takes in the reports and counts the running attempts where they are now; returns whether
-    /// they are those of the last heartbeat and where they were, and the highest bin.
+    /// Reads the reports and updates the bins of the running attempts; returns whether attempts and
+    /// bins are the same as at the last heartbeat, and the highest bin.
     fn look(&mut self, scene: &Scene<'_>, width_s: f64) -> (bool, u64) {
         self.beats += 1;
         self.bins.clear();
-        let (beat, mut known, mut highest) = (self.beats, 0, 0);
+        let (mut known, mut highest) = (0, 0);
         let mut is_same = self.calm.seen.len() == scene.running.len();
         for running in scene.running {
-            let attempt = self.hear(running, width_s);
-            let (bin, before) = (attempt.bin, attempt.counted);
-            is_same = is_same && attempt.beat + 1 == beat && before == bin;
-            (attempt.beat, attempt.counted) = (beat, bin);
-            self.bins.push(bin);
-            highest = highest.max(bin);
-            known += usize::from(bin != NO_BIN);
-            if before == bin {
-                continue;
-            }
-            if before == NO_BIN {
-                self.counted += 1;
-            } else {
-                self.histogram.remove(before);
-            }
-            if bin == NO_BIN {
-                self.counted -= 1;
-            } else {
-                self.histogram.add(bin);
-            }
+            let heard = self.hear(running, width_s);
+            is_same = is_same && heard.is_same;
+            self.bins.push(heard.bin);
+            highest = highest.max(heard.bin);
+            known += usize::from(heard.bin != NO_BIN);
         }
-        // Some no longer run.
+        // Some have ended.
         if known < self.counted {
             for &attempt in &self.calm.seen {
                 let attempt = &mut self.attempts[attempt as usize];
-                if attempt.beat < beat && attempt.counted != NO_BIN {
-                    self.histogram.remove(std::mem::replace(&mut attempt.counted, NO_BIN));
+                if attempt.beat < self.beats && attempt.bin != NO_BIN {
+                    self.histogram.remove(std::mem::replace(&mut attempt.bin, NO_BIN));
+                    attempt.binned_us = NO_ESTIMATE;
                     self.counted -= 1;
                 }
             }
@@ -353,21 +347,21 @@ impl Poisson {
         (is_same, highest)
     }
 
-    /// Counts heartbeats in a row at which the sample is the same.
+    /// Counts consecutive heartbeats with the same sample.
     fn count_calm(&mut self, is_same: bool, mode: Option<u64>) {
         let is_same = is_same && self.calm.mode == mode && self.calm.ended == self.ended;
         self.calm.beats = if is_same { self.calm.beats.saturating_add(1) } else { 0 };
         (self.calm.mode, self.calm.ended) = (mode, self.ended);
     }
 
-    /// Whether all estimates that are remembered of an attempt are the same.
+    /// Whether all stored estimates of an attempt are equal.
     fn is_even(&self, attempt: u32) -> bool {
         let attempt = self.attempts.get(attempt as usize);
         attempt.is_none_or(|known| known.reports == 0 || self.config.estimates <= known.same)
     }
 
-    /// Whether nothing that is not flagged can get as far above the mode as is abnormal where only
-    /// ages grow: what ended has left the window, and estimates grow side by side.
+    /// Whether no unflagged attempt can become abnormal while only ages grow: ended attempts have
+    /// left the window, and all estimates grow together.
     fn stays_together(&self, scene: &Scene<'_>) -> bool {
         let is_alone = self.ended.0 == scene.finished.ends().len();
         let is_known = |running: &Running| {
@@ -382,7 +376,7 @@ impl Poisson {
         }
         let latest_us = scene.running.iter().map(|running| running.start_us).max().unwrap_or(0);
         let is_near = |running: &Running| {
-            // Estimates are ages over the same progress; a bin more for each of two roundings.
+            // Estimates are ages over the same progress; one more bin for each of two roundings.
             let apart_s = micros_to_seconds(latest_us - running.start_us);
             let bins = apart_s / running.progress.value() / self.width_s + 2.0;
             matches!(self.config.lambda, Lambda::Fixed(_)) && bins < limit_as_f64(self.limit)
@@ -390,7 +384,7 @@ impl Poisson {
         scene.running.iter().filter(|running| !running.has_copy).all(is_near)
     }
 
-    /// The smallest abnormal k' of this sample.
+    /// The smallest abnormal k' for this sample.
     fn limit(&self, scene: &Scene<'_>, mode: u64) -> u64 {
         if let Lambda::Fixed(_) = self.config.lambda {
             return self.limit;
@@ -406,7 +400,7 @@ impl Poisson {
         }
         #[expect(clippy::cast_precision_loss, reason = "bins are sums of far less than 2^53")]
         let lambda = sum as f64 / count_as_f64(count);
-        // Without spread nobody is above the mode.
+        // Without spread, no attempt is above the mode.
         if 0.0 < lambda { first_rare(lambda, self.config.p) } else { u64::MAX }
     }
 }
@@ -431,7 +425,7 @@ impl Detector for Poisson {
         let limit = mode.map_or(u64::MAX, |mode| self.limit(scene, mode));
         self.count_calm(is_same, mode);
         let mode = mode.unwrap_or(u64::MAX);
-        // From here on a bin is abnormal. What has no estimate has the highest.
+        // Bins from here on are abnormal. An attempt without an estimate has the highest.
         let abnormal = mode.saturating_add(limit);
         if highest < abnormal {
             return;
@@ -449,23 +443,23 @@ impl Detector for Poisson {
             if bin == NO_BIN && !has_stalled() {
                 continue;
             }
-            let attempt = entry(&mut self.attempts, running.attempt);
-            let is_again = attempt.abnormal_beat + 1 == self.beats;
-            attempt.verdicts = if is_again { attempt.verdicts.saturating_add(1) } else { 1 };
-            attempt.abnormal_beat = self.beats;
-            if self.config.verdicts <= attempt.verdicts && !running.has_copy {
+            let verdicts = entry(&mut self.verdicts, running.attempt);
+            let is_again = verdicts.beat + 1 == self.beats;
+            verdicts.count = if is_again { verdicts.count.saturating_add(1) } else { 1 };
+            verdicts.beat = self.beats;
+            if self.config.verdicts <= verdicts.count && !running.has_copy {
                 flags.push(Flag { position, action });
             }
         }
-        // The farthest above the mode first; what never progressed before all.
+        // The farthest above the mode comes first; attempts without progress before all others.
         flags[first..].sort_by_key(|flag| std::cmp::Reverse(self.bins[flag.position]));
         if action == Action::Copy {
             flags.truncate(first + scene.free_slots as usize);
         }
     }
 
-    /// Once the same has been seen as often as verdicts are needed, it is seen until the first of
-    /// those that ended leaves the window.
+    /// Once the sample has been the same for the required number of verdicts, it stays the same
+    /// until the first ended attempt leaves the window.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         if self.config.window == Window::Auto {
             return scene.now_us;
@@ -555,7 +549,7 @@ mod tests {
     #[test]
     fn the_sample_of_the_second_example_is_the_last_four() {
         let config = Config::read(&mut Notation::parse("detector", "poisson").unwrap()).unwrap();
-        let mut detector = Poisson::of(config, 4);
+        let mut detector = Poisson::of(config, 4, None);
         let mut group = Group::of("none", 6);
         for (task, end_s) in (0..).zip([8, 11, 32, 36]) {
             group.run(task, 0, 0.0).stop(task, end_s);
@@ -598,7 +592,7 @@ mod tests {
         group.finish(0..19, 0, 30);
         group.run(19, 30, 0.5);
         assert_eq!(group.judge(45), Vec::<u32>::new(), "on its way to 30 s");
-        // At 400 s from here on; the good estimate is forgotten after five reports.
+        // Estimates of 400 s from here on; the good estimate is dropped after five reports.
         let mut flagged = None;
         for report in 1..=9 {
             let age_s = 15 + report * 3;
@@ -640,7 +634,7 @@ mod tests {
 
     #[test]
     fn windows_scale_with_the_lengths() {
-        // Ten times the lengths of the paper's cluster: bins of 150 s instead of 15 s.
+        // Lengths ten times those of the paper's cluster: bins of 150 s instead of 15 s.
         for (text, expected) in [
             ("poisson:verdicts=1,window_s=1000", 1),
             ("poisson:verdicts=1,window_s=1000,scale_s=60", 0),
@@ -652,8 +646,8 @@ mod tests {
         }
     }
 
-    /// Tasks of 100 s, ten of them at a time; from 300 s on everything takes three times as long.
-    /// Returns how many verdicts there are until 300 s and after it.
+    /// Tasks of 100 s, ten at a time; from 300 s on, all take `slow_down` times as long. Returns
+    /// the number of verdicts before 300 s and after it.
     fn verdicts_around_a_change(text: &str, slow_down: f64) -> (usize, usize) {
         let mut group = Group::of(text, 200);
         let (mut done, mut counts) = ([(0_u32, 0.0_f64, 0_i64); 10], (0, 0));

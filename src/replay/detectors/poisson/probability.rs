@@ -1,10 +1,10 @@
-//! How rare a count is in a Poisson distribution.
+//! The probability of counts in a Poisson distribution.
 
 use std::f64::consts::TAU;
 
 /// ln P(lambda, X = k) = k ln lambda - lambda - ln k!, with Stirling's series above 20.
 pub(super) fn ln_probability(lambda: f64, k: u64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a rounded k of over 2^53 is as improbable")]
+    #[expect(clippy::cast_precision_loss, reason = "rounding of k above 2^53 does not matter")]
     let n = k as f64;
     let ln_factorial = if k <= 20 {
         #[expect(clippy::cast_precision_loss, reason = "at most 20")]
@@ -16,7 +16,8 @@ pub(super) fn ln_probability(lambda: f64, k: u64) -> f64 {
     power - lambda - ln_factorial
 }
 
-/// The smallest k of at least 1 and lambda whose probability is below `p`; from there on all are.
+/// The smallest k of at least 1 and lambda with a probability below `p`; all larger k are below
+/// too.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 pub(super) fn first_rare(lambda: f64, p: f64) -> u64 {
     let is_rare = |k: u64| ln_probability(lambda, k).exp() < p;

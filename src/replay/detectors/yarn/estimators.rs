@@ -1,19 +1,19 @@
-//! How YARN's three estimators foretell the run time of an attempt from its reports.
+//! YARN's three estimators of the running time of an attempt, from its reports.
 //!
-//! In: reports (time and progress in 32 bits), in whole milliseconds. Out: a run time from its
-//! start, in ms, or -1 for unknown. As coded, the smoothed rates have the wrong sign in their
-//! weight and the simple one starts cold; both readings are here, see [`Mode`].
+//! In: reports (time and progress in 32 bits), in whole milliseconds. Out: a running time since the
+//! start, in ms, or -1 if unknown. As coded, the smoothed rates have the wrong sign in their
+//! weight, and the simple one starts without data; both readings are here, see [`Mode`].
 
 use super::Rules;
 
-/// What the code does, or what its comments and manual say that it does.
+/// Whether to follow the code, or its comments and manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     AsCoded,
     Intended,
 }
 
-/// Which estimator.
+/// The estimator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Estimator {
     Legacy,
@@ -21,7 +21,7 @@ pub(super) enum Estimator {
     Simple,
 }
 
-/// What an estimator remembers of an attempt.
+/// The state of an estimator for an attempt.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Memory {
     Legacy(i64),
@@ -38,7 +38,7 @@ impl Memory {
         }
     }
 
-    /// Takes in a report of an attempt that was started at `start_ms`.
+    /// Adds a report of an attempt that started at `start_ms`.
     pub(super) fn report(&mut self, rules: &Rules, start_ms: i64, time_ms: i64, progress: f32) {
         match self {
             Self::Legacy(run_ms) => {
@@ -66,7 +66,7 @@ impl Memory {
         }
     }
 
-    /// The run time by the last report, ms; -1 for unknown.
+    /// The running time by the last report, ms; -1 if unknown.
     pub(super) fn run_ms(&self, rules: &Rules, start_ms: i64) -> i64 {
         match self {
             Self::Legacy(run_ms) => *run_ms,
@@ -82,8 +82,8 @@ impl Memory {
         }
     }
 
-    /// Whether the estimator asks for a simulated report; only the simple one ever does. As coded
-    /// its test is the wrong way round, and asks while data are fresh.
+    /// Whether the estimator needs a simulated report; only the simple one ever does. As coded, its
+    /// test is inverted, and asks while data are fresh.
     pub(super) fn is_stagnated(&self, rules: &Rules, now_ms: i64) -> bool {
         let Self::Simple(Some(forecast)) = self else { return false };
         let until_ms = forecast.last.time_ms + rules.stagnation_ms();
@@ -94,13 +94,13 @@ impl Memory {
     }
 }
 
-/// A run time or a part of one, ms.
+/// A running time or a part of one, ms.
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53 ms")]
 fn as_f64(time_ms: i64) -> f64 {
     time_ms as f64
 }
 
-/// Cuts off the fraction, as a cast to a long does; saturates.
+/// Truncates the fraction, as a cast to a long does; saturates.
 #[expect(clippy::cast_possible_truncation, reason = "what the program does")]
 pub(super) fn cut(value: f64) -> i64 {
     value as i64
@@ -115,8 +115,8 @@ pub(super) struct Vector {
 }
 
 impl Vector {
-    /// What the first report leaves behind as coded: nothing of itself. Until the second one the
-    /// run time overflows to 2^63 - 1 less the start, so that the attempt seems endless and is the
+    /// The state after the first report as coded: the report is lost. Until the second one the
+    /// running time overflows to 2^63 - 1 minus the start, so the attempt seems endless and is the
     /// first to be copied.
     fn lost() -> Self {
         Self { value: -1.0, progress: 0.0, time_ms: i64::MIN }
@@ -126,7 +126,7 @@ impl Vector {
         if time_ms <= self.time_ms || progress < self.progress {
             return self;
         }
-        // The difference overflows on the second report as coded: a tiny negative rate.
+        // As coded, the difference overflows on the second report: a tiny negative rate.
         let passed_ms = time_ms.wrapping_sub(self.time_ms);
         let sign = if rules.mode == Mode::AsCoded { 1.0 } else { -1.0 };
         let weight = if self.value < 0.0 {
@@ -173,7 +173,7 @@ impl Forecast {
         if time_ms <= self.last.time_ms && raw <= self.last.raw {
             return;
         }
-        // A report of the same moment with more progress takes the last one's place.
+        // A report of the same instant with more progress replaces the last one.
         let from = if time_ms <= self.last.time_ms { self.before } else { self.last };
         let passed_ms = as_f64(time_ms - from.time_ms);
         if passed_ms <= 0.0 {
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(first.0, -1.0, "the first reading is lost");
         assert_eq!(first.1, i64::MAX - 1_000, "and the attempt seems endless");
         assert!(-1e-19 < second.0 && second.0 < 0.0 && second.1 < -1_000_000_000_000);
-        // 30 000 and 28 934 ms by exact arithmetic; the program subtracts in 32 bits.
+        // 30 000 and 28 934 ms in exact arithmetic; Hadoop subtracts in 32 bits.
         assert!((third.0 - 3.333_3e-5).abs() < 1e-9 && (third.1 - 30_000).abs() <= 1);
         assert!((fourth.0 - 3.247_882e-5).abs() < 1e-11, "{}", fourth.0);
         assert!((fourth.1 - 28_934).abs() <= 1, "{}", fourth.1);
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(forecast.run_ms(&rules, 1_000) - 27_000, 19_518 - i64::from(cut_is_lower()));
     }
 
-    /// 0.6 in 32 bits is a little more than 0.6, so the rest is less than 0.4.
+    /// 0.6 in 32 bits is slightly above 0.6, so the rest is less than 0.4.
     fn cut_is_lower() -> bool {
         let left = (1.0 - f64::from(0.6_f32)) / 2.049_380_2e-5;
         cut(left) < 19_518

@@ -1,10 +1,10 @@
-//! Hadoop's own integration test of its estimators, run again: 200 maps, 150 reduces, 600 slots.
+//! Repeats Hadoop's integration test of its estimators: 200 maps, 150 reduces, 600 slots.
 //!
-//! The set-up is that of `TestRuntimeEstimators` (apache/hadoop): a map takes 3 slots and runs
-//! 200, 150, 200 or 250 s by its number modulo 4, every fortieth 600 s on its first attempt; a
+//! The set-up is that of `TestRuntimeEstimators` (apache/hadoop): a map takes 3 slots and runs for
+//! 200, 150, 200 or 250 s by its number modulo 4, every fortieth for 600 s on its first attempt; a
 //! reduce takes 4 slots, shuffles (half of its progress) with the maps and then computes for its
-//! time. Every second all attempts report, every tenth both kinds are scanned. The program
-//! visits tasks in the order of a hash map, here by number.
+//! time. Every second all attempts report, and every tenth second both kinds are scanned. Hadoop
+//! visits tasks in the order of a hash map, this test by number.
 
 use super::super::testing::SECOND;
 use super::super::{Detector, End, Ended, Finished, Progress, Running, Scene};
@@ -23,7 +23,7 @@ enum State {
 struct Attempt {
     state: State,
     start_s: i64,
-    /// When it first saw that all maps were done, s.
+    /// When it first saw all maps done, s.
     shuffled_s: i64,
 }
 
@@ -74,7 +74,7 @@ impl Phase {
         ((now_s - attempt.shuffled_s) as f32 / (run_s * 2.0) + 0.5).min(1.0)
     }
 
-    /// Starts what fits, ends what is done; returns how many speculations won.
+    /// Starts attempts that fit and ends those that are done; returns the number of won copies.
     fn step(&mut self, now_s: i64, maps: (usize, usize), in_use: &mut u32) -> u32 {
         let mut won = 0;
         for task in 0..self.tasks.len() {
@@ -112,7 +112,7 @@ impl Phase {
         self.yarn.ended(&end);
         let mut won = 0;
         for (other, attempt) in self.tasks[task].iter_mut().enumerate() {
-            // The mock leaves an original alone that beats its copy.
+            // The mock does not kill an original that beats its copy.
             if attempt.state == State::Running && other < idx {
                 attempt.state = State::Killed;
                 *in_use -= self.slots;
@@ -148,7 +148,7 @@ impl Phase {
         running.sort_by_key(|running| (running.start_us, running.task));
         let mut flags = Vec::new();
         let scene = Scene {
-            // The clock moves on between the reports and the scan.
+            // The clock advances between the reports and the scan.
             now_us: (now_s + 1) * SECOND,
             begun_us: 0,
             running: &running,

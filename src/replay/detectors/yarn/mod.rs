@@ -1,20 +1,20 @@
-//! Speculation of Hadoop YARN (MRv2): one copy per scan, of the task it helps most.
+//! Speculation of Hadoop YARN (MRv2): one copy per scan, of the task that gains most.
 //!
-//! In whole milliseconds and 32-bit progress, as the program counts. A task's value is its
-//! estimated end less the end of a copy started now (the mean length of what finished); the
-//! largest positive value wins, the first of equal ones. Nothing is copied while a task of the
-//! group waits for a container, before 5 % of the tasks are over, or while more copies run than
-//! the largest of `min_tasks`, `cap_total` of all tasks and `cap_running` of the running ones.
+//! Times are whole milliseconds and progress has 32 bits, as in Hadoop. A task's value is its
+//! estimated end minus the end of a copy started now (with the mean length of finished attempts);
+//! the largest positive value wins, the first of equal ones. Nothing is copied while a task of the
+//! group waits for a container, before 5 % of the tasks are over, or while more copies run than the
+//! largest of `min_tasks`, `cap_total` of all tasks and `cap_running` of the running ones.
 //!
-//! As coded, mean plus `sigma` deviations is worked out and compared with nothing, so `sigma` is
-//! inert; with `mode=intended` a task whose estimated run time does not exceed it is not copied.
-//! The other differences between the modes are told in [`estimators`]. The mode that smooths time
-//! per progress is left out. An attempt without any report has no estimate and is not copied.
+//! As coded, the mean plus `sigma` deviations is computed but never used, so `sigma` has no effect;
+//! with `mode=intended`, a task whose estimated running time does not exceed it is not copied.
+//! [`estimators`] describes the other differences between the modes. The mode that smooths time per
+//! progress is left out. An attempt without a report has no estimate and is not copied.
 //!
-//! The program has no least age: manuals speak of a minute, the code only asks that an attempt has
-//! reported once (an attempt without a report is `TOO_NEW` or has no estimate). `age_s` sets one, by
-//! the last report. `slow_share` and `slow_rate` add the criterion of another paper, see
-//! [`criterion`](super::criterion).
+//! Hadoop has no minimum age: manuals mention a minute, but the code only requires that an attempt
+//! has reported once (an attempt without a report is `TOO_NEW` or has no estimate). `age_s` sets a
+//! minimum age, by the last report. `slow_share` and `slow_rate` add the criterion of another
+//! paper, see [`criterion`](super::criterion).
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ use estimators::{Estimator, Memory, Mode, cut};
 
 mod estimators;
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "yarn",
-    about: "Hadoop YARN: the copy that saves most time, one per scan; three estimators",
+    about: "Hadoop YARN: one copy per scan, the one that saves the most time; three estimators",
     curve: ("min_tasks", &["1", "2", "5", "10", "20", "50", "200"]),
     family: Family::Hadoop,
     steers: false,
@@ -57,10 +57,10 @@ const ESTIMATORS: &[(&str, Estimator)] = &[
 ];
 const MODES: &[(&str, Mode)] = &[("as-coded", Mode::AsCoded), ("intended", Mode::Intended)];
 
-/// Share of tasks that must be over; in 32 bits, hard-coded.
+/// Share of tasks that must be over; 32 bits, hard-coded.
 const MIN_COMPLETE: f32 = 0.05;
 
-/// Silence after which a report without change is made up, ms; hard-coded.
+/// Silence after which an unchanged report is simulated, ms; hard-coded.
 const SILENCE_MS: i64 = 9_000;
 
 /// The parameters.
@@ -70,28 +70,28 @@ struct Rules {
     estimator: Estimator,
     /// `as-coded` (default) or `intended`.
     mode: Mode,
-    /// Copies that may run in any case; 10 (`minimum-allowed-tasks`).
+    /// Copies that may always run; 10 (`minimum-allowed-tasks`).
     min_tasks: f64,
-    /// As a share of all tasks; 0.01 (`speculative-cap-total-tasks`).
+    /// Copies that may run, as a share of all tasks; 0.01 (`speculative-cap-total-tasks`).
     cap_total: f64,
-    /// As a share of running tasks; 0.1 (`speculative-cap-running-tasks`).
+    /// Copies that may run, as a share of running tasks; 0.1 (`speculative-cap-running-tasks`).
     cap_running: f64,
-    /// Until the next scan after one without a copy, s; 1 (`retry-after-no-speculate`).
+    /// Time until the next scan after one without a copy, s; 1 (`retry-after-no-speculate`).
     retry_s: f64,
-    /// After one with a copy, s; 15 (`retry-after-speculate`).
+    /// Time until the next scan after one with a copy, s; 15 (`retry-after-speculate`).
     retry_after_s: f64,
-    /// Smoothing time, s; 60 (`exponential.smooth.lambda-ms`) or 120 (`simple...`); no use in
+    /// Smoothing time, s; 60 (`exponential.smooth.lambda-ms`) or 120 (`simple...`); unused in
     /// `legacy`.
     lambda_s: f64,
-    /// Deviations over the mean, 1 (`slowtaskthreshold`); inert as coded.
+    /// Number of deviations above the mean, 1 (`slowtaskthreshold`); no effect as coded.
     sigma: f64,
-    /// `simple`: time without change that is a stagnation, s; 360, at least twice `lambda_s`.
+    /// `simple`: time without change that counts as stagnation, s; 360, at least twice `lambda_s`.
     stagnated_s: f64,
-    /// `simple`: readings that give no forecast yet; 24.
+    /// `simple`: number of readings without a forecast; 24.
     skip: u32,
-    /// Least time that an attempt has been reporting, s; 0 as coded, 60 in manuals.
+    /// Minimum reporting time of an attempt, s; 0 as coded, 60 in manuals.
     age_s: f64,
-    /// What must be slow besides; not given by default.
+    /// An additional criterion for slow tasks; not given by default.
     criterion: Criterion,
 }
 
@@ -158,7 +158,7 @@ impl Plan for Rules {
     }
 }
 
-/// What a task is worth; only values are candidates.
+/// The score of a task; only values are candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Score {
     AlreadySpeculating,
@@ -168,20 +168,20 @@ enum Score {
     Value(i64),
 }
 
-/// What is known of an attempt.
+/// The state of an attempt.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attempt {
     memory: Option<Memory>,
-    /// When its last report was made, µs.
+    /// The time of its last report, µs.
     reported_us: i64,
-    /// Estimate and progress at the last scan that saw a change, and when that was, ms.
+    /// Estimate and progress at the last scan that saw a change, and the time of that scan, ms.
     change: Option<(i64, f32, i64)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Task {
     has_finished: bool,
-    /// The scan that met it last.
+    /// The last scan that included it.
     scan: u64,
 }
 
@@ -191,7 +191,7 @@ struct Yarn {
     tasks: Vec<Task>,
     /// Lengths of finished tasks, ms.
     lengths: ExactSums,
-    /// Those that a criterion asks for.
+    /// Rates for the criterion.
     rates: Rates,
     finished: u32,
     scan: u64,
@@ -236,7 +236,7 @@ impl Yarn {
         }
     }
 
-    /// The run time over which a task is slow, ms; `None` before 5 % of the tasks are over.
+    /// The running time above which a task is slow, ms; `None` before 5 % of the tasks are over.
     #[expect(clippy::cast_precision_loss, reason = "the program divides in 32 bits")]
     fn threshold_ms(&self, scene: &Scene<'_>) -> Option<i64> {
         let share = scene.over as f32 / scene.task_count.max(1) as f32;
@@ -249,7 +249,7 @@ impl Yarn {
         Some(cut(self.lengths.mean() + self.lengths.deviation() * self.rules.sigma))
     }
 
-    /// The run time of a new attempt, ms.
+    /// The running time of a new attempt, ms.
     fn new_attempt_ms(&self) -> i64 {
         let (mean, count) = (self.lengths.mean(), f64::from(self.finished));
         match self.rules.estimator {
@@ -302,8 +302,8 @@ impl Yarn {
 
     /// The position of the task to copy, if any.
     fn scan(&mut self, scene: &Scene<'_>, now_ms: i64) -> Option<usize> {
-        // Outstanding containers hold the scan off, and without a threshold every task that was
-        // never copied is ON_SCHEDULE; nothing was copied before there was one.
+        // Waiting containers block the scan. Without a threshold every uncopied task is
+        // ON_SCHEDULE, and no task was copied before there was one.
         let threshold_ms = self.threshold_ms(scene).filter(|_| scene.waiting == 0)?;
         self.scan += 1;
         let replaced_ms = now_ms + self.new_attempt_ms();
@@ -332,7 +332,7 @@ impl Yarn {
         best.filter(|_| i64::from(already) < allowed && 0 < scene.free_slots)
     }
 
-    /// Whether a task that is worth a copy is old and slow enough for one.
+    /// Whether a task that is worth a copy is old and slow enough for it.
     fn admits(
         &self,
         running: &Running,
@@ -345,7 +345,7 @@ impl Yarn {
             && bounds.is_none_or(|bounds| bounds.is_slow(running))
     }
 
-    /// Copies that may run.
+    /// The number of copies that may run.
     fn allowed(&self, tasks: u32, running: u32) -> i64 {
         let total = cut(self.rules.min_tasks.max(self.rules.cap_total * f64::from(tasks)));
         total.max(cut(self.rules.cap_running * f64::from(running)))
@@ -375,8 +375,8 @@ impl Detector for Yarn {
         flags.extend(found.map(Flag::copy));
     }
 
-    /// The legacy estimator knows the last report only: while rates stay as they are, so do its
-    /// estimates but for rounding, and a copy saves less and less.
+    /// The legacy estimator uses only the last report: while rates stay constant, so do its
+    /// estimates except for rounding, and a copy saves less and less.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let now_ms = ms(scene.now_us);
         let scans_always = cut(self.rules.retry_s * 1e3) <= outlook.heartbeat_us / 1_000;
@@ -414,7 +414,7 @@ impl Detector for Yarn {
 #[cfg(test)]
 mod golden;
 
-/// The parameters as they are written.
+/// The parameters from their notation.
 #[cfg(test)]
 fn rules_of(text: &str) -> Rules {
     Rules::read(&mut Notation::parse("detector", text).unwrap()).unwrap()
@@ -537,7 +537,7 @@ mod tests {
         };
         assert_eq!(scans("yarn"), [100, 115, 130], "15 s after a copy");
         assert_eq!(scans("yarn:retry_after_s=40"), [100, 140, 180]);
-        // The first two scans find nothing, as nothing is old enough.
+        // The first two scans find no task, because none is old enough.
         assert_eq!(scans("yarn:age_s=101"), [101, 116, 131], "1 s after none");
         assert_eq!(scans("yarn:age_s=101,retry_s=7"), [107, 122, 137]);
     }
@@ -563,7 +563,7 @@ mod tests {
             for (task, end_s) in (0..9).zip([10, 20, 30, 40, 50, 60, 70, 80, 90]) {
                 group.run(task, 0, 0.0).stop(task, end_s);
             }
-            // Mean 50, deviation 25.8: an estimate of 100 s is under three deviations.
+            // Mean 50, deviation 25.8: an estimate of 100 s is within three deviations.
             group.run(9, 90, 0.1);
             assert_eq!(group.judge(100), expected, "{mode}");
         }

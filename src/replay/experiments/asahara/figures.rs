@@ -1,4 +1,4 @@
-//! The figures of Asahara and others: what is run for each, and the claims about it.
+//! The figures of Asahara and others: the runs for each, and the claims about it.
 
 use super::{Disturbance, Run, Runs, Settings, hadoop, poisson, window};
 use crate::claims::{Cell, Claim, Published, Side, bound, direction};
@@ -13,7 +13,7 @@ const SHARES: [f64; 5] = [0.1, 0.2, 0.3, 0.4, 0.5];
 /// Every figure of the paper is a mean of three runs.
 const PAPER_RUNS: u32 = 3;
 
-/// One number of a run.
+/// Selects one number of a run.
 pub(super) type Pick = fn(&Run) -> f64;
 
 const TIME: Pick = |run| run.job_s;
@@ -29,17 +29,17 @@ const PICKS: [(&str, Pick); 4] = [
     ("copies", COPIES),
 ];
 
-/// By how much less the first is than the second, %.
+/// How much less the first is than the second, %.
 fn saved(one: f64, other: f64) -> f64 {
     100.0 * (1.0 - one / other)
 }
 
-/// By how much more the first is than the second, %.
+/// How much more the first is than the second, %.
 fn overhead(one: f64, other: f64) -> f64 {
     100.0 * (one / other - 1.0)
 }
 
-/// How many times the second the first is.
+/// The first as a multiple of the second.
 fn times(one: f64, other: f64) -> f64 {
     one / other
 }
@@ -67,17 +67,17 @@ const fn mean(number: f64, digit: f64) -> Published {
     Published::mean(number, digit, PAPER_RUNS)
 }
 
-/// A published saving or surplus of such means, in percent: 0 is no effect.
+/// A published saving or surplus of such means, in percent: 0 means no effect.
 const fn percent(number: f64) -> Published {
     Published { neutral: Some(0.0), ..mean(number, 0.1) }
 }
 
-/// A published ratio of such means: 1 is no effect.
+/// A published ratio of such means: 1 means no effect.
 const fn ratio(number: f64, digit: f64) -> Published {
     Published { neutral: Some(1.0), ..mean(number, digit) }
 }
 
-/// Where the paper makes some claims.
+/// The place of claims in the paper.
 #[derive(Clone, Copy)]
 struct Place(&'static str);
 
@@ -86,7 +86,7 @@ impl Place {
         published.beside(self.0, claim, values)
     }
 
-    /// That a number rises from each point to the next.
+    /// A claim that a number rises from each point to the next.
     fn rises(self, claim: &str, runs: &[&Runs], pick: Pick) -> Claim {
         let cells = runs.windows(2).map(|pair| {
             let name = format!("{} to {}", pair[0].x, pair[1].x);
@@ -95,7 +95,7 @@ impl Place {
         direction(self.0, claim, &cells.collect::<Vec<_>>())
     }
 
-    /// That a number is larger in the one than in the other, point by point.
+    /// A claim that a number is larger in `one` than in `other`, point by point.
     fn larger(self, claim: &str, one: &[Runs], other: &[Runs], pick: Pick) -> Claim {
         let pairs = one.iter().zip(other);
         let cells = pairs.map(|(one, other)| {
@@ -104,7 +104,8 @@ impl Place {
         direction(self.0, claim, &cells.collect::<Vec<_>>())
     }
 
-    /// That a printed range of whole numbers holds the mean of each point, to half a unit.
+    /// A claim that a printed range of whole numbers contains the mean of each point, to half a
+    /// unit.
     fn within(self, claim: &str, range: (f64, f64), runs: &[&Runs], pick: Pick) -> [Claim; 2] {
         let cells = runs.iter().map(|runs| Cell::new(runs.x.clone(), runs.values(pick)));
         let cells: Vec<Cell> = cells.collect();
@@ -117,7 +118,8 @@ impl Place {
         [Claim { published: Some(from), ..at_least }, Claim { published: Some(to), ..at_most }]
     }
 
-    /// That the variance of the time with W = 480 s is 2 to 6 times that of each other setting.
+    /// A claim that the variance of the time with W = 480 s is 2 to 6 times that of each other
+    /// setting.
     fn variances(self, runs: &[&Runs], w480: &Runs) -> [Claim; 2] {
         let variance = |runs: &Runs| {
             let values = runs.values(TIME);
@@ -236,7 +238,7 @@ fn verdicts_of_5_2(settings: &Settings, runs: &FewCores) -> Vec<Claim> {
     claims
 }
 
-/// Figure 6, and the part of table 1 about this experiment: times.
+/// Figure 6, and the times of this experiment in table 1.
 fn times_of_5_2(settings: &Settings, runs: &FewCores) -> Vec<Claim> {
     let place = Place("section 5.2, figure 6");
     let [w30, _, _, w240, w480] = &runs.windows;
@@ -277,7 +279,7 @@ fn times_of_5_2(settings: &Settings, runs: &FewCores) -> Vec<Claim> {
     claims
 }
 
-/// The runs of experiment 5.3, each by the share of slow tasks.
+/// The runs of experiment 5.3, by the share of slow tasks.
 struct SlowTasks {
     plain: [Runs; 5],
     ours: [Runs; 5],
@@ -335,7 +337,7 @@ pub fn experiment_5_3(settings: &Settings) -> Figure {
 /// The curve of the time saved in 5.3.
 const SAVED: &str = "time saved against Hadoop, %";
 
-/// Time that the proposal saves at each rate.
+/// The time that the proposed method saves at each rate.
 fn saved_by_rate(runs: &SlowTasks) -> Curve {
     let points = runs.ours.iter().zip(&runs.plain).map(|(ours, plain)| Point {
         x: ours.x.clone(),
@@ -344,7 +346,7 @@ fn saved_by_rate(runs: &SlowTasks) -> Curve {
     Curve { name: SAVED.to_owned(), points: points.collect() }
 }
 
-/// The time at each rate over that at the lowest.
+/// The time at each rate, divided by the time at the lowest rate.
 fn growth_by_rate((name, runs): (&str, &[Runs; 5])) -> Curve {
     let points = runs.iter().map(|at| Point {
         x: at.x.clone(),
@@ -412,7 +414,7 @@ fn verdicts_of_5_3(runs: &SlowTasks) -> Vec<Claim> {
     claims
 }
 
-/// Experiment 5.4: nothing happens.
+/// Experiment 5.4: no disturbance.
 pub fn experiment_5_4(settings: &Settings) -> Figure {
     let of = |x: &str, policy: &str| Runs::of(x.to_owned(), settings, Disturbance::Nothing, policy);
     let plain = of("Hadoop", &hadoop(settings));

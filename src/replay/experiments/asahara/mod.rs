@@ -1,14 +1,14 @@
 //! Asahara, Fujimori, Narita and Liu (2013): stragglers when the state of the system changes.
 //!
 //! In: the [`Settings`] that the paper leaves open. Out: its experiments 5.2 (every slave loses
-//! three of four cores at 90 s), 5.3 (some tasks are slow) and 5.4 (nothing happens).
+//! three of four cores at 90 s), 5.3 (some tasks are slow) and 5.4 (no disturbance).
 //!
 //! ```text
 //!  maps     |=== 1,632 on 150 slots ===|            reported progress of a map: 66.7 % at its end
 //!  reduces                             |= 370 on 60 =|
 //! ```
 //! Slots follow from memory: 8 GB for maps of 1.5 GB and reduces of 3 GB. A task uses a share of a
-//! core, so a slave with few cores slows all of its tasks alike.
+//! core, so a slave with few cores slows all its tasks equally.
 
 use rayon::prelude::*;
 
@@ -32,10 +32,10 @@ const SLAVES: usize = 30;
 const MAPS: usize = 1_632;
 const REDUCES: usize = 370;
 
-/// What the paper leaves open.
+/// The settings that the paper leaves open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Verdicts in a row before a task is restarted.
+    /// Abnormal verdicts in a row before a task is restarted.
     pub verdicts: usize,
     /// Time between two reports, s.
     pub report_s: f64,
@@ -43,11 +43,11 @@ pub struct Settings {
     pub startup_s: f64,
     /// Deviation of an attempt's work.
     pub noise: f64,
-    /// Deviation of a reduce's work from task to task; the paper guesses that they differ much.
+    /// Deviation of a reduce's work from task to task; the paper guesses that they differ greatly.
     pub reduce_spread: f64,
     /// Progress that a map reports when it ends.
     pub map_weight: f64,
-    /// Share of the undisturbed job that the maps take.
+    /// Share of the undisturbed job's time that the maps take.
     pub map_share: f64,
     /// Length of the undisturbed job, s.
     pub job_s: f64,
@@ -57,7 +57,7 @@ pub struct Settings {
     pub container_gb: usize,
     /// Mean of the Poisson distribution.
     pub lambda: f64,
-    /// Whether a task that was killed for being slow may be slow again, by the same chance.
+    /// Whether a task that was killed for being slow may be slow again, with the same chance.
     pub is_slow_again: bool,
     /// How much longer a slow map takes in 5.3, s.
     pub slow_map_s: f64,
@@ -65,7 +65,7 @@ pub struct Settings {
     pub slow_reduce_s: f64,
     /// The first seed.
     pub seed: u64,
-    /// Runs of each setting.
+    /// Number of runs of each setting.
     pub runs: usize,
 }
 
@@ -204,19 +204,19 @@ impl Settings {
         self.job_s == Self::default().job_s
     }
 
-    /// Whether tasks are restarted after 36 s of verdicts, which fits 5.2 and not 5.3.
+    /// Whether tasks are restarted after 36 s of verdicts, which fits 5.2 but not 5.3.
     fn is_streak_fitted(&self) -> bool {
         let usual = Self::default();
         (self.verdicts, self.report_s) == (usual.verdicts, usual.report_s)
     }
 
-    /// Maps and reduces that a slave runs at once: 1.5 and 3 GB each.
+    /// The maps and reduces that a slave runs at once: 1.5 and 3 GB each.
     const fn slots(&self) -> (usize, usize) {
         (self.container_gb * 2 / 3, self.container_gb / 3)
     }
 }
 
-/// What happens to the slaves or tasks.
+/// A disturbance of slaves or tasks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Disturbance {
     Nothing,
@@ -226,7 +226,7 @@ enum Disturbance {
     SlowTasks(f64),
 }
 
-/// What one run gave.
+/// The result of one run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     job_s: f64,
@@ -254,11 +254,11 @@ fn cluster(settings: &Settings, disturbance: Disturbance) -> Cluster {
     cluster.check().expect("speeds are positive").0
 }
 
-/// Maps, and reduces after the last of them. The lengths follow from the undisturbed job: 11 waves
-/// of maps and 7 of reduces.
+/// Maps, and reduces that start after the last map. Lengths follow from the undisturbed job: 11
+/// waves of maps and 7 of reduces.
 fn workload(settings: &Settings, disturbance: Disturbance, seed: u64) -> Workload {
     let waves = |tasks: usize, slots: usize| {
-        f64::from(u32::try_from(tasks.div_ceil(slots)).expect("a few"))
+        f64::from(u32::try_from(tasks.div_ceil(slots)).expect("a small number"))
     };
     let (map_slots, reduce_slots) = settings.slots();
     let map_s = settings.job_s * settings.map_share / waves(MAPS, map_slots * SLAVES);
@@ -307,10 +307,10 @@ fn workload(settings: &Settings, disturbance: Disturbance, seed: u64) -> Workloa
 
 fn run(settings: &Settings, disturbance: Disturbance, policy: &str, number: usize) -> Run {
     let seed = settings.seed + number as u64;
-    let policy: PolicyPlan = policy.parse().expect("a policy as it is written");
+    let policy: PolicyPlan = policy.parse().expect("a valid policy");
     let workload = workload(settings, disturbance, seed);
     let cluster = cluster(settings, disturbance);
-    // A storm of restarts may continue for ever; the paper's longest job took 8,741 s.
+    // A storm of restarts may never end; the paper's longest job took 8,741 s.
     let until_us = micros(40_000.0);
     let outcome = replay(&Plan { seed, until_us, ..Plan::new(&cluster, &workload, &policy) });
     let mut run = Run { job_s: micros_to_seconds(outcome.last_us), ..Run::default() };
@@ -325,7 +325,7 @@ fn run(settings: &Settings, disturbance: Disturbance, policy: &str, number: usiz
     run
 }
 
-/// The detector with Hadoop's speculation beside it, which stays on in the paper (section 5.1).
+/// The detector together with Hadoop's speculation, which stays on in the paper (section 5.1).
 fn poisson(settings: &Settings, window: &str) -> String {
     let Settings { verdicts, report_s, lambda, .. } = settings;
     format!(
@@ -339,7 +339,7 @@ fn window(window_s: u32) -> String {
     format!("window_s={window_s}")
 }
 
-/// Hadoop 2.0.3 as it comes.
+/// Hadoop 2.0.3 with its defaults.
 fn hadoop(settings: &Settings) -> String {
     format!("yarn:heartbeat_s={}", settings.report_s)
 }
@@ -361,7 +361,7 @@ impl Runs {
         self.runs.iter().map(pick).collect()
     }
 
-    /// One number of each run, and of the run of the same seed of others.
+    /// A value for each run, from a number of it and of the run of `other` with the same seed.
     fn beside(&self, other: &Self, pick: figures::Pick, both: fn(f64, f64) -> f64) -> Vec<f64> {
         self.runs.iter().zip(&other.runs).map(|(one, other)| both(pick(one), pick(other))).collect()
     }
@@ -398,7 +398,7 @@ mod tests {
         assert_ne!(control(0.6), Verdict::Fitted);
     }
 
-    /// The claims of the paper by place: how many numbers, in order, and how many sentences.
+    /// The claims of the paper by place: the numbers in order, and the number of sentences.
     #[test]
     fn every_claim_has_a_row_and_no_row_is_without_a_claim() {
         let figure_5 = [96.4, 96.4, 716.0, 19_825.0, 20_683.0, 1.04, 9.0, 1_258.0, 5.0, 8.0];
@@ -408,9 +408,9 @@ mod tests {
             ("section 5.2, figure 5", &figure_5, 2),
             // The time grows with W up to 240 s.
             ("section 5.2, figure 6", &figure_6, 1),
-            // Quicker than Hadoop at every rate, less growth, quicker than conventional.
+            // Faster than Hadoop at every rate, less growth, faster than the conventional method.
             ("section 5.3, figure 7", &[41.5, 53.5, 2.3, 1.9], 3),
-            // More copies in Hadoop, more verdicts of the conventional method.
+            // More copies in Hadoop, more verdicts with the conventional method.
             ("section 5.3, figure 8", &[169.0, 1_602.0, 9.5, 14.0, 16.0], 2),
             ("section 5.4, table 1", &[973.0, 28.3, 398.0, 394.0, -1.0], 0),
             ("anywhere else", &[], 0),

@@ -1,4 +1,4 @@
-//! Nodes that fail, and the work that copies cost: figures 5 and 6.
+//! Failing nodes, and the work of copies: figures 5 and 6.
 
 use super::settings::Settings;
 use rayon::prelude::*;
@@ -10,11 +10,11 @@ use crate::replay::experiments::{Curve, Estimate, Figure, Point, mark};
 use crate::replay::journal::Kind;
 use crate::replay::random::{Draws, Purpose};
 
-/// Figure 5: 1,000 tasks of size 100, 100 nodes of which a tenth fails and never comes back.
+/// Figure 5: 1,000 tasks of size 100, and 100 nodes, of which a tenth fails and never comes back.
 ///
 /// ```text
 ///  nodes that fail  |----x          drawn evenly from the start to the end of a run without
-///                   |---------x     failures; nobody learns of it, only copies save the tasks
+///                   |---------x     failures, unnoticed: only copies save the tasks
 /// ```
 pub fn figure_5(settings: &Settings) -> Figure {
     let comparisons = compare_all(settings, settings.runs);
@@ -65,7 +65,7 @@ fn compare_all(settings: &Settings, runs: usize) -> Vec<Vec<Comparison>> {
     SPEEDS.iter().map(of_range).collect()
 }
 
-/// What became of the comparisons, in words.
+/// The results of the comparisons, as a sentence.
 fn told(comparisons: &[Vec<Comparison>]) -> String {
     let count = |test: fn(&Comparison) -> bool| {
         let tested = comparisons.iter().map(|range| range.iter().filter(|c| test(c)).count());
@@ -81,7 +81,7 @@ fn told(comparisons: &[Vec<Comparison>]) -> String {
     )
 }
 
-/// Makespans of both orders under the same failures; infinite where a run never ends.
+/// Makespans of both orders under the same failures; infinite if a run never ends.
 #[derive(Clone, Copy, Debug)]
 struct Comparison {
     forward: f64,
@@ -98,7 +98,7 @@ fn compare(setting: &Setting, settings: &Settings, seed: u64) -> Comparison {
     Comparison { forward: time(&forward), reverse: time(&reverse) }
 }
 
-/// Lets `count` nodes fail within `span` µs, unnoticed and for good.
+/// Lets `count` nodes fail within `span` µs, unnoticed and without a return.
 #[expect(clippy::cast_possible_truncation, reason = "a makespan is far below 2^63 µs")]
 fn with_failures(mut cluster: Cluster, count: usize, span: f64, seed: u64) -> Cluster {
     let choice = Draws::new(seed, Purpose::FailureChoice);
@@ -117,14 +117,14 @@ fn with_failures(mut cluster: Cluster, count: usize, span: f64, seed: u64) -> Cl
     cluster.check().expect("speeds are positive").0
 }
 
-/// Work of copies in one run, % of the work without copies.
+/// The work of copies in one run, % of the work without copies.
 #[derive(Clone, Copy, Debug)]
 struct CopyWork {
-    /// All copies, those that finished their task included.
+    /// All copies, including those that finished their task.
     all: f64,
     /// Copies that another attempt overtook.
     losing: f64,
-    /// The same, and originals that a copy overtook.
+    /// Copies and originals that another attempt overtook.
     overtaken: f64,
 }
 
@@ -140,8 +140,8 @@ pub fn figure_6(settings: &Settings) -> Figure {
         let outcome = run(&setting.cluster(settings, seed), &setting.workload(seed), &policy, seed);
         let useful = outcome.sum(Kind::Finish).work;
         let losing = outcome.lost_copies.work;
-        // Every task has the same size, so a copy that finished has done that much.
-        let won = f64::from(u32::try_from(outcome.copies_won).expect("at most one a task"));
+        // Every task has the same size, and a finished copy has done that much work.
+        let won = f64::from(u32::try_from(outcome.copies_won).expect("at most one per task"));
         CopyWork {
             all: 100.0 * (losing + won * useful / 2_000.0) / useful,
             losing: 100.0 * losing / useful,

@@ -1,11 +1,12 @@
 //! Tan, Fujimoto and Hagihara (2003): a work queue with replication under node failures.
 //!
 //! In: the [`Settings`] that the paper leaves open. Out: its six figures with their claims. Work
-//! queue and replication meet the same speeds, loads and sizes (common random numbers). Runs are
-//! spread over threads; each has its own seed, so the result does not depend on their number.
+//! queue and replication use the same speeds, loads and sizes (common random numbers). Runs are
+//! spread over threads; each has its own seed, so the result does not depend on the number of
+//! threads.
 //!
 //! The paper's ratio of speed-up to the work queue can be read in two ways, `T_WQ / T - 1` and
-//! `1 - T / T_WQ`; every claim about it is judged under both.
+//! `1 - T / T_WQ`; every claim about it is tested under both.
 
 use rayon::prelude::*;
 
@@ -24,10 +25,10 @@ pub use self::copies::{figure_5, figure_6};
 
 pub use settings::{Settings, SizeLaw, SpeedLaw};
 
-/// Speed ranges of the paper: from 1 up to these.
+/// The upper ends of the paper's speed ranges, which start at 1.
 const SPEEDS: [f64; 4] = [2.0, 4.0, 8.0, 16.0];
 
-/// Copies beside the original; `None` is the x of the paper's axis, unlimited.
+/// Copies beside the original; `None` means unlimited, x on the paper's axis.
 const COPIES: [Option<u32>; 5] = [Some(1), Some(2), Some(3), Some(4), None];
 
 /// One setting of the experiment.
@@ -35,7 +36,7 @@ const COPIES: [Option<u32>; 5] = [Some(1), Some(2), Some(3), Some(4), None];
 struct Setting {
     nodes: usize,
     tasks: usize,
-    /// Sizes: evenly from and to, whole numbers if they differ.
+    /// Minimum and maximum size, uniformly drawn; whole numbers if they differ.
     sizes: (f64, f64),
     speed_max: f64,
 }
@@ -74,7 +75,7 @@ impl Setting {
     }
 }
 
-/// Size 100 on a node of speed 1 takes 100 units of time, taken as seconds.
+/// Size 100 on a node of speed 1 takes 100 units of time, which we read as seconds.
 #[expect(clippy::cast_possible_truncation, reason = "sizes are far below 2^43 s")]
 fn work_us(size: f64) -> i64 {
     (size * 1e6) as i64
@@ -82,11 +83,11 @@ fn work_us(size: f64) -> i64 {
 
 fn policy(copies: Option<u32>, order: &str) -> PolicyPlan {
     let copies = copies.map_or("unlimited".to_owned(), |copies| copies.to_string());
-    format!("wqr:copies={copies},order={order}").parse().expect("a policy as it is written")
+    format!("wqr:copies={copies},order={order}").parse().expect("a valid policy")
 }
 
 fn plain() -> PolicyPlan {
-    "fifo".parse().expect("a policy as it is written")
+    "fifo".parse().expect("a valid policy")
 }
 
 fn run(cluster: &Cluster, workload: &Workload, policy: &PolicyPlan, seed: u64) -> Outcome {
@@ -127,7 +128,7 @@ impl Ratio {
     }
 }
 
-/// Makespans with every number of copies over that of the work queue, run by run.
+/// Makespans with each number of copies divided by that of the work queue, run by run.
 struct Line {
     name: String,
     relative: Vec<[f64; COPIES.len()]>,
@@ -150,7 +151,7 @@ impl Line {
         Self { name, relative }
     }
 
-    /// The ratio at a number of copies, run by run, %.
+    /// The ratio with a number of copies, run by run, %.
     fn ratios(&self, ratio: Ratio, copies_idx: usize) -> Vec<f64> {
         self.relative.iter().map(|run| ratio.percent(run[copies_idx])).collect()
     }
@@ -168,7 +169,7 @@ fn copies_name(idx: usize) -> String {
     COPIES[idx].map_or("unlimited".to_owned(), |copies| format!("R = {copies}"))
 }
 
-/// By how much the ratio rises with each further copy, line by line and run by run.
+/// How much the ratio rises with each further copy, line by line and run by run.
 fn steps_along(lines: &[Line], ratio: Ratio) -> Vec<Cell> {
     let mut cells = Vec::new();
     for line in lines {
@@ -182,7 +183,7 @@ fn steps_along(lines: &[Line], ratio: Ratio) -> Vec<Cell> {
     cells
 }
 
-/// By how much the ratio rises from each line to the next, for each number of copies.
+/// How much the ratio rises from each line to the next, for each number of copies.
 fn steps_across(lines: &[Line], ratio: Ratio) -> Vec<Cell> {
     let mut cells = Vec::new();
     for pair in lines.windows(2) {
@@ -205,7 +206,7 @@ fn extreme(lines: &[Line], ratio: Ratio, is_largest: bool) -> Vec<f64> {
     found.unwrap_or_default()
 }
 
-/// A claim about the ratio, under both of its readings.
+/// A claim about the ratio, under both readings.
 fn under_both(claim: &str, judge: impl Fn(Ratio, &str) -> Claim) -> Vec<Claim> {
     Ratio::ALL.map(|ratio| judge(ratio, &format!("{claim} ({})", ratio.name()))).to_vec()
 }
@@ -241,8 +242,8 @@ pub fn figure_1(settings: &Settings) -> Figure {
     figure("1", "Ratio to the work queue by copies and range of speeds", &lines, claims)
 }
 
-/// Figure 2: task sizes from 1 to 20, 40, 60 and 80. Nodes, tasks and speeds are not stated; those
-/// of figure 1 with speeds from 1 to 16 are taken.
+/// Figure 2: task sizes from 1 to 20, 40, 60 and 80. Nodes, tasks and speeds are not stated; we use
+/// those of figure 1 with speeds from 1 to 16.
 pub fn figure_2(settings: &Settings) -> Figure {
     let lines = [20.0, 40.0, 60.0, 80.0].map(|size| {
         let (nodes, tasks) = (settings.figure_2_nodes, settings.figure_2_tasks);
@@ -263,7 +264,8 @@ pub fn figure_2(settings: &Settings) -> Figure {
     }
 }
 
-/// The largest and smallest mean that the paper prints for a figure, and a claim of direction.
+/// The largest and smallest mean that the paper prints for a figure, and a claim about the
+/// direction.
 fn extremes(
     settings: &Settings,
     place: &str,
@@ -281,8 +283,8 @@ fn extremes(
     claims
 }
 
-/// Marks the largest and smallest mean that the paper prints. It does not say at which point they
-/// stand: by its sentences the largest at unlimited copies and the smallest at one.
+/// Marks the largest and smallest mean that the paper prints. The paper does not say at which
+/// points; its sentences suggest unlimited copies for the largest and one copy for the smallest.
 fn with_extremes(figure: Figure, [largest, smallest]: [(&str, f64); 2]) -> Figure {
     let curve = |line: &str| format!("{line}, {}", Ratio::SpeedUp.name());
     Figure {
@@ -351,7 +353,7 @@ mod tests {
     use super::*;
     use crate::claims::Verdict;
 
-    /// Few runs: what holds however few.
+    /// With few runs, tests only what always holds.
     #[test]
     fn the_figures_have_the_shape_of_the_paper() {
         let settings = Settings { runs: 5, ..Settings::default() };
@@ -391,8 +393,7 @@ mod tests {
         assert!(cluster.speed.iter().all(|speed| [1.0, 2.0, 3.0, 4.0].contains(speed)));
     }
 
-    /// The claims of the paper: place, number or none for a sentence, and how many readings each
-    /// has.
+    /// The claims of the paper: place, number (none for a sentence), and the number of readings.
     #[test]
     fn every_claim_has_a_row_and_no_row_is_without_a_claim() {
         let claims: [(&str, Option<f64>, usize); 11] = [

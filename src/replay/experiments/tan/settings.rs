@@ -1,23 +1,24 @@
-//! The parameters of Tan and others: what the paper gives, leaves open, and what is fitted.
+//! The parameters of Tan and others: given by the paper, left open, or fitted.
 //!
 //! In: the text of `--set`. Out: the [`Settings`] of a run, and each parameter with its value and
-//! who settled it.
+//! origin.
 
 use crate::claims::{Parameter, Settled};
 use crate::replay::experiments::setting::{self, Fault};
 
-/// The period that brings the largest and smallest values of figures 3 and 4 near the paper's, s.
+/// The period that brings the largest and smallest values of figures 3 and 4 close to the paper's,
+/// s.
 const FITTED_PERIOD_S: f64 = 30.0;
 
 /// The figures that the period was fitted to.
 const FITTED_TO: &str = "figures 3 and 4: largest and smallest ratio";
 
-/// How the speeds of the nodes are drawn from 1 to s.
+/// How the speeds of the nodes are drawn, from 1 to a maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpeedLaw {
-    /// Any number, evenly.
+    /// Any number, uniformly.
     Continuous,
-    /// Whole numbers, evenly.
+    /// Whole numbers, uniformly.
     Whole,
 }
 
@@ -33,7 +34,7 @@ impl SpeedLaw {
 /// How the sizes of the tasks of figure 2 are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeLaw {
-    /// From 1, as the paper writes: larger sizes, which differ as much among themselves.
+    /// From 1, as the paper writes: sizes grow, with the same relative spread.
     FromOne,
     /// Around one mean, 40.5, over ranges as wide as the paper's.
     OneMean,
@@ -56,7 +57,7 @@ impl SizeLaw {
     }
 }
 
-/// What the paper leaves open.
+/// The settings that the paper leaves open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Time between two draws of a node's utilisation, s.
@@ -69,13 +70,13 @@ pub struct Settings {
     pub figure_2_nodes: usize,
     /// Tasks of figure 2.
     pub figure_2_tasks: usize,
-    /// Speeds of figure 2: from 1 up to this.
+    /// Maximum speed in figure 2; the minimum is 1.
     pub figure_2_speed: f64,
     /// How the sizes of figure 2 are drawn.
     pub figure_2_sizes: SizeLaw,
-    /// The first seed; run k of an experiment has seed + k.
+    /// The first seed; run k of an experiment uses seed + k.
     pub seed: u64,
-    /// Runs of each setting; figures 3 and 4 have a tenth of them, as in the paper.
+    /// Number of runs of each setting; figures 3 and 4 have a tenth of them, as in the paper.
     pub runs: usize,
 }
 
@@ -146,7 +147,7 @@ impl Settings {
         all
     }
 
-    /// What the paper does not state of figure 2.
+    /// The parameters of figure 2 that the paper does not state.
     fn of_figure_2(&self) -> [Parameter; 4] {
         let open =
             |key, value: String, about| Parameter { key, value, settled: Settled::Open, about };
@@ -211,7 +212,7 @@ impl Settings {
         self.period_s == FITTED_PERIOD_S
     }
 
-    /// Runs where the paper has 10.
+    /// The number of runs for figures that have 10 in the paper.
     pub(super) fn tenth(&self) -> usize {
         (self.runs / 10).max(1)
     }

@@ -1,4 +1,4 @@
-//! A group of tasks that has begun, as its detector sees it.
+//! A group of tasks that has begun, as shown to its detector.
 
 use rustc_hash::FxHashSet;
 
@@ -10,31 +10,30 @@ pub(super) struct Group {
     pub(super) detector: Box<dyn Detector>,
     pub(super) finished: Finished,
     pub(super) begun_us: i64,
-    /// Attempts so far, copies among those that run, and running attempts whose machine has gone.
+    /// Attempts so far, running copies, and running attempts whose machine has left.
     pub(super) attempts: u32,
     pub(super) copies_now: u32,
     pub(super) lost: u32,
-    /// Until when it is not judged, µs.
+    /// Until when the group is not judged, µs.
     pub(super) sleeps_until_us: Option<i64>,
     pub(super) submitted: u32,
     pub(super) over: u32,
-    /// Slots of its running attempts, in order of start: of their numbers.
+    /// Slots of its running attempts, by their numbers in order of start.
     pub(super) slots: Vec<u32>,
-    /// Attempts as they were at the last heartbeat, by (start, task), and what does not change of
-    /// them.
+    /// Attempts as of the last heartbeat, by (start, task), and their constant data.
     pub(super) running: Vec<Running>,
     seats: Vec<Seat>,
-    /// What has changed since: attempts that have begun, the numbers of those that have ended, and
+    /// Changes since then: attempts that have begun, the numbers of those that have ended, and
     /// tasks that were copied.
     fresh: Vec<(Running, Seat)>,
     gone: Vec<u32>,
     copied: Vec<u32>,
-    /// Copies and different tasks among them.
+    /// The number of copies, and of different tasks, among the attempts.
     pub(super) copies: u32,
     pub(super) running_tasks: u32,
 }
 
-/// What does not change of a running attempt.
+/// The constant data of a running attempt.
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     slot: u32,
@@ -42,13 +41,13 @@ struct Seat {
     is_copy: bool,
 }
 
-/// In which order attempts are shown; one task has but one attempt of a number.
+/// The order in which attempts are shown; a task has only one attempt with a given number.
 fn rank(running: &Running) -> (i64, u32, u32) {
     (running.start_us, running.task, running.attempt)
 }
 
 impl Group {
-    /// A group of which nothing runs yet.
+    /// A group without running attempts.
     pub(super) fn new(detector: Box<dyn Detector>, begun_us: i64) -> Self {
         Self {
             detector,
@@ -86,7 +85,7 @@ impl Group {
         self.gone.push(attempt);
     }
 
-    /// Nothing runs any more.
+    /// No attempt runs any more.
     pub(super) fn clear(&mut self) {
         self.running.clear();
         self.seats.clear();
@@ -96,7 +95,7 @@ impl Group {
         (self.copies, self.running_tasks) = (0, 0);
     }
 
-    /// Takes in who has begun and ended since the last heartbeat.
+    /// Applies the starts and ends since the last heartbeat.
     fn catch_up(&mut self) {
         if !self.gone.is_empty() {
             self.gone.sort_unstable();
@@ -119,7 +118,7 @@ impl Group {
                 self.running.last().map(rank).zip(self.fresh.first().map(|(row, _)| rank(row)));
             self.running.extend(self.fresh.iter().map(|(row, _)| *row));
             self.seats.extend(self.fresh.drain(..).map(|(_, seat)| seat));
-            // Nearly always all that has begun stands behind the others.
+            // Nearly always, all new attempts come after the others.
             if ends.is_some_and(|(last, first)| first < last) {
                 let mut all: Vec<(Running, Seat)> =
                     self.running.drain(..).zip(self.seats.drain(..)).collect();
@@ -136,8 +135,8 @@ impl Group {
         }
     }
 
-    /// What the attempts report now. `is_even` where all of them continue at speed 1 from their
-    /// start and no machine of theirs has gone: then nothing has to be looked up.
+    /// Updates the reports of the attempts. `is_even` if all of them run at speed 1 from their
+    /// start and none of their machines has left: then the state need not be read.
     pub(super) fn look(&mut self, state: &State<'_>, is_even: bool) {
         self.catch_up();
         let now_us = state.now_us;
@@ -149,7 +148,7 @@ impl Group {
         let originals = self.running.iter().zip(&self.seats).filter(|(_, seat)| !seat.is_copy);
         let of_copied = originals.map(|(row, _)| row.task).filter(|&task| is_copied(task));
         let beside: FxHashSet<u32> = of_copied.collect();
-        // Where no machine has gone, attempts of one task are an original at most, and copies.
+        // If no machine has left, the attempts of a task are at most one original, and copies.
         let has_copy = |task: u32, is_copy: bool| {
             let first = copied.partition_point(|&other| other < task);
             let is_twice = copied.get(first + 1) == Some(&task);
@@ -165,7 +164,7 @@ impl Group {
                 row.has_copy = has_copy(row.task, seat.is_copy);
             } else {
                 let idx = seat.slot as usize;
-                // A lost attempt made its last report before its machine went.
+                // A lost attempt made its last report before its machine left.
                 let attempts = &state.attempts;
                 row.reported_us =
                     if attempts.is_lost[idx] { attempts.since_us[idx] } else { now_us };
@@ -175,7 +174,7 @@ impl Group {
             row.has_progress = row.start_us < row.reported_us && seat.work.is_finite();
         }
     }
-    /// What is shown: attempts, copies and tasks among them.
+    /// The data shown: attempts, and the copies and tasks among them.
     #[cfg(test)]
     pub(super) fn shown(&self) -> (Vec<Running>, u32, u32) {
         (self.running.clone(), self.copies, self.running_tasks)

@@ -1,30 +1,30 @@
 //! Straggler detectors in a replay: flagged attempts are copied, or killed and restarted.
 //!
-//! In: any detector by its name (`late`, `yarn`, `poisson`, ...) with its own parameters, and
-//! three of the policy. At each heartbeat every group with running attempts is judged; flagged
-//! copies go to free machines that suit, until the next heartbeat; restarts happen at once.
+//! In: any detector by its name (`late`, `yarn`, `poisson`, ...) with its own parameters, and those
+//! of the policy. At each heartbeat every group with running attempts is judged; flagged copies go
+//! to suitable free machines until the next heartbeat; restarts happen at once.
 //!
-//! A group for which the detector says that it will flag nobody before a time is not judged until
-//! then, unless something of it begins or ends (see [`sleep`]). So a heartbeat costs as much as the
-//! groups that may be flagged have attempts, and groups that nobody judges cost nothing. The attempts
-//! of a group stand in a row from one heartbeat to the next; where all machines keep a speed of 1
-//! (as in recorded history) what they report follows from that row alone.
+//! A group whose detector reports that it will flag no attempt before a time is not judged until
+//! then, unless an attempt of it begins or ends (see [`sleep`]). So the cost of a heartbeat depends
+//! on the attempts of the groups that may be flagged, and groups that are not judged cost nothing.
+//! The attempts of a group stay in an array from one heartbeat to the next; if all machines keep a
+//! speed of 1 (as in recorded history), their reports are computed from that array alone.
 //!
 //! ```text
 //!  heartbeat   |----------|----------|      progress is reported at every heartbeat
-//!  flagged        copies of what was flagged at the last one go out as machines become free
+//!  flagged        copies flagged at the last heartbeat start as machines become free
 //! ```
-//! - `heartbeat_s`: time between two heartbeats, 3 s; after a million of them at which no
-//!   attempt has begun or ended, and as long as nothing that runs can be judged, the next is just
-//!   before the next event;
-//! - `restarts=100`: how often a task is started again at most. A rule that flags every attempt of
-//!   a task would otherwise never let it end; with 0 nothing is restarted;
+//! - `heartbeat_s`: time between two heartbeats, 3 s; after a million heartbeats without a start or
+//!   end, and while no running attempt can be judged, the next one comes just before the next
+//!   event;
+//! - `restarts=100`: maximum restarts of a task. Otherwise a rule that flags every attempt of a
+//!   task would never let it end; with 0 nothing is restarted;
 //! - `copies=first|last`: whether flagged copies go before waiting tasks, `first`: a detector that
-//!   holds back while its group waits flags nothing then;
+//!   waits for the tasks of its group then flags nothing;
 //! - `nodes=known|unknown`: whether the speeds of machines are known from earlier jobs, `unknown`.
 //!
-//! A machine that the detector calls very slow gets no task, only a probe at a time: a copy of a
-//! running task whose result is thrown away and whose speed is told to the detector.
+//! A machine that the detector assesses as very slow gets no task, only one probe at a time: a copy
+//! of a running task whose result is discarded and whose speed is reported to the detector.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ use crate::replay::random::Draws;
 use crate::replay::room::Room;
 use crate::replay::state::{Phase, Role, State};
 
-/// A copy that is wished for.
+/// A wanted copy.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
     task: u32,
@@ -61,7 +61,7 @@ struct Watch {
     plan: Plan,
     /// Whether groups of one task are judged.
     judges_lone_tasks: bool,
-    /// Whether the detector forbids machines or asks for probes.
+    /// Whether the detector forbids machines or requests probes.
     steers: bool,
     sleep: Sleep,
     groups: Vec<Option<Group>>,
@@ -69,24 +69,24 @@ struct Watch {
     sizes: Vec<u32>,
     /// Groups to be judged: those with running attempts.
     active: BTreeSet<u32>,
-    /// Whether no wish could be granted since the last heartbeat: from then on only a machine that
-    /// gets room can grant one.
+    /// Whether no wish could be granted since the last heartbeat: from then on, only a machine that
+    /// gains room can grant one.
     is_settled: bool,
-    /// By task, whether it has ever been given a copy.
+    /// Whether each task ever had a copy.
     was_copied: Vec<bool>,
-    /// How often a task has been started again.
+    /// The number of restarts of each task.
     restarts: FxHashMap<u32, u32>,
-    /// By slot, the attempt's number within its group.
+    /// By slot, the attempt's number in its group.
     number: Vec<u32>,
-    /// Copies to be made, the most urgent first.
+    /// Wanted copies, the most urgent first.
     wishes: Vec<Wanted>,
     flags: Vec<Flag>,
-    /// Attempts that fit the free capacity, and all of it, at the last heartbeat.
+    /// Attempts that fit in the free capacity and in the total capacity, at the last heartbeat.
     slots: [u32; 2],
     draws: Draws,
     probes: u64,
-    /// By machine, when its last probe began, µs: one that takes no time says nothing, and
-    /// another at the same instant would say no more.
+    /// When the last probe of each machine began, µs: a probe that takes no time gives no speed,
+    /// and neither would another one at the same instant.
     probed_us: Vec<Option<i64>>,
 }
 
@@ -97,13 +97,14 @@ impl Watch {
         (self.judges_lone_tasks || 1 < size).then(|| self.group(state, task))
     }
 
-    /// Something of a group has begun or ended: it is judged at the next heartbeat if any of it runs.
+    /// An attempt or task of a group has begun or ended: the group is judged at the next heartbeat
+    /// if an attempt of it runs.
     fn wake(&mut self, number: u32) {
         let group = self.groups[number as usize].as_mut();
         self.sleep.wake(number, group.filter(|group| !group.slots.is_empty()));
     }
 
-    /// Whether there is nothing to be judged about a group, until something of it begins or ends.
+    /// Whether a group need not be judged until an attempt of it begins or ends.
     fn rests(&mut self, state: &State<'_>, number: u32) -> bool {
         let Some(group) = &mut self.groups[number as usize] else { return true };
         if self.steers || !self.plan.lets_sleep {
@@ -125,10 +126,10 @@ impl Watch {
         rests
     }
 
-    /// Lets a group sleep for as long as its detector says that nobody of it will be flagged.
+    /// Lets a group sleep for as long as its detector reports that it flags none of its attempts.
     fn fall_asleep(&mut self, state: &State<'_>, number: u32) {
         let Some(group) = &mut self.groups[number as usize] else { return };
-        // What has just begun has not reported yet, and what is lost reports no more.
+        // A new attempt has not reported yet, and a lost one reports no more.
         let reports = |running: &Running| running.start_us < state.now_us;
         if self.steers || 0 < group.lost || !group.running.iter().all(reports) {
             return;
@@ -154,7 +155,7 @@ impl Watch {
         })
     }
 
-    /// What the attempts of a group report now.
+    /// Updates the reports of a group.
     fn look(&mut self, state: &State<'_>, number: u32) {
         let Some(group) = &mut self.groups[number as usize] else { return };
         let is_even = self.sleep.is_steady() && group.lost == 0;
@@ -166,7 +167,7 @@ impl Watch {
         );
     }
 
-    /// The same, all of it looked up anew: attempts, copies and tasks among them.
+    /// The same, computed anew from the state: attempts, and the copies and tasks among them.
     #[cfg(test)]
     fn plainly(&self, state: &State<'_>, number: u32) -> Option<(Vec<Running>, u32, u32)> {
         let group = self.groups[number as usize].as_ref()?;
@@ -176,7 +177,7 @@ impl Watch {
             let attempts = &state.attempts;
             let task = attempts.task[idx];
             let start_us = attempts.start_us[idx];
-            // A lost attempt made its last report before its machine went.
+            // A lost attempt made its last report before its machine left.
             let reported_us =
                 if attempts.is_lost[idx] { attempts.since_us[idx] } else { state.now_us };
             match attempts.role[idx] {
@@ -209,7 +210,7 @@ impl Watch {
         })
     }
 
-    /// A probe for a machine that is very slow and idle.
+    /// A probe for an idle machine that is very slow.
     fn probe(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish> {
         if !self.steers {
             return None;
@@ -239,7 +240,7 @@ impl Watch {
                 continue;
             }
             let lot = self.draws.bits(0, self.probes) % count as u64;
-            let chosen = originals.nth(usize::try_from(lot).expect("below a length"));
+            let chosen = originals.nth(usize::try_from(lot).expect("below the length"));
             let task = state.attempts.task[chosen.expect("counted") as usize];
             if let Some(machine) = place(task, &|machine| slow.contains(&machine)) {
                 self.probes += 1;
@@ -251,7 +252,7 @@ impl Watch {
     }
 }
 
-/// Tasks per second of every machine for tasks like this one.
+/// The tasks per second of every machine, for tasks like this one.
 #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
 fn known_speeds(state: &State<'_>, task: u32) -> Vec<(u32, f64)> {
     let work_s = (state.workload.work_us.get(task).max(1) as f64) / 1e6;
@@ -307,7 +308,7 @@ impl Speculation for Watch {
                     }
                 }
             }
-            // What has been flagged is judged again, whether it gets its copy or not.
+            // Flagged attempts are judged again, whether or not they get their copy.
             if self.flags.is_empty() {
                 self.fall_asleep(state, number);
             }
@@ -315,7 +316,7 @@ impl Speculation for Watch {
     }
 
     fn next(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish> {
-        // Once settled, only a machine that has got room can grant a wish.
+        // Once settled, only a machine that gained room can grant a wish.
         let most = state.fresh.iter().fold(Room::NOTHING, |most, &machine| {
             let free = state.machines.free[machine as usize];
             if state.machines.is_present[machine as usize] { most.most(free) } else { most }
@@ -355,7 +356,7 @@ impl Speculation for Watch {
         if self.standing(state, machine, task) != Standing::VerySlow {
             return true;
         }
-        // With nothing running there is nothing to probe with: better slow than never.
+        // If no attempt runs, there is nothing to probe with: a slow machine is better than none.
         let number = state.workload.group.get(task) as usize;
         let is_idle = self.groups[number].as_ref().is_none_or(|group| group.slots.is_empty());
         let demand = state.workload.demand(task);
@@ -368,7 +369,7 @@ impl Speculation for Watch {
     fn submitted(&mut self, state: &State<'_>, task: u32) {
         let started = state.tasks.started[task as usize];
         let Some(group) = self.watched(state, task) else { return };
-        // What comes back is counted already.
+        // A task that comes back is already counted.
         group.submitted += u32::from(started == 0);
         self.wake(state.workload.group.get(task));
     }
@@ -479,10 +480,10 @@ impl Speculation for Watch {
     }
 }
 
-/// Attempts of the least demand that fit the free capacity, and the whole.
+/// The number of attempts of the least demand that fit in the free and in the total capacity.
 fn slots(state: &State<'_>) -> [u32; 2] {
     let least = state.least_demand();
-    // As many as can be numbered where neither resource sets a bound.
+    // The maximum if neither resource is a limit.
     let fit = |room: Room| {
         let of_cpu = room.cpu.checked_div(least[0]);
         let of_memory = room.memory.and_then(|memory| memory.checked_div(least[1]));
@@ -498,7 +499,7 @@ fn slots(state: &State<'_>) -> [u32; 2] {
     sums.map(|sum| u32::try_from(sum).unwrap_or(u32::MAX))
 }
 
-/// Stands in for a detector while it is asked.
+/// Replaces a detector while it is called.
 struct Absent;
 
 impl Detector for Absent {

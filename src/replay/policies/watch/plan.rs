@@ -1,4 +1,4 @@
-//! The parameters of a detector at work.
+//! The parameters of a detector in a policy.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use crate::replay::policies::{Heartbeat, Speculation, SpeculationPlan};
 use crate::replay::random::{Draws, Purpose};
 use crate::replay::state::State;
 
-/// Keys that are the policy's and not the detector's.
+/// Keys of the policy, not of the detector.
 const KEYS: [&str; 4] = ["heartbeat_s", "restarts", "copies", "nodes"];
 
-/// Restarts of a task after which a rule leaves it alone: a rule that flags every attempt would
-/// otherwise never let it end.
+/// The default maximum of restarts of a task: otherwise a rule that flags every attempt would never
+/// let it end.
 const RESTARTS_MAX: u32 = 100;
 
 #[derive(Clone, Debug)]
@@ -26,19 +26,19 @@ pub(super) struct Plan {
     pub(super) heartbeat_s: f64,
     pub(super) goes_first: bool,
     pub(super) knows_nodes: bool,
-    /// How often a task is started again at most.
+    /// The maximum number of restarts of a task.
     pub(super) restarts_max: u32,
-    /// Whether groups are left out of heartbeats that bring nothing; not in tests of that.
+    /// Whether groups skip heartbeats without an effect; false in tests of this.
     pub(super) lets_sleep: bool,
 }
 
-/// The name of the detector that a part of a policy names, if it is one.
+/// The name of the detector in a part of a policy, if it is one.
 pub(in crate::replay::policies) fn name(part: &str) -> Option<&'static str> {
     let name = part.split(':').next().unwrap_or(part).trim();
     detectors::KINDS.iter().map(|kind| kind.name).find(|known| *known == name)
 }
 
-/// Puts a detector to work, told no speeds of machines.
+/// A policy of a detector, without known speeds of machines.
 pub(in crate::replay::policies) fn around(
     detector: DetectorPlan,
     heartbeat_s: f64,
@@ -53,7 +53,7 @@ pub(in crate::replay::policies) fn around(
     })
 }
 
-/// Reads a detector with the policy's own parameters among its.
+/// Reads a detector with the parameters of the policy.
 pub(in crate::replay::policies) fn read(
     part: &str,
 ) -> Result<Arc<dyn SpeculationPlan>, NotationError> {
@@ -80,7 +80,7 @@ pub(super) fn plan(part: &str) -> Result<Plan, NotationError> {
     Ok(plan)
 }
 
-/// The same rule with every group judged at every heartbeat.
+/// The same rule, with every group judged at every heartbeat.
 #[cfg(test)]
 pub(in crate::replay) fn sleepless(part: &str) -> Arc<dyn SpeculationPlan> {
     Arc::new(Plan { lets_sleep: false, ..plan(part).expect("a rule") })
@@ -139,7 +139,7 @@ impl SpeculationPlan for Plan {
         if self.restarts_max != RESTARTS_MAX {
             parameters.insert(1, ("restarts", self.restarts_max.to_string()));
         }
-        // The detector writes its own pairs; the first key carries them all.
+        // The detector writes its own pairs: the first key stands for all of them.
         if let (Some(last), false) = (parameters.last_mut(), pairs.is_empty()) {
             last.1 = format!("{},{pairs}", last.1);
         }
@@ -147,7 +147,7 @@ impl SpeculationPlan for Plan {
     }
 }
 
-/// The position of each task within its group, and the groups' sizes.
+/// The position of each task in its group, and the sizes of the groups.
 fn positions(state: &State<'_>) -> (Vec<u32>, Vec<u32>) {
     let mut sizes = vec![0; state.workload.group_count()];
     let position = (0..).take(state.workload.task_count).map(|task| {

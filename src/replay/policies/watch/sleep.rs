@@ -1,15 +1,15 @@
-//! Which groups are judged at a heartbeat, and which are left alone.
+//! Chooses the groups that are judged at a heartbeat.
 //!
-//! In: what a detector says after it has flagged nobody of a group: until when it will not, if
-//! nothing of the group begins or ends. Out: the groups that have to be judged now. A group wakes
-//! when its time has come, when something of it begins, ends or is lost, when there is a free slot
-//! again after it was judged with none, and when the slots change if its detector heeds that. The
-//! journal is the same as if every group were judged at every heartbeat.
+//! In: after a detector has flagged no attempt of a group, the time until which it will flag none
+//! if none begins or ends. Out: the groups that must be judged now. A group wakes when its time has
+//! come, when an attempt of it begins, ends or is lost, when there is a free slot again after it
+//! was judged without one, and when the slots change if its detector depends on them. The journal
+//! is the same as if every group were judged at every heartbeat.
 //!
 //! ```text
 //!  heartbeats   |     |     |     |     |     |     |
 //!  group        j     j ........ asleep ......j     j       j judged
-//!                     └ nobody before here ─▲           └ a task has ended
+//!                     └ no flag before here ▲           └ a task has ended
 //! ```
 
 use std::cmp::Reverse;
@@ -26,16 +26,16 @@ pub(super) struct Sleep {
     /// Whether all attempts continue at the rate of their first report.
     is_steady: bool,
     awake: BTreeSet<u32>,
-    /// Until when groups sleep, µs; those that have been woken since are still there.
+    /// Until when groups sleep, µs; groups that have been woken since are still listed.
     alarms: BinaryHeap<Reverse<(i64, u32)>>,
-    /// Groups that were judged without a free slot, and groups whose detectors heed the slots.
+    /// Groups that were judged without a free slot, and groups whose detectors depend on the slots.
     starved: Vec<u32>,
     heeding: Vec<u32>,
     machine_changes: u64,
 }
 
 impl Sleep {
-    /// No group sleeps. `is_allowed` is not set in tests that compare with that.
+    /// No group is asleep. `is_allowed` is false in tests, for comparison.
     pub(super) fn new(state: &State<'_>, is_allowed: bool) -> Self {
         Self {
             is_allowed,
@@ -48,8 +48,8 @@ impl Sleep {
         }
     }
 
-    /// Whether every attempt continues at speed 1 from its start, reports at once, and in a
-    /// straight line.
+    /// Whether every attempt runs at speed 1 from its start, and reports linear progress from the
+    /// start on.
     pub(super) const fn is_steady(&self) -> bool {
         self.is_steady
     }
@@ -64,7 +64,7 @@ impl Sleep {
         self.awake.iter().copied().collect()
     }
 
-    /// A group has changed; `None` where nothing of it runs.
+    /// A group has changed; `None` if no attempt of it runs.
     pub(super) fn wake(&mut self, number: u32, group: Option<&mut Group>) {
         match group {
             Some(group) => {
@@ -77,7 +77,7 @@ impl Sleep {
         }
     }
 
-    /// Lets a group sleep that has just been judged.
+    /// Lets a group that was just judged sleep.
     pub(super) fn let_sleep(
         &mut self,
         state: &State<'_>,
@@ -102,7 +102,7 @@ impl Sleep {
         }
     }
 
-    /// Wakes the groups that cannot sleep any longer.
+    /// Wakes the groups that are due.
     pub(super) fn wake_due(&mut self, state: &State<'_>, groups: &mut [Option<Group>]) {
         let mut wake = |number: u32, until_us: Option<i64>| {
             let group = groups[number as usize].as_mut();
@@ -129,8 +129,8 @@ impl Sleep {
     }
 }
 
-/// Whether every attempt continues from its first report to its end at one rate, exactly: machines
-/// of speed 1 that never change it and that nobody shares, and whole microseconds of work.
+/// Whether every attempt has one exact rate from its first report to its end: machines of constant
+/// speed 1 that are not shared, and work in whole microseconds.
 fn is_steady(state: &State<'_>) -> bool {
     let (cluster, workload) = (state.cluster, state.workload);
     let keeps_speed = |change: &Change| !matches!(change, Change::Speed(_) | Change::Cores(_));

@@ -8,12 +8,13 @@ use arrow::array::AsArray;
 use arrow::record_batch::RecordBatch;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answers::grouped::check_reasons;
+use crate::answers::sentences::Ends;
 use crate::answers::study::{Verdict, Work, settings};
 use crate::answers::words::text;
-use crate::answers::{edges, flow, sentences};
+use crate::answers::{edges, flow};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
 use crate::digits::grouped;
@@ -25,9 +26,10 @@ use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::{Lake, TableEntry};
+use crate::results::envelope::Envelope;
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
-use crate::results::shares::{self, Share, share};
+use crate::results::shares::{Share, Terms, share};
 use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
@@ -35,6 +37,10 @@ use crate::studies::outcomes::{
     Classes, Classification, Counter, OutcomeRow, ReasonRow, Window, reason_rows,
 };
 use crate::units::micros_to_seconds;
+
+mod answer;
+
+pub use answer::ClassifyAnswer;
 
 /// What is counted, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,9 +54,9 @@ pub struct ClassifyPlan {
     /// How outcomes are defined: sequence or terminal
     ///
     /// `sequence`: by the exact event sequence as published, 014 finished, 013 failed, 015 killed,
-    /// 01 running, everything else other. `terminal`: by the last terminal event (evicted,
-    /// failed, finished, killed, lost), unless a SUBMIT or SCHEDULE comes after it (pending,
-    /// running); UPDATE events never decide.
+    /// 01 running, everything else other. `terminal`: by the last terminal event (evicted, failed,
+    /// finished, killed, lost), unless a SUBMIT or SCHEDULE comes after it (pending, running);
+    /// UPDATE events do not affect the outcome.
     #[cfg_attr(feature = "cli", arg(long, value_name = "CLASSES", default_value_t))]
     #[serde(with = "text")]
     pub classes: Classes,
@@ -64,7 +70,7 @@ pub struct ClassifyPlan {
     /// Split each outcome by the reason why the jobs ended
     ///
     /// For logs that record it (slurm): `TIMEOUT`, `OUT_OF_MEMORY`, `NODE_FAIL`, ... of the attempt
-    /// that decides what became of the job.
+    /// that decides the outcome of the job.
     #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["sequences", "engine"]))]
     pub by_reason: bool,
 }
@@ -125,13 +131,13 @@ impl By {
 pub static KINDS: [Kind<'static>; 2] = [
     Kind {
         tables: &[Table::JobEvents],
-        sentence: Some(sentences::OUTCOMES),
+        sentence: Some(sentence),
         figure: Some("classify-jobs"),
         ..Kind::called("classify-jobs", "What became of the jobs")
     },
     Kind {
         tables: &[Table::TaskEvents],
-        sentence: Some(sentences::OUTCOMES),
+        sentence: Some(sentence),
         ..Kind::called("classify-tasks", "What became of the tasks")
     },
 ];
@@ -244,7 +250,7 @@ fn reasons_of(batches: &[RecordBatch], by: By, classes: Classes) -> ReasonCounts
 /// The rows by reason as columns.
 pub fn table_of_reasons(rows: &[ReasonRow]) -> RecordBatch {
     Frame::default()
-        .text("outcome", rows.iter().map(|row| row.outcome))
+        .text("outcome", rows.iter().map(|row| row.outcome.as_ref()))
         .maybe_text("end_reason", rows.iter().map(|row| row.end_reason.as_deref()))
         .count("count", rows.iter().map(|row| row.count))
         .float("share", rows.iter().map(|row| Some(row.share)))
@@ -253,19 +259,21 @@ pub fn table_of_reasons(rows: &[ReasonRow]) -> RecordBatch {
 
 /// Adds the counts by reason to an answer, and their picture.
 pub fn add_reasons(answer: &mut Answer<'_>, rows: &[ReasonRow], by: By) {
-    answer.json["reasons"] = json!(rows);
+    if let Some(whole) = answer.json.as_object_mut() {
+        whole.insert("reasons".to_owned(), json!(rows));
+    }
     let total: u64 = rows.iter().map(|row| row.count).sum();
     let bars = rows
         .iter()
         .map(|row| Bar {
             label: match &row.end_reason {
                 Some(reason) => format!("{}: {reason}", row.outcome),
-                None => row.outcome.to_owned(),
+                None => row.outcome.to_string(),
             },
             #[expect(clippy::cast_precision_loss, reason = "a length on paper")]
             value: row.count as f64,
             note: format!("{} ({:.3} %)", grouped(row.count), row.share * 100.0),
-            tone: outcome_tone(row.outcome),
+            tone: outcome_tone(&row.outcome),
         })
         .collect();
     let chart = Chart::Bars(BarChart {
@@ -360,7 +368,7 @@ pub fn answer<'a>(
     Ok(Answer {
         kind,
         table,
-        json: json_of(outcome, plural),
+        json: json!(found(outcome, plural)),
         settings: settings(&choice.plan, json!({"windows": choice.windows})),
         charts: vec![
             (kind.name.to_owned(), chart(entry, outcome, choice)),
@@ -374,19 +382,26 @@ fn flow(outcome: &Classification, choice: Choice) -> Chart {
     Chart::Flow(flow::chart(&outcome.sequences, choice.plan.by.plural(), &edges))
 }
 
-pub(crate) fn json_of(outcome: &Classification, of: &'static str) -> Value {
+pub(crate) fn found(outcome: &Classification, of: &'static str) -> ClassifyAnswer {
     let censoring = Censoring {
         of,
         left_censored: outcome.left_censored,
         censored: Some(outcome.censored),
         ..Censoring::default()
     };
-    let mut json = json!({
-        "rows": outcome.rows, "total": outcome.total, "sequences": outcome.sequences,
-        "censoring": censoring,
-    });
-    shares::put(&mut json, &SHARES);
-    json
+    ClassifyAnswer {
+        rows: outcome.rows.clone(),
+        total: outcome.total,
+        sequences: outcome.sequences.clone(),
+        censoring,
+        terms: Terms::of(&SHARES),
+        reasons: None,
+    }
+}
+
+fn sentence(of: &Envelope) -> Option<String> {
+    let answer: &ClassifyAnswer = of.found()?;
+    Some(answer.sentence(Ends::of(answer.finished(), &of.inputs)))
 }
 
 /// The rows as columns; an outcome of many sequences has none.

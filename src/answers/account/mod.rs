@@ -3,30 +3,31 @@
 //! In: a ledger. Out: its rows, the line that shows that it closes, and what was counted as 0.
 
 use arrow::record_batch::RecordBatch;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::answers::grouped::check_group;
+use crate::answers::edges;
+use crate::answers::sentences::Ends;
 use crate::answers::spread::Errand;
-use crate::answers::study::{Definitions, Plan, Step, Verdict, Work, settings};
-use crate::answers::{edges, sentences, words};
+use crate::answers::study::{Step, Verdict, Work, settings};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
-use crate::defaults::Defaults;
 use crate::digits;
-use crate::facts::tasks::tells_used_memory;
 use crate::facts::window::Windows;
-use crate::faults::{Result, Usage};
-use crate::lake::Lake;
-use crate::results::forms::rows;
+use crate::faults::Result;
+use crate::results::envelope::Envelope;
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
-use crate::results::shares::{self, Share, share};
-use crate::results::store::{self, Answer};
+use crate::results::rows::TableRows;
+use crate::results::shares::{Share, Terms, share};
+use crate::results::store::Answer;
 use crate::schema::Table;
-use crate::studies::fold::Asked;
 use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, ledger};
 use crate::studies::meter::{MemoryDefinition, Meter, Resource};
-use crate::studies::outcomes::Classes;
+
+mod answer;
+mod plan;
+
+pub use answer::AccountAnswer;
+pub use plan::{AccountPlan, CpuChoice};
 
 /// The shares that a ledger gives.
 pub const SHARES: [Share; 2] = [
@@ -35,11 +36,7 @@ pub const SHARES: [Share; 2] = [
         "cpu (or memory) of the row",
         "total: outcomes, unmatched and outside_attempts together",
     ),
-    share(
-        "largest_job_share",
-        "cpu (or memory) of the job with the most",
-        "cpu (or memory) of the row",
-    ),
+    share("largest_job_share", "largest cpu (or memory) of one job", "cpu (or memory) of the row"),
 ];
 
 /// The answer in all its forms.
@@ -49,23 +46,10 @@ pub fn answer<'a>(
     windows: Windows,
     table: &'a RecordBatch,
 ) -> Answer<'a> {
-    let mut json = json_of(ledger, table);
-    if let Some(nothing) = nothing(ledger) {
-        json[store::NOTHING] = nothing.into();
-    } else if 0.0 < ledger.total && ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0) {
-        json[store::NOTHING] = format!(
-            "The outcome of the jobs that used {} {} ({}) is unknown: `job_events` does not \
-            contain them.",
-            digits::six_digits(ledger.total),
-            ledger.unit,
-            ledger.meter
-        )
-        .into();
-    }
     Answer {
         kind: *kind_of(ledger.meter),
         table,
-        json,
+        json: json!(found(ledger, table)),
         settings: settings(
             plan,
             json!({
@@ -80,20 +64,47 @@ pub fn answer<'a>(
     }
 }
 
-/// The value of the contract, with what each share is of; its rows are those of the table.
-pub(crate) fn json_of(ledger: &Ledger, table: &RecordBatch) -> Value {
-    let mut json = json!(ledger);
-    let resource = ledger.meter.resource();
-    json["resource"] = json!(resource);
-    json[format!("closed_with_job_{}", ledger.meter.column())] = json!(ledger.closed_with_job_sum);
-    json["rows"] = Value::Array(rows(table));
-    if !ledger.is_known {
-        for sum in ["total", "unmatched", "outside_attempts"] {
-            json[sum] = Value::Null;
-        }
+/// What was added up, with what each share is of; its rows are those of the table.
+pub(crate) fn found(ledger: &Ledger, table: &RecordBatch) -> AccountAnswer {
+    let known = |sum: f64| ledger.is_known.then_some(sum);
+    let closed = Some(ledger.closed_with_job_sum);
+    let is_memory = ledger.meter.resource() == Resource::Memory;
+    AccountAnswer {
+        meter: ledger.meter,
+        classes: ledger.classes,
+        unit: ledger.unit.into(),
+        rows: TableRows::of(table),
+        unmatched: known(ledger.unmatched),
+        outside_attempts: known(ledger.outside_attempts),
+        total: known(ledger.total),
+        windows: ledger.windows,
+        windows_without_rate: ledger.windows_without_rate,
+        windows_overlapping: ledger.windows_overlapping,
+        attempts: ledger.attempts,
+        attempts_without_request: ledger.attempts_without_request,
+        attempts_closed_with_job: ledger.attempts_closed_with_job,
+        attempts_with_cpu_time: ledger.attempts_with_cpu_time,
+        censoring: ledger.censoring,
+        resource: ledger.meter.resource(),
+        closed_with_job_cpu: closed.filter(|_| !is_memory),
+        closed_with_job_memory: closed.filter(|_| is_memory),
+        terms: Terms::of(&SHARES),
+        nothing: nothing(ledger).or_else(|| outcomes_unknown(ledger)),
     }
-    shares::put(&mut json, &SHARES);
-    json
+}
+
+/// Why no outcome can be told: the jobs that used something are not known.
+fn outcomes_unknown(ledger: &Ledger) -> Option<String> {
+    let is_unknown = ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0);
+    (0.0 < ledger.total && is_unknown).then(|| {
+        format!(
+            "The outcome of the jobs that used {} {} ({}) is unknown: `job_events` does not \
+            contain them.",
+            digits::six_digits(ledger.total),
+            ledger.unit,
+            ledger.meter
+        )
+    })
 }
 
 fn unknown(ledger: &Ledger) -> String {
@@ -254,17 +265,22 @@ pub static KINDS: [Kind<'static>; 2] = [
     Kind {
         tables: &[Table::JobEvents, Table::TaskEvents],
         meters: true,
-        sentence: Some(sentences::CPU),
-        quality: Some(sentences::CLOSED),
+        sentence: Some(sentence),
+        quality: Some(|it| it.found::<AccountAnswer>()?.closed()),
         figure: Some("account-"),
-        ..Kind::called("account", "CPU time by outcome")
+        ..Kind::called("account", "CPU time by outcome").holding::<AccountAnswer>()
     },
     Kind {
         tables: &[Table::JobEvents, Table::TaskEvents],
         meters: true,
-        ..Kind::called("account-memory", "Memory time by outcome")
+        ..Kind::called("account-memory", "Memory time by outcome").holding::<AccountAnswer>()
     },
 ];
+
+fn sentence(of: &Envelope) -> Option<String> {
+    let answer: &AccountAnswer = of.found()?;
+    answer.sentence(Ends::of(answer.finished(), &of.inputs))
+}
 
 /// The result of what was added up.
 pub const fn kind_of(meter: Meter) -> &'static Kind<'static> {
@@ -359,119 +375,4 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
             })
             .collect(),
     })
-}
-
-/// What CPU time means and how outcomes are defined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::Args))]
-pub struct CpuChoice {
-    /// What CPU time means
-    #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::cpu_help()))]
-    pub cpu: Option<CpuDefinition>,
-
-    /// How outcomes are defined: sequence or terminal
-    #[cfg_attr(feature = "cli", arg(long, value_name = "CLASSES", default_value_t))]
-    pub classes: Classes,
-}
-
-impl CpuChoice {
-    /// A study of these definitions; where none was chosen, the default of the lake.
-    pub(crate) fn asked(self, lake: &Lake) -> Asked {
-        let cpu = self.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
-        Asked { meter: Meter::Cpu(cpu), classes: self.classes, ..Asked::default() }
-    }
-}
-
-/// What is added up, and how it is split.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(clap::Args))]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct AccountPlan {
-    #[cfg_attr(feature = "cli", command(flatten))]
-    #[serde(skip)]
-    pub choice: CpuChoice,
-
-    /// What is added up
-    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
-    pub resource: Resource,
-
-    /// What memory means
-    ///
-    /// For --resource memory. By default canonical if the lake has a table `task_usage`, and
-    /// requested otherwise. `used` is the memory that jobs used, in logs that record it. The Google
-    /// trace has two measures: `canonical` is what the processes of the task used, `assigned` what
-    /// its container had, used or not.
-    #[cfg_attr(feature = "cli", arg(long, value_enum))]
-    pub memory: Option<MemoryDefinition>,
-
-    /// Split the outcomes by class, priority, user, reason or qos
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)
-    )]
-    #[serde(deserialize_with = "words::commas")]
-    pub group_by: Vec<GroupBy>,
-
-    /// Split each outcome by the reason why the jobs ended
-    ///
-    /// The same as --group-by reason: `TIMEOUT`, `OUT_OF_MEMORY`, `NODE_FAIL`, ... in logs
-    /// that record it.
-    #[cfg_attr(feature = "cli", arg(long))]
-    pub by_reason: bool,
-}
-
-impl Plan for AccountPlan {
-    fn define(&mut self, definitions: &Definitions) {
-        self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
-    }
-}
-
-impl AccountPlan {
-    /// What the plan asks of a lake.
-    ///
-    /// # Errors
-    /// A definition of the other resource was chosen.
-    pub fn asked(&self, lake: &Lake) -> Result<Asked, Usage> {
-        let meter = self.meter(lake)?;
-        let (classes, groups) = (self.choice.classes, self.groups());
-        groups.iter().try_for_each(|&group| check_group(lake, group))?;
-        Ok(Asked { meter, classes, groups, ..Asked::default() })
-    }
-
-    /// What the outcomes are split by.
-    pub fn groups(&self) -> Vec<GroupBy> {
-        let is_missing = self.by_reason && !self.group_by.contains(&GroupBy::Reason);
-        self.group_by.iter().copied().chain(is_missing.then_some(GroupBy::Reason)).collect()
-    }
-
-    /// The definition that was chosen, or else the default of the lake.
-    ///
-    /// # Errors
-    /// A definition of the other resource was chosen.
-    fn meter(&self, lake: &Lake) -> Result<Meter, Usage> {
-        let cpu = self.choice.cpu;
-        let refused = |option: &str, resource: Resource| {
-            let name = resource.name();
-            Usage(format!("--{option} is for --resource {option}, and this is --resource {name}"))
-        };
-        match self.resource {
-            Resource::Cpu if self.memory.is_some() => Err(refused("memory", Resource::Cpu)),
-            Resource::Memory if cpu.is_some() => Err(refused("cpu", Resource::Memory)),
-            Resource::Cpu => Ok(Meter::Cpu(cpu.unwrap_or_else(|| Defaults::of(lake).cpu))),
-            Resource::Gpu if self.memory.is_some() => Err(refused("memory", Resource::Gpu)),
-            Resource::Gpu if cpu.is_some_and(|cpu| cpu != CpuDefinition::GpuSlots) => {
-                Err(refused("cpu", Resource::Gpu))
-            }
-            Resource::Gpu => Ok(Meter::Cpu(CpuDefinition::GpuSlots)),
-            Resource::Memory => {
-                let memory = self.memory.unwrap_or_else(|| MemoryDefinition::usual(lake));
-                if memory == MemoryDefinition::Used && !tells_used_memory(lake).unwrap_or(false) {
-                    let text = "--memory used: this lake does not record the memory that jobs \
-                    used, as some SWF and GWF logs do; give --memory requested";
-                    return Err(Usage(text.to_owned()));
-                }
-                Ok(Meter::Memory(memory))
-            }
-        }
-    }
 }

@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
+use crate::answers::Said;
 use crate::answers::study::{Verdict, Work};
-use crate::answers::{Said, checked};
 use crate::digits::{counted, grouped};
 use crate::facts::census::{Census, census};
 use crate::faults::{CheckFailed, Interrupted, Result};
 use crate::lake::manifest::ranges;
 use crate::lake::{Gap, Lake};
-use crate::results::forms::rows;
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
+use crate::results::rows::TableRows;
 use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::sources::checksums::{Checksums, SumKind};
@@ -25,11 +25,15 @@ use crate::sources::part::{PartStop, Progress, read_part};
 use crate::sources::{RawPart, SourceError, TraceFolder};
 use crate::studies::checks::{self, Check};
 
+mod answer;
+
+pub use answer::{Count, VerifyAnswer};
+
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     remarks: &[],
-    sentence: Some(checked::CHECKS),
-    ..Kind::called("verify", "Checks of the tables")
+    sentence: Some(|it| Some(it.found::<VerifyAnswer>()?.sentence())),
+    ..Kind::called("verify", "Checks of the tables").holding::<VerifyAnswer>()
 };
 
 /// The step of an analysis: quick, and its verdict is the exit code.
@@ -299,11 +303,12 @@ impl LakeReport {
         Answer {
             kind: KIND,
             table,
-            json: json!({
-                "checks": self.checks,
-                "warnings": self.warnings,
-                "counts": rows(table),
-                "gaps": self.gaps,
+            json: json!(VerifyAnswer {
+                checks: self.checks.clone(),
+                contradictions: self.contradictions.clone(),
+                warnings: self.warnings.clone(),
+                counts: TableRows::of(table),
+                gaps: self.gaps.clone(),
             }),
             settings: json!({}),
             charts: Vec::new(),

@@ -1,0 +1,130 @@
+//! What is added up by `account`, and how it is split.
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::grouped::check_group;
+use crate::answers::study::{Definitions, Plan};
+use crate::answers::words;
+use crate::defaults::Defaults;
+use crate::facts::tasks::tells_used_memory;
+use crate::faults::Usage;
+use crate::lake::Lake;
+use crate::studies::fold::Asked;
+use crate::studies::ledger::{CpuDefinition, GroupBy};
+use crate::studies::meter::{MemoryDefinition, Meter, Resource};
+use crate::studies::outcomes::Classes;
+
+/// What CPU time means and how outcomes are defined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct CpuChoice {
+    /// What CPU time means
+    #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::cpu_help()))]
+    pub cpu: Option<CpuDefinition>,
+
+    /// How outcomes are defined: sequence or terminal
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CLASSES", default_value_t))]
+    pub classes: Classes,
+}
+
+impl CpuChoice {
+    /// A study of these definitions; where none was chosen, the default of the lake.
+    pub(crate) fn asked(self, lake: &Lake) -> Asked {
+        let cpu = self.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
+        Asked { meter: Meter::Cpu(cpu), classes: self.classes, ..Asked::default() }
+    }
+}
+
+/// What is added up, and how it is split.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AccountPlan {
+    #[cfg_attr(feature = "cli", command(flatten))]
+    #[serde(skip)]
+    pub choice: CpuChoice,
+
+    /// What is added up
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
+    pub resource: Resource,
+
+    /// What memory means
+    ///
+    /// For --resource memory. By default canonical if the lake has a table `task_usage`, and
+    /// requested otherwise. `used` is the memory that jobs used, in logs that record it. The Google
+    /// trace has two measures: `canonical` is what the processes of the task used, `assigned` is
+    /// the memory of its container, whether it was used or not.
+    #[cfg_attr(feature = "cli", arg(long, value_enum))]
+    pub memory: Option<MemoryDefinition>,
+
+    /// Split the outcomes by class, priority, user, reason or qos
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)
+    )]
+    #[serde(deserialize_with = "words::commas")]
+    pub group_by: Vec<GroupBy>,
+
+    /// Split each outcome by the reason why the jobs ended
+    ///
+    /// The same as --group-by reason: `TIMEOUT`, `OUT_OF_MEMORY`, `NODE_FAIL`, ... in logs
+    /// that record it.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub by_reason: bool,
+}
+
+impl Plan for AccountPlan {
+    fn define(&mut self, definitions: &Definitions) {
+        self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
+    }
+}
+
+impl AccountPlan {
+    /// What the plan asks of a lake.
+    ///
+    /// # Errors
+    /// A definition of the other resource was chosen.
+    pub fn asked(&self, lake: &Lake) -> Result<Asked, Usage> {
+        let meter = self.meter(lake)?;
+        let (classes, groups) = (self.choice.classes, self.groups());
+        groups.iter().try_for_each(|&group| check_group(lake, group))?;
+        Ok(Asked { meter, classes, groups, ..Asked::default() })
+    }
+
+    /// What the outcomes are split by.
+    pub fn groups(&self) -> Vec<GroupBy> {
+        let is_missing = self.by_reason && !self.group_by.contains(&GroupBy::Reason);
+        self.group_by.iter().copied().chain(is_missing.then_some(GroupBy::Reason)).collect()
+    }
+
+    /// The definition that was chosen, or else the default of the lake.
+    ///
+    /// # Errors
+    /// A definition of the other resource was chosen.
+    fn meter(&self, lake: &Lake) -> Result<Meter, Usage> {
+        let cpu = self.choice.cpu;
+        let refused = |option: &str, resource: Resource| {
+            let name = resource.name();
+            Usage(format!("--{option} is for --resource {option}, and this is --resource {name}"))
+        };
+        match self.resource {
+            Resource::Cpu if self.memory.is_some() => Err(refused("memory", Resource::Cpu)),
+            Resource::Memory if cpu.is_some() => Err(refused("cpu", Resource::Memory)),
+            Resource::Cpu => Ok(Meter::Cpu(cpu.unwrap_or_else(|| Defaults::of(lake).cpu))),
+            Resource::Gpu if self.memory.is_some() => Err(refused("memory", Resource::Gpu)),
+            Resource::Gpu if cpu.is_some_and(|cpu| cpu != CpuDefinition::GpuSlots) => {
+                Err(refused("cpu", Resource::Gpu))
+            }
+            Resource::Gpu => Ok(Meter::Cpu(CpuDefinition::GpuSlots)),
+            Resource::Memory => {
+                let memory = self.memory.unwrap_or_else(|| MemoryDefinition::usual(lake));
+                if memory == MemoryDefinition::Used && !tells_used_memory(lake).unwrap_or(false) {
+                    let text = "--memory used: this lake does not record the memory that jobs \
+                    used, as some SWF and GWF logs do; give --memory requested";
+                    return Err(Usage(text.to_owned()));
+                }
+                Ok(Meter::Memory(memory))
+            }
+        }
+    }
+}

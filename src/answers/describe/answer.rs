@@ -1,0 +1,309 @@
+//! A distribution as it is stored and read back, and what it shows in a sentence.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::digits::{counted, grouped, six_digits};
+use crate::results::rows::TableRows;
+use crate::results::shares::Terms;
+use crate::studies::censoring::Censoring;
+use crate::studies::samples::What;
+
+/// The answer of `describe`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DescribeAnswer {
+    /// What is described.
+    pub what: What,
+    /// The unit of the values.
+    pub unit: Cow<'static, str>,
+    /// The estimator.
+    pub quantiles: Cow<'static, str>,
+    /// What reaches over the edges of the window.
+    pub censoring: Censoring,
+    /// A row per outcome, or per point of a curve.
+    pub rows: TableRows<DescribedRow>,
+    /// What each share is of.
+    #[serde(flatten)]
+    pub terms: Terms,
+    /// Why there is nothing to see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nothing: Option<String>,
+}
+
+/// A row of a distribution or of a survival curve.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct DescribedRow {
+    /// Whether the row is of all groups together; none where there are no groups.
+    pub is_total: Option<bool>,
+    /// The outcome of the jobs, or `all`.
+    pub outcome: String,
+    /// Values.
+    pub count: Option<u64>,
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+    /// Smallest.
+    pub min: Option<f64>,
+    /// Median.
+    pub median: Option<f64>,
+    /// 99 % quantile.
+    pub p99: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+    /// Values that were cut off by the window's end.
+    pub censored: Option<u64>,
+    /// Time since the start, s.
+    pub time_s: Option<f64>,
+    /// Share that lasts longer.
+    pub share: Option<f64>,
+}
+
+impl DescribedRow {
+    fn is_of_all(&self) -> bool {
+        self.outcome == "all" && self.is_total != Some(false)
+    }
+
+    /// Its count, where there is anything.
+    pub(crate) fn known(&self) -> Option<u64> {
+        self.count.filter(|count| 0 < *count)
+    }
+}
+
+/// `; 12 had not ended and count with the time seen so far`
+fn open(row: &DescribedRow, what: &str) -> String {
+    let open = row.censored.filter(|open| 0 < *open);
+    open.map_or_else(String::new, |open| {
+        format!("; {} {what} and count with the time seen so far", grouped(open))
+    })
+}
+
+impl DescribeAnswer {
+    /// The row of all outcomes together, with how many there are of what: `188,041 jobs`.
+    fn whole(&self) -> Option<(DescribedRow, String)> {
+        let row = self.rows.iter().find(DescribedRow::is_of_all)?;
+        let all = counted(row.known()?, self.censoring.of.trim_end_matches('s'));
+        Some((row, all))
+    }
+
+    /// How long half of the jobs last, how long the longest hundredth, and the mean.
+    pub(crate) fn durations(&self) -> Option<String> {
+        let all = self.rows.iter().find(DescribedRow::is_of_all)?;
+        let count = all.count?;
+        // Of fewer jobs a hundredth is none.
+        let longest = if count < 100 {
+            format!("the longest {} s", six_digits(all.max?))
+        } else {
+            format!("one in a hundred more than {} s", six_digits(all.p99?))
+        };
+        Some(format!(
+            "Half of {} took at most {} s, {longest}; the mean is {} s{}",
+            counted(count, "job"),
+            six_digits(all.median?),
+            six_digits(all.mean?),
+            open(&all, "had not ended"),
+        ))
+    }
+
+    /// Of counts: tasks of each job, events and attempts of each task.
+    pub(crate) fn counts(&self) -> Option<String> {
+        let (row, all) = self.whole()?;
+        let unit = self.unit.trim_end_matches('s');
+        let (min, median, max) = (row.min?, row.median?, row.max?);
+        let of = |amount: f64| {
+            let plural = if amount == 1.0 { "" } else { "s" };
+            format!("{} {unit}{plural}", six_digits(amount))
+        };
+        if min >= max {
+            return Some(format!("{all}, each with {}", of(max)));
+        }
+        if median >= max {
+            return Some(format!("{all}, each with {} to {}", six_digits(min), of(max)));
+        }
+        let p99 = row.p99?;
+        let few = if p99 < max {
+            format!(", one in a hundred more than {}", six_digits(p99))
+        } else {
+            String::new()
+        };
+        let most = six_digits(max);
+        Some(format!("Half of {all} have at most {}{few}; the most is {most}", of(median)))
+    }
+
+    /// How long half of the tasks wait.
+    pub(crate) fn waits(&self) -> Option<String> {
+        let (row, all) = self.whole()?;
+        Some(format!(
+            "Half of {all} wait for at most {} s, one in a hundred for more than {} s; the mean is {} s{}",
+            six_digits(row.median?),
+            six_digits(row.p99?),
+            six_digits(row.mean?),
+            open(&row, "still wait"),
+        ))
+    }
+
+    /// How much of the requested time half of the attempts run.
+    pub(crate) fn estimates(&self) -> Option<String> {
+        let (row, all) = self.whole()?;
+        Some(format!(
+            "Half of {all} run for at most {} % of the time that was requested for them; the mean is {} %",
+            six_digits(row.median?),
+            six_digits(row.mean?)
+        ))
+    }
+
+    /// How many last longer than two of the times, the longest that tell something.
+    pub(crate) fn survival(&self) -> Option<String> {
+        let points = self.rows.iter().filter(DescribedRow::is_of_all);
+        let points = points.filter_map(|row| Some((row.time_s?, row.share?)));
+        let points: Vec<(f64, f64)> = points.collect();
+        let end_s = points.last()?.0;
+        // A step holds its share until the next one.
+        let share_at = |time_s: f64| {
+            let before = points.iter().take_while(|point| point.0 <= time_s);
+            before.last().map_or(1.0, |point| point.1)
+        };
+        let told = READ_AT.iter().filter(|(time_s, _)| *time_s <= end_s);
+        let told = told.map(|(time_s, words)| (share_at(*time_s), words));
+        let told = told.filter(|(share, _)| SAID_FROM <= *share && *share <= 1.0 - SAID_FROM);
+        let told: Vec<String> = told
+            .map(|(share, words)| format!("{:.1} % last longer than {words}", share * 100.0))
+            .collect();
+        let last = &told[told.len().saturating_sub(2)..];
+        (!last.is_empty()).then(|| format!("Of all jobs, {}", last.join(", and ")))
+    }
+
+    /// Whether all values are one and the same, such as one task in every job: the sentence has all
+    /// of it. No sentence tells of groups.
+    pub(crate) fn is_constant(&self) -> bool {
+        let rows: Vec<DescribedRow> = self.rows.iter().collect();
+        let mut known = rows.iter().filter(|row| row.known().is_some());
+        let Some(first) = known.clone().next().and_then(|row| row.min) else { return false };
+        rows.iter().all(|row| row.is_total.is_none())
+            && known.all(|row| row.min == Some(first) && row.max == Some(first))
+    }
+}
+
+/// Times at which a curve is read, s, in words.
+const READ_AT: [(f64, &str); 4] =
+    [(60.0, "a minute"), (3600.0, "an hour"), (86_400.0, "a day"), (604_800.0, "a week")];
+
+/// Shares below this and their opposites say nothing.
+const SAID_FROM: f64 = 0.0005;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn row(min: f64, median: f64, p99: f64, max: f64) -> Value {
+        json!({"outcome": "all", "count": 1200, "min": min, "median": median, "p99": p99, "max": max,
+            "mean": 3.5, "censored": 2})
+    }
+
+    fn of_rows(what: &str, unit: &str, rows: &[Value]) -> DescribeAnswer {
+        let json = json!({"what": "attempts", "unit": unit, "quantiles": "R-7",
+            "censoring": {"of": what}, "rows": rows});
+        serde_json::from_value(json).unwrap()
+    }
+
+    fn of(what: &str, unit: &str, row: &Value) -> DescribeAnswer {
+        of_rows(what, unit, &[row.clone(), json!({"outcome": "failed"})])
+    }
+
+    #[test]
+    fn a_distribution_is_told_by_its_own_numbers() {
+        for (what, unit, row, said) in [
+            (
+                "jobs",
+                "tasks",
+                row(1.0, 1.0, 40.0, 90.0),
+                "Half of 1,200 jobs have at most 1 task, one in a hundred more than 40; the most is 90",
+            ),
+            ("tasks", "events", row(3.0, 3.0, 3.0, 3.0), "1,200 tasks, each with 3 events"),
+            ("tasks", "events", row(2.0, 3.0, 3.0, 3.0), "1,200 tasks, each with 2 to 3 events"),
+            (
+                "tasks",
+                "events",
+                row(2.0, 3.0, 4.0, 4.0),
+                "Half of 1,200 tasks have at most 3 events; the most is 4",
+            ),
+        ] {
+            assert_eq!(of(what, unit, &row).counts().unwrap(), said);
+        }
+        assert_eq!(
+            of("tasks", "s", &row(0.0, 2.0, 600.0, 900.0)).waits().unwrap(),
+            "Half of 1,200 tasks wait for at most 2 s, one in a hundred for more than 600 s; the \
+            mean is 3.50000 s; 2 still wait and count with the time seen so far"
+        );
+        let said = of("attempts", "%", &row(0.0, 9.0, 99.0, 100.0)).estimates().unwrap();
+        assert!(said.starts_with("Half of 1,200 attempts run for at most 9 %"), "{said}");
+        let all = json!({"outcome": "all", "count": 700, "censored": 2, "median": 178.5,
+            "p99": 1000.0, "mean": 255.0});
+        assert_eq!(
+            of("jobs", "s", &all).durations().unwrap(),
+            "Half of 700 jobs took at most 178.500 s, one in a hundred more than 1,000 s; the mean is 255 s; 2 had not ended and count with the time seen so far"
+        );
+    }
+
+    #[test]
+    fn groups_and_empty_answers_have_no_sentence() {
+        let mut group = row(1.0, 1.0, 1.0, 2.0);
+        group["is_total"] = json!(false);
+        assert_eq!(of("jobs", "tasks", &group).counts(), None);
+        assert_eq!(of("jobs", "s", &group).durations(), None);
+        let point = json!({"outcome": "all", "is_total": false, "time_s": 90.0, "share": 0.5});
+        assert_eq!(of("jobs", "s", &point).survival(), None);
+        group["is_total"] = json!(true);
+        assert!(of("jobs", "tasks", &group).counts().is_some());
+        let none = of("jobs", "tasks", &json!({"outcome": "all", "count": 0}));
+        for said in [none.counts(), none.waits(), none.estimates()] {
+            assert_eq!(said, None);
+        }
+        assert_eq!(of_rows("jobs", "s", &[]).survival(), None);
+    }
+
+    #[test]
+    fn one_value_throughout_needs_no_table() {
+        let row = |count: u64, min: f64, max: f64| json!({"count": count, "min": min, "max": max});
+        let is_constant = |rows: &[Value]| of_rows("jobs", "tasks", rows).is_constant();
+        assert!(is_constant(&[row(9, 1.0, 1.0), row(2, 1.0, 1.0), row(0, 0.0, 0.0)]));
+        assert!(!is_constant(&[row(9, 1.0, 1.0), row(2, 2.0, 2.0)]));
+        assert!(!is_constant(&[row(9, 1.0, 3.0)]) && !is_constant(&[row(0, 1.0, 1.0)]));
+        let mut group = row(9, 1.0, 1.0);
+        group["is_total"] = json!(true);
+        assert!(!is_constant(&[]) && !is_constant(&[group]));
+    }
+
+    proptest! {
+        /// Against the lengths themselves, without censoring: the share that is longer.
+        #[test]
+        fn a_curve_is_read_where_it_says(
+            lengths in prop::collection::vec(prop_oneof![1..200_u32, 3000..5000_u32, 80_000..100_000_u32], 2..40),
+        ) {
+            let mut times: Vec<u32> = lengths.clone();
+            times.sort_unstable();
+            times.dedup();
+            let longer = |than: u32| lengths.iter().filter(|length| than < **length).count();
+            #[expect(clippy::cast_precision_loss, reason = "a few")]
+            let share = |than: u32| longer(than) as f64 / lengths.len() as f64;
+            let rows: Vec<Value> = times.iter()
+                .map(|&time| json!({"outcome": "all", "time_s": f64::from(time), "share": share(time)}))
+                .collect();
+            let said = of_rows("jobs", "s", &rows).survival();
+            let end = *times.last().unwrap();
+            let mut expected: Vec<String> = Vec::new();
+            for (time, words) in [(60, "a minute"), (3600, "an hour"), (86_400, "a day")] {
+                if time <= end && 0 < longer(time) && longer(time) < lengths.len() {
+                    expected.push(format!("{:.1} % last longer than {words}", share(time) * 100.0));
+                }
+            }
+            for one in expected.iter().rev().take(2) {
+                prop_assert!(said.as_ref().unwrap().contains(one.as_str()), "{said:?} {one}");
+            }
+            prop_assert_eq!(said.is_none(), expected.is_empty());
+        }
+    }
+}

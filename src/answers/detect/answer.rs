@@ -1,0 +1,124 @@
+//! What detectors did, as it is stored and read back, and its sentence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::sentences::percent;
+use crate::digits::counted;
+use crate::replay::detect::copies::CopyRow;
+use crate::replay::detect::score::Score;
+use crate::replay::detect::shifts::Shifts;
+use crate::replay::detect::{DetectorRow, GroupCounts};
+use crate::results::shares::Terms;
+
+/// The answer of `detect`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DetectAnswer {
+    /// Definitions of stragglers; the first decides.
+    pub truths: Vec<String>,
+    /// Stragglers by definition.
+    pub stragglers: Vec<u64>,
+    /// What the groups are made of; older results lack it.
+    pub counts: Option<GroupCounts>,
+    /// Time that attempts ran, hours.
+    pub task_hours: f64,
+    /// From the first submit to the last end of each group, hours.
+    pub response_hours: f64,
+    /// The detectors that were asked for.
+    pub rows: Vec<DetectorRow>,
+    /// Those that were added for a curve or a comparison of windows.
+    pub added: Vec<DetectorRow>,
+    /// Detectors along their main parameters.
+    pub curves: Vec<DetectCurve>,
+    /// The dry run of copies.
+    pub copies: Vec<CopyRow>,
+    /// The state of the cluster hour by hour.
+    pub shifts: Option<Shifts>,
+    /// What each share is of.
+    #[serde(flatten)]
+    pub terms: Terms,
+    /// Why there is nothing to see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nothing: Option<String>,
+}
+
+/// A detector along its main parameter.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DetectCurve {
+    /// The detector.
+    pub detector: String,
+    /// The parameter.
+    pub parameter: String,
+    /// Its values with their scores.
+    pub points: Vec<DetectPoint>,
+}
+
+/// A detector at a value of its main parameter.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DetectPoint {
+    /// The value.
+    pub value: String,
+    /// The score.
+    pub score: Score,
+}
+
+impl DetectAnswer {
+    /// Stragglers by the definition that decides.
+    pub(crate) fn stragglers(&self) -> Option<String> {
+        Some(counted(*self.stragglers.first()?, "straggler"))
+    }
+
+    /// The detector with the best F1, of those that are no bounds, with its score.
+    pub(crate) fn best(&self, bounds: &[&str]) -> Option<(&str, &Score)> {
+        let others = self.rows.iter().filter(|row| !bounds.contains(&row.detector.as_str()));
+        let scored = others.filter_map(|row| {
+            let score = row.scores.first()?;
+            Some((score.f1?, row.detector.as_str(), score))
+        });
+        let (_, name, score) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        Some((name, score))
+    }
+
+    /// How many stragglers the best detector would have found.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let (name, score) = self.best(&["oracle"])?;
+        let judged = self.counts.map_or_else(String::new, |counts| {
+            let (tasks, groups) = (counts.judged_tasks, counts.groups);
+            format!(" among {} in {}", counted(tasks, "judged task"), counted(groups, "group"))
+        });
+        Some(format!(
+            "Of {}{judged}, {name} would have found {} with {} of its judged flags right: the best F1 of this run's detectors",
+            self.stragglers()?,
+            percent(score.recall?),
+            percent(score.precision?),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_best_detector_is_told() {
+        let score = |f1: f64, recall: f64| {
+            json!({"hits": 0, "false_alarms": 0, "missed": 0, "f1": f1, "recall": recall,
+                "precision": 0.5})
+        };
+        let row = |name: &str, scores: [serde_json::Value; 2]| {
+            json!({"detector": name, "settings": "", "flags": 0, "flags_unjudged": 0,
+                "scores": scores})
+        };
+        let answer: DetectAnswer = from_value(json!({"stragglers": [397, 1], "rows": [
+            row("oracle", [score(1.0, 1.0), score(1.0, 1.0)]),
+            row("late", [score(0.4, 0.3), score(0.9, 0.9)]),
+            row("tqst", [score(0.6, 0.75), score(0.1, 0.1)])]}))
+        .unwrap();
+        assert_eq!(
+            answer.sentence().unwrap(),
+            "Of 397 stragglers, tqst would have found 75.0 % with 50.0 % of its judged flags right: the best F1 of this run's detectors"
+        );
+    }
+}

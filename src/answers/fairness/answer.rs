@@ -1,0 +1,223 @@
+//! Who used how much, as it is stored and read back, and its sentence. Where memory was charged, the
+//! keys have other names, and nothing reads them back.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::answers::fairness::resource;
+use crate::answers::fairness::what_if::{Pair, Shift};
+use crate::answers::sentences::{percent, short};
+use crate::digits::{counted, grouped, six_digits};
+use crate::fairness::gather::{Accrual, By, Counts};
+use crate::fairness::history::known_name;
+use crate::fairness::suggestions::Suggestions;
+use crate::fairness::usage::{ClusterUsage, Inequality, MachineUsage, UserUsage};
+use crate::results::envelope::{Envelope, again};
+use crate::results::rows::TableRows;
+use crate::results::shares::Terms;
+use crate::studies::meter::{CpuDefinition, Resource};
+use crate::studies::named::Named;
+
+/// The answer of `fairness`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FairnessAnswer {
+    /// Unit of CPU time.
+    pub unit: Cow<'static, str>,
+    /// What usage is grouped by.
+    pub by: By,
+    /// The begin of the span on the trace clock, s.
+    pub start_s: f64,
+    /// The length of an interval, s.
+    pub interval_s: f64,
+    /// Intervals.
+    pub intervals: u64,
+    /// All that is charged; none where that is not known.
+    pub total_cpu_s: Option<f64>,
+    /// Attempts and usage windows.
+    pub counts: AttemptCounts,
+    /// The heaviest users, and each index at the end of the span.
+    pub heaviest: TableRows<Value>,
+    /// Every user with usage, the heaviest first.
+    pub users: Vec<UserUsage>,
+    /// How unequal they are.
+    pub inequality: Option<Inequality>,
+    /// By cluster.
+    pub clusters: Vec<ClusterUsage>,
+    /// By machine, or class of machines.
+    pub machines: Vec<MachineUsage>,
+    /// The share of the capacity in use, by interval.
+    pub load: Vec<Option<f64>>,
+    /// Who should be held back, and who came when there was room.
+    pub suggestions: Suggestions,
+    /// By index.
+    pub indices: Vec<OfIndex>,
+    /// What each share is of.
+    #[serde(flatten)]
+    pub terms: Terms,
+    /// Why there is nothing to compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nothing: Option<String>,
+    /// How alike the orders under each two indices are, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<Vec<Pair>>,
+    /// The places of users under each two indices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what_if_places: Option<Vec<Shift>>,
+}
+
+/// Counts of attempts, as [`Counts`] has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AttemptCounts {
+    /// Attempts.
+    pub attempts: u64,
+    /// Still open at the end of the window.
+    pub open_attempts: u64,
+    /// Closed at the end of their job.
+    pub closed_with_job: u64,
+    /// What these use.
+    pub closed_with_job_cpu: f64,
+    /// Counted as 0 by `requested`.
+    pub without_request: u64,
+    /// Charged by the CPU time that a log records.
+    pub with_cpu_time: u64,
+    /// Without the user, or what else is distinguished.
+    pub without_name: u64,
+    /// Users without an attempt.
+    pub users_without_attempts: u64,
+}
+
+impl From<Counts> for AttemptCounts {
+    fn from(counts: Counts) -> Self {
+        Self {
+            attempts: counts.attempts,
+            open_attempts: counts.open_attempts,
+            closed_with_job: counts.closed_with_job,
+            closed_with_job_cpu: counts.closed_with_job_cpu.seconds(),
+            without_request: counts.without_request,
+            with_cpu_time: counts.with_cpu_time,
+            without_name: counts.without_name,
+            users_without_attempts: counts.users_without_attempts,
+        }
+    }
+}
+
+/// What an index says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OfIndex {
+    /// The index as it was asked for.
+    pub index: String,
+    /// The same with every parameter.
+    pub settings: String,
+    /// What it says of each user.
+    pub columns: Vec<String>,
+    /// Which values belong to those who used much: `larger` or `smaller`.
+    pub heavier: Cow<'static, str>,
+    /// What it says of all, by interval.
+    pub overall: Named<Vec<Option<f64>>>,
+}
+
+/// The settings that pages of fairness need.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct FairnessSettings {
+    /// What CPU time means.
+    pub cpu: Option<String>,
+    /// When it is charged.
+    pub accrual: Option<Accrual>,
+    /// Days before the span that indices read.
+    pub warm_up: Option<f64>,
+    /// The first interval that is shown.
+    pub shown_from: Option<f64>,
+    clusters: Vec<IgnoredAny>,
+}
+
+impl FairnessSettings {
+    /// Whether there is one cluster, which then goes without saying.
+    pub(crate) const fn is_only_cluster(&self) -> bool {
+        self.clusters.len() < 2
+    }
+
+    /// Whether use is charged as it runs.
+    pub(crate) fn is_charged_as_it_runs(&self) -> bool {
+        self.accrual == Some(Accrual::Running)
+    }
+}
+
+impl FairnessAnswer {
+    /// What was metered.
+    pub(crate) fn resource(&self) -> Resource {
+        let is_of_gpus = self.unit == CpuDefinition::GPU_UNIT;
+        if is_of_gpus { Resource::Gpu } else { Resource::Cpu }
+    }
+
+    /// How much was used, and by whom most.
+    pub(crate) fn sentence(&self, settings: &FairnessSettings) -> Option<String> {
+        let heaviest = self.users.first()?;
+        let count = match (self.by, self.users.len() as u64) {
+            (By::Class, 1) => "1 class".to_owned(),
+            (By::Class, several) => format!("{} classes", grouped(several)),
+            (by, count) => counted(count, by.name()),
+        };
+        let charged = match settings.accrual {
+            Some(Accrual::End) => ", charged when an attempt ends",
+            _ => "",
+        };
+        let cpu = settings.cpu.as_ref();
+        let cpu = cpu.map_or_else(String::new, |cpu| format!(" ({cpu}{charged})"));
+        Some(format!(
+            "{count} used {} {}{cpu}; the heaviest ({}) {} of it",
+            six_digits(self.total_cpu_s?),
+            self.unit,
+            short(known_name(&heaviest.user).unwrap_or("(unknown)")),
+            percent(heaviest.share?),
+        ))
+    }
+}
+
+pub(super) fn sentence(of: &Envelope) -> Option<String> {
+    of.found::<FairnessAnswer>()?.sentence(&of.chosen())
+}
+
+/// An answer that was read and written again, under the names of its resource.
+pub(super) fn form(answer: &Value) -> serde_json::Result<Value> {
+    let resource = FairnessAnswer::deserialize(answer)?.resource();
+    Ok(resource::json(again::<FairnessAnswer>(answer)?, resource))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heaviest_user_is_told() {
+        let user = |name: &str, share: f64| UserUsage {
+            user: name.to_owned(),
+            share: Some(share),
+            ..UserUsage::default()
+        };
+        let answer = FairnessAnswer {
+            unit: "NCU-s".into(),
+            total_cpu_s: Some(10.0),
+            users: vec![user("a", 0.6), user("b", 0.4)],
+            ..FairnessAnswer::default()
+        };
+        let settings = |accrual| FairnessSettings {
+            cpu: Some("slots".to_owned()),
+            accrual,
+            ..FairnessSettings::default()
+        };
+        assert_eq!(
+            answer.sentence(&settings(Some(Accrual::Running))).unwrap(),
+            "2 users used 10 NCU-s (slots); the heaviest (a) 60.0 % of it"
+        );
+        assert_eq!(
+            answer.sentence(&settings(Some(Accrual::End))).unwrap(),
+            "2 users used 10 NCU-s (slots, charged when an attempt ends); the heaviest (a) 60.0 % of it"
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! Months and accounts, as they are stored and read back, and their sentence.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::answers::load::share_of;
+use crate::answers::sentences::percent;
+use crate::digits::{counted, six_digits};
+use crate::results::rows::TableRows;
+use crate::results::shares::Terms;
+use crate::studies::meter::CpuDefinition;
+
+/// The answer of `monthly`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MonthlyAnswer {
+    /// What CPU time means.
+    pub cpu: CpuDefinition,
+    /// Its unit.
+    pub unit: String,
+    /// The time zone of the months.
+    pub zone: String,
+    /// Running time from which a failure counts as late, s.
+    pub late_s: f64,
+    /// CPU time.
+    pub total: f64,
+    /// That of attempts that did not finish.
+    pub total_wasted: f64,
+    /// That of those of them that ran so long.
+    pub total_late: f64,
+    /// GPU time, where that is known.
+    pub total_gpu_s: Option<f64>,
+    /// Limit x CPUs of attempts with a limit.
+    pub total_asked: f64,
+    /// What they used of it.
+    pub total_used_of_asked: f64,
+    /// Jobs.
+    pub jobs: u64,
+    /// How long half of them waited at most, s.
+    pub wait_s_median: Option<f64>,
+    /// How long all but a twentieth waited at most, s.
+    pub wait_s_p95: Option<f64>,
+    /// Attempts.
+    pub attempts: u64,
+    /// Those counted as 0.
+    pub attempts_without_request: u64,
+    /// By account and month.
+    pub rows: TableRows<Value>,
+    /// All accounts, month by month.
+    pub months: TableRows<Value>,
+    /// Accounts over the whole log.
+    pub accounts: TableRows<OfAccount>,
+    /// The users who used most.
+    pub users: TableRows<Value>,
+    /// Waits by queue and size of the job.
+    pub waits: TableRows<Value>,
+    /// How jobs ended, and why.
+    pub ends: TableRows<Value>,
+    /// Time limits.
+    pub limits: TableRows<Value>,
+    /// What each share is of.
+    #[serde(flatten)]
+    pub terms: Terms,
+    /// Why there is nothing to see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nothing: Option<String>,
+}
+
+/// An account over the whole log.
+#[derive(Clone, Debug, Deserialize)]
+pub struct OfAccount {
+    /// Its name.
+    pub account: String,
+    /// Its share of all CPU time.
+    pub share: Option<f64>,
+}
+
+impl MonthlyAnswer {
+    /// What accounts used, what of it was wasted, how long jobs waited, and what limits left unused.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let total = Some(self.total).filter(|&total| 0.0 < total)?;
+        let first = self.accounts.iter().next()?;
+        let wait = self.wait_s_median.map_or_else(String::new, |median| {
+            format!("; half of the jobs waited for at most {} s", six_digits(median))
+        });
+        let limits = share_of(Some(self.total_used_of_asked), Some(self.total_asked));
+        let limits = limits.map_or_else(String::new, |share| {
+            format!("; {} of the time requested by limits was used", percent(share))
+        });
+        let wasted = Some(self.total_wasted).filter(|&wasted| 0.0 < wasted);
+        let wasted = wasted.map_or_else(String::new, |wasted| {
+            format!(
+                "; attempts that did not finish used {}, {} of it in runs of {} s or more",
+                percent(wasted / total),
+                percent(self.total_late / wasted),
+                six_digits(self.late_s),
+            )
+        });
+        Some(format!(
+            "In {}, {} used {} {}, account {} {} of it{wasted}{wait}{limits}",
+            counted(self.months.len() as u64, "month"),
+            counted(self.accounts.len() as u64, "account"),
+            six_digits(total),
+            self.unit,
+            first.account,
+            percent(first.share?),
+        ))
+    }
+}

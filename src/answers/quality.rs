@@ -1,0 +1,547 @@
+//! What is missing, wrong or unusual in a lake, in words, with what it means for a study.
+//!
+//! In: the counts, checks and tables of a stored `verify`. Out: findings in the order in which a
+//! reader needs them: what is wrong, what is missing, what is unusual. Nothing is counted here.
+
+use std::collections::BTreeMap;
+
+use crate::answers::verify::{Count, VerifyAnswer};
+use crate::digits::{counted, grouped};
+use crate::lake::Gap;
+use crate::results::envelope::Input;
+use crate::schema::Table;
+use crate::studies::checks::Check;
+
+/// What a stored `verify` found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Verified {
+    /// Counts that are published.
+    pub checks: Vec<Check>,
+    /// Statements that cannot be true, whatever the log says.
+    contradictions: Vec<String>,
+    /// What looks wrong and fails no check.
+    warnings: Vec<String>,
+    /// All that was counted.
+    counts: Vec<Count>,
+    /// What is missing between loaded parts.
+    gaps: Vec<Gap>,
+}
+
+impl From<&VerifyAnswer> for Verified {
+    fn from(answer: &VerifyAnswer) -> Self {
+        Self {
+            checks: answer.checks.clone(),
+            contradictions: answer.contradictions.clone(),
+            warnings: answer.warnings.clone(),
+            counts: answer.counts.iter().collect(),
+            gaps: answer.gaps.clone(),
+        }
+    }
+}
+
+/// How much a reader has to mind a finding; the first comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
+    /// Something is wrong.
+    Wrong,
+    /// Something is missing.
+    Missing,
+    /// Something is unusual, and figures hold it.
+    Unusual,
+}
+
+/// Something that a reader should know of a lake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    /// How much it matters.
+    pub weight: Weight,
+    /// What it is about, in a few words.
+    pub about: String,
+    /// What was found, with its number and scope; without the full stop.
+    pub said: String,
+    /// What that means for studies; likewise.
+    pub means: &'static str,
+    /// What can be done; likewise, and nothing where nothing can.
+    pub act: Option<String>,
+}
+
+/// A count that should be 0, or that changes what a study says.
+struct Rule {
+    what: &'static str,
+    /// Of what it is a share, in the names of the census.
+    of: &'static str,
+    about: &'static str,
+    /// What is counted, one of them.
+    noun: &'static str,
+    /// The rest of the sentence, after the count.
+    said: &'static str,
+    means: &'static str,
+    act: &'static str,
+}
+
+/// The rules, those that matter most first.
+const RULES: [Rule; 10] = [
+    Rule {
+        what: "exact duplicates",
+        of: "rows",
+        about: "Copies",
+        noun: "row",
+        said: "the same as another in every column",
+        means: "Both are kept: a doubled event changes the sequence of its job or task, and a doubled \
+            window its CPU time",
+        act: "See whether two parts hold the same rows: `jobfate verify TRACE` compares their \
+            checksums",
+    },
+    Rule {
+        what: "illegal transitions",
+        of: "rows",
+        about: "Events out of order",
+        noun: "event",
+        said: "not allowed in the state of its job or task",
+        means: "They are kept as they stand: by exact sequence such a job counts as `other`, by last \
+            terminal event as any job",
+        act: "Where `other` is large, compare with `jobfate classify --classes terminal`",
+    },
+    Rule {
+        what: "first event is not SUBMIT",
+        of: "entities",
+        about: "Begun before the first row",
+        noun: "history",
+        said: "without a SUBMIT at the start",
+        means: "Their waits are unknown, and they count as left-censored where durations are asked for",
+        act: "",
+    },
+    Rule {
+        what: "ended while pending",
+        of: "rows",
+        about: "Ended without having run",
+        noun: "end",
+        said: "before the task or job was scheduled",
+        means: "They cost no CPU time, and count among failed and killed",
+        act: "",
+    },
+    Rule {
+        what: "attempts closed with their job",
+        of: "",
+        about: "Attempts without an end",
+        noun: "attempt",
+        said: "without an end in the loaded parts, closed at the end of the job",
+        means: "Their CPU time is the most that it can have been",
+        act: "See how much depends on it: `jobfate account --open-attempts window-end`",
+    },
+    Rule {
+        what: "attempts open at the end",
+        of: "",
+        about: "Still running at the end",
+        noun: "attempt",
+        said: "open at the end of the window",
+        means: "Their lengths are censored: distributions say so, and CPU time counts up to the end",
+        act: "",
+    },
+    Rule {
+        what: "windows that overlap an earlier one",
+        of: "rows",
+        about: "Overlapping usage",
+        noun: "usage window",
+        said: "that begin before an earlier one of the same task has ended",
+        means: "Each counts with its whole length, so measured CPU time holds the overlap twice",
+        act: "",
+    },
+    Rule {
+        what: "windows without a task",
+        of: "rows",
+        about: "Usage of unknown tasks",
+        noun: "usage window",
+        said: "of a task without any event in the loaded parts",
+        means: "Their CPU time stands apart, outside of attempts, and belongs to no outcome",
+        act: "",
+    },
+    Rule {
+        what: "windows without length",
+        of: "rows",
+        about: "Usage without time",
+        noun: "usage window",
+        said: "that end when they begin, or before",
+        means: "They add no CPU time",
+        act: "",
+    },
+    Rule {
+        what: "machines never announced",
+        of: "",
+        about: "Unknown machines",
+        noun: "machine",
+        said: "on which something ran, and which `machine_events` does not have",
+        means: "Capacity is without them, so utilisation can be above what it was",
+        act: "",
+    },
+];
+
+/// What a trace may not record at all: where it would stand, and in words.
+const RECORDED: [(&str, &str, &str); 14] = [
+    ("job_events", "user", "the user of jobs"),
+    ("job_events", "job_name", "the name of jobs"),
+    ("job_events", "status", "how jobs ended"),
+    ("job_events", "scheduling_class", "the scheduling class"),
+    ("task_events", "wait_us", "how long jobs waited"),
+    ("task_events", "requested_time_us", "time limits"),
+    ("task_events", "cpu_time_us", "the CPU time used"),
+    ("task_events", "used_memory_kib", "the memory used"),
+    ("task_events", "cpu_request", "the CPU requested"),
+    ("task_events", "memory_request", "the memory requested"),
+    ("task_events", "machine_id", "the machine of an attempt"),
+    ("task_events", "priority", "the priority of tasks"),
+    ("machine_events", "cpu_capacity", "the CPU of machines"),
+    ("machine_events", "memory_capacity", "the memory of machines"),
+];
+
+/// Columns whose gaps change a study, and how.
+const NULLS: [(&str, &str); 8] = [
+    ("user", "Jobs without a user stand together as one, `-`"),
+    ("cpu_request", "Nothing is added for them to requested CPU"),
+    ("memory_request", "Nothing is added for them to requested memory"),
+    ("gpu_request", "Nothing is added for them to requested GPUs"),
+    ("mean_cpu_rate", "Nothing is added for them to measured CPU"),
+    ("cpu_capacity", "Such machines add nothing to the capacity"),
+    ("scheduling_class", "Groups by class are without them"),
+    ("machine_id", "Nothing can be said of the machines on which they ran"),
+];
+
+impl Verified {
+    fn count(&self, table: &str, what: &str) -> u64 {
+        let mut counts = self.counts.iter();
+        let found = counts.find(|count| count.table == table && count.what == what);
+        found.map_or(0, |count| count.found)
+    }
+
+    /// All findings, in order; `inputs` are the tables of the lake.
+    pub(crate) fn findings(&self, inputs: &[Input], known: &[Table]) -> Vec<Finding> {
+        let mut found = self.wrong();
+        found.extend(missing(inputs, known, &self.gaps));
+        found.extend(self.never_recorded());
+        found.extend(RULES.iter().filter_map(|rule| self.by_rule(rule)));
+        found.extend(self.sometimes_recorded());
+        found.extend(assumed(inputs));
+        found.sort_by_key(|one| one.weight);
+        found
+    }
+
+    /// What fails a check, or looks wrong.
+    fn wrong(&self) -> Vec<Finding> {
+        let mut found: Vec<Finding> = Vec::new();
+        let differ: Vec<String> = self
+            .checks
+            .iter()
+            .filter(|check| !check.is_ok())
+            .map(|check| {
+                let [ours, published] = [check.found, check.published].map(grouped);
+                format!("{} of `{}` is {ours}, published is {published}", check.what, check.table)
+            })
+            .collect();
+        if !differ.is_empty() {
+            let all = counted(self.checks.len() as u64, "published count");
+            found.push(Finding {
+                weight: Weight::Wrong,
+                about: "Not what was published".to_owned(),
+                said: format!("{} of {all} differ: {}", differ.len(), differ.join("; ")),
+                means: "Do not compare figures with those of papers before this is understood",
+                act: Some(
+                    "Find the part: `jobfate verify TRACE` compares each with its checksum"
+                        .to_owned(),
+                ),
+            });
+        }
+        let wrong = |about: &str, said: &String, means| Finding {
+            weight: Weight::Wrong,
+            about: about.to_owned(),
+            said: said.clone(),
+            means,
+            act: None,
+        };
+        let contradiction = "A log has each job once in each table, so rows are missing or doubled";
+        found.extend(
+            self.contradictions.iter().map(|said| wrong("Contradiction", said, contradiction)),
+        );
+        let warning = "No check fails, but studies of this lake say little or the wrong thing";
+        found.extend(self.warnings.iter().map(|said| wrong("Warning", said, warning)));
+        found
+    }
+
+    /// A rule applied to every table that counts it.
+    fn by_rule(&self, rule: &Rule) -> Option<Finding> {
+        let of_table = |count: &Count| {
+            let table = &count.table;
+            let whole = self.count(table, rule.of);
+            let of = match rule.of {
+                "" => String::new(),
+                _ => format!(" ({} of {})", share(count.found, whole), grouped(whole)),
+            };
+            format!("{} {} in `{table}`{of}", grouped(count.found), plural(rule.noun, count.found))
+        };
+        let counts = self.counts.iter().filter(|count| count.what == rule.what && 0 < count.found);
+        let all: Vec<String> = counts.map(of_table).collect();
+        (!all.is_empty()).then(|| Finding {
+            weight: Weight::Unusual,
+            about: rule.about.to_owned(),
+            said: format!("{} {}", joined(&all), rule.said),
+            means: rule.means,
+            act: Some(rule.act).filter(|act| !act.is_empty()).map(str::to_owned),
+        })
+    }
+
+    /// What no row of a loaded table records.
+    fn never_recorded(&self) -> Option<Finding> {
+        let is_silent = |(table, column, _): &&(&str, &str, &str)| {
+            let rows = self.count(table, "rows");
+            0 < rows && self.count(table, &format!("nulls in {column}")) == rows
+        };
+        let all: Vec<String> =
+            RECORDED.iter().filter(is_silent).map(|(.., what)| (*what).to_owned()).collect();
+        (!all.is_empty()).then(|| Finding {
+            weight: Weight::Missing,
+            about: "Never recorded".to_owned(),
+            said: format!("No row records {}", joined(&all)),
+            means: "Studies and groups that need them are refused, or say what they assume instead",
+            act: None,
+        })
+    }
+
+    /// Columns that hold a value in some rows only.
+    fn sometimes_recorded(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for (column, means) in NULLS {
+            let what = format!("nulls in {column}");
+            for count in self.counts.iter().filter(|count| count.what == what && 0 < count.found) {
+                let rows = self.count(&count.table, "rows");
+                // Events before a task runs have no machine.
+                if count.found == rows || (column == "machine_id" && count.table == "task_events") {
+                    continue;
+                }
+                found.push(Finding {
+                    weight: Weight::Unusual,
+                    about: format!("No {}", column.replace('_', " ")),
+                    said: format!(
+                        "{} in `{}` ({} of {}) without a value in `{column}`",
+                        counted(count.found, "row"),
+                        count.table,
+                        share(count.found, rows),
+                        grouped(rows)
+                    ),
+                    means,
+                    act: None,
+                });
+            }
+        }
+        found
+    }
+}
+
+/// Tables and parts that are not in the lake.
+fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for input in inputs.iter().filter(|input| !input.is_whole()) {
+        let of = input.parts_of.unwrap_or(0);
+        let time = hours(input).map_or_else(String::new, |[from, until]| {
+            format!(", hours {from:.1} to {until:.1} of the trace")
+        });
+        found.push(Finding {
+            weight: Weight::Missing,
+            about: format!("Some of {}", input.table),
+            said: format!(
+                "{} of {} of `{}` in the lake{time}",
+                grouped(input.part_count.unwrap_or(0)),
+                counted(of, "part"),
+                input.table
+            ),
+            means: "Figures of this table speak of these hours alone, and jobs that are longer than them are \
+                rarer in it",
+            act: Some(
+                "Load the other parts: `jobfate ingest TRACE --lake LAKE` adds those that are new; until \
+                then quote every figure of this table with its hours"
+                    .to_owned(),
+            ),
+        });
+    }
+    if !gaps.is_empty() {
+        let all: Vec<String> = gaps.iter().map(ToString::to_string).collect();
+        found.push(Finding {
+            weight: Weight::Missing,
+            about: "A hole between loaded parts".to_owned(),
+            said: format!("Missing between loaded parts: {}", all.join("; ")),
+            means: "What happened in the hole is unknown: a task that ended in it seems to run on, to the \
+                end of its job",
+            act: Some("Load the missing parts, or see how much depends on them: \
+                `jobfate account --open-attempts window-end`".to_owned()),
+        });
+    }
+    let absent: Vec<Table> = known
+        .iter()
+        .copied()
+        .filter(|table| inputs.iter().all(|input| input.table != table.name()))
+        .collect();
+    let needed: Vec<&(Table, &str)> =
+        NEEDED_FOR.iter().filter(|(table, _)| absent.contains(table)).collect();
+    if !needed.is_empty() {
+        let names: Vec<String> =
+            needed.iter().map(|(table, what)| format!("`{table}` ({what})")).collect();
+        let tables: Vec<&str> = needed.iter().map(|(table, _)| table.name()).collect();
+        found.push(Finding {
+            weight: Weight::Missing,
+            about: "Tables that are not loaded".to_owned(),
+            said: format!("Not in the lake: {}", joined(&names)),
+            means: "What they alone say is not answered, and no other table stands in for them",
+            act: Some(format!(
+                "Load them: `jobfate ingest TRACE --tables {} --lake LAKE`",
+                tables.join(",")
+            )),
+        });
+    }
+    found
+}
+
+/// From when to when a table goes, hours of the clock of its trace; none where that counts from 1970.
+fn hours(input: &Input) -> Option<[f64; 2]> {
+    const YEARS_10_S: f64 = 315_360_000.0;
+    let (start_s, end_s) = input.start_s.zip(input.end_s)?;
+    (start_s < end_s && end_s < YEARS_10_S).then_some([start_s / 3600.0, end_s / 3600.0])
+}
+
+/// What tables are needed for; those that no study reads are not missed.
+const NEEDED_FOR: [(Table, &str); 4] = [
+    (Table::JobEvents, "outcomes of jobs, users, job ends"),
+    (Table::TaskEvents, "tasks, attempts, requests, waits"),
+    (Table::TaskUsage, "CPU and memory that were used"),
+    (Table::MachineEvents, "capacity, outages"),
+];
+
+/// What had to be assumed of rows.
+fn assumed(inputs: &[Input]) -> Option<Finding> {
+    let mut all: BTreeMap<&str, u64> = BTreeMap::new();
+    for (wording, count) in inputs.iter().flat_map(|input| &input.remarks) {
+        let own = all.entry(wording).or_default();
+        // Each table of a log is made of the same lines.
+        *own = (*own).max(*count);
+    }
+    let mut all: Vec<(&str, u64)> = all.into_iter().collect();
+    all.sort_by_key(|(wording, count)| (std::cmp::Reverse(*count), *wording));
+    let said: Vec<String> =
+        all.iter().map(|(wording, count)| format!("{wording}: {}", grouped(*count))).collect();
+    (!said.is_empty()).then(|| Finding {
+        weight: Weight::Unusual,
+        about: "Assumed".to_owned(),
+        said: format!(
+            "What the trace does not say was assumed, with the lines of it: {}",
+            said.join("; ")
+        ),
+        means: "Another assumption would change the figures by at most that many lines",
+        act: None,
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share for people")]
+fn share(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        "0 %".to_owned()
+    } else {
+        super::sentences::percent(part as f64 / whole as f64)
+    }
+}
+
+fn plural(noun: &str, count: u64) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => noun.to_owned(),
+        (_, Some(stem)) => format!("{stem}ies"),
+        (_, None) => format!("{noun}s"),
+    }
+}
+
+/// `a, b and c`.
+fn joined(all: &[String]) -> String {
+    match all {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn input(table: &str, part_count: usize, parts_of: Option<u32>) -> Value {
+        json!({"table": table, "parts": "0-13", "part_count": part_count, "parts_of": parts_of, "rows": 100,
+            "start_s": 0.0, "end_s": 90_000.0, "sha256": ""})
+    }
+
+    fn found(counts: &Value, inputs: &[Value]) -> Vec<Finding> {
+        let verified = json!({"checks": [], "warnings": [], "counts": counts, "gaps": []});
+        let verified: VerifyAnswer = serde_json::from_value(verified).unwrap();
+        let verified = Verified::from(&verified);
+        let inputs: Vec<Input> =
+            inputs.iter().map(|input| serde_json::from_value(input.clone()).unwrap()).collect();
+        verified.findings(&inputs, &[Table::JobEvents, Table::TaskEvents])
+    }
+
+    fn count(table: &str, what: &str, count: u64) -> Value {
+        json!({"table": table, "what": what, "count": count})
+    }
+
+    #[test]
+    fn a_whole_and_regular_lake_has_no_finding() {
+        let inputs = [input("job_events", 1, Some(1)), input("task_events", 1, None)];
+        let counts = json!([
+            count("job_events", "rows", 100),
+            count("job_events", "exact duplicates", 0),
+            count("job_events", "nulls in user", 0),
+            count("job_events", "ties", 5),
+        ]);
+        assert_eq!(found(&counts, &inputs), []);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_before_what_is_unusual() {
+        let inputs = [input("task_events", 17, Some(500))];
+        let counts = json!([
+            count("task_events", "rows", 100),
+            count("task_events", "entities", 50),
+            count("task_events", "exact duplicates", 1),
+            count("task_events", "first event is not SUBMIT", 25),
+            count("task_events", "nulls in machine_id", 40),
+            count("task_events", "nulls in priority", 100),
+            count("task_events", "nulls in cpu_request", 3),
+        ]);
+        let found = found(&counts, &inputs);
+        let said: Vec<&str> = found.iter().map(|one| one.said.as_str()).collect();
+        assert_eq!(
+            said,
+            [
+                "17 of 500 parts of `task_events` in the lake, hours 0.0 to 25.0 of the trace",
+                "Not in the lake: `job_events` (outcomes of jobs, users, job ends)",
+                "No row records the priority of tasks",
+                "1 row in `task_events` (1.0 % of 100) the same as another in every column",
+                "25 histories in `task_events` (50.0 % of 50) without a SUBMIT at the start",
+                "3 rows in `task_events` (3.0 % of 100) without a value in `cpu_request`",
+            ]
+        );
+        assert!(found.is_sorted_by_key(|one| one.weight));
+        assert!(found[0].act.as_ref().unwrap().contains("jobfate ingest TRACE --lake LAKE"));
+    }
+
+    #[test]
+    fn what_is_wrong_comes_first() {
+        let check =
+            json!({"table": "job_events", "what": "rows", "published": 2000, "found": 1999});
+        let verified: VerifyAnswer = serde_json::from_value(json!({
+            "checks": [check], "contradictions": ["job_events knows 1 jobs, task_events 2"],
+            "warnings": ["no job names its user"], "counts": [count("job_events", "exact duplicates", 1)],
+        })).unwrap();
+        let found = Verified::from(&verified).findings(&[], &[]);
+        assert_eq!(
+            found[0].said,
+            "1 of 1 published count differ: rows of `job_events` is 1,999, published is 2,000"
+        );
+        let weights: Vec<Weight> = found.iter().map(|one| one.weight).collect();
+        assert_eq!(weights, [Weight::Wrong, Weight::Wrong, Weight::Wrong, Weight::Unusual]);
+    }
+}

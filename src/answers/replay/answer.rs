@@ -1,0 +1,139 @@
+//! Policies side by side, as they are stored and read back, and their sentence.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::digits::{counted, six_digits};
+use crate::replay::experiments::Estimate;
+use crate::replay::history::Counts;
+use crate::replay::metrics::{GpuFragmentation, GroupRow, Metrics, Moved, Paired};
+use crate::results::shares::Terms;
+use crate::studies::named::Named;
+
+/// The answer of `replay`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReplayAnswer {
+    /// Unit of CPU time.
+    pub unit: Cow<'static, str>,
+    /// By policy, in the order in which they were asked for.
+    pub policies: Vec<Replayed>,
+    /// Machines.
+    pub machines: Option<u64>,
+    /// What was taken and left out.
+    pub history: Option<Counts>,
+    /// What was assumed.
+    pub assumptions: Vec<String>,
+    /// What each share is of.
+    #[serde(flatten)]
+    pub terms: Terms,
+}
+
+/// One policy: everything under the first seed, and the spread of its figures over several.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Replayed {
+    /// The policy.
+    pub policy: String,
+    /// Its numbers.
+    pub metrics: Metrics,
+    /// CPU time of attempts that came to nothing.
+    pub wasted_cpu_s: f64,
+    /// Beside the first policy.
+    pub against_first: Paired,
+    /// Tasks that no machine could take.
+    pub refused: u64,
+    /// How often the depth of a reservation was cut.
+    pub depth_cuts: Option<u64>,
+    /// When users submit, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<String>,
+    /// By how much later than recorded jobs were submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submissions: Option<Moved>,
+    /// What was left of GPUs, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_fragmentation: Option<GpuFragmentation>,
+    /// Its tasks by size or user, where that was asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupRow>,
+    /// Its figures over several seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_seeds: Option<Named<Option<Estimate>>>,
+}
+
+impl Replayed {
+    /// The mean response of jobs, s.
+    pub(crate) fn response_s(&self) -> Option<f64> {
+        Some(self.metrics.job_response_s?.mean)
+    }
+}
+
+impl ReplayAnswer {
+    /// The first policy, and the other one with the shortest mean response.
+    pub(crate) fn first_and_best(&self) -> Option<[(f64, &Replayed); 2]> {
+        let (first, rest) = self.policies.split_first()?;
+        let known = rest.iter().filter_map(|row| Some((row.response_s()?, row)));
+        let best = known.min_by(|one, other| one.0.total_cmp(&other.0))?;
+        Some([(first.response_s()?, first), best])
+    }
+
+    /// How long jobs would have taken under the first policy and the best of the others.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let [(took, first), (best_s, best)] = self.first_and_best()?;
+        let waits = |row: &Replayed| row.metrics.waiting_s.is_none_or(|waits| waits.mean != 0.0);
+        if !self.policies.iter().any(waits) {
+            let names: Vec<&str> = self.policies.iter().map(|row| row.policy.as_str()).collect();
+            return Some(format!(
+                "Replayed under {}, no task waits: capacity is always free, and the policies cannot \
+                be distinguished",
+                names.join(", ")
+            ));
+        }
+        let other = if best_s == took {
+            "the same".to_owned()
+        } else {
+            format!("{} s", six_digits(best_s))
+        };
+        let jobs = self.history.map_or_else(|| "jobs".to_owned(), |all| counted(all.jobs, "job"));
+        let machines = self.machines.filter(|_| self.history.is_some());
+        let on = machines.map(|machines| format!(" on {}", counted(machines, "machine")));
+        Some(format!(
+            "Replayed under {}, {jobs}{} would have taken {} s on average; under {}, {other}",
+            first.policy,
+            on.unwrap_or_default(),
+            six_digits(took),
+            best.policy,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::metrics::Spread;
+
+    #[test]
+    fn the_first_and_the_best_policy_are_told() {
+        let spread = |mean: f64| Some(Spread { mean, ..Spread::default() });
+        let policy = |name: &str, mean: f64, waits: f64| {
+            let metrics = Metrics {
+                job_response_s: spread(mean),
+                waiting_s: spread(waits),
+                ..Metrics::default()
+            };
+            Replayed { policy: name.to_owned(), metrics, ..Replayed::default() }
+        };
+        let policies =
+            vec![policy("fifo", 50.0, 1.0), policy("easy", 30.0, 1.0), policy("fair", 40.0, 1.0)];
+        let answer = ReplayAnswer { policies, ..ReplayAnswer::default() };
+        assert_eq!(
+            answer.sentence().unwrap(),
+            "Replayed under fifo, jobs would have taken 50 s on average; under easy, 30 s"
+        );
+        let policies = vec![policy("fifo", 5.0, 0.0), policy("easy", 5.0, 0.0)];
+        let said = ReplayAnswer { policies, ..ReplayAnswer::default() }.sentence().unwrap();
+        assert!(said.starts_with("Replayed under fifo, easy, no task waits:"), "{said}");
+    }
+}

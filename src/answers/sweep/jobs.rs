@@ -1,0 +1,131 @@
+//! Jobs in detail, as they are stored and read back.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::job_cpu::{Gathered, JobCpu, ToldUse};
+use crate::studies::named::Named;
+
+/// Jobs that a sweep would harm and the longest of each outcome; and the users of all jobs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JobDetails {
+    /// The jobs, by id.
+    pub jobs: Vec<JobDetail>,
+    /// Users with the outcomes of all their jobs, those with most jobs first.
+    pub users: Vec<UserOutcomes>,
+}
+
+/// The outcomes of a user's jobs, by their exact event sequence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UserOutcomes {
+    /// The user.
+    pub user: String,
+    /// Jobs by outcome, of those that occur.
+    pub outcomes: Named<u64>,
+}
+
+/// A job. Lists are bounded, with the total count.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JobDetail {
+    /// Its number.
+    pub job_id: i64,
+    /// Its user.
+    pub user: Option<String>,
+    /// Its name.
+    pub job_name: Option<String>,
+    /// Its outcome by its exact event sequence.
+    pub outcome_by_sequence: Cow<'static, str>,
+    /// Its outcome by its last terminal event.
+    pub outcome_by_last_event: Cow<'static, str>,
+    /// The begin of its event sequence.
+    pub sequence: String,
+    /// Its events.
+    pub event_count: usize,
+    /// The first of them.
+    pub events: Vec<JobEvent>,
+    /// Its tasks.
+    pub task_count: u64,
+    /// Their attempts.
+    pub attempt_count: u64,
+    /// How long these ran in all, s.
+    pub running_s: f64,
+    /// Lengths of attempts that finished, s, while they are gathered.
+    #[serde(skip)]
+    pub(crate) finished_s: Vec<f64>,
+    /// Attempts that finished.
+    pub finished_attempts: usize,
+    /// The shortest of them, s.
+    pub finished_s_min: Option<f64>,
+    /// Their median, s.
+    pub finished_s_median: Option<f64>,
+    /// Their 95 % quantile, s.
+    pub finished_s_p95: Option<f64>,
+    /// The longest of them, s.
+    pub finished_s_max: Option<f64>,
+    /// Quantiles of the lengths at 0 %, 5 %, ..., 100 %, s; none of a few.
+    pub finished_s_quantiles: Vec<f64>,
+    /// What its attempts requested and used, while that is gathered.
+    #[serde(skip)]
+    pub(crate) gathered: Gathered,
+    /// What its running attempts requested and used over time.
+    pub cpu: Option<JobCpu>,
+    /// The CPU time that a log records for its attempts.
+    pub told_use: Option<ToldUse>,
+    /// The tasks with most attempts.
+    pub tasks: Vec<JobTask>,
+    /// What rules would have done with it.
+    pub kills: Vec<JobKill>,
+}
+
+/// An event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobEvent {
+    /// When it was, s.
+    pub time_s: f64,
+    /// What it was.
+    pub event: String,
+}
+
+/// A task of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobTask {
+    /// Its number in the job.
+    pub task_index: i32,
+    /// The begin of its event sequence.
+    pub sequence: String,
+    /// Its events.
+    pub event_count: usize,
+    /// Its attempts.
+    pub attempt_count: usize,
+    /// The first of them.
+    pub attempts: Vec<TaskAttempt>,
+}
+
+/// An attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskAttempt {
+    /// When it began, s.
+    pub start_s: f64,
+    /// When it ended, s.
+    pub end_s: f64,
+    /// How it ended.
+    pub ended_by: String,
+    /// Where it ran.
+    pub machine_id: Option<i64>,
+}
+
+/// What a rule would have done with a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobKill {
+    /// The rule.
+    pub rule: String,
+    /// Its parameter.
+    pub threshold: i64,
+    /// Tasks that it would have killed.
+    pub condemned_tasks: u64,
+    /// When it would have killed the first, s.
+    pub first_s: f64,
+}

@@ -1,0 +1,200 @@
+//! The CPU of a job on its page: what its attempts requested and used, over time.
+//!
+//! In: a job of a stored result. Out: a chart with both, the sentence below it, and what a log says
+//! that the job used. Where no usage is recorded nothing is drawn, and it is said for how long that is.
+
+use super::text::{clock, instant, lasting, percent};
+use crate::answers::sentences::short;
+use crate::answers::sweep::{JobDetail, JobUse};
+use crate::charts::{Area, AreaChart, Chart, Tone};
+use crate::digits::{counted, three_digits, unit_of_time};
+
+/// What its running attempts requested and used; and what is seen, in a sentence.
+pub(super) fn over_time(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
+    let cpu = job.cpu.as_ref()?;
+    // Two and two: a report has a hundred such pages.
+    let interval_s = 2.0 * cpu.interval_s;
+    let requested = cpu.requested.chunks_exact(2);
+    let requested: Vec<Option<f64>> =
+        requested.map(|pair| Some(f64::midpoint(pair[0], pair[1]))).collect();
+    let used = cpu.used.iter().flat_map(|used| used.means.chunks_exact(2));
+    let used: Vec<Option<f64>> = used.map(joined).collect();
+    let count = u32::try_from(requested.len().max(used.len())).ok()?;
+    let (unit, per) = unit_of_time(interval_s * f64::from(count));
+    let said = format!(
+        "{}; each value is the mean over {}. From {} on ({}).{}",
+        at_most(&requested, &used)?,
+        lasting(interval_s),
+        instant(cpu.start_s),
+        clock(Some(cpu.start_s)),
+        cpu.used.as_ref().map_or_else(String::new, use_known),
+    );
+    let (y_axis, names) = match (requested.is_empty(), used.is_empty()) {
+        (false, false) => ("CPU", ["requested", "used"]),
+        (false, true) => ("CPU requested", [""; 2]),
+        (true, _) => ("CPU used", [""; 2]),
+    };
+    let of = |name: &str, values: Vec<Option<f64>>, tone| {
+        let name = name.to_owned();
+        (!values.is_empty()).then_some(Area { name, values, tone }).into_iter().collect()
+    };
+    let chart = Chart::Areas(AreaChart {
+        title: format!("CPU of job {} over time", short(id)),
+        caption: said.clone(),
+        x_axis: format!("time since its first attempt ({unit})"),
+        y_axis: y_axis.to_owned(),
+        edges: (0..=count).map(|edge| f64::from(edge) * interval_s / per).collect(),
+        // A dark line is seen on a pale area and above it.
+        areas: of(names[0], requested, if names[0].is_empty() { Tone::Blue } else { Tone::Sky }),
+        lines: of(names[1], used, Tone::Ink),
+    });
+    Some((chart, said))
+}
+
+/// The most that was requested and used at once.
+fn at_most(requested: &[Option<f64>], used: &[Option<f64>]) -> Option<String> {
+    let most = |values: &[Option<f64>]| {
+        values.iter().copied().flatten().reduce(f64::max).map(three_digits)
+    };
+    match (most(requested), most(used)) {
+        (Some(requested), Some(used)) => Some(format!(
+            "Its running attempts requested at most {requested} at once, and used at most {used}"
+        )),
+        (Some(requested), None) => {
+            Some(format!("At most {requested} at once, requested by its running attempts"))
+        }
+        (None, Some(used)) => Some(format!("Its running attempts used at most {used} at once")),
+        (None, None) => None,
+    }
+}
+
+/// The mean of two intervals of one length; what is not recorded adds nothing to what is.
+fn joined(pair: &[Option<f64>]) -> Option<f64> {
+    let is_known = pair.iter().any(Option::is_some);
+    is_known.then(|| pair.iter().flatten().sum::<f64>() / 2.0)
+}
+
+/// How much was used of what was requested, and for which part of the time that is recorded.
+fn use_known(used: &JobUse) -> String {
+    let of_request = of_request(used.cpu_s, used.requested_cpu_s);
+    if 1.0 <= used.recorded_share {
+        return format!(
+            " In all they used {}{of_request}; usage is recorded for all the time that they ran.",
+            cpu_time(used.cpu_s)
+        );
+    }
+    let of_request = of_request.replace("requested", "requested in that time");
+    format!(
+        " Usage is recorded for {} of the time that they ran: they used {}{of_request}. Nothing is \
+        drawn where none is recorded, and nothing added for attempts of which it is not.",
+        percent(used.recorded_share),
+        cpu_time(used.cpu_s)
+    )
+}
+
+/// The CPU time that a log says the job used.
+pub(super) fn told(job: &JobDetail) -> Option<String> {
+    let told = job.told_use?;
+    let of = if job.attempt_count == told.attempts {
+        String::new()
+    } else {
+        format!(" (recorded of {})", counted(told.attempts, "attempt"))
+    };
+    Some(format!(
+        "{}{}{of}",
+        cpu_time(told.cpu_s),
+        of_request(told.cpu_s, Some(told.requested_cpu_s))
+    ))
+}
+
+fn of_request(cpu_s: f64, requested_s: Option<f64>) -> String {
+    let known = requested_s.filter(|requested_s| 0.0 < *requested_s);
+    known.map_or_else(String::new, |requested_s| {
+        format!(", {} of what was requested", percent(cpu_s / requested_s))
+    })
+}
+
+/// CPU time in words.
+fn cpu_time(cpu_s: f64) -> String {
+    if cpu_s < 3600.0 {
+        format!("{} CPU-seconds", three_digits(cpu_s))
+    } else {
+        format!("{} CPU-hours", three_digits(cpu_s / 3600.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn job(value: &Value) -> JobDetail {
+        serde_json::from_value(value.clone()).unwrap()
+    }
+
+    fn drawn(value: &Value) -> (AreaChart, String) {
+        let (chart, said) = over_time(&job(value), "7").unwrap();
+        let Chart::Areas(chart) = chart else { panic!() };
+        (chart, said)
+    }
+
+    #[test]
+    fn a_job_is_drawn_over_time_with_what_it_requested() {
+        let cpu =
+            json!({"start_s": 3600.0, "interval_s": 900.0, "requested": [1.0, 1.0, 2.0, 3.0]});
+        let (chart, said) = drawn(&json!({"cpu": cpu}));
+        assert!(said.starts_with("At most 2.5 at once"), "{said}");
+        let axis = "time since its first attempt (min)";
+        assert_eq!((chart.edges, chart.x_axis.as_str()), (vec![0.0, 30.0, 60.0], axis));
+        assert!(chart.lines.is_empty() && !said.contains("used"), "{said}");
+        assert!(over_time(&job(&json!({"cpu": null})), "7").is_none());
+    }
+
+    #[test]
+    fn what_a_job_used_is_drawn_beside_it_as_far_as_it_is_recorded() {
+        let used = json!({"means": [0.5, 0.7, null, 1.0, null, null], "cpu_s": 7920.0,
+            "requested_cpu_s": 15_840.0, "recorded_share": 0.5});
+        let cpu =
+            json!({"start_s": 0.0, "interval_s": 900.0, "requested": vec![2.0; 6], "used": used});
+        let (chart, said) = drawn(&json!({"cpu": cpu}));
+        assert_eq!(chart.lines[0].values, [Some(0.6), Some(0.5), None]);
+        assert_eq!(
+            (chart.areas[0].name.as_str(), chart.lines[0].name.as_str()),
+            ("requested", "used")
+        );
+        assert!(
+            said.starts_with(
+                "Its running attempts requested at most 2 at once, and used at most 0.6; each"
+            ),
+            "{said}"
+        );
+        assert!(
+            said.contains(
+                "Usage is recorded for 50.00 % of the time that they ran: they used \
+            2.2 CPU-hours, 50.00 % of what was requested in that time."
+            ),
+            "{said}"
+        );
+        // Nothing is requested that is known.
+        let used = json!({"means": [0.5, 0.5], "cpu_s": 30.0, "requested_cpu_s": null, "recorded_share": 1.0});
+        let cpu = json!({"start_s": 0.0, "interval_s": 30.0, "requested": [], "used": used});
+        let (chart, said) = drawn(&json!({"cpu": cpu}));
+        assert!(chart.areas.is_empty() && chart.y_axis == "CPU used");
+        assert!(
+            said.ends_with(
+                "In all they used 30 CPU-seconds; usage is recorded for all the time \
+            that they ran."
+            ),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_log_says_what_a_job_used() {
+        let told = json!({"cpu_s": 1800.0, "requested_cpu_s": 3600.0, "attempts": 1});
+        let said = super::told(&job(&json!({"attempt_count": 1, "told_use": told})));
+        assert_eq!(said.unwrap(), "1,800 CPU-seconds, 50.00 % of what was requested");
+        assert_eq!(super::told(&job(&json!({"told_use": null}))), None);
+    }
+}

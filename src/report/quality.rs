@@ -1,0 +1,315 @@
+//! The page of the data's quality: is the lake whole, what is missing or unusual, and what does that
+//! mean for each study.
+//!
+//! In: the stored checks, and the other results of the report. Out: a page that begins with an answer,
+//! goes on with findings, each with its number, scope and meaning, and ends with all counts.
+
+use std::fmt::Write;
+
+use super::html::{self, Cell, Page};
+use super::links::Links;
+use super::pages::{Assumed, Shown, computed, shown};
+use super::tables::stored_table;
+use super::text::{clock, escape, instant, sentence};
+use crate::answers::list;
+use crate::answers::quality::{Finding, Verified, Weight};
+use crate::answers::study::Topic;
+use crate::answers::verify::VerifyAnswer;
+use crate::charts::{Chart, GanttChart, GanttSpan, Tone, svg_of};
+use crate::digits::{counted, grouped, unit_of_time};
+use crate::lake::Gap;
+use crate::results::Stored;
+use crate::results::envelope::Input;
+use crate::schema::{Source, Table};
+
+/// What the page is made of.
+struct Lake {
+    verified: Verified,
+    inputs: Vec<Input>,
+    /// The tables that traces of this kind have.
+    known: Vec<Table>,
+}
+
+impl Lake {
+    fn of(result: &Stored) -> Self {
+        let source = result.whole.source.as_ref().and_then(|name| name.parse::<Source>().ok());
+        Self {
+            verified: result.found::<VerifyAnswer>().map(Verified::from).unwrap_or_default(),
+            inputs: result.whole.inputs.clone(),
+            known: source.map_or_else(Vec::new, |source| source.tables().to_vec()),
+        }
+    }
+
+    fn input(&self, table: &str) -> Option<&Input> {
+        self.inputs.iter().find(|input| input.table == table)
+    }
+
+    /// Whether nothing is missing of those of the tables that are loaded; without any, of all.
+    fn has_all_of(&self, tables: &[Table]) -> bool {
+        let is_read = |input: &&Input| {
+            tables.is_empty() || tables.iter().any(|table| table.name() == input.table)
+        };
+        self.inputs.iter().filter(is_read).all(|input| self.is_whole(&input.table))
+    }
+
+    /// Whether nothing of a loaded table is missing.
+    fn is_whole(&self, table: &str) -> bool {
+        self.input(table).is_some_and(|input| input.is_whole() && input.gaps.is_empty())
+    }
+}
+
+/// The page of the checks.
+pub(super) fn page(topic: &'static Topic, checks: &[Shown<'_>], all: &[Stored]) -> Page {
+    let mut body = format!("<p class=\"lead\">{}</p>\n", escape(topic.question));
+    for &(_, result) in checks {
+        let lake = Lake::of(result);
+        let findings = lake.verified.findings(&lake.inputs, &lake.known);
+        body.push_str(&whole(&lake));
+        body.push_str(&found(&findings, all));
+        body.push_str(&for_studies(topic, &lake, all));
+        body.push_str(&counts(result));
+    }
+    Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body }
+}
+
+/// Whether the lake is whole, in a sentence, a table and, where something is missing, a picture.
+fn whole(lake: &Lake) -> String {
+    let mut html = format!(
+        "<h2>Is this lake whole?</h2>\n<p class=\"answer\">{} {}</p>\n",
+        sentence(&extent(lake)),
+        sentence(&published(&lake.verified))
+    );
+    if let Some((chart, said)) = loaded(&lake.inputs) {
+        html.push_str(&html::drawn(&svg_of(&chart), &said));
+        let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&said));
+    }
+    let first = lake.inputs.iter().find_map(|input| input.start_s);
+    let header = ["table", "in the lake", "rows", "first row", "last row"].map(str::to_owned);
+    let absent = lake.known.iter().filter(|table| lake.input(table.name()).is_none());
+    let rows = lake.inputs.iter().map(|input| {
+        vec![
+            Cell::name(&input.table),
+            Cell::name(&parts(input)),
+            Cell::of(&input.rows.map_or_else(|| "unknown".to_owned(), |rows| rows.to_string())),
+            Cell::instant(input.start_s),
+            Cell::instant(input.end_s),
+        ]
+    });
+    let absent = absent.map(|table| {
+        let blank = || Cell::name("");
+        vec![Cell::name(table.name()), Cell::name("nothing"), blank(), blank(), blank()]
+    });
+    let rows: Vec<Vec<Cell>> = rows.chain(absent).collect();
+    html.push_str(&html::table(&format!("Tables ({})", clock(first)), &header, &rows));
+    html
+}
+
+/// How much of a table there is.
+fn parts(input: &Input) -> String {
+    let has = input.part_count.unwrap_or(0);
+    match input.parts_of {
+        Some(of) if has < of => format!("{has} of {}: {}", counted(of, "part"), input.parts),
+        Some(of) if 1 < of => format!("all {of} parts"),
+        Some(_) => "all of it".to_owned(),
+        None => counted(has, "part"),
+    }
+}
+
+/// What is loaded of the tables, in a sentence.
+fn extent(lake: &Lake) -> String {
+    let (whole, some): (Vec<&Input>, Vec<&Input>) =
+        lake.inputs.iter().partition(|input| lake.is_whole(&input.table));
+    let names = |inputs: &[&Input]| {
+        inputs.iter().map(|input| format!("`{}`", input.table)).collect::<Vec<String>>().join(", ")
+    };
+    let absent = lake.known.iter().filter(|table| lake.input(table.name()).is_none());
+    let absent: Vec<String> = absent.map(|table| format!("`{table}`")).collect();
+    let rows: u64 = lake.inputs.iter().filter_map(|input| input.rows).sum();
+    if some.is_empty() && absent.is_empty() {
+        let tables = counted(whole.len() as u64, "table");
+        return format!(
+            "Yes: {tables} with {}, and no part of them is missing.",
+            counted(rows, "row")
+        );
+    }
+    let mut said: Vec<String> = Vec::new();
+    let some = some.iter().map(|input| match input.parts_of {
+        Some(of) if !input.is_whole() => format!(
+            "{} of {} of `{}`",
+            grouped(input.part_count.unwrap_or(0)),
+            counted(of, "part"),
+            input.table
+        ),
+        _ => format!("`{}` with a hole", input.table),
+    });
+    said.extend(Some(some.collect::<Vec<String>>().join(", ")).filter(|text| !text.is_empty()));
+    said.extend((!whole.is_empty()).then(|| format!("all of {}", names(&whole))));
+    said.extend((!absent.is_empty()).then(|| format!("nothing of {}", absent.join(", "))));
+    format!("Not all of it: it has {}.", said.join("; "))
+}
+
+/// How many published counts agree, in a sentence.
+fn published(verified: &Verified) -> String {
+    let all = verified.checks.len() as u64;
+    let differing = verified.checks.iter().filter(|check| !check.is_ok()).count() as u64;
+    match (all, differing) {
+        (0, _) => "No counts are published for what is loaded.".to_owned(),
+        (_, 0) => format!("All {} published counts of whole tables agree.", grouped(all)),
+        _ => format!("{} of {} differ.", grouped(differing), counted(all, "published count")),
+    }
+}
+
+/// The hours that are loaded of each table, and what is seen; none where all of them are the same.
+fn loaded(inputs: &[Input]) -> Option<(Chart, String)> {
+    let timed = || inputs.iter().filter_map(|input| Some((input, input.start_s?, input.end_s?)));
+    let first = timed().map(|own| own.1).reduce(f64::min)?;
+    let last = timed().map(|own| own.2).reduce(f64::max)?;
+    if inputs.iter().all(|input| input.is_whole() && input.gaps.is_empty()) || last <= first {
+        return None;
+    }
+    let (unit, per) = unit_of_time(last - first);
+    let (mut rows, mut spans) = (Vec::new(), Vec::new());
+    for (input, start_s, end_s) in timed() {
+        for [from_s, to_s] in pieces(start_s, end_s, &input.gaps) {
+            spans.push(GanttSpan {
+                row: rows.len(),
+                from: (from_s - first) / per,
+                to: (to_s - first) / per,
+                label: String::new(),
+                tone: Tone::Blue,
+            });
+        }
+        rows.push(input.table.clone());
+    }
+    let said = format!(
+        "A bar is the time from the first to the last row that is loaded, of {} in all; from {} on ({}).",
+        crate::digits::lasting(last - first),
+        instant(first),
+        clock(Some(first))
+    );
+    let chart = Chart::Gantt(GanttChart {
+        title: "Loaded time of each table".to_owned(),
+        caption: said.clone(),
+        time_axis: format!("time since the first row ({unit})"),
+        rows,
+        spans,
+        legend: Vec::new(),
+    });
+    Some((chart, said))
+}
+
+/// The time of a table without its holes, s.
+fn pieces(start_s: f64, end_s: f64, gaps: &[Gap]) -> Vec<[f64; 2]> {
+    let mut holes: Vec<[f64; 2]> =
+        gaps.iter().filter_map(|gap| Some([gap.from_h? * 3600.0, gap.until_h? * 3600.0])).collect();
+    holes.sort_by(|one, other| one[0].total_cmp(&other[0]));
+    let mut all = Vec::new();
+    let mut from_s = start_s;
+    for [hole_s, until_s] in holes {
+        all.push([from_s, hole_s]);
+        from_s = until_s;
+    }
+    all.push([from_s, end_s]);
+    all
+}
+
+/// The findings, and what can be done.
+fn found(findings: &[Finding], all: &[Stored]) -> String {
+    let mut html = String::from("<h2>What is wrong, missing or unusual</h2>\n");
+    if findings.is_empty() {
+        html.push_str(
+            "<p class=\"answer\">Nothing: no row is doubled, out of order or without an end.</p>\n",
+        );
+        return html;
+    }
+    html.push_str("<ol class=\"found\">\n");
+    for one in findings {
+        let class = if one.weight == Weight::Unusual { " class=\"open\"" } else { "" };
+        let _ = writeln!(
+            html,
+            "<li{class}><h3>{}</h3><p>{}.</p><p class=\"source\">{}.</p></li>",
+            escape(&one.about),
+            sentence(&one.said),
+            sentence(one.means)
+        );
+    }
+    html.push_str("</ol>\n");
+    let more = of_studies(all);
+    for line in &more {
+        let _ = writeln!(html, "<p class=\"source\">{}</p>", sentence(line));
+    }
+    let mut acts: Vec<&str> = findings.iter().filter_map(|one| one.act.as_deref()).collect();
+    let mut seen: Vec<&str> = Vec::new();
+    acts.retain(|act| {
+        let is_new = !seen.contains(act);
+        seen.push(act);
+        is_new
+    });
+    if !acts.is_empty() {
+        html.push_str("<h2>What to do</h2>\n<ul class=\"found\">\n");
+        for act in acts {
+            let _ = writeln!(html, "<li>{}.</li>", sentence(act));
+        }
+        html.push_str("</ul>\n");
+    }
+    html
+}
+
+/// What studies say of the quality of the data, such as how much is added up of attempts without an end.
+fn of_studies(all: &[Stored]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for kind in list::kinds() {
+        for result in all.iter().filter(|result| result.name == kind.name) {
+            let line = kind.quality.and_then(|says| says(&result.whole));
+            lines.extend(line.filter(|line| !lines.contains(line)));
+        }
+    }
+    lines
+}
+
+/// What the state of the lake means for each study.
+fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
+    let assumed = Assumed::of(all);
+    let row = |topic: &'static Topic| {
+        let results = shown(topic, all);
+        if results.is_empty() || topic == own {
+            return None;
+        }
+        let answered = results.iter().filter(|one| one.1.whole.nothing().is_none());
+        let answered: Vec<&Shown<'_>> = answered.collect();
+        let scopes = answered.iter().map(|(kind, result)| assumed.without(&result.scope(kind)));
+        // The result that is made of most speaks for all.
+        let Some(scope) = scopes.max_by_key(String::len) else {
+            let mut why = results.iter().filter_map(|(_, result)| result.whole.nothing());
+            let why = why.next().unwrap_or_default().replace('`', "");
+            return Some(vec![
+                Cell::name(topic.title),
+                Cell::name("not answered"),
+                Cell::name(&why),
+            ]);
+        };
+        let is_whole = answered.iter().all(|(kind, _)| lake.has_all_of(kind.tables));
+        let state = Cell::name(if is_whole { "whole" } else { "in part" });
+        Some(vec![Cell::link(topic.title, topic.file), state, Cell::name(&scope)])
+    };
+    let rows: Vec<Vec<Cell>> = list::topics().into_iter().filter_map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let header = ["study", "answered", "from what, or why not"].map(str::to_owned);
+    format!(
+        "<h2>What it means for each study</h2>\n{}",
+        html::table("Studies of this report", &header, &rows)
+    )
+}
+
+/// All that was counted, and how.
+fn counts(result: &Stored) -> String {
+    let mut html = format!("<section>\n<h2 id=\"{}\">All counts</h2>\n", result.name);
+    for table in &result.tables {
+        html.push_str(&stored_table("Counts of every table", table, "", &Links::default()));
+    }
+    html.push_str(&computed(result));
+    html.push_str("</section>\n");
+    html
+}

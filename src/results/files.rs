@@ -1,0 +1,45 @@
+//! The files that the JSON of a result names, with size and checksum.
+//!
+//! In: files below a folder. Out: whether each is still the one that was written.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::files;
+
+/// A file of an answer, as its JSON names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultFile {
+    /// The file, without its folder.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// CRC-32 of its bytes.
+    pub crc32: u32,
+}
+
+impl ResultFile {
+    /// A file as it is now, `file` below a folder.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn of(folder: &Path, file: &str) -> io::Result<Self> {
+        let path = folder.join(file);
+        let bytes = fs::metadata(&path)?.len();
+        Ok(Self { file: file.to_owned(), bytes, crc32: files::crc32_of(&path)? })
+    }
+
+    /// Whether the file of this name below a folder is still this one.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn is_in(&self, folder: &Path) -> io::Result<bool> {
+        let path = folder.join(&self.file);
+        let about = fs::metadata(&path)?;
+        let is_like = about.is_file() && about.len() == self.bytes;
+        Ok(is_like && files::crc32_of(&path)? == self.crc32)
+    }
+}
