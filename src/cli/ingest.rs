@@ -50,7 +50,8 @@ use jobfate::studies::checks;
 /// runs that are logged in parts; a Rumen trace takes the size of its largest job (at most 256 MB),
 /// the Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the
 /// traces of Alibaba 24 bytes for each task and 150 for each job (2017: and 100 for each instance
-/// with several attempts), and Kubernetes 300 bytes for each pod.
+/// with several attempts), and Kubernetes
+/// a few kB for each pod that may still change (open, or started again).
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {

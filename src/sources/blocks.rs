@@ -111,10 +111,10 @@ impl Input {
     }
 
     /// What has been read, for the file that follows.
-    fn take_sum(&mut self) -> ReadSum {
+    fn sum(&self) -> ReadSum {
         match self {
-            Self::Plain(raw) => raw.get_mut().take_sum(),
-            Self::Gzip(decoder) => decoder.get_mut().get_mut().take_sum(),
+            Self::Plain(raw) => raw.get_ref().sum(),
+            Self::Gzip(decoder) => decoder.get_ref().get_ref().sum(),
             // Tables are parts of their own.
             Self::Table(_) => ReadSum::default(),
         }
@@ -143,7 +143,8 @@ impl BlockReader {
     /// Opens the file that follows; false if there is none.
     fn follow(&mut self) -> Result<bool, SourceError> {
         let Some(path) = self.rest.pop_front() else { return Ok(false) };
-        self.input = Input::open(&path, self.input.take_sum())?;
+        // If it does not open, what has been read stays known.
+        self.input = Input::open(&path, self.input.sum())?;
         (self.path, self.is_new, self.is_done) = (path, true, false);
         Ok(true)
     }
@@ -313,6 +314,18 @@ mod tests {
         let digest = reader.finish();
         assert_eq!(digest.bytes, all.len() as u64);
         assert_eq!(digest, super::super::digest_file(&paths[0]).unwrap(), "as of one file");
+    }
+
+    #[test]
+    fn what_was_read_stays_known_if_the_next_file_does_not_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["a", "gone"].map(|name| folder.path().join(name));
+        std::fs::write(&paths[0], "1\n2\n").unwrap();
+        let mut reader = BlockReader::of_files(&paths[0], &paths[1..]).unwrap();
+        let block = reader.next_block(TextBlock::default()).unwrap().unwrap();
+        let error = reader.next_block(block).unwrap_err();
+        assert!(matches!(error.kind, SourceErrorKind::Open(_)));
+        assert_eq!(reader.raw_bytes(), 4);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) struct HashingFile {
 }
 
 /// What has been read so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct ReadSum {
     hasher: Sha256,
     bytes: u64,
@@ -40,8 +40,8 @@ impl HashingFile {
     }
 
     /// What has been read, for a file that follows.
-    pub(super) fn take_sum(&mut self) -> ReadSum {
-        std::mem::take(&mut self.sum)
+    pub(super) fn sum(&self) -> ReadSum {
+        self.sum.clone()
     }
 
     /// Bytes read so far.

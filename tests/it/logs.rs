@@ -247,6 +247,17 @@ fn bad_lines_count_against_the_limit() {
     let run = place.run(&["ingest", "trace/a.swf"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
     assert!(run.stderr.contains("1 of 3 lines were rejected"), "{}", run.stderr);
+    // Lines of files that are read as one are counted on.
+    let several = Place::new();
+    let pod = serde_json::json!({"apiVersion": "v1", "kind": "Pod", "status": {"phase": "Pending"},
+        "metadata": {"name": "a", "creationTimestamp": "2024-03-01T00:00:00Z"}});
+    several.raw("1.json", format!("{pod}\n"));
+    several.raw("2.json", "x\n");
+    let run = several.run(&["ingest", "trace", "--source", "kubernetes"]);
+    for said in ["1.json", "1 of 2 lines, counted over this file and 1 more,", "line 2: bad_value"]
+    {
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+    }
     place.run(&["ingest", "trace/a.swf", "--max-rejects", "1"]).ok();
     let part = &place.lake().manifest.tables["job_events"].parts[0];
     assert_eq!((part.rows, part.lines, part.rejects["too_few_columns"]), (6, 3, 1));
@@ -1035,7 +1046,7 @@ proptest! {
         }
         let place = Place::new();
         let lines = |objects: &[serde_json::Value]| -> String {
-            objects.iter().map(|object| format!("{object}\n")).collect()
+            objects.iter().flat_map(|object| [object.to_string(), "\n".to_owned()]).collect()
         };
         fs::write(place.path("one.json"), lines(&objects)).unwrap();
         place.run(&["ingest", "one.json", "--lake", "one"]).ok();

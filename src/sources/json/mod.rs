@@ -24,6 +24,11 @@ use self::envelope::Envelope;
 pub(super) use self::envelope::is_list;
 use self::objects::Objects;
 
+/// The begin of a file without the mark of its byte order.
+fn without_mark(begin: &[u8]) -> &[u8] {
+    begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin)
+}
+
 /// Reads the objects of a file.
 #[derive(Default)]
 pub(super) struct ObjectReader {
@@ -54,10 +59,12 @@ impl ObjectReader {
             self.finish(rows);
             *self = Self::of(text.text());
         }
+        let begins = text.begins_file() || first_line == 1;
         rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
         self.last_line = (first_line + rows.line_count).saturating_sub(1).max(1);
-        let items = self.envelope.as_mut().map(|list| list.strip(text.text()));
-        let text = items.as_deref().unwrap_or(text.text());
+        let text = if begins { without_mark(text.text()) } else { text.text() };
+        let items = self.envelope.as_mut().map(|list| list.strip(text));
+        let text = items.as_deref().unwrap_or(text);
         self.objects.feed(text, first_line, &mut |line, piece| {
             let (raw, fault) = match piece {
                 Ok(object) => (object, take(object, rows).err()),

@@ -17,6 +17,9 @@ use super::super::zone::{Stamp, Zone};
 /// What is wrong with a value of another kind than its key has.
 const BAD: RejectReason = RejectReason::BadValue;
 
+/// A time that was never set.
+const NO_TIME: &str = "0001-01-01T00:00:00Z";
+
 /// The keys that are read, wherever in an object they stand.
 pub(in crate::sources) struct Pick {
     keys: FxHashSet<Cow<'static, str>>,
@@ -137,8 +140,12 @@ impl<'a> Part<'a> {
         self.of(path, Value::as_i64)
     }
 
-    /// A time as ISO 8601 writes it, µs since 1970; one without a zone is in UTC.
+    /// A time as ISO 8601 writes it, µs since 1970; one without a zone is in UTC. The first second of
+    /// the year 1 stands for none, as programs in Go write it.
     pub(in crate::sources) fn time(self, path: &'static str) -> Result<Option<i64>, Fault> {
+        if self.at(path).0 == NO_TIME {
+            return Ok(None);
+        }
         let stamp = self.of(path, |value| Stamp::iso(value.as_str()?.as_bytes()))?;
         Ok(stamp.map(|stamp| stamp.instant_us(&Zone::utc()).first()))
     }

@@ -9,6 +9,10 @@ use super::super::records::snapshots::Attempt;
 use super::super::records::{EVICT, Fault, KILL};
 use super::RejectReason;
 
+/// What is counted of pods of which no more is known than their changes.
+pub(super) const ALONE: &str =
+    "pods known by their changes alone: each a job of its own, without requests";
+
 /// A pod as its changes tell it: one attempt, and where it ran.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Change {
@@ -24,7 +28,7 @@ impl Change {
             "spec": {"nodeName": self.node},
         });
         let remarks = &mut self.attempt.remarks;
-        remarks.push("pods known by their changes alone: each a job of its own, without requests");
+        remarks.push(ALONE);
         if self.attempt.start_us.is_none() && self.attempt.end.is_some() {
             remarks.push(
                 "pods whose log begins after their start: the length of the attempt is not known",
@@ -37,6 +41,12 @@ impl Change {
 /// The pods of a log, by namespace, name and uid, which is empty where nothing says it.
 #[derive(Default)]
 pub(super) struct Changes(pub(super) BTreeMap<[String; 3], Change>);
+
+/// The time of a change, which must be one of events.
+fn checked(at_us: Option<i64>, column: &'static str) -> Result<i64, Fault> {
+    let at_us = at_us.ok_or((column, RejectReason::EmptyMandatory))?;
+    if at_us < 0 { Err((column, RejectReason::NegativeTime)) } else { Ok(at_us) }
+}
 
 /// What a change means.
 #[derive(Clone, Copy)]
@@ -75,7 +85,7 @@ impl Changes {
         let is_of_pod = event.text("/involvedObject/kind")? == Some("Pod");
         let Some(&(_, step)) = step.filter(|_| is_of_pod && !stays) else { return Ok(false) };
         let at_us = event.time("/firstTimestamp")?.or(event.time("/eventTime")?);
-        let at_us = at_us.ok_or(("firstTimestamp", RejectReason::EmptyMandatory))?;
+        let at_us = checked(at_us, "firstTimestamp")?;
         let object = event.at("/involvedObject");
         let uid = object.text("/uid")?.unwrap_or_default();
         self.add(object, uid, (step, at_us), event.text("/source/host")?)
@@ -91,10 +101,10 @@ impl Changes {
         let step = REQUESTS.iter().find(|(known, _)| *known == about);
         let is_of_pod = object.text("/resource")? == Some("pods");
         let Some(&(_, step)) = step.filter(|_| is_of_pod && is_done) else { return Ok(false) };
-        let at_us = event.time("/requestReceivedTimestamp")?;
-        let missing = ("requestReceivedTimestamp", RejectReason::EmptyMandatory);
+        let received = "requestReceivedTimestamp";
+        let at_us = checked(event.time("/requestReceivedTimestamp")?, received)?;
         // The request that creates a pod does not know its uid yet.
-        self.add(object, "", (step, at_us.ok_or(missing)?), None)
+        self.add(object, "", (step, at_us), None)
     }
 
     fn add(

@@ -3,6 +3,8 @@
 //! In: pods as lists and requests show them, in any order, and their changes. Out: each pod once, with
 //! all its attempts, and pods of which only the changes are known.
 
+use std::cmp::Ordering;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
@@ -28,22 +30,43 @@ impl Shown {
         self.pod().names().unwrap_or_default()
     }
 
-    /// How late a snapshot is: what it says can only grow.
-    fn age(&self) -> (i64, bool, u64) {
-        let has_ended = self.attempts.last().is_some_and(|last| last.end.is_some());
-        let version = self.pod["metadata"]["resourceVersion"].as_str();
-        let version = version.and_then(|text| text.parse().ok()).unwrap_or_default();
-        (self.pod().restarts(), has_ended, version)
+    /// The version of the object, which grows with each change.
+    fn version(&self) -> Option<u64> {
+        self.pod["metadata"]["resourceVersion"].as_str()?.parse().ok()
+    }
+
+    /// How much a snapshot tells, which can only grow.
+    fn age(&self) -> (i64, Option<(i64, i32)>, bool) {
+        let last = self.attempts.last();
+        let has_begun = last.is_some_and(|last| last.start_us.is_some());
+        (self.pod().restarts(), last.and_then(|last| last.end), has_begun)
+    }
+
+    /// Whether it is the later one of two snapshots, in whatever order they are read.
+    fn is_after(&self, other: &Self) -> bool {
+        let versions = self.version().zip(other.version());
+        let by_version = versions.map_or(Ordering::Equal, |(version, other)| version.cmp(&other));
+        let by_age = || self.age().cmp(&other.age());
+        let by_text = || self.pod.to_string().cmp(&other.pod.to_string());
+        by_version.then_with(by_age).then_with(by_text).is_gt()
     }
 
     /// Two snapshots of a pod: the later one, with the attempts of both.
     fn join(self, other: Self) -> Self {
-        let is_late = other.age() < self.age();
+        let is_late = self.is_after(&other);
         let (mut late, early) = if is_late { (self, other) } else { (other, self) };
-        if 0 < late.pod().restarts() {
+        let were_again = 0 < late.pod().restarts().max(early.pod().restarts());
+        if were_again {
             late.attempts = joined(late.attempts, early.attempts);
+        } else if let Some(last) = late.attempts.last_mut() {
+            early.attempts.into_iter().for_each(|early| last.keep(early));
         }
         late
+    }
+
+    /// Whether no later snapshot can say more of it.
+    fn is_last(&self) -> bool {
+        self.pod().is_final() && self.attempts.iter().all(|attempt| attempt.start_us.is_some())
     }
 }
 
@@ -54,13 +77,15 @@ pub(super) struct Held {
     pub(super) pods: Snapshots<Shown>,
     /// Pods that were shown, by their names.
     names: FxHashSet<u64>,
+    /// The same by what changes know them by.
+    keys: FxHashSet<u64>,
 }
 
 fn name_hash([namespace, name, _]: [&str; 3]) -> u64 {
     hash(namespace.as_bytes()).rotate_left(1) ^ hash(name.as_bytes())
 }
 
-/// What tells a pod from all others of the log: its uid. Without one its name is all that does.
+/// What changes know a pod by: its uid. Without one its name is all that does.
 fn key_of(names: [&str; 3]) -> u64 {
     if names[2].is_empty() { !name_hash(names) } else { hash(names[2].as_bytes()) }
 }
@@ -68,9 +93,18 @@ fn key_of(names: [&str; 3]) -> u64 {
 impl Held {
     /// Takes a pod that was checked; gives it back where it ended and was never started again.
     pub(super) fn add(&mut self, shown: Shown) -> Option<Shown> {
-        let key = key_of(shown.names());
-        self.names.insert(name_hash(shown.names()));
-        let is_last = shown.pod().is_final();
+        let names = shown.names();
+        let created_us = shown.pod().created_us().unwrap_or_default();
+        self.names.insert(name_hash(names));
+        self.keys.insert(key_of(names));
+        // A pod without a uid that is made again has its name, but another time.
+        let key = match created_us {
+            Some(created_us) if names[2].is_empty() => {
+                key_of(names).rotate_left(1) ^ hash(&created_us.to_le_bytes())
+            }
+            _ => key_of(names),
+        };
+        let is_last = shown.is_last();
         self.pods.add(key, shown, is_last, Shown::join)
     }
 
@@ -99,7 +133,7 @@ impl Held {
                     let asked_us = last.submit_us.or(asked_us);
                     last.close(asked_us, change.attempt);
                 }
-            } else if !is_named && ![key, !by_name].iter().any(|&key| self.pods.has_ended(key)) {
+            } else if !is_named && ![key, !by_name].iter().any(|key| self.keys.contains(key)) {
                 let (pod, attempt) = change.alone(names);
                 rest.push(Shown { pod, attempts: vec![attempt] });
             }

@@ -23,8 +23,8 @@
 //! A job is what owns the pod: a Job, the Deployment of a `ReplicaSet`, a `StatefulSet`; else the pod
 //! itself. `task_index` is the index of the pod in an indexed Job or a `StatefulSet`, else a hash of
 //! its name. Only the last two attempts of a container are in its pod. Several snapshots of a pod are
-//! one: the last counts (most restarts, then whether it ended, then its `resourceVersion`), with the
-//! attempts that any of them shows. A list without items is a reject: its last brace.
+//! one: the last counts (by `resourceVersion`; without it by restarts, then by whether it ended or
+//! began), with the attempts, starts and ends that any of them shows. A list without items is a reject: its last brace.
 //!
 //! | Change of a pod (event, request) | What is made of it |
 //! |---|---|
@@ -35,8 +35,8 @@
 //!
 //! A request that was logged with the pod it answered with is read as that pod. The files of a folder
 //! are read as one, and objects may stand in any order in them. Rows of a pod that ended and was never
-//! started again are made at once; all else is put together at the end: 200 bytes are held for each
-//! pod, and what was read of each pod that is open or was started again. A pod that is shown is told by
+//! started again are made at once, and its names and uid are kept as hashes. All else is put together
+//! at the end: what is read of a pod that may still change is held as JSON, a few kB each. A pod that is shown is told by
 //! what shows it; changes tell the end of one that was open, and pods that no print has shown.
 
 use serde_json::Value;
@@ -109,6 +109,7 @@ impl Pods {
         if 1 < shown.pod().restarts() {
             self.all.remarks.add("restarts before the last: times that a pod no longer has");
         }
+        let mut submit_us = None;
         for (place, attempt) in shown.attempts.iter().enumerate() {
             self.count += 1;
             let (from, job) = (&self.user_from, &mut self.job);
@@ -116,6 +117,9 @@ impl Pods {
             // How large the system is, its nodes say, which are not in the log.
             record.cpu = record.cpu.filter(|_| !self.all.are_of_machines());
             record.follows = 0 < place && attempt.submit_us.is_none();
+            // One that follows another was not asked for before it.
+            submit_us = record.life.submit_us.max(submit_us);
+            record.life.submit_us = submit_us;
             self.all.add(&record, self.count, rows)?;
         }
         Ok(())
@@ -158,7 +162,7 @@ impl ObjectFormat for Pods {
             .remarks
             .add_many("snapshots of a pod that another one shows too: the last counts", repeats);
         for shown in self.held.take_rest() {
-            // They were checked when they were read.
+            // They were checked when they were read, changes as well.
             let _ = self.push(&shown, rows);
             hand_out_many(rows, hand_out);
         }

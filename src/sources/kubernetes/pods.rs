@@ -10,6 +10,7 @@ use super::super::records::states::{Fate, States, named, state_of};
 use super::super::records::{
     EVICT, FAIL, FINISH, Fault, KILL, Life, Record, Remarks, hash, machine_id, number_of_name,
 };
+use super::changes::ALONE;
 use super::{Cell, RejectReason};
 use crate::schema::EventType;
 
@@ -51,7 +52,7 @@ impl<'a> Pod<'a> {
                 .add("failed pods of a Job: it counts as failed, though it may have tried again");
         }
         let cpu = self.asked("cpu")?;
-        if cpu.is_none() {
+        if cpu.is_none() && !attempt.remarks.contains(&ALONE) {
             remarks.add("CPU request unknown: no CPU time is charged");
         }
         let user = match user_from {
@@ -168,7 +169,7 @@ impl<'a> Pod<'a> {
     fn fate(self) -> Result<(Option<i32>, Option<&'a str>), Fault> {
         let reason = self.0.text("/status/reason")?.filter(|reason| !reason.is_empty());
         let phase = self.0.text("/status/phase")?.unwrap_or_default();
-        let (fate, _) = state_of(PHASES, phase.as_bytes(), "phase")?;
+        let (fate, _) = state_of(named(PHASES, phase.as_bytes()), phase.as_bytes(), "phase")?;
         let is_deleted = !self.0.at("/metadata/deletionTimestamp").is_missing();
         // As the server marks what it ends for others, or for a node.
         let target = self.condition("DisruptionTarget")?;
@@ -207,8 +208,9 @@ impl<'a> Pod<'a> {
     /// Whether no later snapshot can say more of it.
     pub(super) fn is_final(self) -> bool {
         let phase = self.0.text("/status/phase").ok().flatten();
-        let has_end =
-            |container: Part<'_>| !container.at("/state/terminated/finishedAt").is_missing();
+        let has_end = |container: Part<'_>| {
+            container.time("/state/terminated/finishedAt").is_ok_and(|end| end.is_some())
+        };
         self.restarts() == 0
             && matches!(phase, Some("Succeeded" | "Failed"))
             && self.0.list("/status/containerStatuses").is_ok_and(|mut all| all.any(has_end))

@@ -93,7 +93,7 @@ pub(in crate::sources) fn gpus_in_list(list: &[u8]) -> Option<(i64, Option<&[u8]
         match kind {
             [] => plain = Some(count),
             [b':', name @ ..] => {
-                typed = Some(typed.unwrap_or(0) + count);
+                typed = Some(i64::saturating_add(typed.unwrap_or(0), count));
                 model = model.or(Some(name));
             }
             _ => {}
@@ -137,6 +137,8 @@ mod tests {
         assert_eq!(gpus_in_list(list), Some((3, Some(&b"a100"[..]))));
         assert_eq!(gpus_in_list(b"gpu:a100:2,gpu:v100:1"), Some((3, Some(&b"a100"[..]))));
         assert_eq!(gpus_in_list(b"gpu:2"), Some((2, None)));
+        let most = format!("gpu:a:{0},gpu:b:{0}", i64::MAX);
+        assert_eq!(gpus_in_list(most.as_bytes()), Some((i64::MAX, Some(&b"a"[..]))));
         assert_eq!(gpus_in_list(b"cpu=4,gres/gpumem=7"), None);
     }
 

@@ -5,7 +5,7 @@
 
 use super::Fault;
 use super::fields::{Fields, whole};
-use super::states::{Fate, States, state_of};
+use super::states::{Fate, States, named, state_of};
 use crate::sources::fields::careful_text;
 use crate::sources::reject::RejectReason;
 
@@ -69,6 +69,6 @@ impl<'a> Row<'a> {
         idx: usize,
         column: &'static str,
     ) -> Result<(Fate, &'static str), Fault> {
-        state_of(states, self.raw(idx), column)
+        state_of(named(states, self.raw(idx)), self.raw(idx), column)
     }
 }

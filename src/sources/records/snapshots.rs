@@ -27,6 +27,14 @@ impl Attempt {
         (self.start_us.or(self.submit_us), self.start_us.is_some())
     }
 
+    /// Keeps the start and the end that an earlier snapshot shows of it, where it has none.
+    pub(in crate::sources) fn keep(&mut self, early: Self) {
+        self.start_us = self.start_us.or(early.start_us);
+        if self.end.is_none() && early.end.is_some() {
+            *self = Self { start_us: self.start_us, submit_us: self.submit_us, ..early };
+        }
+    }
+
     /// Adds the start and the end of what was learned of it besides. What was before it is of another
     /// attempt.
     pub(in crate::sources) fn close(&mut self, asked_us: Option<i64>, learned: Self) {
@@ -110,11 +118,6 @@ impl<T> Snapshots<T> {
         };
         self.open.insert(key, snapshot);
         None
-    }
-
-    /// Whether a thing was handed out.
-    pub(in crate::sources) fn has_ended(&self, key: u64) -> bool {
-        self.ended.contains(&key)
     }
 
     /// The things that are held, in no order.

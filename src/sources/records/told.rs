@@ -7,6 +7,7 @@ use super::{Life, Remarks};
 
 /// The times of a row.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "all are times in µs")]
 pub(in crate::sources) struct Times {
     pub submit_us: Option<i64>,
     pub start_us: Option<i64>,

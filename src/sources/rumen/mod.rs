@@ -53,7 +53,7 @@ pub(super) fn parser(part: &RawPart) -> Result<Box<dyn PartParser>, SourceError>
     let format = Jobs {
         part: part.part,
         table: part.table,
-        jobs: FxHashSet::default(),
+        seen: FxHashSet::default(),
         machines: Machines { numbers, unknown: 0 },
         job_count: 0,
         row_count: 0,
@@ -91,7 +91,8 @@ fn unescaped(name: &str) -> String {
 struct Jobs {
     part: u32,
     table: Table,
-    jobs: FxHashSet<i64>,
+    /// The numbers of its jobs so far.
+    seen: FxHashSet<i64>,
     machines: Machines,
     job_count: i64,
     row_count: u64,
@@ -180,7 +181,7 @@ impl ObjectFormat for Jobs {
         self.job_count += 1;
         let job = LoggedJob::read(object)?;
         let id = job.number().unwrap_or(-self.job_count);
-        if self.jobs.contains(&id) {
+        if self.seen.contains(&id) {
             return Err(("job_id", RejectReason::DuplicateJob));
         }
         let life = JobEvents::of(&job)?;
@@ -197,7 +198,7 @@ impl ObjectFormat for Jobs {
                 Ok(())
             })?;
         }
-        self.jobs.insert(id);
+        self.seen.insert(id);
         Ok(())
     }
 

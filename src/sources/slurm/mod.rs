@@ -37,7 +37,7 @@ use super::records::accounted::Accounted;
 use super::records::amounts::float;
 use super::records::clock::{Clock, first};
 use super::records::fields::{Fields, span_us, whole};
-use super::records::states::{Fate, state_of};
+use super::records::states::{Fate, loosely_named, state_of};
 use super::records::{
     Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats, number_of_name,
     only_machine,
@@ -238,7 +238,7 @@ fn job_number(
 /// What the state means, and its name: `COMPLETED`, `CANCELLED by 1001` or a short name.
 fn state(row: &Row<'_>) -> Result<(Fate, &'static str), Fault> {
     let word = row.raw(Col::State).split(u8::is_ascii_whitespace).next().unwrap_or_default();
-    state_of(life::STATES, word, "State")
+    state_of(loosely_named(life::STATES, word), word, "State")
 }
 
 /// An attempt of a job.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use proptest::prelude::*;
 
 use super::super::map::{Map, ready};
-use super::super::records::states::{Fate, named};
+use super::super::records::states::{Fate, loosely_named};
 use super::super::tests::{Rows, check, parsed, parsed_in, parsed_part};
 use crate::schema::{EventType, Source, Table};
 
@@ -110,7 +110,7 @@ fn ready_maps_know_every_state_of_slurm() {
         for state in states.split(',') {
             let word = state.split(' ').next().unwrap().as_bytes();
             assert_eq!(
-                named(super::life::STATES, word).map(|(fate, _)| fate),
+                loosely_named(super::life::STATES, word).map(|(fate, _)| fate),
                 Some(fate),
                 "{state}"
             );
@@ -121,7 +121,7 @@ fn ready_maps_know_every_state_of_slurm() {
         }
     }
     for odd in ["COMP+", "C+", "+", "CANCELLED++", "GONE+"] {
-        let is_known = named(super::life::STATES, odd.as_bytes()).is_some();
+        let is_known = loosely_named(super::life::STATES, odd.as_bytes()).is_some();
         assert_eq!(is_known, odd == "COMP+", "{odd}");
     }
 }
