@@ -10,8 +10,8 @@ use super::exit;
 use super::{Stop, stop_on_signal};
 use jobfate::answers::ingest::{IngestChoice, plan};
 use jobfate::digits::{counted, grouped};
-use jobfate::faults::{Interrupted, PartsFailed, Result};
-use jobfate::lake::ingest::{IngestOutcome, ingest};
+use jobfate::faults::{self, Fault, Interrupted, PartsFailed, Result};
+use jobfate::lake::ingest::{FailedPart, IngestOutcome, ingest};
 use jobfate::lake::needs::Needs;
 use jobfate::lake::plan::IngestPlan;
 use jobfate::lake::{Lake, PartEntry, told};
@@ -76,8 +76,11 @@ pub(crate) struct IngestArgs {
 /// The size of a smaller lake is not announced, bytes.
 const FORECAST_FROM: u64 = 1 << 30;
 
-/// Failed parts that are shown with their first rejects and a hint.
+/// Faults that are shown with their first rejects and a hint.
 const FAILED_SHOWN: usize = 3;
+
+/// Other files with the same fault that are named.
+const OTHERS_SHOWN: usize = 10;
 
 /// Announces the needs of the plan, and refuses it if the machine has less.
 fn forecast(plan: &IngestPlan, is_forced: bool) -> Result<()> {
@@ -177,12 +180,40 @@ fn show(outcome: &IngestOutcome) {
     if 0 < outcome.skipped {
         console::note(format!("already in the lake: {}", counted(outcome.skipped as u64, "part")));
     }
-    for (idx, failed) in outcome.failed.iter().enumerate() {
-        // The first few in full; often all have the same fault.
+    show_failed(&outcome.failed);
+}
+
+/// Shows each fault once, with the files that have it: a log fails with every table that it fills,
+/// and often with all its files.
+fn show_failed(failed: &[FailedPart]) {
+    let mut faults: Vec<(String, Vec<&FailedPart>)> = Vec::new();
+    for part in failed {
+        let path = part.error.path.display().to_string();
+        let texts = [faults::chain(&part.error), part.error.details()].concat();
+        let fault = texts.join("\n").replace(&path, "");
+        match faults.iter_mut().find(|(known, _)| *known == fault) {
+            Some((_, parts)) => parts.push(part),
+            None => faults.push((fault, vec![part])),
+        }
+    }
+    for (idx, (_, parts)) in faults.iter().enumerate() {
+        let first = &parts[0].error;
+        // The first few in full.
         if idx < FAILED_SHOWN {
-            exit::show(None, &failed.error);
+            exit::show(None, first);
         } else {
-            console::problem(format!("error: {}: {}", failed.error, failed.error.kind));
+            console::problem(format!("error: {first}: {}", first.kind));
+        }
+        let mut seen = BTreeSet::from([&first.path]);
+        let others = parts.iter().map(|part| &part.error.path).filter(|path| seen.insert(path));
+        let others: Vec<String> = others.map(|path| format!("`{}`", path.display())).collect();
+        if !others.is_empty() {
+            let mut said = others[..others.len().min(OTHERS_SHOWN)].join(", ");
+            if OTHERS_SHOWN < others.len() {
+                said.push_str(", ...");
+            }
+            let count = counted(others.len() as u64, "more file");
+            console::problem(format!("  the same in {count}: {said}"));
         }
     }
 }
