@@ -73,8 +73,9 @@
 //!
 //! **One pass for the studies that read most.** In an analysis, `account`, `sweep` and `fairness`
 //! fold each bucket one after another while its jobs, tasks and usage are in memory, so that
-//! `analyze` reads usage once for all three. Detectors are not included: they process the groups of
-//! one bucket on all cores, while the others process one bucket per core.
+//! `analyze` reads usage once for all three. The jobs that get a page are known only after the
+//! sweep, so the usage of their buckets is read once more. Detectors are not included: they process
+//! the groups of one bucket on all cores, while the others process one bucket per core.
 //!
 //! **One scene for all detectors.** A detector gets the same information about its group from
 //! recorded history ([`crate::replay::detect`]) and from a simulated cluster

@@ -50,8 +50,8 @@ use jobfate::studies::checks;
 /// runs that are logged in parts; a Rumen trace takes the size of its largest job (at most 256 MB),
 /// the Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the
 /// traces of Alibaba 24 bytes for each task and 150 for each job (2017: and 100 for each instance
-/// with several attempts), and Kubernetes
-/// a few kB for each pod that may still change (open, or started again).
+/// with several attempts), and Kubernetes a few kB for each pod that may still change (open, or started
+/// again).
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {
@@ -185,8 +185,8 @@ fn show(outcome: &IngestOutcome) {
     show_failed(&outcome.failed);
 }
 
-/// Says what was wrong, each fault once with the files that it concerns: a log fails with every
-/// table that it fills, and often with all its files.
+/// Shows each fault once, with the files that have it: a log fails with every table that it fills,
+/// and often with all its files.
 fn show_failed(failed: &[FailedPart]) {
     let mut faults: Vec<(String, Vec<&FailedPart>)> = Vec::new();
     for part in failed {

@@ -251,7 +251,7 @@ fn each_command_takes_what_its_help_says() {
         let more = match args[0] {
             "report" => {
                 let json = fs::metadata(place.path("stored/result.json")).unwrap().len();
-                said(&help, "bytes for each byte") * json
+                said(&help, "times the size") * json
             }
             "journal" => 0,
             "replay" | "analyze" | "export" => {

@@ -560,6 +560,18 @@ fn plain(html: &str) -> String {
     marks.iter().fold(text, |text, (from, to)| text.replace(from, to))
 }
 
+/// HTML in which amounts in larger units (`10.9 NCU-h`) are replaced by those at the pointer.
+fn exact(html: &str) -> String {
+    let mut pieces = html.split("<span title=\"");
+    let mut text = pieces.next().unwrap().to_owned();
+    for piece in pieces {
+        let (amount, rest) = piece.split_once('"').unwrap();
+        text.push_str(amount);
+        text.push_str(rest.split_once("</span>").unwrap().1);
+    }
+    text
+}
+
 /// The promise of the first screen: each sentence has its scope and a link to the result that holds
 /// all its numbers.
 #[test]
@@ -586,7 +598,7 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         // The name of a policy or rule may hold digits.
         let outside: String =
             sentence.split("<code>").map(|piece| piece.split("</code>").last().unwrap()).collect();
-        let sentence = plain(&outside);
+        let sentence = plain(&exact(&outside));
         let numbers = numbers_in(&sentence);
         assert!(!numbers.is_empty(), "{sentence}");
         for (number, decimals, is_share) in numbers {

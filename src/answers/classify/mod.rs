@@ -257,6 +257,17 @@ pub fn table_of_reasons(rows: &[ReasonRow]) -> RecordBatch {
         .batch()
 }
 
+/// The bar of an outcome, with its count and share.
+fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
+    Bar {
+        label,
+        #[expect(clippy::cast_precision_loss, reason = "a length on paper")]
+        value: count as f64,
+        note: format!("{} ({:.3} %)", grouped(count), share * 100.0),
+        tone: outcome_tone(outcome),
+    }
+}
+
 /// Adds the counts by reason to an answer, and their picture.
 pub fn add_reasons(answer: &mut Answer<'_>, rows: &[ReasonRow], by: By) {
     if let Some(whole) = answer.json.as_object_mut() {
@@ -265,15 +276,12 @@ pub fn add_reasons(answer: &mut Answer<'_>, rows: &[ReasonRow], by: By) {
     let total: u64 = rows.iter().map(|row| row.count).sum();
     let bars = rows
         .iter()
-        .map(|row| Bar {
-            label: match &row.end_reason {
+        .map(|row| {
+            let label = match &row.end_reason {
                 Some(reason) => format!("{}: {reason}", row.outcome),
                 None => row.outcome.to_string(),
-            },
-            #[expect(clippy::cast_precision_loss, reason = "a length on paper")]
-            value: row.count as f64,
-            note: format!("{} ({:.3} %)", grouped(row.count), row.share * 100.0),
-            tone: outcome_tone(&row.outcome),
+            };
+            bar(label, &row.outcome, row.count, row.share)
         })
         .collect();
     let chart = Chart::Bars(BarChart {
@@ -419,15 +427,12 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
     let bars = outcome
         .rows
         .iter()
-        .map(|row| Bar {
-            label: match &row.sequence {
+        .map(|row| {
+            let label = match &row.sequence {
                 Some(sequence) => format!("{} ({sequence})", row.outcome),
                 None => row.outcome.clone(),
-            },
-            #[expect(clippy::cast_precision_loss, reason = "a length on paper")]
-            value: row.count as f64,
-            note: format!("{} ({:.3} %)", grouped(row.count), row.share * 100.0),
-            tone: outcome_tone(&row.outcome),
+            };
+            bar(label, &row.outcome, row.count, row.share)
         })
         .collect();
     let how = match classes {

@@ -97,7 +97,7 @@ impl MonthlyAnswer {
             )
         });
         Some(format!(
-            "In {}, {} used {} {}, account {} {} of it{wasted}{wait}{limits}",
+            "In {}, {} used {} {}, of which account {} used {}{wasted}{wait}{limits}",
             counted(self.months.len() as u64, "month"),
             counted(self.accounts.len() as u64, "account"),
             six_digits(total),
