@@ -250,11 +250,12 @@ fn bad_lines_count_against_the_limit() {
     // Lines of files that are read as one are counted on.
     let several = Place::new();
     let pod = serde_json::json!({"apiVersion": "v1", "kind": "Pod", "status": {"phase": "Pending"},
+        "spec": {"containers": []},
         "metadata": {"name": "a", "creationTimestamp": "2024-03-01T00:00:00Z"}});
     several.raw("1.json", format!("{pod}\n"));
-    several.raw("2.json", "x\n");
+    several.raw("2.json", format!("{pod}\nx\n"));
     let run = several.run(&["ingest", "trace", "--source", "kubernetes"]);
-    for said in ["1.json", "1 of 2 lines, counted over this file and 1 more,", "line 2: bad_value"]
+    for said in ["1.json", "1 of 3 lines, counted over this file and 1 more,", "line 3: bad_value"]
     {
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
     }

@@ -11,6 +11,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::{Map, Number, Value};
 
 use super::super::records::Fault;
+use super::super::records::amounts::quantity;
 use super::super::reject::RejectReason;
 use super::super::zone::{Stamp, Zone};
 
@@ -115,6 +116,11 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
+/// The column that a fault at a path is of: its last key.
+fn column_of(path: &'static str) -> &'static str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
 /// A part of an object, which may be missing.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sources) struct Part<'a>(pub &'a Value);
@@ -150,12 +156,40 @@ impl<'a> Part<'a> {
         Ok(stamp.map(|stamp| stamp.instant_us(&Zone::utc()).first()))
     }
 
+    /// The first of some times that is there, which must be one of events.
+    pub(in crate::sources) fn first_time(self, paths: &[&'static str]) -> Result<i64, Fault> {
+        let column = paths.first().map_or("", |path| column_of(path));
+        for path in paths {
+            match self.time(path)? {
+                Some(at_us) if at_us < 0 => return Err((column, RejectReason::NegativeTime)),
+                Some(at_us) => return Ok(at_us),
+                None => {}
+            }
+        }
+        Err((column, RejectReason::EmptyMandatory))
+    }
+
+    /// The last of the times at a path of the items of a list.
+    pub(in crate::sources) fn last_time(
+        self,
+        list: &'static str,
+        path: &'static str,
+    ) -> Result<Option<i64>, Fault> {
+        let mut items = self.list(list)?;
+        items.try_fold(None, |last: Option<i64>, item| Ok(last.max(item.time(path)?)))
+    }
+
     /// The items of a list; none where it is missing.
     pub(in crate::sources) fn list(
         self,
         path: &'static str,
     ) -> Result<impl DoubleEndedIterator<Item = Self> + Clone, Fault> {
         Ok(self.of(path, Value::as_array)?.map_or(&[][..], Vec::as_slice).iter().map(Self))
+    }
+
+    /// An amount as Kubernetes writes it, as text or as a number; nothing where it is none.
+    pub(in crate::sources) fn quantity(self) -> Option<f64> {
+        self.0.as_str().map_or_else(|| quantity(&self.0.to_string()), quantity)
     }
 
     /// A value of a kind; the last key of its path is the column of the fault.
@@ -165,9 +199,8 @@ impl<'a> Part<'a> {
         read: impl Fn(&'a Value) -> Option<T>,
     ) -> Result<Option<T>, Fault> {
         let value = self.at(path).0;
-        let column = path.rsplit('/').next().unwrap_or_default();
         match read(value) {
-            None if !value.is_null() => Err((column, BAD)),
+            None if !value.is_null() => Err((column_of(path), BAD)),
             found => Ok(found),
         }
     }
@@ -202,5 +235,18 @@ mod tests {
         assert_eq!(part.list("/a/d").unwrap().count(), 1);
         assert_eq!(part.list("/a/f").unwrap().count(), 0);
         assert!(part.list("/a/b").is_err());
+    }
+
+    #[test]
+    fn the_first_and_the_last_of_some_times() {
+        let at = |second: i64| format!("1970-01-01T00:00:{second:02}Z");
+        let items = json!([{"t": at(3)}, {"t": at(7)}, {}, {"t": at(5)}]);
+        let object = json!({"b": at(2), "c": at(1), "old": "1969-12-31T00:00:00Z", "list": items});
+        let part = Part(&object);
+        assert_eq!(part.first_time(&["/a", "/b", "/c"]), Ok(2_000_000));
+        assert_eq!(part.first_time(&["/a/x"]), Err(("x", RejectReason::EmptyMandatory)));
+        assert_eq!(part.first_time(&["/a", "/old"]), Err(("a", RejectReason::NegativeTime)));
+        assert_eq!(part.last_time("/list", "/t"), Ok(Some(7_000_000)));
+        assert_eq!(part.last_time("/none", "/t"), Ok(None));
     }
 }

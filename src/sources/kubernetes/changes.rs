@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::json::pick::Part;
-use super::super::records::snapshots::Attempt;
+use super::super::records::snapshots::{Attempt, Step};
 use super::super::records::{EVICT, Fault, KILL};
 use super::RejectReason;
 
@@ -42,20 +42,6 @@ impl Change {
 #[derive(Default)]
 pub(super) struct Changes(pub(super) BTreeMap<[String; 3], Change>);
 
-/// The time of a change, which must be one of events.
-fn checked(at_us: Option<i64>, column: &'static str) -> Result<i64, Fault> {
-    let at_us = at_us.ok_or((column, RejectReason::EmptyMandatory))?;
-    if at_us < 0 { Err((column, RejectReason::NegativeTime)) } else { Ok(at_us) }
-}
-
-/// What a change means.
-#[derive(Clone, Copy)]
-enum Step {
-    Submit,
-    Start,
-    End(i32, &'static str),
-}
-
 /// What events of pods mean, by their reasons.
 const EVENTS: [(&str, Step); 6] = [
     ("FailedScheduling", Step::Submit),
@@ -84,8 +70,7 @@ impl Changes {
         let stays = reason == "Killing" && message.contains("restarted");
         let is_of_pod = event.text("/involvedObject/kind")? == Some("Pod");
         let Some(&(_, step)) = step.filter(|_| is_of_pod && !stays) else { return Ok(false) };
-        let at_us = event.time("/firstTimestamp")?.or(event.time("/eventTime")?);
-        let at_us = checked(at_us, "firstTimestamp")?;
+        let at_us = event.first_time(&["/firstTimestamp", "/eventTime"])?;
         let object = event.at("/involvedObject");
         let uid = object.text("/uid")?.unwrap_or_default();
         self.add(object, uid, (step, at_us), event.text("/source/host")?)
@@ -101,8 +86,7 @@ impl Changes {
         let step = REQUESTS.iter().find(|(known, _)| *known == about);
         let is_of_pod = object.text("/resource")? == Some("pods");
         let Some(&(_, step)) = step.filter(|_| is_of_pod && is_done) else { return Ok(false) };
-        let received = "requestReceivedTimestamp";
-        let at_us = checked(event.time("/requestReceivedTimestamp")?, received)?;
+        let at_us = event.first_time(&["/requestReceivedTimestamp"])?;
         // The request that creates a pod does not know its uid yet.
         self.add(object, "", (step, at_us), None)
     }
@@ -119,19 +103,9 @@ impl Changes {
         let name = name.ok_or(("name", RejectReason::EmptyMandatory))?;
         let key = [namespace?.unwrap_or_default(), name, uid].map(str::to_owned);
         let Change { attempt, node } = self.0.entry(key).or_default();
-        let first = |known: Option<i64>| Some(known.map_or(at_us, |known| known.min(at_us)));
-        attempt.submit_us = first(attempt.submit_us);
-        match step {
-            Step::Submit => {}
-            Step::Start => attempt.start_us = first(attempt.start_us),
-            // The first end is the one that was: an evicted pod is killed after it.
-            Step::End(kind, reason) => {
-                let told = attempt.end.zip(attempt.reason.as_deref());
-                if told.is_none_or(|told| ((at_us, kind), reason) < told) {
-                    (attempt.end, attempt.reason) = (Some((at_us, kind)), Some(reason.to_owned()));
-                }
-                *node = node.take().or(host.map(str::to_owned));
-            }
+        attempt.learn(step, at_us);
+        if matches!(step, Step::End(..)) {
+            *node = node.take().or(host.map(str::to_owned));
         }
         Ok(true)
     }

@@ -55,12 +55,8 @@ impl Shown {
     fn join(self, other: Self) -> Self {
         let is_late = self.is_after(&other);
         let (mut late, early) = if is_late { (self, other) } else { (other, self) };
-        let were_again = 0 < late.pod().restarts().max(early.pod().restarts());
-        if were_again {
-            late.attempts = joined(late.attempts, early.attempts);
-        } else if let Some(last) = late.attempts.last_mut() {
-            early.attempts.into_iter().for_each(|early| last.keep(early));
-        }
+        let were_several = 0 < late.pod().restarts().max(early.pod().restarts());
+        late.attempts = joined(late.attempts, early.attempts, were_several);
         late
     }
 

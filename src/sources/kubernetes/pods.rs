@@ -1,10 +1,8 @@
 //! What a pod as a list or a request shows it says: its attempts, what it belongs to and asks for.
 
-use serde_json::Value;
-
 use super::super::json::pick::Part;
 use super::super::reading::UserFrom;
-use super::super::records::amounts::{narrow, quantity};
+use super::super::records::amounts::narrow;
 use super::super::records::snapshots::Attempt;
 use super::super::records::states::{Fate, States, named, state_of};
 use super::super::records::{
@@ -187,17 +185,19 @@ impl<'a> Pod<'a> {
         })
     }
 
+    /// When the last of its containers ended.
+    fn container_end_us(self) -> Result<Option<i64>, Fault> {
+        self.0.last_time("/status/containerStatuses", "/state/terminated/finishedAt")
+    }
+
     /// When it ended: its last container, else its deletion, else its last change; with what is
     /// counted of it.
     fn end_us(self) -> Result<(Option<i64>, Option<&'static str>), Fault> {
-        let containers = self.0.list("/status/containerStatuses")?;
-        if let Some(end_us) = latest(containers, "/state/terminated/finishedAt")? {
+        let container_us = self.container_end_us()?;
+        if let Some(end_us) = container_us.or(self.0.time("/metadata/deletionTimestamp")?) {
             return Ok((Some(end_us), None));
         }
-        if let Some(deleted_us) = self.0.time("/metadata/deletionTimestamp")? {
-            return Ok((Some(deleted_us), None));
-        }
-        let changed = latest(self.0.list("/status/conditions")?, "/lastTransitionTime")?;
+        let changed = self.0.last_time("/status/conditions", "/lastTransitionTime")?;
         let remark = match changed {
             None => "ended, but no end time: left open",
             Some(_) => "no end of a container: ended at the pod's last change",
@@ -208,12 +208,9 @@ impl<'a> Pod<'a> {
     /// Whether no later snapshot can say more of it.
     pub(super) fn is_final(self) -> bool {
         let phase = self.0.text("/status/phase").ok().flatten();
-        let has_end = |container: Part<'_>| {
-            container.time("/state/terminated/finishedAt").is_ok_and(|end| end.is_some())
-        };
         self.restarts() == 0
             && matches!(phase, Some("Succeeded" | "Failed"))
-            && self.0.list("/status/containerStatuses").is_ok_and(|mut all| all.any(has_end))
+            && self.container_end_us().is_ok_and(|end_us| end_us.is_some())
     }
 
     /// What it belongs to: the kind and the name.
@@ -281,14 +278,6 @@ const FAILED_AS: &States = &[
 /// The label or annotation that tells the index of a pod in a Job.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
-/// The last of the times at a path of some parts.
-fn latest<'a>(
-    mut parts: impl Iterator<Item = Part<'a>>,
-    path: &'static str,
-) -> Result<Option<i64>, Fault> {
-    parts.try_fold(None, |last: Option<i64>, part| Ok(last.max(part.time(path)?)))
-}
-
 /// What each of some containers asks for of a resource, or is limited to. GPUs have the name of their
 /// maker before theirs.
 fn amounts<'a>(
@@ -303,10 +292,7 @@ fn amounts<'a>(
         let kinds = ["/resources/requests", "/resources/limits"];
         let mut all =
             kinds.into_iter().filter_map(|path| container.at(path).0.as_object()).flatten();
-        all.find(|(name, _)| is_it(name)).map(|(_, value)| match value {
-            Value::String(text) => quantity(text),
-            value => quantity(&value.to_string()),
-        })
+        all.find(|(name, _)| is_it(name)).map(|(_, amount)| Part(amount).quantity())
     };
     let bad = (resource, RejectReason::BadValue);
     containers.filter_map(of).map(|amount| amount.ok_or(bad)).collect()

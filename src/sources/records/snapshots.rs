@@ -21,14 +21,40 @@ pub(in crate::sources) struct Attempt {
     pub remarks: Vec<&'static str>,
 }
 
+/// What a line says of an attempt.
+#[derive(Clone, Copy)]
+pub(in crate::sources) enum Step {
+    Submit,
+    Start,
+    /// The type of its last event, and why it ended.
+    End(i32, &'static str),
+}
+
 impl Attempt {
+    /// Takes a line about it; lines may be repeated and come in any order.
+    pub(in crate::sources) fn learn(&mut self, step: Step, at_us: i64) {
+        let first = |known: Option<i64>| Some(known.map_or(at_us, |known| known.min(at_us)));
+        self.submit_us = first(self.submit_us);
+        match step {
+            Step::Submit => {}
+            Step::Start => self.start_us = first(self.start_us),
+            // The first end is the one that was: an evicted pod is killed after it.
+            Step::End(kind, reason) => {
+                let told = self.end.zip(self.reason.as_deref());
+                if told.is_none_or(|told| ((at_us, kind), reason) < told) {
+                    (self.end, self.reason) = (Some((at_us, kind)), Some(reason.to_owned()));
+                }
+            }
+        }
+    }
+
     /// Its place among the attempts of a task; the same attempt has the same in every snapshot.
     fn place(&self) -> (Option<i64>, bool) {
         (self.start_us.or(self.submit_us), self.start_us.is_some())
     }
 
     /// Keeps the start and the end that an earlier snapshot shows of it, where it has none.
-    pub(in crate::sources) fn keep(&mut self, early: Self) {
+    fn keep(&mut self, early: Self) {
         self.start_us = self.start_us.or(early.start_us);
         if self.end.is_none() && early.end.is_some() {
             *self = Self { start_us: self.start_us, submit_us: self.submit_us, ..early };
@@ -52,8 +78,21 @@ impl Attempt {
     }
 }
 
-/// The attempts of two snapshots, the later one first, in their order.
-pub(in crate::sources) fn joined(mut all: Vec<Attempt>, early: Vec<Attempt>) -> Vec<Attempt> {
+/// The attempts of two snapshots, the later one first, in their order. Where there was never more
+/// than one attempt, both show the same.
+pub(in crate::sources) fn joined(
+    mut all: Vec<Attempt>,
+    early: Vec<Attempt>,
+    were_several: bool,
+) -> Vec<Attempt> {
+    if !were_several {
+        if let Some(last) = all.last_mut() {
+            for early in early {
+                last.keep(early);
+            }
+        }
+        return all;
+    }
     all.extend(early);
     all.sort_by_key(Attempt::place);
     all.dedup_by(|next, first| {
