@@ -35,9 +35,10 @@ use jobfate::studies::checks;
 /// later attempts are assigned within their task.
 ///
 /// Kubernetes: the output of `kubectl get pods --all-namespaces -o json` or `kubectl get events
-/// --all-namespaces -o json`, or the lines of an audit log. The server deletes ended pods and old
-/// events soon, so save its output often, and put the outputs into one file (`cat pods-*.json >
-/// all-pods.json`): a pod that is in several of them counts once.
+/// --all-namespaces -o json`, or the lines of an audit log: one file, or a folder of files, which are
+/// read as one; lines are counted on over the files in the order of their names. The server deletes
+/// ended pods and old events soon, so save its output often: a pod that is in several outputs counts
+/// once, as the last of them shows it.
 ///
 /// Export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates --starttime
 /// 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any selection of columns is read
@@ -49,7 +50,8 @@ use jobfate::studies::checks;
 /// runs that are logged in parts; a Rumen trace takes the size of its largest job (at most 256 MB),
 /// the Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the
 /// traces of Alibaba 24 bytes for each task and 150 for each job (2017: and 100 for each instance
-/// with several attempts), and Kubernetes 300 bytes for each pod.
+/// with several attempts), and Kubernetes a few kB for each pod that may still change (open, or started
+/// again).
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {

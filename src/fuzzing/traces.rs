@@ -31,6 +31,7 @@ fn part_of(source: Source, table: Table, reading: Reading) -> RawPart {
         of: None,
         path: PathBuf::from("fuzzed"),
         bytes: 0,
+        joined: Vec::new(),
         beside: None,
         owners: None,
         own: None,

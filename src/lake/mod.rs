@@ -262,7 +262,7 @@ pub enum LakeErrorKind {
     #[error("{}", why_of(.0))]
     Source(SourceError),
     /// More lines than allowed gave no row.
-    #[error("{count} of {lines} lines were rejected; at most {allowed} are allowed")]
+    #[error("{count} of {lines} lines{} were rejected; at most {allowed} are allowed", in_files(*joined))]
     TooManyRejects {
         /// Rejected lines.
         count: u64,
@@ -270,6 +270,8 @@ pub enum LakeErrorKind {
         lines: u64,
         /// The limit.
         allowed: String,
+        /// Files behind the first that were read with it as one.
+        joined: usize,
         /// The first rejects.
         first: Vec<Reject>,
     },
@@ -291,6 +293,11 @@ fn why_of(error: &SourceError) -> String {
         Some(cause) => format!("{}: {cause}", error.kind),
         None => error.kind.to_string(),
     }
+}
+
+/// Which files the lines are of, if not of one; lines are counted on from file to file.
+fn in_files(joined: usize) -> String {
+    if joined == 0 { String::new() } else { format!(", counted over this file and {joined} more,") }
 }
 
 /// Whether a line has a state that is missing in the map of its table.

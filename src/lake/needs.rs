@@ -101,6 +101,7 @@ mod tests {
             of: None,
             path: name.into(),
             bytes: 1000,
+            joined: Vec::new(),
             beside: None,
             owners: None,
             own: None,

@@ -134,7 +134,8 @@ fn judge(
         return Err(other_trace(part, first));
     }
     let allowed = plan.max_rejects.to_string();
-    let kind = LakeErrorKind::TooManyRejects { count, lines: seen.lines, allowed, first };
+    let (lines, joined) = (seen.lines, part.joined.len());
+    let kind = LakeErrorKind::TooManyRejects { count, lines, allowed, joined, first };
     Err(LakeError::new(&part.path, kind))
 }
 

@@ -302,6 +302,7 @@ mod tests {
     fn buckets_grow_with_the_raw_files() {
         let part = |bytes| RawPart {
             source: Source::Google2011,
+            joined: Vec::new(),
             beside: None,
             owners: None,
             own: None,

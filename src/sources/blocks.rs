@@ -1,17 +1,18 @@
 //! A part file, plain, gzip or Parquet, as blocks of whole lines, with its checksum on the side.
 //!
-//! In: a path. Out: blocks that end with a line feed and are padded for the parsers, then the
+//! In: a path, or a part of several files, which are read as if they were one. Out: blocks that end with a line feed and are padded for the parsers, then the
 //! SHA-256 and the size of the raw file. Every byte of the file is read, inflated and hashed
 //! exactly once; a stream that is cut short, fails its CRC or is not gzip at all is an error and
 //! never a short file.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::digest::{HashingFile, READ_BYTES, RawDigest};
+use super::digest::{HashingFile, READ_BYTES, RawDigest, ReadSum};
 use super::fields::PADDING;
 use super::parquet_text::TextOfTable;
 use super::{SourceError, SourceErrorKind};
@@ -27,6 +28,7 @@ const LINE_MAX: usize = 64 * 1024 * 1024;
 pub struct TextBlock {
     buffer: Vec<u8>,
     len: usize,
+    begins_file: bool,
 }
 
 impl TextBlock {
@@ -39,7 +41,12 @@ impl TextBlock {
         }
         let len = buffer.len();
         buffer.resize(len + PADDING, 0);
-        Self { buffer, len }
+        Self { buffer, len, begins_file: false }
+    }
+
+    /// Whether a file begins with it, perhaps one of several.
+    pub(crate) fn begins_file(&self) -> bool {
+        self.begins_file
     }
 
     /// The lines and the padding after them.
@@ -66,12 +73,16 @@ impl TextBlock {
     }
 }
 
-/// Reads a part file block by block.
+/// Reads a part block by block. A block is of one file.
 pub(crate) struct BlockReader {
     path: PathBuf,
     input: Input,
     carry: Vec<u8>,
+    /// Whether the file is at its begin, and at its end.
+    is_new: bool,
     is_done: bool,
+    /// The files behind it.
+    rest: VecDeque<PathBuf>,
 }
 
 enum Input {
@@ -80,26 +91,62 @@ enum Input {
     Table(Box<TextOfTable>),
 }
 
-impl BlockReader {
-    /// Opens a part; whether it is gzip is told by its first bytes, whatever its name, and a file
-    /// that is called `.gz` must be.
-    pub(crate) fn open(path: &Path) -> Result<Self, SourceError> {
+impl Input {
+    /// Opens a file, behind what has been read before.
+    fn open(path: &Path, before: ReadSum) -> Result<Self, SourceError> {
         let fail = |kind| SourceError::new(path, kind);
         if path.extension().is_some_and(|extension| extension == "parquet") {
-            let input = Input::Table(Box::new(TextOfTable::open(path)?));
-            return Ok(Self { path: path.to_owned(), input, carry: Vec::new(), is_done: false });
+            return Ok(Self::Table(Box::new(TextOfTable::open(path)?)));
         }
         let file = File::open(path).map_err(|error| fail(SourceErrorKind::Open(error)))?;
-        let mut raw = BufReader::with_capacity(READ_BYTES, HashingFile::new(file));
+        let mut raw = BufReader::with_capacity(READ_BYTES, HashingFile::new(file, before));
         let is_called_gzip = path.extension().is_some_and(|extension| extension == "gz");
         let begin = raw.fill_buf().map_err(|error| fail(SourceErrorKind::Read(error)))?;
-        let input = match begin {
-            [0x1F, 0x8B, ..] => Input::Gzip(Box::new(MultiGzDecoder::new(raw))),
-            [] if is_called_gzip => return Err(fail(SourceErrorKind::EmptyGzip)),
-            _ if is_called_gzip => return Err(fail(SourceErrorKind::NotGzip)),
-            _ => Input::Plain(raw),
-        };
-        Ok(Self { path: path.to_owned(), input, carry: Vec::new(), is_done: false })
+        match begin {
+            [0x1F, 0x8B, ..] => Ok(Self::Gzip(Box::new(MultiGzDecoder::new(raw)))),
+            [] if is_called_gzip => Err(fail(SourceErrorKind::EmptyGzip)),
+            _ if is_called_gzip => Err(fail(SourceErrorKind::NotGzip)),
+            _ => Ok(Self::Plain(raw)),
+        }
+    }
+
+    /// What has been read, for the file that follows.
+    fn sum(&self) -> ReadSum {
+        match self {
+            Self::Plain(raw) => raw.get_ref().sum(),
+            Self::Gzip(decoder) => decoder.get_ref().get_ref().sum(),
+            // Tables are parts of their own.
+            Self::Table(_) => ReadSum::default(),
+        }
+    }
+}
+
+impl BlockReader {
+    /// Opens a file; whether it is gzip is told by its first bytes, whatever its name, and a file
+    /// that is called `.gz` must be.
+    pub(crate) fn open(path: &Path) -> Result<Self, SourceError> {
+        Ok(Self {
+            path: path.to_owned(),
+            input: Input::open(path, ReadSum::default())?,
+            carry: Vec::new(),
+            is_new: true,
+            is_done: false,
+            rest: VecDeque::new(),
+        })
+    }
+
+    /// Opens a file and those behind it, which are read one after the other.
+    pub(crate) fn of_files(path: &Path, rest: &[PathBuf]) -> Result<Self, SourceError> {
+        Ok(Self { rest: rest.iter().cloned().collect(), ..Self::open(path)? })
+    }
+
+    /// Opens the file that follows; false if there is none.
+    fn follow(&mut self) -> Result<bool, SourceError> {
+        let Some(path) = self.rest.pop_front() else { return Ok(false) };
+        // If it does not open, what has been read stays known.
+        self.input = Input::open(&path, self.input.sum())?;
+        (self.path, self.is_new, self.is_done) = (path, true, false);
+        Ok(true)
     }
 
     /// Raw bytes read so far.
@@ -111,11 +158,23 @@ impl BlockReader {
         }
     }
 
-    /// Returns the next block, reusing the memory of an old one; `None` at the end of the file.
-    pub(crate) fn next_block(&mut self, old: TextBlock) -> Result<Option<TextBlock>, SourceError> {
-        if self.is_done {
-            return Ok(None);
+    /// Returns the next block, reusing the memory of an old one; `None` at the end of the part.
+    pub(crate) fn next_block(
+        &mut self,
+        mut old: TextBlock,
+    ) -> Result<Option<TextBlock>, SourceError> {
+        loop {
+            if self.is_done && !self.follow()? {
+                return Ok(None);
+            }
+            if let Some(block) = self.block(std::mem::take(&mut old))? {
+                return Ok(Some(block));
+            }
         }
+    }
+
+    /// The next block of the file; `None` at its end.
+    fn block(&mut self, old: TextBlock) -> Result<Option<TextBlock>, SourceError> {
         let mut buffer = old.buffer;
         buffer.clear();
         buffer.append(&mut self.carry);
@@ -144,7 +203,8 @@ impl BlockReader {
             wanted = (wanted + len).min(LINE_MAX + 1);
         }
         buffer.resize(len + PADDING, 0);
-        Ok((0 < len).then_some(TextBlock { buffer, len }))
+        let begins_file = std::mem::take(&mut self.is_new);
+        Ok((0 < len).then_some(TextBlock { buffer, len, begins_file }))
     }
 
     /// Fills `target` unless the file ends first.
@@ -176,6 +236,17 @@ impl BlockReader {
         };
         file.finish()
     }
+}
+
+/// Hands out the blocks of a file.
+pub(super) fn each_block(path: &Path, mut take: impl FnMut(&TextBlock)) -> Result<(), SourceError> {
+    let mut reader = BlockReader::open(path)?;
+    let mut block = TextBlock::default();
+    while let Some(next) = reader.next_block(block)? {
+        take(&next);
+        block = next;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -220,6 +291,41 @@ mod tests {
             assert_eq!(all, text.as_bytes());
             assert_eq!(digest.bytes, raw.len() as u64);
         }
+    }
+
+    #[test]
+    fn files_of_a_part_follow_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [("a", b"1\n2".to_vec()), ("b", Vec::new()), ("c.gz", gzip(b"3\n"))];
+        let paths = files.each_ref().map(|(name, raw)| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, raw).unwrap();
+            path
+        });
+        let mut reader = BlockReader::of_files(&paths[0], &paths[1..]).unwrap();
+        let mut found = Vec::new();
+        while let Some(block) = reader.next_block(TextBlock::default()).unwrap() {
+            assert!(block.begins_file());
+            found.push(block.text().to_vec());
+        }
+        assert_eq!(found, [&b"1\n2\n"[..], b"3\n"]);
+        let all = files.map(|(_, raw)| raw).concat();
+        std::fs::write(&paths[0], &all).unwrap();
+        let digest = reader.finish();
+        assert_eq!(digest.bytes, all.len() as u64);
+        assert_eq!(digest, super::super::digest_file(&paths[0]).unwrap(), "as of one file");
+    }
+
+    #[test]
+    fn what_was_read_stays_known_if_the_next_file_does_not_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["a", "gone"].map(|name| folder.path().join(name));
+        std::fs::write(&paths[0], "1\n2\n").unwrap();
+        let mut reader = BlockReader::of_files(&paths[0], &paths[1..]).unwrap();
+        let block = reader.next_block(TextBlock::default()).unwrap().unwrap();
+        let error = reader.next_block(block).unwrap_err();
+        assert!(matches!(error.kind, SourceErrorKind::Open(_)));
+        assert_eq!(reader.raw_bytes(), 4);
     }
 
     #[test]

@@ -23,24 +23,35 @@ pub struct RawDigest {
 /// A file that is hashed as it is read.
 pub(super) struct HashingFile {
     file: File,
+    sum: ReadSum,
+}
+
+/// What has been read so far.
+#[derive(Clone, Default)]
+pub(super) struct ReadSum {
     hasher: Sha256,
     bytes: u64,
 }
 
 impl HashingFile {
-    /// A file of which nothing has been read.
-    pub(super) fn new(file: File) -> Self {
-        Self { file, hasher: Sha256::new(), bytes: 0 }
+    /// A file of which nothing has been read, behind what has been read before.
+    pub(super) fn new(file: File, before: ReadSum) -> Self {
+        Self { file, sum: before }
+    }
+
+    /// What has been read, for a file that follows.
+    pub(super) fn sum(&self) -> ReadSum {
+        self.sum.clone()
     }
 
     /// Bytes read so far.
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+        self.sum.bytes
     }
 
     /// Size and checksum of what was read.
     pub(super) fn finish(self) -> RawDigest {
-        RawDigest { bytes: self.bytes, sha256: hex(&self.hasher.finalize()) }
+        RawDigest { bytes: self.sum.bytes, sha256: hex(&self.sum.hasher.finalize()) }
     }
 }
 
@@ -49,8 +60,8 @@ impl Read for HashingFile {
         loop {
             match self.file.read(target) {
                 Ok(count) => {
-                    self.hasher.update(&target[..count]);
-                    self.bytes += count as u64;
+                    self.sum.hasher.update(&target[..count]);
+                    self.sum.bytes += count as u64;
                     return Ok(count);
                 }
                 // Not all that read from here try again.
@@ -65,7 +76,7 @@ impl Read for HashingFile {
 pub fn digest_file(path: &Path) -> Result<RawDigest, SourceError> {
     let fail = |kind| SourceError::new(path, kind);
     let file = File::open(path).map_err(|error| fail(SourceErrorKind::Open(error)))?;
-    let mut hashing = HashingFile::new(file);
+    let mut hashing = HashingFile::new(file, ReadSum::default());
     let mut buffer = vec![0; READ_BYTES];
     while 0 < hashing.read(&mut buffer).map_err(|error| fail(SourceErrorKind::Read(error)))? {}
     Ok(hashing.finish())

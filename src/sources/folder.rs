@@ -28,7 +28,9 @@ pub struct RawPart {
     pub of: Option<u32>,
     /// The file.
     pub path: PathBuf,
-    /// Its size on disk.
+    /// Files that are read behind it as if all were one, such as the outputs of `kubectl`.
+    pub joined: Vec<PathBuf>,
+    /// Their size on disk.
     pub bytes: u64,
     /// Another file that must be looked at to read this one.
     pub beside: Option<PathBuf>,
@@ -72,11 +74,24 @@ impl RawPart {
             of,
             path,
             bytes,
+            joined: Vec::new(),
             beside: None,
             owners: None,
             own: None,
             reading,
         })
+    }
+
+    /// The same with files behind it, as if all were one.
+    ///
+    /// # Errors
+    /// One of them is not there, or no regular file.
+    pub(super) fn joined_by(self, paths: &[PathBuf]) -> Result<Self, SourceError> {
+        let mut part = Self { joined: paths.to_vec(), ..self };
+        for path in paths {
+            part.bytes += Self::of_file(part.source, part.table, (0, None), path)?.bytes;
+        }
+        Ok(part)
     }
 
     /// A file of a custom format as a part of a table.
@@ -106,9 +121,13 @@ impl RawPart {
     /// The name under which a lake knows the file: its own, or a hash where names are replaced. The
     /// parts of the Google traces all have the same names.
     pub(crate) fn stored_name(&self) -> String {
-        match &self.reading.mask {
+        let name = match &self.reading.mask {
             Some(mask) if !self.source.is_google() => mask.name("file", &self.file_name()),
             _ => self.file_name(),
+        };
+        match self.joined.len() {
+            0 => name,
+            count => format!("{name} and {count} more"),
         }
     }
 

@@ -31,11 +31,12 @@ pub(crate) mod google_2019;
 pub(crate) mod gwf;
 pub(crate) mod joined;
 mod json;
-pub mod kubernetes;
+pub(crate) mod kubernetes;
 pub(crate) mod log;
 pub mod map;
 pub mod mapped;
 pub mod mask;
+mod names;
 pub(crate) mod openb;
 mod parquet_text;
 pub mod parser;
@@ -198,9 +199,6 @@ pub enum SourceErrorKind {
     /// One lake is one log, and there are several.
     #[error("it contains several logs: {}", .0.join(", "))]
     SeveralLogs(Vec<String>),
-    /// Pods, events and audit logs in several files.
-    #[error("it contains several outputs of Kubernetes: {}", .0.join(", "))]
-    SeveralOutputs(Vec<String>),
     /// A folder is needed.
     #[error("it is a file, but a trace of this kind is a folder")]
     NotAFolder,
@@ -307,11 +305,6 @@ impl SourceErrorKind {
                 `jobfate map FILE` proposes a map",
             ),
             Self::SeveralLogs(_) => Some("each log needs its own lake: give the path of one file"),
-            Self::SeveralOutputs(_) => Some(
-                "put them into one file and give its path: `cat pods-*.json events.json > all.json`, \
-                or with an audit log `jq -c '.items[]? // .' pods.json audit.log > all.json`; each \
-                attempt counts once",
-            ),
             Self::MissingColumn(name) if name.contains("pod_phase") => {
                 Some("give the table of pods as published, with its header")
             }

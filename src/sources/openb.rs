@@ -20,16 +20,18 @@
 
 use super::folder::RawPart;
 use super::part::PartParser;
+use super::records::amounts::float;
 use super::records::fields::{Fields, whole};
 use super::records::machines::{Listed, Machines};
+use super::records::row::Row;
+use super::records::states::{Fate, States};
 use super::records::{
-    FAIL, FINISH, Fault, KILL, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks,
-    number_of_name,
+    Fault, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, number_of_name,
 };
 use super::reject::RejectReason;
 use super::rows::Cell;
-use super::{SourceError, SourceErrorKind, fields};
-use crate::schema::Table;
+use super::{SourceError, SourceErrorKind};
+use crate::schema::{EventType, Table};
 use crate::units::MICROS_PER_SECOND;
 
 /// The columns of the table of pods.
@@ -94,39 +96,32 @@ impl RecordFormat for Pods {
             return Ok(None);
         }
         let fields = self.fields.split_into(PODS.len(), line.raw)?;
-        pod(&|idx: usize| fields.get(line.raw, idx), remarks).map(Some)
+        pod(Row { fields, line: line.raw }, remarks).map(Some)
     }
 }
 
+/// What a phase means at the deletion of the pod.
+const PHASES: &States = &[
+    (Fate::Ended(EventType::Finish), "Succeeded"),
+    (Fate::Ended(EventType::Fail), "Failed"),
+    (Fate::Ended(EventType::Kill), "Running Pending"),
+];
+
 /// A pod, given its fields.
-fn pod<'a>(field: &dyn Fn(usize) -> &'a [u8], remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
-    let number = |idx: usize| match field(idx) {
-        b"" => Ok(None),
-        text => whole(text).map(Some).ok_or((PODS[idx], RejectReason::BadValue)),
-    };
+fn pod<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
+    let number = |idx: usize| row.number(idx, PODS[idx]);
     let time = |idx: usize| Ok::<_, Fault>(number(idx)?.map(|second| second * MICROS_PER_SECOND));
-    let text = |idx: usize| match fields::careful_text(field(idx)) {
-        None => Err((PODS[idx], RejectReason::BadValue)),
-        Some(text) => Ok(Some(text).filter(|text| !text.is_empty())),
-    };
-    let name = text(0)?.ok_or(("job_id", RejectReason::EmptyMandatory))?;
-    let (end, phase) = match field(7) {
-        b"Succeeded" => (Some(FINISH), "Succeeded"),
-        b"Failed" => (Some(FAIL), "Failed"),
-        b"Running" => (Some(KILL), "Running"),
-        b"Pending" => (Some(KILL), "Pending"),
-        b"" => return Err((PODS[7], RejectReason::EmptyMandatory)),
-        _ => return Err((PODS[7], RejectReason::UnknownEventType)),
-    };
-    let end = time(9)?.zip(end);
+    let text = |idx: usize| row.optional(idx, PODS[idx]);
+    let name = row.text(0, "job_id")?;
+    let (fate, phase) = row.state(PHASES, 7, PODS[7])?;
+    let end = time(9)?.zip(fate.end());
     match (end, phase) {
         (None, _) => remarks.add("pods without a deletion: open"),
         (_, "Running") => remarks.add("pods deleted while they ran: killed"),
         (_, "Pending") => remarks.add("pods deleted before they were scheduled: killed"),
         _ => {}
     }
-    #[expect(clippy::cast_precision_loss, reason = "counts of cores, MiB and GPUs")]
-    let amount = |value: Option<i64>| value.map(|value| value as f32);
+    let amount = |value: Option<i64>| value.map(float);
     let (gpus, milli) = (number(3)?, number(4)?);
     let shares = gpus.zip(milli).map(|(gpus, milli)| gpus.saturating_mul(milli));
     let small = |value: Option<i64>| value.and_then(|value| i32::try_from(value).ok());
@@ -160,17 +155,13 @@ fn node<'a>(
     if line.number == 1 {
         return Ok(None);
     }
-    let field = |idx: usize| fields.get(line.raw, idx);
-    let number = |idx: usize| whole(field(idx)).ok_or((NODES[idx], RejectReason::BadValue));
-    let text =
-        |idx: usize| fields::careful_text(field(idx)).ok_or((NODES[idx], RejectReason::BadValue));
-    let name = Some(text(0)?).filter(|name| !name.is_empty());
-    let name = name.ok_or(("machine_name", RejectReason::EmptyMandatory))?;
-    #[expect(clippy::cast_precision_loss, reason = "counts of cores and MiB")]
-    let (cores, memory) = (Some(number(1)? as f32 / 1000.0), Some(number(2)? as f32));
+    let row = Row { fields, line: line.raw };
+    let number =
+        |idx: usize| row.number(idx, NODES[idx])?.ok_or((NODES[idx], RejectReason::BadValue));
+    let name = row.text(0, "machine_name")?;
+    let (cores, memory) = (Some(float(number(1)?) / 1000.0), Some(float(number(2)?)));
     let gpus = i32::try_from(number(3)?).map_err(|_| (NODES[3], RejectReason::OutOfRange))?;
-    let model = Some(text(4)?).filter(|model| !model.is_empty());
-    let own = vec![Cell::I32(gpus), model.into()];
+    let own = vec![Cell::I32(gpus), row.optional(4, NODES[4])?.into()];
     Ok(Some(Listed { time_us: 0, name, cores, memory, own }))
 }
 

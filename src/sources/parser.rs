@@ -21,8 +21,28 @@ pub struct Notes {
     pub remarks: BTreeMap<&'static str, u64>,
 }
 
+impl Notes {
+    /// Counts an assumption so many times more.
+    pub(super) fn remark(&mut self, wording: &'static str, count: u64) {
+        if 0 < count {
+            *self.remarks.entry(wording).or_default() += count;
+        }
+    }
+}
+
 /// Takes the rows so far, and leaves none.
 pub type HandOut<'a> = dyn FnMut(&mut RowBlock) + 'a;
+
+/// Rows and rejects that are held before they are handed out, and bytes of the names in them.
+const ROWS_HELD: usize = 1 << 16;
+const TEXT_HELD: usize = 16 << 20;
+
+/// Hands out rows that have become many.
+pub(super) fn hand_out_many(rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
+    if ROWS_HELD <= rows.row_ids.len() + rows.rejects.len() || TEXT_HELD <= rows.text_bytes() {
+        hand_out(rows);
+    }
+}
 
 /// Makes rows of the text of one part, block by block.
 ///

@@ -11,6 +11,7 @@ use super::SourceError;
 use super::blocks::{BlockReader, TextBlock};
 use super::digest::RawDigest;
 use super::folder::RawPart;
+pub(super) use super::parser::hand_out_many;
 pub use super::parser::{HandOut, Notes, PartParser};
 use super::rows::RowBlock;
 use crate::progress::Watch;
@@ -70,7 +71,7 @@ pub fn read_part<E: Send>(
     progress: &Progress,
     mut sink: impl FnMut(&mut RowBlock) -> Result<(), E> + Send,
 ) -> Result<PartSummary, PartStop<E>> {
-    let mut reader = BlockReader::open(&part.path).map_err(PartStop::Source)?;
+    let mut reader = BlockReader::of_files(&part.path, &part.joined).map_err(PartStop::Source)?;
     let mut line_count = 0;
     let mut current = reader.next_block(TextBlock::default()).map_err(PartStop::Source)?;
     let begin = current.as_ref().map_or(&[][..], TextBlock::text);
@@ -124,7 +125,7 @@ pub fn read_part<E: Send>(
 
 /// Inflates (or just reads) a part and throws the text away: the yardstick for [`read_part`].
 pub fn inflate_part(part: &RawPart) -> Result<u64, SourceError> {
-    let mut reader = BlockReader::open(&part.path)?;
+    let mut reader = BlockReader::of_files(&part.path, &part.joined)?;
     let mut bytes = 0;
     let mut block = TextBlock::default();
     while let Some(next) = reader.next_block(block)? {

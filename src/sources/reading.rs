@@ -26,18 +26,20 @@ pub struct Reading {
     pub files: Files,
 }
 
-/// The files of a log that has several, in their order, and what stands in more than one of them,
-/// which is looked for once and only where a parser asks.
-#[derive(Debug, Default)]
-pub struct Files {
+/// The files of a log that has several, in their order, and what stands in more than one of them.
+pub type Files = Shared<Repeats>;
+
+/// Files, and what is read of them once, and only where a parser asks.
+#[derive(Debug)]
+pub struct Shared<T> {
     paths: Vec<PathBuf>,
-    repeats: Mutex<Option<Arc<Repeats>>>,
+    known: Mutex<Option<Arc<T>>>,
 }
 
-impl Files {
+impl<T> Shared<T> {
     /// These files.
     pub(super) fn of(paths: Vec<PathBuf>) -> Self {
-        Self { paths, repeats: Mutex::default() }
+        Self { paths, known: Mutex::default() }
     }
 
     /// The same files, to be read in another way.
@@ -45,6 +47,25 @@ impl Files {
         Self::of(self.paths.clone())
     }
 
+    /// What `read` makes of them.
+    ///
+    /// # Errors
+    /// A file does not read.
+    pub(super) fn get(
+        &self,
+        read: impl FnOnce(&[PathBuf]) -> Result<T, SourceError>,
+    ) -> Result<Arc<T>, SourceError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*known {
+            return Ok(Arc::clone(known));
+        }
+        let found = Arc::new(read(&self.paths)?);
+        *known = Some(Arc::clone(&found));
+        Ok(found)
+    }
+}
+
+impl Files {
     /// What stands in several of them, found by `find`; `None` where there is one.
     ///
     /// # Errors
@@ -53,24 +74,23 @@ impl Files {
         &self,
         find: impl FnOnce(&[PathBuf]) -> Result<Repeats, SourceError>,
     ) -> Result<Option<Arc<Repeats>>, SourceError> {
-        if self.paths.len() < 2 {
-            return Ok(None);
-        }
-        let mut known = self.repeats.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.is_none() {
-            *known = Some(Arc::new(find(&self.paths)?));
-        }
-        Ok(known.clone())
+        if self.paths.len() < 2 { Ok(None) } else { self.get(find).map(Some) }
     }
 }
 
-impl PartialEq for Files {
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self::of(Vec::new())
+    }
+}
+
+impl<T> PartialEq for Shared<T> {
     fn eq(&self, other: &Self) -> bool {
         self.paths == other.paths
     }
 }
 
-impl Eq for Files {}
+impl<T> Eq for Shared<T> {}
 
 /// What stands for the user of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

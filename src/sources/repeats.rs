@@ -9,7 +9,7 @@ pub(super) type Key = (i64, i32, i32, i64);
 
 /// Which file tells what first.
 #[derive(Debug, Default)]
-pub(super) struct Repeats(FxHashMap<Key, u32>);
+pub struct Repeats(FxHashMap<Key, u32>);
 
 impl Repeats {
     /// A file tells an event; files come in their order.

@@ -72,6 +72,7 @@ pub(super) fn parsed_in(zone: Option<Zone>, source: Source, table: Table, text: 
         of: Some(1),
         path: path.clone(),
         bytes: 0,
+        joined: Vec::new(),
         beside: None,
         owners: None,
         own: None,
@@ -87,7 +88,7 @@ pub(super) fn parsed_part(part: &RawPart) -> Rows {
     let mut parser = parser_of(part, &begin).unwrap();
     let mut block = RowBlock::new(table, source, 0);
     let mut last = RowBlock::new(table, source, 0);
-    let mut reader = BlockReader::open(&part.path).unwrap();
+    let mut reader = BlockReader::of_files(&part.path, &part.joined).unwrap();
     let (mut text, mut first_line) = (TextBlock::default(), 1);
     while let Some(lines) = reader.next_block(text).unwrap() {
         let mut rows = RowBlock::new(table, source, 0);

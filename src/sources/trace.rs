@@ -157,14 +157,19 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
             folder.ignored = ignored;
             Ok(folder)
         }
+        ([(first, _), rest @ ..], _)
+            if logs.iter().all(|(_, kind)| *kind == Source::Kubernetes) =>
+        {
+            let rest: Vec<PathBuf> = rest.iter().map(|(name, _)| path.join(name)).collect();
+            let mut folder = log_parts(&path.join(first), Source::Kubernetes, None)?;
+            for part in folder.parts.values_mut().flatten() {
+                *part = part.clone().joined_by(&rest)?;
+            }
+            Ok(TraceFolder { ignored, ..folder })
+        }
         (logs, _) => {
             let names = logs.iter().map(|(name, _)| name.clone()).collect();
-            let are_of_kubernetes = logs.iter().all(|(_, kind)| *kind == Source::Kubernetes);
-            Err(fail(if are_of_kubernetes {
-                SourceErrorKind::SeveralOutputs(names)
-            } else {
-                SourceErrorKind::SeveralLogs(names)
-            }))
+            Err(fail(SourceErrorKind::SeveralLogs(names)))
         }
     }
 }

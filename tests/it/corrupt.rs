@@ -67,6 +67,7 @@ fn samples(place: &Place, is_gzip: bool) -> Vec<Sample> {
                 of: None,
                 bytes: bytes.len() as u64,
                 path,
+                joined: Vec::new(),
                 beside: None,
                 owners: None,
                 own: None,

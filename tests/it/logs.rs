@@ -247,6 +247,18 @@ fn bad_lines_count_against_the_limit() {
     let run = place.run(&["ingest", "trace/a.swf"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
     assert!(run.stderr.contains("1 of 3 lines were rejected"), "{}", run.stderr);
+    // Lines of files that are read as one are counted on.
+    let several = Place::new();
+    let pod = serde_json::json!({"apiVersion": "v1", "kind": "Pod", "status": {"phase": "Pending"},
+        "spec": {"containers": []},
+        "metadata": {"name": "a", "creationTimestamp": "2024-03-01T00:00:00Z"}});
+    several.raw("1.json", format!("{pod}\n"));
+    several.raw("2.json", format!("{pod}\nx\n"));
+    let run = several.run(&["ingest", "trace", "--source", "kubernetes"]);
+    for said in ["1.json", "1 of 3 lines, counted over this file and 1 more,", "line 3: bad_value"]
+    {
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+    }
     place.run(&["ingest", "trace/a.swf", "--max-rejects", "1"]).ok();
     let part = &place.lake().manifest.tables["job_events"].parts[0];
     assert_eq!((part.rows, part.lines, part.rejects["too_few_columns"]), (6, 3, 1));
@@ -816,10 +828,10 @@ fn the_pods_of_kubernetes() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }
 
-/// Promise: outputs of `kubectl get pods` at several times are read from one file, each attempt
-/// once; several files in a folder are refused with a hint.
+/// Promise: outputs of `kubectl get pods` at several times, in one file or in several, are read as
+/// one, each attempt once.
 #[test]
-fn outputs_of_kubernetes_at_several_times_are_put_into_one_file() {
+fn outputs_of_kubernetes_at_several_times_are_read_as_one() {
     let place = Place::new();
     let pods = |status: serde_json::Value| {
         let pod = serde_json::json!({"kind": "Pod", "status": status,
@@ -837,11 +849,13 @@ fn outputs_of_kubernetes_at_several_times_are_put_into_one_file() {
             "startedAt": "2024-03-01T00:00:06Z", "finishedAt": "2024-03-01T00:10:00Z"}}}]}));
     place.raw("pods-1.json", &first);
     place.raw("pods-2.json", &second);
-    let run = place.run(&["ingest", "trace", "--lake", "lake"]);
-    assert_eq!(run.code, Some(3), "{}", run.stderr);
-    for said in ["several outputs of Kubernetes: pods-1.json, pods-2.json", "cat pods-*.json"] {
-        assert!(run.stderr.contains(said), "{}", run.stderr);
-    }
+    let run = place.run(&["ingest", "trace", "--lake", "folder"]).ok();
+    let again = "snapshots of a pod that another one shows too: the last counts: 1";
+    assert!(run.stderr.contains(again), "{}", run.stderr);
+    let manifest = fs::read_to_string(place.path("folder/manifest.json")).unwrap();
+    assert!(manifest.contains("pods-1.json and 1 more"), "{manifest}");
+    let args = ["classify", "--lake", "folder", "--by", "task", "--format", "json"];
+    assert_eq!(place.run(&args).ok().json()["rows"][0]["sequence"], "014");
     // Changes after the last output are in the events; repeated changes count once.
     let event = |reason: &str, time: &str| {
         serde_json::json!({"apiVersion": "v1", "kind": "Event", "reason": reason,
@@ -869,6 +883,191 @@ fn outputs_of_kubernetes_at_several_times_are_put_into_one_file() {
         (&1.into(), &"014".into()),
         "{rows}"
     );
+}
+
+/// A pod that lives, in seconds of a day: when it is asked for, given a node, its container's runs
+/// with their exit codes, and how it is ended from outside.
+#[derive(Clone, Debug)]
+struct Lived {
+    number: u32,
+    runs: Vec<(u32, u32, i32)>,
+    is_open: bool,
+    killed: Option<&'static str>,
+}
+
+impl Lived {
+    fn at(second: u32) -> String {
+        format!("2024-03-01T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
+    }
+
+    /// Times of pods are never the same: pods of one index follow each other.
+    fn time(&self, step: u32) -> u32 {
+        16 * step + self.number
+    }
+
+    fn names(&self) -> serde_json::Value {
+        let (name, uid) = (format!("fit-{}", self.number), format!("u{}", self.number));
+        serde_json::json!({"kind": "Pod", "resource": "pods", "namespace": "n", "name": name, "uid": uid})
+    }
+
+    /// What `kubectl get pods` prints of it.
+    fn shown(&self, step: u32) -> serde_json::Value {
+        let span = |&(start, end, code): &(u32, u32, i32)| {
+            serde_json::json!({"startedAt": Self::at(self.time(start)), "exitCode": code,
+                "finishedAt": Self::at(self.time(end)), "reason": if code == 0 { "Completed" } else { "Error" }})
+        };
+        let begun = self.runs.iter().filter(|run| run.0 <= step).count();
+        let is_last = begun == self.runs.len();
+        let mut status =
+            serde_json::json!({"phase": if begun == 0 { "Pending" } else { "Running" }});
+        if let Some(idx) = begun.checked_sub(1) {
+            status["startTime"] = Self::at(self.time(1)).into();
+            let run = &self.runs[idx];
+            let has_ended = run.1 <= step && !(is_last && self.is_open);
+            let (state, before, restarts) = if has_ended && is_last {
+                status["phase"] = if run.2 == 0 { "Succeeded" } else { "Failed" }.into();
+                (serde_json::json!({"terminated": span(run)}), idx.checked_sub(1), idx)
+            } else if has_ended {
+                (serde_json::json!({"waiting": {"reason": "CrashLoopBackOff"}}), Some(idx), idx + 1)
+            } else {
+                let running = serde_json::json!({"startedAt": Self::at(self.time(run.0))});
+                (serde_json::json!({"running": running}), idx.checked_sub(1), idx)
+            };
+            let last = before.map_or(
+                serde_json::json!({}),
+                |idx| serde_json::json!({"terminated": span(&self.runs[idx])}),
+            );
+            status["containerStatuses"] = serde_json::json!([
+                {"restartCount": restarts, "state": state, "lastState": last}]);
+        }
+        let mut meta = self.names();
+        meta["creationTimestamp"] = Self::at(self.time(0)).into();
+        meta["resourceVersion"] = step.to_string().into();
+        meta["ownerReferences"] =
+            serde_json::json!([{"kind": "Job", "name": "fit", "controller": true}]);
+        meta["annotations"] = serde_json::json!(
+            {"batch.kubernetes.io/job-completion-index": (self.number % 5).to_string()});
+        serde_json::json!({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "status": status,
+            "spec": {"nodeName": format!("node-{}", self.number % 3), "containers": [
+                {"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]}})
+    }
+
+    /// What its events and the requests about it say.
+    fn told(&self) -> Vec<serde_json::Value> {
+        let event = |reason: &str, step| {
+            serde_json::json!({"apiVersion": "v1", "kind": "Event", "reason": reason,
+                "firstTimestamp": Self::at(self.time(step)), "involvedObject": self.names(),
+                "message": "Stopping container"})
+        };
+        let request = |verb: &str, subresource: &str, step| {
+            let mut object = self.names();
+            object["subresource"] = subresource.into();
+            serde_json::json!({"apiVersion": "audit.k8s.io/v1", "kind": "Event", "auditID": "x",
+                "stage": "ResponseComplete", "verb": verb, "objectRef": object,
+                "requestReceivedTimestamp": Self::at(self.time(step)), "responseStatus": {"code": 200}})
+        };
+        let mut all = vec![event("Scheduled", 1), event("Pulled", 2), request("create", "", 0)];
+        all.extend(self.killed.map(|reason| event(reason, 60)));
+        all.extend(self.killed.map(|_| request("delete", "", 61)));
+        all
+    }
+}
+
+fn lived() -> impl Strategy<Value = (Lived, Vec<u32>)> {
+    let spans = proptest::collection::vec((1..9_u32, 1..9_u32, 0..2_i32), 1..4);
+    let killed = proptest::sample::select(vec![None, Some("Killing"), Some("Evicted")]);
+    let shown = proptest::collection::vec(0..58_u32, 0..5);
+    (spans, any::<bool>(), killed, shown).prop_map(|(spans, is_open, killed, shown)| {
+        let mut step = 1;
+        let run = |&(gap, length, code): &(u32, u32, i32)| {
+            let start = step + gap;
+            step = start + length;
+            (start, step, code)
+        };
+        let runs = spans.iter().map(run).collect();
+        (Lived { number: 0, runs, is_open, killed: killed.filter(|_| is_open) }, shown)
+    })
+}
+
+/// The rows of a lake by their tasks, in the order of each task, without their numbers; and what its
+/// manifest says of rejects and remarks.
+fn rows_and_remarks(place: &Place, name: &str) -> (Vec<String>, String) {
+    let lake = Lake::open(place.path(name)).unwrap();
+    let mut table = String::new();
+    let mut rows: Vec<([String; 2], [i64; 2], String)> = Vec::new();
+    for line in dump(&lake).lines() {
+        let value = |key: &str| {
+            let rest = line.split_once(&format!(" {key}="))?.1;
+            rest.split(' ').next().map(str::to_owned)
+        };
+        let Some(row_id) = value(ROW_ID) else {
+            line.clone_into(&mut table);
+            continue;
+        };
+        let text = format!("{table}{}", line.replace(&format!(" {ROW_ID}={row_id}"), ""));
+        let number = |key| value(key).map_or(0, |value| value.parse().unwrap());
+        let task = ["job_id", "task_index"].map(|key| value(key).unwrap_or_default());
+        let task = [format!("{table} {}", task.join("/")), value("machine_id").unwrap_or_default()];
+        let task = if table == "machine_events" { task } else { [task[0].clone(), String::new()] };
+        rows.push((task, [number("time_us"), row_id.parse().unwrap()], text));
+    }
+    rows.sort();
+    let manifest = fs::read_to_string(place.path(name).join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let said: Vec<String> = manifest["tables"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .flat_map(|(table, entry)| {
+            let parts = entry["parts"].as_array().unwrap();
+            parts.iter().map(move |part| format!("{table} {} {}", part["remarks"], part["rejects"]))
+        })
+        .collect();
+    (rows.into_iter().map(|(_, _, text)| text).collect(), said.join("\n"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(if cfg!(debug_assertions) { 12 } else { 120 })
+    })]
+    /// Promise: outputs of Kubernetes in several files are read as one, however the objects are spread
+    /// over them and in any order.
+    #[test]
+    fn objects_of_kubernetes_are_the_same_in_any_files_and_order(
+        pods in proptest::collection::vec(lived(), 1..12),
+        files in 1..5_usize,
+        seed: u64,
+    ) {
+        let mut objects = Vec::new();
+        for (number, (pod, shown)) in (0_u32..).zip(&pods) {
+            let pod = Lived { number, ..pod.clone() };
+            objects.extend(shown.iter().map(|&step| pod.shown(step)));
+            objects.extend(pod.told());
+        }
+        let place = Place::new();
+        let lines = |objects: &[serde_json::Value]| -> String {
+            objects.iter().flat_map(|object| [object.to_string(), "\n".to_owned()]).collect()
+        };
+        fs::write(place.path("one.json"), lines(&objects)).unwrap();
+        place.run(&["ingest", "one.json", "--lake", "one"]).ok();
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        objects.shuffle(&mut rng);
+        let mut parts = vec![Vec::new(); files];
+        for object in objects {
+            parts[rng.random_range(0..files)].push(object);
+        }
+        for (number, part) in parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
+            let text = match rng.random_range(0..3) {
+                0 => lines(part),
+                1 => format!("{:#}\n", serde_json::json!({"apiVersion": "v1", "kind": "List", "items": part})),
+                _ => serde_json::json!({"kind": "List", "apiVersion": "v1", "items": part}).to_string(),
+            };
+            place.raw(&format!("out-{number}.json"), &text);
+        }
+        place.run(&["ingest", "trace", "--source", "kubernetes", "--lake", "several"]).ok();
+        prop_assert_eq!(rows_and_remarks(&place, "one"), rows_and_remarks(&place, "several"));
+    }
 }
 
 /// Text that resembles a log of some format, and text that does not.

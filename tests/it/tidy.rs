@@ -107,6 +107,82 @@ fn the_check_sees_long_sources() {
     assert_eq!(long(&all), found.map(|(name, count)| (name.to_owned(), count)));
 }
 
+/// Most lines of code of a source, without its comments, blank lines and tests, and most of its files.
+const SOURCE_LINES_MAX: usize = 600;
+const SOURCE_FILES_MAX: usize = 6;
+
+/// What several sources share, which may be longer.
+const SHARED: [&str; 2] = ["records", "json"];
+
+/// Lines of code of a file, without comments, blank lines and tests.
+fn code_lines(source: &str) -> usize {
+    let mut lines = source.lines().peekable();
+    let mut count = 0;
+    while let Some(line) = lines.next() {
+        let text = line.trim_start();
+        if text == "#[cfg(test)]" {
+            let next = lines.next().unwrap_or_default();
+            if next.ends_with('{') {
+                let end = line.replace("#[cfg(test)]", "}");
+                lines.find(|line| **line == end);
+            }
+        } else if !text.is_empty() && !text.starts_with("//") {
+            count += 1;
+        }
+    }
+    count
+}
+
+/// The files and lines of each file or folder of the sources.
+fn sources_of_traces(all: &[(Vec<String>, &str)]) -> BTreeMap<String, (usize, usize)> {
+    let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for (module, source) in all {
+        let [room, name, rest @ ..] = module.as_slice() else { continue };
+        if room == "sources" && rest.last().is_none_or(|file| file != "tests") {
+            let (files, lines) = found.entry(name.clone()).or_default();
+            *files += 1;
+            *lines += code_lines(source);
+        }
+    }
+    found
+}
+
+/// A source that grows longer holds something that others can use, too.
+#[test]
+fn no_source_of_traces_is_long() {
+    let all = sources();
+    let all: Vec<(Vec<String>, &str)> =
+        all.iter().map(|(_, module, source)| (module.clone(), source.as_str())).collect();
+    let found = sources_of_traces(&all);
+    for name in ["slurm", "kubernetes", "openb", "rumen", "mapped", "swf"].into_iter().chain(SHARED)
+    {
+        assert!(found.contains_key(name), "{name} is counted");
+    }
+    for (name, (files, lines)) in
+        found.into_iter().filter(|(name, _)| !SHARED.contains(&name.as_str()))
+    {
+        assert!(files <= SOURCE_FILES_MAX, "src/sources/{name} has {files} files");
+        assert!(lines <= SOURCE_LINES_MAX, "src/sources/{name} has {lines} lines of code");
+    }
+}
+
+#[test]
+fn the_check_counts_lines_of_code() {
+    let source = "//! What.\n\nuse a;\n// Why.\nfn b() {\n}\n#[cfg(test)]\nmod tests;\n#[cfg(test)]\n\
+        mod more {\n    c();\n}\nfn d() {}\n";
+    assert_eq!(code_lines(source), 4);
+    let module = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<String>>();
+    let all = [
+        (module("sources/foo"), "a();\n"),
+        (module("sources/foo/deep"), "a();\nb();\n"),
+        (module("sources/foo/tests"), "c();\n"),
+        (module("lake/foo"), "c();\n"),
+        (module("sources"), "c();\n"),
+    ];
+    let expected = BTreeMap::from([("foo".to_owned(), (2, 3))]);
+    assert_eq!(sources_of_traces(&all), expected);
+}
+
 /// Promise: the command-line layer stays small, and the README short.
 #[test]
 fn the_command_line_and_the_first_page_stay_short() {

@@ -96,11 +96,25 @@ pub fn check_part(
         Err(PartStop::Cancelled | PartStop::Sink(())) => return Err(Interrupted.into()),
     };
     let is_sum_right = match expected {
+        _ if !part.joined.is_empty() => are_sums_right(part, sums)?,
         Some((kind, sum)) => Some(found(kind, sha256.as_deref())? == *sum),
         None => None,
     };
     let part = part.clone();
     Ok(PartReport { part, is_sum_right, sha256, lines, rejects, first_reject, error })
+}
+
+/// Whether the files of a part of several have the checksums of a list; nothing where none is in it.
+fn are_sums_right(part: &RawPart, sums: Option<&Checksums>) -> Result<Option<bool>> {
+    let Some(Checksums { kind, sums, .. }) = sums else { return Ok(None) };
+    let mut are_right = None;
+    for path in std::iter::once(&part.path).chain(&part.joined) {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        if let Some(sum) = name.and_then(|name| sums.get(&name)) {
+            are_right = Some(are_right.unwrap_or(true) && kind.of_file(path)? == *sum);
+        }
+    }
+    Ok(are_right)
 }
 
 pub fn describe(report: &PartReport) -> String {

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::super::records::fields::whole;
+use super::super::records::states::named;
 use super::super::{RawPart, SourceError, SourceErrorKind, TraceFolder, begin_of};
-use super::{STATES, whole};
+use super::STATES;
 use crate::schema::{Source, Table};
 
 /// A table of a trace.
@@ -32,7 +34,7 @@ impl Kind {
 
     fn of_line(source: Source, line: &[u8]) -> Option<Self> {
         let fields: Vec<&[u8]> = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
-        let is_state = |at: usize| STATES.iter().any(|state| state.as_bytes() == fields[at]);
+        let is_state = |at: usize| named(STATES, fields[at]).is_some();
         let are_whole = |places: &[usize]| places.iter().all(|&at| whole(fields[at]).is_some());
         let is_time =
             |at: usize| whole(fields[at].strip_prefix(b"-").unwrap_or(fields[at])).is_some();

@@ -16,87 +16,31 @@
 //! tries (`seq_no`) its attempts. A later try has no SUBMIT of its own; tries that overlap (a backup)
 //! are both there. Rows are not compared with each other, so that memory does not grow with them.
 
-use super::fields;
-use super::records::fields::{Fields, whole};
-use super::records::{FAIL, FINISH, Fault, KILL, Life, Remarks, Turn};
-use super::reject::RejectReason;
+use super::records::amounts::float;
+use super::records::states::{Fate, States};
+use super::records::{Life, Remarks, Turn};
+use crate::schema::EventType;
 
 pub(super) mod files;
 pub(super) mod requests;
 
 /// What a task or an instance may be.
-pub(super) const STATES: [&str; 7] =
-    ["Ready", "Waiting", "Running", "Terminated", "Failed", "Cancelled", "Interrupted"];
-
-/// A line whose fields are separated.
-#[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
-    pub fields: &'a Fields,
-    pub line: &'a [u8],
-}
-
-impl<'a> Row<'a> {
-    pub(super) fn raw(&self, idx: usize) -> &'a [u8] {
-        self.fields.get(self.line, idx)
-    }
-
-    pub(super) fn text(&self, idx: usize, column: &'static str) -> Result<&'a str, Fault> {
-        self.optional(idx, column)?.ok_or((column, RejectReason::EmptyMandatory))
-    }
-
-    pub(super) fn optional(
-        &self,
-        idx: usize,
-        column: &'static str,
-    ) -> Result<Option<&'a str>, Fault> {
-        let text = fields::careful_text(self.raw(idx)).ok_or((column, RejectReason::BadValue))?;
-        Ok(Some(text).filter(|text| !text.is_empty()))
-    }
-
-    /// A whole number that must be there.
-    pub(super) fn whole(&self, idx: usize, column: &'static str) -> Result<i64, Fault> {
-        match self.raw(idx) {
-            b"" => Err((column, RejectReason::EmptyMandatory)),
-            text => whole(text).ok_or((column, RejectReason::BadValue)),
-        }
-    }
-
-    pub(super) fn count(&self, idx: usize, column: &'static str) -> Result<i32, Fault> {
-        let number = self.whole(idx, column)?;
-        i32::try_from(number).map_err(|_| (column, RejectReason::OutOfRange))
-    }
-
-    /// The state.
-    pub(super) fn state(&self, idx: usize) -> Result<&'static str, Fault> {
-        match self.raw(idx) {
-            b"" => Err(("status", RejectReason::EmptyMandatory)),
-            word => STATES
-                .into_iter()
-                .find(|state| state.as_bytes() == word)
-                .ok_or(("status", RejectReason::UnknownEventType)),
-        }
-    }
-}
-
-/// The event that a state ends with.
-pub(super) fn end_of(state: &str) -> Option<i32> {
-    match state {
-        "Terminated" => Some(FINISH),
-        "Failed" => Some(FAIL),
-        "Cancelled" | "Interrupted" => Some(KILL),
-        _ => None,
-    }
-}
+pub(super) const STATES: &States = &[
+    (Fate::Pending, "Ready Waiting"),
+    (Fate::Running, "Running"),
+    (Fate::Ended(EventType::Finish), "Terminated"),
+    (Fate::Ended(EventType::Fail), "Failed"),
+    (Fate::Ended(EventType::Kill), "Cancelled Interrupted"),
+];
 
 /// What a state and its times make of an attempt whose table has no time of submission; a time that
 /// is not known lies outside of the trace.
 pub(super) fn life(
-    state: &str,
+    fate: Fate,
     (start_us, end_us): (Option<i64>, Option<i64>),
     remarks: &mut Remarks,
 ) -> Life {
-    let end = end_of(state);
-    let has_begun = end.is_some() || state == "Running";
+    let (end, has_begun) = (fate.end(), fate.has_begun());
     remarks.add("no submit time: submitted at the start");
     if start_us.is_none() {
         remarks.add(if has_begun {
@@ -138,7 +82,6 @@ pub(super) fn check_cpu(cpu: Option<f32>, life: &Life, remarks: &mut Remarks) {
 }
 
 /// An amount of each of several instances, for all of them.
-#[expect(clippy::cast_precision_loss, reason = "no task has 2^24 instances")]
 pub(super) fn of_all(each: Option<f32>, instances: i32) -> Option<f32> {
-    each.map(|each| each * instances as f32)
+    each.map(|each| each * float(instances))
 }

@@ -8,11 +8,12 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use super::super::SourceError;
-use super::super::blocks::{BlockReader, TextBlock};
-use super::super::records::{Line, hash};
+use super::super::blocks::each_block;
+use super::super::records::fields::Fields;
+use super::super::records::row::Row;
+use super::super::records::{Fault, Line, hash};
 use super::super::rows::RowBlock;
 use super::files::Kind;
-use super::{Fault, Fields, Row};
 use crate::schema::{Source, Table};
 
 /// Requests by the hash of a task.
@@ -41,19 +42,16 @@ impl Requests {
         request: impl for<'a> Fn(&Row<'a>) -> Result<Request<'a>, Fault>,
     ) -> Result<Self, SourceError> {
         let (mut found, mut fields) = (Self::default(), Fields::default());
-        let mut reader = BlockReader::open(path)?;
         let mut rows = RowBlock::new(Table::TaskEvents, source, 0);
-        let mut block = TextBlock::default();
-        while let Some(text) = reader.next_block(block)? {
-            Line::each(&text, 1, &mut rows, |line, _| {
+        each_block(path, |text| {
+            Line::each(text, 1, &mut rows, |line, _| {
                 let fields = fields.split_into(Kind::Tasks.field_count(source), line.raw)?;
                 let Request { job, task, cpu, memory } = request(&Row { fields, line: line.raw })?;
                 let request = (cpu.unwrap_or(UNKNOWN), memory.unwrap_or(UNKNOWN));
                 found.0.insert(key(job, task), request);
                 Ok(())
             });
-            block = text;
-        }
+        })?;
         Ok(found)
     }
 

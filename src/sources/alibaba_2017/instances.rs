@@ -9,7 +9,8 @@
 use rustc_hash::FxHashMap;
 
 use super::super::alibaba::requests::Requests;
-use super::super::alibaba::{self, Row, check_cpu};
+use super::super::alibaba::{self, STATES, check_cpu};
+use super::super::records::row::Row;
 use super::super::records::{Fault, Record, Remarks, machine_id};
 use super::super::rows::Cell;
 use super::{amount, signed_time_us};
@@ -65,7 +66,7 @@ pub(super) fn instance<'a>(
     let (job, task) = (row.whole(2, "job_id")?, row.count(3, "task_id")?);
     let tries = (row.count(6, "seq_no")?, row.count(7, "total_seq_no")?);
     let machine = row.optional(4, "machine_id")?;
-    let state = row.state(5)?;
+    let (fate, state) = row.state(STATES, 5, "status")?;
     let time = |idx, column, remarks: &mut Remarks| match row.raw(idx) {
         b"" | b"0" => Ok(None),
         text => signed_time_us(text, column, remarks).map(Some),
@@ -77,7 +78,7 @@ pub(super) fn instance<'a>(
         amount(&row, 11, "real_mem_avg")?,
         amount(&row, 10, "real_mem_max")?,
     ];
-    let life = alibaba::life(state, times, remarks);
+    let life = alibaba::life(fate, times, remarks);
     if 1 < tries.0 {
         remarks.add("tries of instances that the trace does not name: in the order of the rows");
     }

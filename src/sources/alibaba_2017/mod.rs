@@ -17,11 +17,12 @@
 
 use super::alibaba::files::Kind;
 use super::alibaba::requests::{Request, Requests};
-use super::alibaba::{self, Row, check_cpu, of_all};
+use super::alibaba::{STATES, check_cpu, of_all};
 use super::folder::RawPart;
 use super::part::PartParser;
 use super::records::fields::{Fields, whole};
 use super::records::machines::Machines;
+use super::records::row::Row;
 use super::records::{Fault, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks};
 use super::reject::RejectReason;
 use super::rows::Cell;
@@ -97,9 +98,8 @@ fn task<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
     };
     let create_us = time(0, "create_timestamp", remarks)?;
     let modify_us = time(1, "modify_timestamp", remarks)?;
-    let state = row.state(5)?;
-    let end = alibaba::end_of(state);
-    let has_begun = end.is_some() || state == "Running";
+    let (fate, state) = row.state(STATES, 5, "status")?;
+    let (end, has_begun) = (fate.end(), fate.has_begun());
     if has_begun {
         remarks.add("no start time: started when it was created");
     }

@@ -19,11 +19,12 @@
 
 use super::alibaba::files::Kind;
 use super::alibaba::requests::{Request, Requests};
-use super::alibaba::{self, Row, check_cpu, of_all};
+use super::alibaba::{self, STATES, check_cpu, of_all};
 use super::folder::RawPart;
 use super::part::PartParser;
 use super::records::fields::{Fields, whole};
 use super::records::machines::Machines;
+use super::records::row::Row;
 use super::records::{
     Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, Turn, machine_id,
     number_of_name,
@@ -159,9 +160,9 @@ fn record<'a>(named: &Named<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fa
     if named.name == TaskName::Plain {
         remarks.add("tasks whose names say no dependencies");
     }
-    let state = row.state(4)?;
+    let (fate, state) = row.state(STATES, 4, "status")?;
     let times = (time(&row, 5, "start_time")?, time(&row, 6, "end_time")?);
-    let life = alibaba::life(state, times, remarks);
+    let life = alibaba::life(fate, times, remarks);
     Ok(Record {
         job_id: number.unwrap_or_else(|| number_of_name(job.as_bytes())),
         end_reason: life.end.map(|_| state),

@@ -2,8 +2,7 @@
 //!
 //! In: raw values, in the order of the columns. Out: a row, or the first thing that is wrong with it.
 
-use super::super::fields::NAME_MAX;
-use super::super::json::value::Raw;
+use super::super::json::value::{Raw, must};
 use super::super::records::Fault;
 use super::super::reject::RejectReason;
 use super::super::rows::{Cell, RowBlock};
@@ -49,7 +48,7 @@ impl<'c> Cells<'c> {
     }
 
     pub(super) fn int(&mut self, column: &'static str, raw: &Raw<'_>) {
-        self.put(column, small(raw).map(Cell::from));
+        self.put(column, raw.small().map(Cell::from));
     }
 
     pub(super) fn amount(&mut self, column: &'static str, raw: &Raw<'_>) {
@@ -65,14 +64,7 @@ impl<'c> Cells<'c> {
     }
 
     pub(super) fn text(&mut self, column: &'static str, raw: &'c Raw<'_>) {
-        let text = match raw {
-            Raw::Missing => Ok(Cell::Missing),
-            Raw::Text(text) if text.is_empty() => Ok(Cell::Missing),
-            Raw::Text(text) if NAME_MAX < text.len() => Err(RejectReason::OutOfRange),
-            Raw::Text(text) => Ok(Cell::Text(text)),
-            _ => Err(RejectReason::BadValue),
-        };
-        self.put(column, text);
+        self.put(column, raw.name().map(Cell::from));
     }
 
     pub(super) fn event(&mut self, event: Result<i32, RejectReason>) {
@@ -87,15 +79,6 @@ impl<'c> Cells<'c> {
         rows.push_row(row_id, &self.cells);
         Ok(())
     }
-}
-
-pub(super) fn must<T>(value: Result<Option<T>, RejectReason>) -> Result<T, RejectReason> {
-    value?.ok_or(RejectReason::EmptyMandatory)
-}
-
-pub(super) fn small(raw: &Raw<'_>) -> Result<Option<i32>, RejectReason> {
-    let narrow = |value: i64| i32::try_from(value).map_err(|_| RejectReason::BadValue);
-    raw.whole()?.map(narrow).transpose()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the lake keeps 32 bits")]
@@ -129,5 +112,5 @@ pub(super) fn event_of(raw: &Raw<'_>) -> Result<Option<i32>, RejectReason> {
 
 /// Why a row was made up, as v2.1 counts.
 pub(super) fn missing_of(raw: &Raw<'_>) -> Result<Cell<'static>, RejectReason> {
-    Ok(small(raw)?.filter(|&kind| kind != 0).map(|kind| kind - 1).into())
+    Ok(raw.small()?.filter(|&kind| kind != 0).map(|kind| kind - 1).into())
 }

@@ -26,16 +26,16 @@
 
 use std::sync::Arc;
 
-use self::cells::{Cells, amounts, event_of, list, missing_of, must, small};
+use self::cells::{Cells, amounts, event_of, list, missing_of};
 use self::line::{LINE_MAX, Line};
 use self::owners::Collections;
 use super::SourceError;
 use super::blocks::TextBlock;
 use super::folder::RawPart;
-use super::json::value::Raw;
+use super::json::value::{Raw, must};
 use super::part::{HandOut, Notes, PartParser};
-use super::records::Fault;
-use super::reject::{Reject, RejectReason, reject_text};
+use super::records::{self, Fault};
+use super::reject::RejectReason;
 use super::rows::{Cell, RowBlock};
 use crate::schema::{Source, Table, row_id};
 
@@ -85,7 +85,7 @@ impl Parser {
 
     /// Counts what was assumed or left out.
     pub(super) fn remark(&mut self, wording: &'static str) {
-        *self.notes.remarks.entry(wording).or_default() += 1;
+        self.notes.remark(wording, 1);
     }
 
     /// Whether a line is about what the lake is of.
@@ -165,8 +165,8 @@ impl Parser {
             let mut cells = Cells::new();
             cells.time("time_us", &line.time);
             cells.id("job_id", &line.collection_id);
-            cells.put("task_index", must(small(&line.instance_index)).map(Cell::I32));
-            let relation = must(small(&constraint.relation)).and_then(|relation| {
+            cells.put("task_index", must(line.instance_index.small()).map(Cell::I32));
+            let relation = must(constraint.relation.small()).and_then(|relation| {
                 let is_known = (0..=7).contains(&relation);
                 is_known.then_some(relation).ok_or(RejectReason::UnknownEventType)
             });
@@ -195,21 +195,9 @@ impl PartParser for Parser {
         rows: &mut RowBlock,
         _hand_out: &mut HandOut<'_>,
     ) {
-        rows.clear();
-        let mut number = first_line;
-        // The text ends with a line feed, behind which nothing is left.
-        let lines = text.text().strip_suffix(b"\n").unwrap_or_default();
-        for line in lines.split(|&byte| byte == b'\n') {
-            let line = line.trim_ascii();
-            if !line.is_empty()
-                && let Err((column, reason)) = self.line(line, number, rows)
-            {
-                let text = reject_text(line);
-                rows.rejects.push(Reject { line: number, column, reason, text });
-            }
-            number += 1;
-        }
-        rows.line_count = number - first_line;
+        records::Line::each(text, first_line, rows, |line, rows| {
+            self.line(line.raw.trim_ascii(), line.number, rows)
+        });
     }
 
     fn notes(&mut self) -> Notes {
@@ -264,7 +252,7 @@ fn task<'c>(
     cells.time("time_us", &line.time);
     cells.put("missing_info", missing_of(&line.missing_type));
     cells.id("job_id", &line.collection_id);
-    cells.put("task_index", must(small(&line.instance_index)).map(Cell::I32));
+    cells.put("task_index", must(line.instance_index.small()).map(Cell::I32));
     cells.id_or("machine_id", &line.machine_id, 0);
     cells.event(event);
     match owner {
@@ -283,7 +271,7 @@ fn task<'c>(
 }
 
 fn part_of_set(raw: &Raw<'_>) -> Result<Cell<'static>, RejectReason> {
-    Ok(small(raw)?.filter(|&index| index != -1).into())
+    Ok(raw.small()?.filter(|&index| index != -1).into())
 }
 
 fn usage(line: &Line<'_>, id: i64, rows: &mut RowBlock) -> Result<(), Fault> {
@@ -293,7 +281,7 @@ fn usage(line: &Line<'_>, id: i64, rows: &mut RowBlock) -> Result<(), Fault> {
     cells.time("start_time_us", &line.start_time);
     cells.time("end_time_us", &line.end_time);
     cells.id("job_id", &line.collection_id);
-    cells.put("task_index", must(small(&line.instance_index)).map(Cell::I32));
+    cells.put("task_index", must(line.instance_index.small()).map(Cell::I32));
     cells.id_or("machine_id", &line.machine_id, 0);
     cells.amount("mean_cpu_rate", &line.average_usage.cpus);
     cells.amount("canonical_memory", &line.average_usage.memory);
@@ -324,7 +312,7 @@ fn machine<'c>(line: &'c Line<'_>) -> Cells<'c> {
     let mut cells = Cells::new();
     cells.time("time_us", &line.time);
     cells.id("machine_id", &line.machine_id);
-    cells.event(must(small(&line.kind)).and_then(|kind| match kind {
+    cells.event(must(line.kind.small()).and_then(|kind| match kind {
         1..=3 => Ok(kind - 1),
         _ => Err(RejectReason::UnknownEventType),
     }));

@@ -4,15 +4,15 @@
 //! are read once, when the first part asks; without them the cells stay missing.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::super::SourceError;
-use super::super::blocks::{BlockReader, TextBlock};
-use super::super::fields::NAME_MAX;
+use super::super::blocks::each_block;
 use super::super::json::value::Raw;
-use super::cells::small;
+use super::super::names::Names;
+use super::super::reading::Shared;
 use super::line::LINE_MAX;
 
 /// What the instances of a collection share.
@@ -25,16 +25,16 @@ struct Owner {
 
 /// Collections by id.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Collections {
+pub struct Collections {
     owners: FxHashMap<i64, Owner>,
-    names: Vec<String>,
+    names: Names,
 }
 
 impl Collections {
     /// Who submitted a collection.
     pub(super) fn user(&self, collection: i64) -> Option<&str> {
         let user = self.owners.get(&collection)?.user?;
-        Some(self.names[user as usize].as_str())
+        Some(self.names.name(user))
     }
 
     /// Whether its instances keep to different machines; nothing where the trace does not say.
@@ -45,44 +45,26 @@ impl Collections {
 
     fn read(files: &[PathBuf]) -> Result<Self, SourceError> {
         let mut found = Self::default();
-        let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
         for file in files {
-            let mut reader = BlockReader::open(file)?;
-            let mut block = TextBlock::default();
-            while let Some(next) = reader.next_block(block)? {
-                for line in next.text().split(|&byte| byte == b'\n') {
-                    // What is wrong with a line is said when it is read as a job.
-                    if line.len() <= LINE_MAX
-                        && let Ok(line) = serde_json::from_slice::<Line<'_>>(line)
-                        && let Ok(Some(id)) = line.collection_id.whole()
-                    {
-                        let user = found.number_of(&line.user, &mut numbers);
-                        let max_per_machine = small(&line.max_per_machine).unwrap_or_default();
-                        let owner = Owner { user, max_per_machine };
-                        let known = found.owners.entry(id).or_insert(owner);
-                        known.user = known.user.or(user);
-                        known.max_per_machine = known.max_per_machine.or(max_per_machine);
-                    }
-                }
-                block = next;
-            }
+            each_block(file, |text| text.lines(1).for_each(|(_, line)| found.add(line)))?;
         }
         Ok(found)
     }
 
-    fn number_of(&mut self, name: &Raw<'_>, numbers: &mut FxHashMap<String, u32>) -> Option<u32> {
-        let Raw::Text(name) = name else { return None };
-        // A name that is too long makes its line a reject where that is read as a job.
-        if name.is_empty() || NAME_MAX < name.len() {
-            return None;
+    /// Adds what a line says; what is wrong with it is said when it is read as a job.
+    fn add(&mut self, line: &[u8]) {
+        if line.len() <= LINE_MAX
+            && let Ok(line) = serde_json::from_slice::<Line<'_>>(line)
+            && let Ok(Some(id)) = line.collection_id.whole()
+        {
+            let name = line.user.name().unwrap_or_default();
+            let user = name.map(|name| self.names.number(name));
+            let max_per_machine = line.max_per_machine.small().unwrap_or_default();
+            let owner = Owner { user, max_per_machine };
+            let known = self.owners.entry(id).or_insert(owner);
+            known.user = known.user.or(user);
+            known.max_per_machine = known.max_per_machine.or(max_per_machine);
         }
-        if let Some(&number) = numbers.get(name.as_ref()) {
-            return Some(number);
-        }
-        let number = u32::try_from(self.names.len()).expect("fewer than 2^32 users");
-        numbers.insert(name.to_string(), number);
-        self.names.push(name.to_string());
-        Some(number)
     }
 }
 
@@ -95,36 +77,12 @@ struct Line<'a> {
 }
 
 /// The collections of an export, read when they are first asked for.
-#[derive(Debug, Default)]
-pub struct Owners {
-    files: Vec<PathBuf>,
-    read: Mutex<Option<Arc<Collections>>>,
-}
-
-impl PartialEq for Owners {
-    fn eq(&self, other: &Self) -> bool {
-        self.files == other.files
-    }
-}
-
-impl Eq for Owners {}
+pub type Owners = Shared<Collections>;
 
 impl Owners {
-    /// Of these files of `collection_events`.
-    pub(super) fn of(files: Vec<PathBuf>) -> Self {
-        Self { files, read: Mutex::default() }
-    }
-
     /// The collections; every other caller waits while the first reads.
     pub(super) fn collections(&self) -> Result<Arc<Collections>, SourceError> {
-        // A reader that panicked has left nothing behind.
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(collections) = &*read {
-            return Ok(Arc::clone(collections));
-        }
-        let collections = Arc::new(Collections::read(&self.files)?);
-        *read = Some(Arc::clone(&collections));
-        Ok(collections)
+        self.get(Collections::read)
     }
 }
 

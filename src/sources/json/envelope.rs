@@ -36,7 +36,7 @@ const ITEMS: &[u8] = b"items";
 pub(in crate::sources) fn is_list(begin: &[u8]) -> bool {
     let mut envelope = Envelope::new();
     let has_ended = |envelope: &Envelope| envelope.place == Place::Outside;
-    for &byte in begin.trim_ascii_start() {
+    for &byte in super::without_mark(begin).trim_ascii_start() {
         envelope.is_of_item(byte);
         if envelope.has_items || has_ended(&envelope) {
             break;

@@ -10,17 +10,24 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use super::blocks::TextBlock;
+use super::part::{HandOut, Notes, PartParser};
 use super::records::Fault;
 use super::reject::{Reject, RejectReason, reject_text};
 use super::rows::RowBlock;
 
 mod envelope;
 mod objects;
+pub(super) mod pick;
 pub(super) mod value;
 
 use self::envelope::Envelope;
 pub(super) use self::envelope::is_list;
 use self::objects::Objects;
+
+/// The begin of a file without the mark of its byte order.
+fn without_mark(begin: &[u8]) -> &[u8] {
+    begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin)
+}
 
 /// Reads the objects of a file.
 #[derive(Default)]
@@ -47,10 +54,17 @@ impl ObjectReader {
         mut take: impl FnMut(&[u8], &mut RowBlock) -> Result<(), Fault>,
     ) {
         rows.clear();
+        if text.begins_file() && 0 < self.last_line {
+            // Files of lists and of lines may follow each other.
+            self.finish(rows);
+            *self = Self::of(text.text());
+        }
+        let begins = text.begins_file() || first_line == 1;
         rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
         self.last_line = (first_line + rows.line_count).saturating_sub(1).max(1);
-        let items = self.envelope.as_mut().map(|list| list.strip(text.text()));
-        let text = items.as_deref().unwrap_or(text.text());
+        let text = if begins { without_mark(text.text()) } else { text.text() };
+        let items = self.envelope.as_mut().map(|list| list.strip(text));
+        let text = items.as_deref().unwrap_or(text);
         self.objects.feed(text, first_line, &mut |line, piece| {
             let (raw, fault) = match piece {
                 Ok(object) => (object, take(object, rows).err()),
@@ -70,6 +84,62 @@ impl ObjectReader {
             let (column, reason) = ("", RejectReason::BadValue);
             rows.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
         }
+    }
+}
+
+/// Makes rows of the objects of a file.
+pub(super) trait ObjectFormat: Send {
+    /// Adds the rows of an object, or says what is wrong with it.
+    fn object(
+        &mut self,
+        raw: &[u8],
+        rows: &mut RowBlock,
+        hand_out: &mut HandOut<'_>,
+    ) -> Result<(), Fault>;
+
+    /// Whether what is wrong with the objects is said with these rows.
+    fn has_rejects(&self) -> bool {
+        true
+    }
+
+    /// Adds the rows that only the end of the file can tell.
+    fn end(&mut self, _rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {}
+
+    /// What is known of the file.
+    fn notes(&mut self) -> Notes;
+}
+
+/// Parses the blocks of a file of objects.
+pub(super) struct ObjectParser<F> {
+    pub objects: ObjectReader,
+    pub format: F,
+}
+
+impl<F: ObjectFormat> PartParser for ObjectParser<F> {
+    fn parse(
+        &mut self,
+        text: &TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        hand_out: &mut HandOut<'_>,
+    ) {
+        let format = &mut self.format;
+        let take = |object: &[u8], rows: &mut RowBlock| format.object(object, rows, hand_out);
+        self.objects.each(text, first_line, rows, take);
+        if !self.format.has_rejects() {
+            rows.rejects.clear();
+        }
+    }
+
+    fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
+        if self.format.has_rejects() {
+            self.objects.finish(rows);
+        }
+        self.format.end(rows, hand_out);
+    }
+
+    fn notes(&mut self) -> Notes {
+        self.format.notes()
     }
 }
 

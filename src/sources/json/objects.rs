@@ -133,10 +133,9 @@ impl Objects {
     }
 }
 
-/// Hands out what stands between objects, but for space and the mark of byte order.
+/// Hands out what stands between objects, but for space.
 fn junk(text: &[u8], line: u64, take: &mut Take<'_>) {
     let text = text.trim_ascii();
-    let text = text.strip_prefix(b"\xEF\xBB\xBF").filter(|_| line == 1).unwrap_or(text);
     if !text.is_empty() {
         take(line, Err((text, RejectReason::BadValue)));
     }

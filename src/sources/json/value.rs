@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::super::fields::NAME_MAX;
 use super::super::reject::RejectReason;
 
 /// A field as it stands in an object.
@@ -96,6 +97,22 @@ impl Raw<'_> {
         }
     }
 
+    /// A whole number of 32 bits.
+    pub(in crate::sources) fn small(&self) -> Result<Option<i32>, RejectReason> {
+        let narrow = |value: i64| i32::try_from(value).map_err(|_| RejectReason::BadValue);
+        self.whole()?.map(narrow).transpose()
+    }
+
+    /// A name; nothing where it is absent or empty.
+    pub(in crate::sources) fn name(&self) -> Result<Option<&str>, RejectReason> {
+        match self {
+            Self::Missing => Ok(None),
+            Self::Text(text) if NAME_MAX < text.len() => Err(RejectReason::OutOfRange),
+            Self::Text(text) => Ok(Some(text.as_ref()).filter(|text| !text.is_empty())),
+            _ => Err(RejectReason::BadValue),
+        }
+    }
+
     /// A number, which may be written as text.
     pub(in crate::sources) fn float(&self) -> Result<Option<f64>, RejectReason> {
         let value = match self {
@@ -111,6 +128,13 @@ impl Raw<'_> {
         let fits = (value as f32).is_finite();
         if fits { Ok(Some(value)) } else { Err(RejectReason::BadValue) }
     }
+}
+
+/// What must be there.
+pub(in crate::sources) fn must<T>(
+    value: Result<Option<T>, RejectReason>,
+) -> Result<T, RejectReason> {
+    value?.ok_or(RejectReason::EmptyMandatory)
 }
 
 /// What it holds, or nothing where it is absent or null.

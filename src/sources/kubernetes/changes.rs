@@ -2,130 +2,111 @@
 
 use std::collections::BTreeMap;
 
-use super::super::records::{EVICT, Fault, KILL, Life, Remarks};
-use super::objects::{Event, Place, time};
+use serde_json::{Value, json};
 
-/// A pod as its changes tell it.
+use super::super::json::pick::Part;
+use super::super::records::snapshots::{Attempt, Step};
+use super::super::records::{EVICT, Fault, KILL};
+use super::RejectReason;
+
+/// What is counted of pods of which no more is known than their changes.
+pub(super) const ALONE: &str =
+    "pods known by their changes alone: each a job of its own, without requests";
+
+/// A pod as its changes tell it: one attempt, and where it ran.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Change {
-    pub namespace: String,
-    pub name: String,
-    /// Which of the pods that had the name; empty where nothing says it.
-    pub uid: String,
-    pub node: Option<String>,
-    first_us: i64,
-    pub start_us: Option<i64>,
-    pub end: Option<(i64, i32)>,
-    pub reason: Option<&'static str>,
+    pub(super) attempt: Attempt,
+    node: Option<String>,
 }
 
 impl Change {
-    /// When it was asked for, began and ended.
-    pub(super) fn life(&self, remarks: &mut Remarks) -> Life {
-        if self.start_us.is_none() && self.end.is_some() {
-            remarks.add(
+    /// A pod of which no more is known.
+    pub(super) fn alone(mut self, [namespace, name, _]: [String; 3]) -> (Value, Attempt) {
+        let pod = json!({
+            "metadata": {"namespace": namespace, "name": name},
+            "spec": {"nodeName": self.node},
+        });
+        let remarks = &mut self.attempt.remarks;
+        remarks.push(ALONE);
+        if self.attempt.start_us.is_none() && self.attempt.end.is_some() {
+            remarks.push(
                 "pods whose log begins after their start: the length of the attempt is not known",
             );
         }
-        Life { submit_us: Some(self.first_us), start_us: self.start_us, end: self.end }
+        (pod, self.attempt)
     }
 }
 
-/// The pods of a file, by namespace, name and uid.
+/// The pods of a log, by namespace, name and uid, which is empty where nothing says it.
 #[derive(Default)]
-pub(super) struct Changes(BTreeMap<(String, String, String), Change>);
+pub(super) struct Changes(pub(super) BTreeMap<[String; 3], Change>);
 
-/// What a change means.
-#[derive(Clone, Copy)]
-enum Step {
-    Submit,
-    Start,
-    End(i32, &'static str),
-}
+/// What events of pods mean, by their reasons.
+const EVENTS: [(&str, Step); 6] = [
+    ("FailedScheduling", Step::Submit),
+    ("Scheduled", Step::Start),
+    ("Killing", Step::End(KILL, "Killing")),
+    ("Evicted", Step::End(EVICT, "Evicted")),
+    ("Preempted", Step::End(EVICT, "Preempted")),
+    ("TaintManagerEviction", Step::End(EVICT, "TaintManagerEviction")),
+];
+
+/// What requests mean, by their verbs and what of a pod they are about.
+const REQUESTS: [([&str; 2], Step); 4] = [
+    (["create", ""], Step::Submit),
+    (["create", "binding"], Step::Start),
+    (["create", "eviction"], Step::End(EVICT, "Evicted")),
+    (["delete", ""], Step::End(KILL, "Deleted")),
+];
 
 impl Changes {
     /// Adds an event; says whether it changes a pod.
-    pub(super) fn add_event(&mut self, event: &Event) -> Result<bool, Fault> {
-        let object = &event.involved_object;
-        let step = match event.reason.as_str() {
-            _ if object.kind != "Pod" => return Ok(false),
-            // A probe failed: the pod stays.
-            "Killing" if event.message.contains("restarted") => return Ok(false),
-            "FailedScheduling" => Step::Submit,
-            "Scheduled" => Step::Start,
-            "Killing" => Step::End(KILL, "Killing"),
-            "Evicted" => Step::End(EVICT, "Evicted"),
-            "Preempted" => Step::End(EVICT, "Preempted"),
-            "TaintManagerEviction" => Step::End(EVICT, "TaintManagerEviction"),
-            _ => return Ok(false),
-        };
-        let first = event.first_timestamp.as_deref().or(event.time.as_deref());
-        let at_us = time(first, "firstTimestamp")?;
-        let at_us = at_us.ok_or(("firstTimestamp", super::RejectReason::EmptyMandatory))?;
-        let host = event.source.as_ref().and_then(|source| source.host.clone());
-        self.add(object, &object.uid, step, at_us, host)
+    pub(super) fn add_event(&mut self, event: Part<'_>) -> Result<bool, Fault> {
+        let reason = event.text("/reason")?.unwrap_or_default();
+        let step = EVENTS.iter().find(|(known, _)| *known == reason);
+        let message = event.text("/message")?.unwrap_or_default();
+        // A probe failed: the pod stays.
+        let stays = reason == "Killing" && message.contains("restarted");
+        let is_of_pod = event.text("/involvedObject/kind")? == Some("Pod");
+        let Some(&(_, step)) = step.filter(|_| is_of_pod && !stays) else { return Ok(false) };
+        let at_us = event.first_time(&["/firstTimestamp", "/eventTime"])?;
+        let object = event.at("/involvedObject");
+        let uid = object.text("/uid")?.unwrap_or_default();
+        self.add(object, uid, (step, at_us), event.text("/source/host")?)
     }
 
     /// Adds a request to the server; says whether it changes a pod.
-    pub(super) fn add_request(&mut self, event: &Event) -> Result<bool, Fault> {
-        let Some(object) = &event.object_ref else { return Ok(false) };
-        let is_done = event.stage == "ResponseComplete"
-            && event.response_status.as_ref().is_none_or(|status| status.code < 300);
-        let step = match (event.verb.as_str(), object.subresource.as_str()) {
-            _ if object.resource != "pods" || !is_done => return Ok(false),
-            ("create", "") => Step::Submit,
-            ("create", "binding") => Step::Start,
-            ("create", "eviction") => Step::End(EVICT, "Evicted"),
-            ("delete", "") => Step::End(KILL, "Deleted"),
-            _ => return Ok(false),
-        };
-        let at = event.request_received_timestamp.as_deref();
-        let at_us = time(at, "requestReceivedTimestamp")?;
-        let missing = ("requestReceivedTimestamp", super::RejectReason::EmptyMandatory);
+    pub(super) fn add_request(&mut self, event: Part<'_>) -> Result<bool, Fault> {
+        let object = event.at("/objectRef");
+        let is_done = event.text("/stage")? == Some("ResponseComplete")
+            && event.whole("/responseStatus/code")?.is_none_or(|code| code < 300);
+        let about = [event.text("/verb")?, object.text("/subresource")?];
+        let about = about.map(Option::unwrap_or_default);
+        let step = REQUESTS.iter().find(|(known, _)| *known == about);
+        let is_of_pod = object.text("/resource")? == Some("pods");
+        let Some(&(_, step)) = step.filter(|_| is_of_pod && is_done) else { return Ok(false) };
+        let at_us = event.first_time(&["/requestReceivedTimestamp"])?;
         // The request that creates a pod does not know its uid yet.
-        self.add(object, "", step, at_us.ok_or(missing)?, None)
+        self.add(object, "", (step, at_us), None)
     }
 
     fn add(
         &mut self,
-        Place { namespace, name, .. }: &Place,
+        object: Part<'_>,
         uid: &str,
-        step: Step,
-        at_us: i64,
-        host: Option<String>,
+        (step, at_us): (Step, i64),
+        host: Option<&str>,
     ) -> Result<bool, Fault> {
-        if name.is_empty() {
-            return Err(("name", super::RejectReason::EmptyMandatory));
-        }
-        let (namespace, name, uid) = (namespace.clone(), name.clone(), uid.to_owned());
-        let key = (namespace.clone(), name.clone(), uid.clone());
-        let change = self.0.entry(key).or_insert_with(|| Change {
-            namespace,
-            name,
-            uid,
-            first_us: at_us,
-            ..Change::default()
-        });
-        change.first_us = change.first_us.min(at_us);
-        match step {
-            Step::Submit => {}
-            Step::Start => {
-                change.start_us = Some(change.start_us.map_or(at_us, |start| start.min(at_us)));
-            }
-            // The first end is the one that was: an evicted pod is killed after it.
-            Step::End(kind, reason) => {
-                if change.end.is_none_or(|(end_us, _)| at_us < end_us) {
-                    change.end = Some((at_us, kind));
-                    change.reason = Some(reason);
-                }
-                change.node = change.node.take().or(host);
-            }
+        let [namespace, name] = ["/namespace", "/name"].map(|path| object.text(path));
+        let name = name?.filter(|name| !name.is_empty());
+        let name = name.ok_or(("name", RejectReason::EmptyMandatory))?;
+        let key = [namespace?.unwrap_or_default(), name, uid].map(str::to_owned);
+        let Change { attempt, node } = self.0.entry(key).or_default();
+        attempt.learn(step, at_us);
+        if matches!(step, Step::End(..)) {
+            *node = node.take().or(host.map(str::to_owned));
         }
         Ok(true)
-    }
-
-    /// All of them.
-    pub(super) fn take(&mut self) -> impl Iterator<Item = Change> + use<> {
-        std::mem::take(&mut self.0).into_values()
     }
 }

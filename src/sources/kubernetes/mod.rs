@@ -22,8 +22,9 @@
 //!
 //! A job is what owns the pod: a Job, the Deployment of a `ReplicaSet`, a `StatefulSet`; else the pod
 //! itself. `task_index` is the index of the pod in an indexed Job or a `StatefulSet`, else a hash of
-//! its name. Only the last two attempts of a container are in its pod. The same pod in
-//! several prints is one. A list without items is a reject: its last brace.
+//! its name. Only the last two attempts of a container are in its pod. Several snapshots of a pod are
+//! one: the last counts (by `resourceVersion`; without it by restarts, then by whether it ended or
+//! began), with the attempts, starts and ends that any of them shows. A list without items is a reject: its last brace.
 //!
 //! | Change of a pod (event, request) | What is made of it |
 //! |---|---|
@@ -32,25 +33,31 @@
 //! | `delete` of a pod; `Killing` | KILL |
 //! | `create` of an eviction; `Evicted`, `Preempted`, `TaintManagerEviction` | EVICT |
 //!
-//! A request that was logged with the pod it answered with is read as that pod. Events and
-//! requests are put together at the end of the file: 200 bytes are held for each pod, and what was
-//! read of each pod that is open. A pod that is shown is told by what shows it; changes tell the
-//! end of one that was open, and pods that no print has shown.
+//! A request that was logged with the pod it answered with is read as that pod. The files of a folder
+//! are read as one, and objects may stand in any order in them. Rows of a pod that ended and was never
+//! started again are made at once, and its names and uid are kept as hashes. All else is put together
+//! at the end: what is read of a pod that may still change is held as JSON, a few kB each. A pod that is shown is told by
+//! what shows it; changes tell the end of one that was open, and pods that no print has shown.
 
-use super::blocks::TextBlock;
+use serde_json::Value;
+
 use super::folder::RawPart;
-use super::json::{ObjectReader, is_list};
-use super::part::{HandOut, Notes, PartParser};
-use super::records::{Fault, Line, Parsed, RecordFormat, RecordParser, Remarks};
+use super::json::pick::Part;
+use super::json::{ObjectFormat, ObjectParser, ObjectReader, is_list};
+use super::part::{HandOut, Notes, hand_out_many};
+use super::reading::UserFrom;
+use super::records::{Fault, RecordRows, Remarks};
 use super::reject::RejectReason;
 use super::rows::{Cell, RowBlock};
-use crate::schema::Table;
 
 mod changes;
+mod held;
 mod objects;
-pub mod pods;
+mod pods;
 
-use self::pods::Pods;
+use self::held::{Held, Shown};
+use self::objects::{Object, shown_pod};
+use self::pods::Pod;
 
 /// Whether a text begins like objects of Kubernetes.
 pub(super) fn is_seen(text: &[u8]) -> bool {
@@ -63,91 +70,107 @@ pub(super) fn is_seen(text: &[u8]) -> bool {
 }
 
 /// A parser for one table of a log.
-pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Parser {
+pub(super) fn parser(part: &RawPart, begin: &[u8]) -> ObjectParser<Pods> {
     let user_from = part.reading.user_from.clone().unwrap_or_default();
     let header = vec![("user".to_owned(), user_from.to_string())];
-    Parser {
-        table: part.table,
-        objects: ObjectReader::of(begin),
-        records: RecordParser::new(Pods::new(user_from, part.table), part, header),
-        count: 0,
+    let all = RecordRows::new(part, header, true, true);
+    let format = Pods { user_from, held: Held::default(), job: String::new(), count: 0, all };
+    ObjectParser { objects: ObjectReader::of(begin), format }
+}
+
+/// What is read of the pods of a log.
+pub(super) struct Pods {
+    user_from: UserFrom,
+    held: Held,
+    /// What the job of the current pod is called.
+    job: String,
+    /// Attempts so far, by which rows are numbered.
+    count: u64,
+    all: RecordRows,
+}
+
+impl Pods {
+    /// Takes a snapshot of a pod, all or nothing of it.
+    fn pod(&mut self, pod: Value, rows: &mut RowBlock) -> Result<(), Fault> {
+        if Pod(Part(&pod)).names()?[1].is_empty() {
+            return Err(("name", RejectReason::EmptyMandatory));
+        }
+        let shown = Shown { attempts: Pod(Part(&pod)).attempts()?, pod };
+        for attempt in &shown.attempts {
+            let unsaid = &mut Remarks::default();
+            let record = shown.pod().record(attempt, &self.user_from, &mut self.job, unsaid)?;
+            RecordRows::check(&record)?;
+        }
+        self.held.add(shown).map_or(Ok(()), |shown| self.push(&shown, rows))
+    }
+
+    /// Makes rows of a pod.
+    fn push(&mut self, shown: &Shown, rows: &mut RowBlock) -> Result<(), Fault> {
+        if 1 < shown.pod().restarts() {
+            self.all.remarks.add("restarts before the last: times that a pod no longer has");
+        }
+        let mut submit_us = None;
+        for (place, attempt) in shown.attempts.iter().enumerate() {
+            self.count += 1;
+            let (from, job) = (&self.user_from, &mut self.job);
+            let mut record = shown.pod().record(attempt, from, job, &mut self.all.remarks)?;
+            // How large the system is, its nodes say, which are not in the log.
+            record.cpu = record.cpu.filter(|_| !self.all.are_of_machines());
+            record.follows = 0 < place && attempt.submit_us.is_none();
+            // One that follows another was not asked for before it.
+            submit_us = record.life.submit_us.max(submit_us);
+            record.life.submit_us = submit_us;
+            self.all.add(&record, self.count, rows)?;
+        }
+        Ok(())
     }
 }
 
-/// Parses the blocks of a log for one of its tables.
-pub(super) struct Parser {
-    table: Table,
-    objects: ObjectReader,
-    records: RecordParser<Pods>,
-    /// Attempts so far, by which rows are numbered.
-    count: u64,
-}
-
-impl Parser {
-    /// Adds the attempts of an object.
-    fn object(&mut self, raw: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
-        let (attempts, remark) = self.records.format().begin(raw)?;
-        if let Some(remark) = remark {
-            self.records.remark(remark);
-        }
-        for _ in 0..attempts {
-            self.count += 1;
-            self.records.line(Line { number: self.count, raw }, rows)?;
+impl ObjectFormat for Pods {
+    /// Takes an object, and makes rows of a pod that is final.
+    fn object(
+        &mut self,
+        raw: &[u8],
+        rows: &mut RowBlock,
+        _hand_out: &mut HandOut<'_>,
+    ) -> Result<(), Fault> {
+        let is_told = match Object::read(raw)? {
+            Object::Pod(pod) => return self.pod(pod, rows),
+            Object::Event(event) => self.held.changes.add_event(Part(&event))?,
+            Object::Request(mut request) => match shown_pod(&mut request) {
+                Some(pod) => return self.pod(pod, rows),
+                None => self.held.changes.add_request(Part(&request))?,
+            },
+            Object::Other => {
+                self.all.remarks.add("objects that are no pod: left out");
+                true
+            }
+        };
+        if !is_told {
+            self.all.remarks.add("events and requests that change no pod: left out");
         }
         Ok(())
     }
 
-    /// Machines are told from the same objects as events, of which these are rejects.
-    fn drop_rejects(&self, rows: &mut RowBlock) {
-        if self.table == Table::MachineEvents {
-            rows.rejects.clear();
-        }
-    }
-}
-
-impl PartParser for Parser {
-    fn parse(
-        &mut self,
-        text: &TextBlock,
-        first_line: u64,
-        rows: &mut RowBlock,
-        _hand_out: &mut HandOut<'_>,
-    ) {
-        let mut objects = std::mem::take(&mut self.objects);
-        objects.each(text, first_line, rows, |object, rows| self.object(object, rows));
-        self.objects = objects;
-        self.drop_rejects(rows);
+    fn has_rejects(&self) -> bool {
+        !self.all.are_of_machines()
     }
 
-    fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
-        self.objects.finish(rows);
-        self.drop_rejects(rows);
-        for (change, pod) in self.records.format().take_changes() {
-            if !self.records.format().resume(change, pod) {
-                continue;
-            }
-            self.count += 1;
-            let line = Line { number: self.count, raw: b"" };
-            // Its times were read before: what is wrong was a reject then.
-            let _ = self.records.line(line, rows);
+    fn end(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
+        let repeats = self.held.pods.repeats;
+        self.all
+            .remarks
+            .add_many("snapshots of a pod that another one shows too: the last counts", repeats);
+        for shown in self.held.take_rest() {
+            // They were checked when they were read, changes as well.
+            let _ = self.push(&shown, rows);
+            hand_out_many(rows, hand_out);
         }
-        self.records.finish(rows, hand_out);
+        self.all.finish(rows, hand_out);
     }
 
     fn notes(&mut self) -> Notes {
-        self.records.notes()
-    }
-}
-
-impl RecordFormat for Pods {
-    const HAS_TASKS: bool = true;
-
-    fn record<'a>(&'a mut self, _line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
-        self.attempt(remarks).map(Some)
-    }
-
-    fn has_fleet(&self) -> bool {
-        true
+        self.all.notes()
     }
 }
 

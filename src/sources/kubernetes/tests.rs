@@ -360,7 +360,7 @@ fn an_end_told_late_is_that_of_its_own_pod() {
     .map(|object| object.to_string())
     .join("\n");
     let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
-    let expected = "30 SUBMIT, 35 SCHEDULE, 0 SUBMIT, 5 SCHEDULE, 20 FAIL, 80 EVICT";
+    let expected = "0 SUBMIT, 5 SCHEDULE, 20 FAIL, 30 SUBMIT, 35 SCHEDULE, 80 EVICT";
     assert_eq!(since_new_year(&rows), expected);
     let jobs = parsed(Source::Kubernetes, Table::JobEvents, &text);
     assert_eq!(since_new_year(&jobs), "0 SUBMIT, 5 SCHEDULE, 80 EVICT");
@@ -385,7 +385,7 @@ fn what_does_not_parse_is_a_reject_with_its_line() {
     check(&with("/status/phase", json!("Gone")), &["2 phase unknown_event_type"]);
     check(&with("/status/phase", json!("")), &["2 phase empty_mandatory"]);
     check(&with("/spec/containers/0/resources/requests/cpu", json!("-1")), &["2 cpu bad_value"]);
-    check(&with("/spec/containers", json!(7)), &["2  bad_value"]);
+    check(&with("/spec/containers", json!(7)), &["2 containers bad_value"]);
     check(&format!("{good}\nx\n{{}}\n"), &["2  bad_value", "3 name empty_mandatory"]);
     let whole = list(&[good.clone(), good.clone()]);
     let cut = &whole[..whole.len() - 80];
@@ -399,4 +399,189 @@ fn what_does_not_parse_is_a_reject_with_its_line() {
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}});
     let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&[good, service]));
     assert_eq!(rows.notes.remarks["objects that are no pod: left out"], 1);
+}
+
+#[test]
+fn files_of_a_folder_are_read_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    let running = pod("a", status("Running", json!({"running": {"startedAt": at(6)}})));
+    let whole = list(&[running.clone(), pod("b", json!({"phase": "Pending", "conditions": []}))]);
+    let done = json!({"terminated": ended(6, 90, 0, "Completed")});
+    write("1.json", whole.clone());
+    write("2.log", format!("{}\n", event("b", "", "Scheduled", 9)));
+    write("3.json", list(&[pod("a", status("Succeeded", done))]));
+    let parsed = || {
+        let trace = super::super::open_trace(folder.path(), None, None).unwrap();
+        let [part] = &trace.parts[&Table::TaskEvents][..] else { panic!("one part") };
+        parsed_part(part)
+    };
+    let rows = parsed();
+    assert_eq!(rows.rejects(), Vec::<String>::new());
+    let expected = "0 SUBMIT, 5 SCHEDULE, 90 FINISH, 0 SUBMIT, 9 SCHEDULE";
+    assert_eq!(since_new_year(&rows), expected);
+    let again = "snapshots of a pod that another one shows too: the last counts";
+    assert_eq!(rows.notes.remarks[again], 1);
+    // A list that is cut off ends with its file, and lines are counted on.
+    write("1.json", whole.lines().take(30).collect::<Vec<&str>>().join("\n"));
+    write("2.log", format!("{}\nx\n", event("b", "", "Scheduled", 9)));
+    let rows = parsed();
+    assert_eq!(rows.rejects(), ["4  bad_value", "32  bad_value"]);
+    assert_eq!(since_new_year(&rows), "0 SUBMIT, 5 SCHEDULE, 90 FINISH, 9 SUBMIT, 9 SCHEDULE");
+}
+
+/// Texts of the objects in both orders.
+fn both_orders(first: &Value, second: &Value) -> [String; 2] {
+    [format!("{first}\n{second}\n"), format!("{second}\n{first}\n")]
+}
+
+/// A pod whose container was started again so often, in a state and after one that ended.
+fn again(restarts: i32, state: impl Into<Value>, last: impl Into<Value>) -> Value {
+    let mut pod = pod("a", status("Running", state));
+    let container = &mut pod["status"]["containerStatuses"][0];
+    container["restartCount"] = json!(restarts);
+    container["lastState"] = json!({"terminated": last.into()});
+    pod
+}
+
+#[test]
+fn an_attempt_that_follows_one_that_waited_is_the_last() {
+    let waits = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+    let first = again(1, waits, ended(6, 40, 1, "Error"));
+    let second = again(2, json!({"running": {"startedAt": at(80)}}), ended(50, 60, 1, "Error"));
+    for text in both_orders(&first, &second) {
+        let expected = "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 40 SUBMIT, 50 SCHEDULE, 60 FAIL, \
+                        80 SCHEDULE; job 0 SUBMIT, 5 SCHEDULE";
+        assert_eq!(history(&text), expected);
+        let jobs = parsed(Source::Kubernetes, Table::JobEvents, &text);
+        assert_eq!(jobs.cell("end_reason", 1), "-");
+    }
+}
+
+#[test]
+fn a_pod_without_a_uid_that_is_made_again_is_another_pod() {
+    let of = |created: u32, end: u32| {
+        let done = json!({"terminated": ended(created + 6, end, 1, "Error")});
+        let mut pod = pod("web-0", status("Failed", done));
+        pod["metadata"]["creationTimestamp"] = json!(at(created));
+        pod["status"]["conditions"][0]["lastTransitionTime"] = json!(at(created + 5));
+        pod
+    };
+    for text in both_orders(&of(0, 20), &of(30, 50)) {
+        let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
+        assert_eq!(rows.block.row_ids.len(), 6, "{text}");
+        let repeats = rows.notes.remarks.keys().filter(|wording| wording.starts_with("snapshots"));
+        assert_eq!(repeats.count(), 0);
+    }
+    // Printed twice it is the same.
+    let rows =
+        parsed(Source::Kubernetes, Table::TaskEvents, &both_orders(&of(0, 20), &of(0, 20))[0]);
+    assert_eq!(rows.block.row_ids.len(), 3);
+    // A change that names its uid is of the pod that was shown without one.
+    let text = format!("{}\n{}\n", of(0, 20), event("web-0", "7", "Killing", 20));
+    assert_eq!(history(&text), "0 SUBMIT, 5 SCHEDULE, 20 FAIL");
+}
+
+#[test]
+fn the_later_snapshot_wins_in_whatever_order_they_are_read() {
+    let running = json!({"running": {"startedAt": at(6)}});
+    let shown = |version: Option<u32>, status: Value, class: &str| {
+        let mut pod = pod("a", status);
+        if let Some(version) = version {
+            pod["metadata"]["resourceVersion"] = json!(version.to_string());
+        }
+        pod["spec"]["priorityClassName"] = json!(class);
+        pod
+    };
+    let class = |text: &str| {
+        let rows = parsed(Source::Kubernetes, Table::TaskEvents, text);
+        rows.cell("priority_class", 0)
+    };
+    // By number, not by text; by the version before all else.
+    let one = |version| shown(Some(version), status("Running", running.clone()), "old");
+    let pending = json!({"phase": "Pending", "conditions": []});
+    for text in both_orders(&one(9), &shown(Some(10), pending.clone(), "new")) {
+        assert_eq!((history(&text), class(&text)), ("0 SUBMIT, 5 SCHEDULE".into(), "new".into()));
+    }
+    // Without versions what any of them shows is kept: the one has the start, the other the end.
+    let evicted = json!({"phase": "Failed", "reason": "Evicted", "conditions": [
+        {"type": "DisruptionTarget", "status": "True", "lastTransitionTime": at(40)}]});
+    let begun = shown(None, status("Running", running.clone()), "x");
+    for text in both_orders(&begun, &shown(None, evicted, "x")) {
+        assert_eq!(history(&text), "0 SUBMIT, 5 SCHEDULE, 40 EVICT");
+    }
+    for text in both_orders(&begun, &shown(None, pending.clone(), "x")) {
+        assert_eq!(history(&text), "0 SUBMIT, 5 SCHEDULE");
+    }
+    // Snapshots that tell as much: the same one in both orders.
+    let [first, second] = ["a", "b"].map(|class| shown(None, pending.clone(), class));
+    let [one, other] = both_orders(&first, &second);
+    assert_eq!(class(&one), class(&other));
+}
+
+#[test]
+fn a_time_of_a_change_that_is_none_is_a_reject() {
+    let zero = "0001-01-01T00:00:00Z";
+    let check = |event: &Value, expected: &[&str]| {
+        for table in [Table::JobEvents, Table::TaskEvents] {
+            let rows = parsed(Source::Kubernetes, table, &format!("{event}\n"));
+            assert_eq!(rows.rejects(), expected, "{event}");
+        }
+    };
+    let mut told = event("a", "", "Scheduled", 5);
+    told["firstTimestamp"] = json!("1969-12-31T23:59:59Z");
+    check(&told, &["1 firstTimestamp negative_time"]);
+    told["firstTimestamp"] = json!(zero);
+    check(&told, &["1 firstTimestamp empty_mandatory"]);
+    told["eventTime"] = json!(at(9));
+    assert_eq!(history(&told.to_string()), "9 SUBMIT, 9 SCHEDULE");
+    let request = json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "auditID": "x",
+        "stage": "ResponseComplete", "verb": "create", "requestReceivedTimestamp": zero,
+        "objectRef": {"resource": "pods", "namespace": "x", "name": "a"}});
+    check(&request, &["1 requestReceivedTimestamp empty_mandatory"]);
+    // A container that ended at no known time does not end its pod there.
+    let mut lost = pod("a", status("Failed", json!({"terminated": ended(6, 90, 137, "Error")})));
+    lost["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"] = json!(zero);
+    assert_eq!(history(&lost.to_string()), "0 SUBMIT, 5 SCHEDULE, 5 FAIL");
+}
+
+#[test]
+fn a_pod_known_by_its_changes_alone_is_its_namespaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.json");
+    std::fs::write(&path, event("a", "", "Scheduled", 5).to_string()).unwrap();
+    let trace = super::super::open_trace(&path, None, None).unwrap();
+    let mut part = trace.parts[&Table::TaskEvents][0].clone();
+    let rows = parsed_part(&part);
+    assert_eq!(rows.cell("user", 0), "physics");
+    let remarks: Vec<(&str, u64)> =
+        rows.notes.remarks.iter().map(|(&wording, &count)| (wording, count)).collect();
+    assert_eq!(remarks, [(super::changes::ALONE, 1)]);
+    let user_from = Some("label:team".parse::<UserFrom>().unwrap());
+    part.reading = std::sync::Arc::new(Reading { user_from, ..Reading::default() });
+    assert_eq!(parsed_part(&part).cell("user", 0), "-");
+}
+
+#[test]
+fn marks_of_byte_order_are_no_part_of_any_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let pending = |name: &str| pod(name, json!({"phase": "Pending", "conditions": []}));
+    let texts = [list(&[pending("a")]), format!("{}\n", pending("b")), list(&[pending("c")])];
+    for (number, text) in texts.iter().enumerate() {
+        std::fs::write(folder.path().join(format!("{number}.json")), format!("\u{feff}{text}"))
+            .unwrap();
+    }
+    let trace = super::super::open_trace(folder.path(), None, None).unwrap();
+    let rows = parsed_part(&trace.parts[&Table::TaskEvents][0]);
+    assert_eq!(rows.rejects(), Vec::<String>::new());
+    assert_eq!(since_new_year(&rows), "0 SUBMIT, 0 SUBMIT, 0 SUBMIT");
+}
+
+#[test]
+fn phases_are_matched_to_the_letter() {
+    for phase in ["pending", "Pend+", "SUCCEEDED"] {
+        let text = pod("a", json!({"phase": phase})).to_string();
+        let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
+        assert_eq!(rows.rejects(), ["1 phase unknown_event_type"], "{phase}");
+    }
 }

@@ -33,7 +33,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::TextBlock;
 use super::folder::RawPart;
-use super::part::{HandOut, Notes, PartParser};
+use super::part::{HandOut, Notes, PartParser, hand_out_many};
 use super::reject::{Reject, RejectReason, reject_text};
 use super::rows::{Cell, RowBlock};
 use crate::schema::{EventType, Table, row_id};
@@ -115,9 +115,6 @@ const HEADER_CUT: &str = "header lines beyond the first 10,000 or 1 MiB: left ou
 const PIECES_MAX: usize = 64 << 20;
 const PIECE_BESIDES: usize = 128;
 
-/// Rows that are made of them before they are handed out.
-const ROWS_HELD: usize = 1 << 16;
-
 /// Row numbers per line.
 const EVENTS_PER_LINE: u64 = 4;
 
@@ -165,14 +162,10 @@ impl<F: LineFormat> LogParser<F> {
         }
     }
 
-    fn remark(&mut self, wording: &'static str, count: u64) {
-        *self.notes.remarks.entry(wording).or_default() += count;
-    }
-
     fn job_line(&mut self, line: u64, raw: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
         let job = self.format.job(raw)?;
         if let Some(wording) = job.remark {
-            self.remark(wording, 1);
+            self.notes.remark(wording, 1);
         }
         let id = self.number_of(job.key, line);
         if matches!(job.status, Some(2..=4)) {
@@ -189,7 +182,7 @@ impl<F: LineFormat> LogParser<F> {
         let (events, wording) = history(&job)?;
         self.jobs.insert(id);
         for wording in wording.into_iter().flatten() {
-            self.remark(wording, 1);
+            self.notes.remark(wording, 1);
         }
         self.push(id, line, &job, events.into_iter().flatten(), rows);
         Ok(())
@@ -252,11 +245,9 @@ impl<F: LineFormat> LogParser<F> {
                     rows.rejects.push(Reject { line: *line, column, reason, text });
                 }
             }
-            if ROWS_HELD <= rows.row_ids.len() + rows.rejects.len() {
-                hand_out(rows);
-            }
+            hand_out_many(rows, hand_out);
         }
-        self.remark("jobs put together from partial runs", 1);
+        self.notes.remark("jobs put together from partial runs", 1);
     }
 
     /// The events of one part of a run, and when it ended.
@@ -288,7 +279,7 @@ impl<F: LineFormat> LogParser<F> {
             && line.len() < HEADER_BYTES_MAX.saturating_sub(self.header_bytes);
         let is_kept = is_room || is_first && line.len() <= KNOWN_KEY_LINE_MAX;
         if !is_kept {
-            self.remark(HEADER_CUT, 1);
+            self.notes.remark(HEADER_CUT, 1);
             return;
         }
         self.header_bytes += line.len() + 1;
@@ -378,7 +369,7 @@ impl<F: LineFormat> PartParser for LogParser<F> {
         for (id, pieces) in std::mem::take(&mut self.pieces) {
             if self.jobs.contains(&id) {
                 let count = pieces.len() as u64;
-                self.remark(
+                self.notes.remark(
                     "lines of partial runs of jobs that also have a line for the whole \
                 job",
                     count,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 use self::times::Pattern;
+use super::records::states::Fate;
 use super::zone::Zone;
 use crate::notation::{Mistake, Spot};
 use crate::schema::EventType;
@@ -141,18 +142,7 @@ pub(in crate::sources) struct MappedColumn {
     pub(in crate::sources) spot: Spot,
 }
 
-/// What a state means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sources) enum Fate {
-    /// It ended by this event.
-    Ended(EventType),
-    Running,
-    Pending,
-    /// The row is left out.
-    Skip,
-}
-
-/// The words for them.
+/// The words for what a state means.
 pub(in crate::sources) const FATES: [(&str, Fate); 8] = [
     ("finished", Fate::Ended(EventType::Finish)),
     ("failed", Fate::Ended(EventType::Fail)),

@@ -20,15 +20,18 @@ use std::sync::Arc;
 
 use super::folder::RawPart;
 use super::map::times::{amount, scaled};
-use super::map::{Fate, Field, Form, Map};
+use super::map::{Field, Form, Map};
+use super::records::accounted::Accounted;
+use super::records::amounts::narrow;
 use super::records::clock::{Clock, times};
 use super::records::fields::span_us;
+use super::records::states::Fate;
+use super::records::told::{Times, Told};
 use super::records::{
-    FINISH, Fault, Life, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats,
-    machine_id, number_of_name, status_of,
+    FINISH, Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats,
+    number_of_name, only_machine,
 };
 use super::reject::RejectReason;
-use super::rows::Cell;
 use super::zone::{Instant, Stamp, Zone};
 use super::{SourceError, SourceErrorKind, fields};
 use crate::notation::Mistake;
@@ -177,75 +180,37 @@ pub(super) fn whole(unit: f64) -> i64 {
     unit
 }
 
-/// An attempt in time.
-struct Told {
-    life: Life,
-    wait_us: Option<i64>,
-    run_us: Option<i64>,
-}
-
 /// The times of a row, derived where one is missing.
 fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told, Fault> {
     let (run_us, wait_us) = (row.span(Field::Run)?, row.span(Field::Wait)?);
     let submit = row.instant(Field::Submit, remarks)?;
     let (start, end) = (row.instant(Field::Start, remarks)?, row.instant(Field::End, remarks)?);
-    let (mut start_us, mut end_us) = times(start, end, run_us, submit, remarks);
+    let (start_us, end_us) = times(start, end, run_us, submit, remarks);
     let submit_us = submit.map(Instant::first);
-    let may_run = !matches!(fate, Some(Fate::Pending));
-    let may_end = !matches!(fate, Some(Fate::Pending | Fate::Running));
-    if start_us.is_none() && may_run {
-        if let Some((end, run)) = end_us.zip(run_us) {
-            remarks.add("no start: end minus run");
-            start_us = end.checked_sub(run);
-        } else if let Some((submit, wait)) = submit_us.zip(wait_us)
-            && (run_us.is_some() || fate == Some(Fate::Running))
-        {
-            remarks.add("no start: submit and wait");
-            start_us = submit.checked_add(wait);
-        }
-    }
-    if end_us.is_none()
-        && may_end
-        && let Some((start, run)) = start_us.zip(run_us)
+    let mut all = Times { submit_us, start_us, end_us, run_us, wait_us };
+    let may_begin = fate.is_none_or(Fate::has_begun);
+    let may_end = fate.is_none_or(|fate| fate.end().is_some());
+    let derives = end_us.is_some() && run_us.is_some();
+    if let (None, Some((submit, wait))) = (start_us, submit_us.zip(wait_us))
+        && !derives
+        && (run_us.is_some() && may_begin || fate == Some(Fate::Running))
     {
-        remarks.add("no end: start and run");
-        end_us = start.checked_add(run);
+        remarks.add("no start time: submit and wait");
+        all.start_us = submit.checked_add(wait);
     }
-    let end = match (fate, end_us.filter(|_| may_end)) {
-        (Some(Fate::Ended(event)), Some(end)) => Some((end, event.number())),
-        (None, Some(end)) => {
-            remarks.add("no state: taken as finished, as it ended");
-            Some((end, FINISH))
-        }
-        (Some(Fate::Ended(_)), None) => {
+    all.fill((may_begin, may_end), remarks);
+    all.start_us = all.start_us.filter(|_| may_begin);
+    let waited = Times { wait_us: wait_us.filter(|_| all.start_us.is_some()), ..all };
+    all.submit_us = waited.submitted(remarks);
+    all.end_us = all.end_us.filter(|_| may_end);
+    match fate {
+        None if all.end_us.is_some() => remarks.add("no state: taken as finished, as it ended"),
+        Some(Fate::Ended(_)) if all.end_us.is_none() => {
             remarks.add("ended, but no end time: left open");
-            None
         }
-        _ => None,
-    };
-    let start_us = start_us.filter(|_| may_run);
-    let submit_us = match (submit_us, start_us.or(end_us)) {
-        (None, Some(begun)) => {
-            let from = if wait_us.is_some() && start_us.is_some() {
-                "no submit: start minus wait"
-            } else {
-                "no submit: submitted at the start"
-            };
-            remarks.add(from);
-            Some(begun.saturating_sub(wait_us.filter(|_| start_us.is_some()).unwrap_or(0)))
-        }
-        (submit, _) => submit,
-    };
-    let length_us = start_us.zip(end).map(|(start, (end, _))| end.saturating_sub(start).max(0));
-    if run_us.zip(length_us).is_some_and(|(run, length)| run < length) {
-        remarks.add("run shorter than from start to end: CPU time is that of the run time");
+        _ => {}
     }
-    let waited_us = start_us.zip(submit_us).map(|(start, submit)| start.saturating_sub(submit));
-    Ok(Told {
-        life: Life { submit_us, start_us, end },
-        wait_us: wait_us.or(waited_us),
-        run_us: run_us.or(length_us).filter(|_| start_us.is_some()),
-    })
+    Ok(all.told(fate.map_or(Some(FINISH), Fate::end), remarks))
 }
 
 /// An attempt of a job; `None` for one that the map leaves out.
@@ -276,7 +241,6 @@ fn record<'a>(
         remarks.add("CPUs unknown: no CPU time is charged");
     }
     let nodes = row.text(Field::Machines)?.filter(|_| told.life.start_us.is_some());
-    let is_one = nodes.is_none_or(|nodes| !nodes.contains([',', '[']));
     Ok(Some(Record {
         job_id,
         life: told.life,
@@ -284,61 +248,47 @@ fn record<'a>(
         job_name: name.filter(|name| job_id < 0 || *name != job_id.to_string()),
         logical_name: row.text(Field::Name)?,
         priority: row.count(Field::Priority)?,
-        machine_id: nodes.filter(|_| is_one).map(machine_id),
-        cpu: cpus.map(float),
-        memory: row.amount(Field::Memory)?.map(float),
+        machine_id: nodes.and_then(|nodes| only_machine(nodes, remarks)),
+        cpu: cpus.map(narrow),
+        memory: row.amount(Field::Memory)?.map(narrow),
         nodes,
         cluster: row.text(Field::Cluster)?,
-        own: own_cells(row, &told, cpus)?,
+        own: accounted(row, &told, cpus)?.cells(&told),
         ..Record::default()
     }))
 }
 
-/// An amount of memory, CPUs or GPUs.
-fn float(value: f64) -> f32 {
-    #[expect(clippy::cast_possible_truncation, reason = "an amount")]
-    let value = value as f32;
-    value
-}
-
-/// The columns that only a mapped table has, in the order of the schema.
-fn own_cells<'a>(row: &Row<'a>, told: &Told, cpus: Option<f64>) -> Result<Vec<Cell<'a>>, Fault> {
+/// What a row says besides its times.
+fn accounted<'a>(row: &Row<'a>, told: &Told, cpus: Option<f64>) -> Result<Accounted<'a>, Fault> {
     let has_run = told.life.start_us.is_some();
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and below 2^31")]
     let processors = cpus
         .filter(|cpus| cpus.fract() == 0.0 && *cpus < f64::from(i32::MAX))
         .map(|cpus| cpus as i32);
-    let each = |total: Option<f64>| total.zip(cpus).map(|(total, cpus)| float(total / cpus));
+    let each = |total: Option<f64>| total.zip(cpus).map(|(total, cpus)| narrow(total / cpus));
     let cpu_time_us = row.span(Field::CpuTime)?.zip(processors);
-    let (state, title) = (row.text(Field::State)?, row.text(Field::Name)?);
-    let (account, group) = (row.text(Field::Account)?, row.text(Field::Group)?);
-    let queue = row.text(Field::Queue)?;
-    Ok(vec![
-        account.or(group).into(),
-        title.into(),
-        queue.into(),
-        queue.into(),
-        told.life.end.and_then(|(_, event)| status_of(event)).into(),
-        told.wait_us.into(),
-        told.run_us.into(),
-        processors.filter(|_| has_run).into(),
-        processors.into(),
-        row.span(Field::TimeLimit)?.into(),
-        cpu_time_us.map(|(total, processors)| total / i64::from(processors)).into(),
-        each(row.amount(Field::UsedMemory)?).into(),
-        each(row.amount(Field::Memory)?).into(),
-        state.into(),
-        state.filter(|_| told.life.end.is_some()).into(),
-        row.text(Field::ExitCode)?.into(),
-        account.into(),
-        group.into(),
-        row.text(Field::Qos)?.into(),
-        row.text(Field::Cluster)?.into(),
-        row.count(Field::Nodes)?.into(),
-        row.text(Field::Machines)?.filter(|_| has_run).into(),
-        row.amount(Field::Gpus)?.map(float).into(),
-        row.text(Field::GpuModel)?.into(),
-    ])
+    let state = row.text(Field::State)?;
+    Ok(Accounted {
+        account: row.text(Field::Account)?,
+        group: row.text(Field::Group)?,
+        title: row.text(Field::Name)?,
+        queue: row.text(Field::Queue)?,
+        qos: row.text(Field::Qos)?,
+        cluster: row.text(Field::Cluster)?,
+        state,
+        end_reason: state.filter(|_| told.life.end.is_some()),
+        exit_code: row.text(Field::ExitCode)?,
+        node_count: row.count(Field::Nodes)?,
+        nodes: row.text(Field::Machines)?.filter(|_| has_run),
+        processors: processors.filter(|_| has_run),
+        requested_processors: processors,
+        limit_us: row.span(Field::TimeLimit)?,
+        cpu_time_us: cpu_time_us.map(|(total, processors)| total / i64::from(processors)),
+        used_memory: each(row.amount(Field::UsedMemory)?),
+        requested_memory: each(row.amount(Field::Memory)?),
+        gpus: row.amount(Field::Gpus)?.map(narrow),
+        gpu_model: row.text(Field::GpuModel)?,
+    })
 }
 
 /// The number of a job: its own, or one that is made of its name.

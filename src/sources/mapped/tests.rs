@@ -48,9 +48,9 @@ fn what_a_row_lacks_is_derived_and_counted() {
             "5,1.5",
             "5 SUBMIT, 5 SCHEDULE, 95 FINISH",
             vec![
-                "no end: start and run",
+                "no end time: start and run time",
                 "no state: taken as finished, as it ended",
-                "no submit: submitted at the start",
+                "no submit time: submitted at the start",
             ],
         ),
         (
@@ -59,9 +59,9 @@ fn what_a_row_lacks_is_derived_and_counted() {
             "50,10,30",
             "10 SUBMIT, 40 SCHEDULE, 50 FINISH",
             vec![
-                "no start: end minus run",
+                "no start time: end less the run time",
                 "no state: taken as finished, as it ended",
-                "no submit: start minus wait",
+                "no submit time: start less the wait",
             ],
         ),
         (
@@ -70,8 +70,8 @@ fn what_a_row_lacks_is_derived_and_counted() {
             "1000,00:00:09,1",
             "1 SUBMIT, 10 SCHEDULE, 3610 FINISH",
             vec![
-                "no end: start and run",
-                "no start: submit and wait",
+                "no end time: start and run time",
+                "no start time: submit and wait",
                 "no state: taken as finished, as it ended",
             ],
         ),
@@ -172,7 +172,11 @@ fn an_hour_that_comes_twice_is_fitted_by_the_run() {
         map,
         text,
         "1698540600 SUBMIT, 1698540600 SCHEDULE, 1698541800 FINISH",
-        &[twice, "no state: taken as finished, as it ended", "no submit: submitted at the start"],
+        &[
+            twice,
+            "no state: taken as finished, as it ended",
+            "no submit time: submitted at the start",
+        ],
     );
 }
 

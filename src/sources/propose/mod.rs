@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::map::times::{Pattern, scaled};
-use super::map::{FATES, Fate, Field, Kind, Map};
+use super::map::{FATES, Field, Kind, Map};
 use super::mapped::table::{ONE_ARRAY, is_array, is_json};
 use super::mapped::{Mapped, stamp_of, whole};
 use super::records::fields::span_us;
@@ -19,7 +19,6 @@ use super::records::lines::{first_line, names_of};
 use super::records::{Line as LogLine, Record, RecordFormat, Remarks};
 use super::zone::{Stamp, Zone, civil_of_day};
 use crate::notation::Mistake;
-use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
 
 mod words;
@@ -471,8 +470,7 @@ fn cells_of(record: &Record<'_>) -> [String; 8] {
     let time = |at: Option<i64>| at.map_or_else(dash, clock);
     let outcome = match (record.life.end, record.life.start_us) {
         (Some((_, kind)), _) => {
-            let kind = u8::try_from(kind).ok().and_then(EventType::of);
-            let known = FATES.iter().find(|(_, fate)| kind.map(Fate::Ended) == Some(*fate));
+            let known = FATES.iter().find(|(_, fate)| fate.end() == Some(kind));
             known.map_or_else(dash, |(name, _)| (*name).to_owned())
         }
         (None, Some(_)) => "running".to_owned(),

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use crate::sources::fields;
 use crate::sources::reject::RejectReason;
 use crate::units::MICROS_PER_SECOND;
 
@@ -137,26 +136,6 @@ pub(in crate::sources) fn span_us(text: &[u8]) -> Option<i64> {
 pub(in crate::sources) fn whole(text: &[u8]) -> Option<i64> {
     let is_plain = !text.is_empty() && text.len() <= 12 && text.iter().all(u8::is_ascii_digit);
     is_plain.then(|| text.iter().fold(0, |sum, &digit| sum * 10 + i64::from(digit - b'0')))
-}
-
-/// An amount with a suffix K, M, G, T or P (of 1024), in units of `unit` bytes.
-pub(in crate::sources) fn amount(text: &[u8], default: u8) -> Option<f64> {
-    let (digits, suffix) = match text.split_last() {
-        Some((last, digits)) if last.is_ascii_alphabetic() => (digits, *last),
-        _ => (text, default),
-    };
-    let power = match suffix.to_ascii_uppercase() {
-        b'B' => 0,
-        b'K' => 1,
-        b'M' => 2,
-        b'G' => 3,
-        b'T' => 4,
-        b'P' => 5,
-        _ => return None,
-    };
-    let value = fields::careful_f64(digits).filter(|value| 0.0 <= *value)?;
-    let bytes = value * 1024_f64.powi(power);
-    bytes.is_finite().then_some(bytes)
 }
 
 /// Names of a list: `cpn-f13-[01-03,07],gpu[1-2]n[0-1],login` names each machine.
@@ -325,7 +304,6 @@ mod tests {
         #[test]
         fn no_text_makes_the_readers_panic(text in "[-0-9:.,\\[\\]a-zA-Z ]{0,40}") {
             let _ = span_us(text.as_bytes());
-            let _ = amount(text.as_bytes(), b'M');
             expand_nodes(&text, &mut |_| {});
         }
     }

@@ -7,12 +7,10 @@
 use std::collections::BTreeSet;
 
 use super::fields::expand_nodes;
-use super::{EVENTS_PER_LINE, HandOut, Record, hash};
+use super::{EVENTS_PER_LINE, HandOut, Record, Remarks, hash};
 use crate::schema::{SYSTEM_MACHINE, row_id};
+use crate::sources::part::hand_out_many;
 use crate::sources::rows::{Cell, RowBlock};
-
-/// Machines whose rows are made before they are handed out.
-const ROWS_HELD: usize = 1 << 16;
 
 /// Machines that a log may name.
 const MACHINES_MAX: usize = 1 << 20;
@@ -20,6 +18,15 @@ const MACHINES_MAX: usize = 1 << 20;
 /// The number of a machine by its name; none is that of the system.
 pub(in crate::sources) fn machine_id(name: &str) -> i64 {
     SYSTEM_MACHINE + 1 + i64::try_from(hash(name.as_bytes()) >> 2).expect("62 bits")
+}
+
+/// The machine of an attempt that ran on a single one.
+pub(in crate::sources) fn only_machine(nodes: &str, remarks: &mut Remarks) -> Option<i64> {
+    let is_one = !nodes.contains([',', '[']);
+    if !is_one {
+        remarks.add("ran on several machines: all in `node_list`, none in `machine_id`");
+    }
+    is_one.then(|| machine_id(nodes))
 }
 
 /// What is known of the machines.
@@ -101,9 +108,7 @@ impl Fleet {
                 Cell::Text(name),
             ];
             rows.push_row(row_id(part, number), &cells);
-            if ROWS_HELD <= rows.row_ids.len() {
-                hand_out(rows);
-            }
+            hand_out_many(rows, hand_out);
         }
         self.changes = Vec::new();
     }

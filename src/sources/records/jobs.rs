@@ -13,7 +13,8 @@ pub(super) struct JobSum {
     pub end_us: i64,
     /// How bad the worst end is: the place in [`WORST`].
     pub worst: usize,
-    pub end_reason: Option<&'static str>,
+    /// The number of the reason.
+    pub end_reason: Option<u32>,
     pub tasks: u32,
     pub open: u32,
     pub user: Option<Box<str>>,
@@ -25,7 +26,8 @@ pub(super) struct JobSum {
 pub(super) struct Ending {
     pub end_us: i64,
     pub rank: usize,
-    pub reason: Option<&'static str>,
+    /// The number of the reason.
+    pub reason: Option<u32>,
 }
 
 /// The place of an end in [`WORST`].
@@ -53,7 +55,12 @@ impl JobSum {
     }
 
     /// Adds a row of a task; `before` is its last attempt so far.
-    pub(super) fn add(&mut self, record: &Record<'_>, seen: Seen, before: Option<Seen>) {
+    pub(super) fn add(
+        &mut self,
+        record: &Record<'_>,
+        (seen, end): (Seen, Option<Ending>),
+        before: Option<Seen>,
+    ) {
         let is_new = record.turn.map_or(before.is_none(), |turn| turn.is_first);
         self.submit_us = self.submit_us.min(seen.submit_us);
         self.start_us = match (self.start_us, seen.start_us) {
@@ -69,11 +76,9 @@ impl JobSum {
         if before.is_some_and(|before| before.end.is_none()) {
             self.open -= 1;
         }
-        match seen.end {
+        match end {
             None => self.open += 1,
-            Some((end_us, kind)) if record.turn.is_some() => {
-                self.close(Ending { end_us, rank: rank(kind), reason: record.end_reason });
-            }
+            Some(end) if record.turn.is_some() => self.close(end),
             Some(_) => {}
         }
     }

@@ -27,23 +27,32 @@ use rustc_hash::FxHashMap;
 
 use super::blocks::TextBlock;
 use super::folder::RawPart;
-use super::part::{HandOut, Notes, PartParser};
-use super::reject::{Reject, RejectReason, reject_text};
+use super::names::Names;
+use super::part::{HandOut, Notes, PartParser, hand_out_many};
+use super::reject::{Reject, reject_text};
 use super::repeats::Repeats;
 use super::rows::{Cell, RowBlock};
 use crate::schema::{EventType, Table, row_id};
 
+pub(super) mod accounted;
+pub(super) mod amounts;
 pub(super) mod clock;
 pub(super) mod fields;
 mod fleet;
+mod history;
 mod jobs;
 pub(super) mod lines;
 pub(super) mod machines;
 mod repeats;
+pub(super) mod row;
+pub(super) mod snapshots;
+pub(super) mod states;
+pub(super) mod told;
 
 pub(super) use self::fields::Fault;
 use self::fleet::Fleet;
-pub(super) use self::fleet::machine_id;
+pub(super) use self::fleet::{machine_id, only_machine};
+use self::history::{Seen, events};
 use self::jobs::{Ending, JobSum, WORST, rank};
 pub(super) use self::repeats::find_repeats;
 
@@ -68,9 +77,6 @@ pub(super) const fn status_of(event: i32) -> Option<i32> {
 /// Row numbers per line.
 const EVENTS_PER_LINE: u64 = 4;
 
-/// Rows that are made before they are handed out.
-const ROWS_HELD: usize = 1 << 16;
-
 /// Counts of what was assumed, by wording.
 #[derive(Default)]
 pub(super) struct Remarks(BTreeMap<&'static str, u64>);
@@ -83,7 +89,14 @@ impl Remarks {
 
     /// Counts one more.
     pub(super) fn add(&mut self, wording: &'static str) {
-        *self.0.entry(wording).or_default() += 1;
+        self.add_many(wording, 1);
+    }
+
+    /// Counts so many more.
+    pub(super) fn add_many(&mut self, wording: &'static str, count: u64) {
+        if 0 < count {
+            *self.0.entry(wording).or_default() += count;
+        }
     }
 }
 
@@ -164,6 +177,8 @@ pub(super) struct Record<'a> {
     pub life: Life,
     /// Its place among the attempts of the task, where rows are not compared with each other.
     pub turn: Option<Turn>,
+    /// Whether an attempt before it has the SUBMIT of both.
+    pub follows: bool,
     pub user: Option<&'a str>,
     pub job_name: Option<&'a str>,
     pub logical_name: Option<&'a str>,
@@ -173,7 +188,7 @@ pub(super) struct Record<'a> {
     pub cpu: Option<f32>,
     pub memory: Option<f32>,
     /// What became of it in the log's own words.
-    pub end_reason: Option<&'static str>,
+    pub end_reason: Option<&'a str>,
     /// The machines that it ran on, as the log names them.
     pub nodes: Option<&'a str>,
     pub cluster: Option<&'a str>,
@@ -181,85 +196,100 @@ pub(super) struct Record<'a> {
     pub own: Vec<Cell<'a>>,
 }
 
-/// When and what, with the place among the rows of its line.
-type RowEvent = (i64, i32, u64);
-
-/// What is remembered of a task: its last attempt.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Seen {
-    submit_us: i64,
-    start_us: Option<i64>,
-    end: Option<(i64, i32)>,
-}
-
-impl Seen {
-    /// Whether it is an earlier attempt of the task, though its row comes later.
-    fn is_before(self, other: Self) -> bool {
-        (self.submit_us, self.start_us) < (other.submit_us, other.start_us)
-    }
-}
-
 /// Parses the blocks of a log for one of its tables.
 pub(super) struct RecordParser<F> {
     format: F,
-    part: u32,
-    table: Table,
-    seen: FxHashMap<(i64, i32), Seen>,
-    repeats: Option<Arc<Repeats>>,
-    jobs: BTreeMap<i64, JobSum>,
-    /// The last end of each task of a job of several.
-    ends: BTreeMap<(i64, i32), Ending>,
-    fleet: Fleet,
-    remarks: Remarks,
-    header: Vec<(String, String)>,
+    rows: RecordRows,
 }
 
 impl<F: RecordFormat> RecordParser<F> {
     /// A parser of a part; `header` is what is known of the log as a whole.
     pub(super) fn new(format: F, part: &RawPart, header: Vec<(String, String)>) -> Self {
+        let rows = RecordRows::new(part, header, F::HAS_TASKS, format.has_fleet());
+        Self { format, rows }
+    }
+
+    /// The same, where other files of the log may have told what this part tells.
+    pub(super) fn beside(mut self, repeats: Option<Arc<Repeats>>) -> Self {
+        self.rows.repeats = repeats;
+        self
+    }
+}
+
+/// Makes the records of a part rows of one of its tables.
+pub(super) struct RecordRows {
+    part: u32,
+    table: Table,
+    has_tasks: bool,
+    has_fleet: bool,
+    seen: FxHashMap<(i64, i32), Seen>,
+    repeats: Option<Arc<Repeats>>,
+    jobs: BTreeMap<i64, JobSum>,
+    /// The last end of each task of a job of several.
+    ends: BTreeMap<(i64, i32), Ending>,
+    /// Why they ended.
+    reasons: Names,
+    fleet: Fleet,
+    pub(super) remarks: Remarks,
+    header: Vec<(String, String)>,
+}
+
+impl RecordRows {
+    /// Rows of a part; `header` is what is known of the log as a whole.
+    pub(super) fn new(
+        part: &RawPart,
+        header: Vec<(String, String)>,
+        has_tasks: bool,
+        has_fleet: bool,
+    ) -> Self {
         Self {
-            format,
             part: part.part,
             table: part.table,
+            has_tasks,
+            has_fleet,
             seen: FxHashMap::default(),
             repeats: None,
             jobs: BTreeMap::new(),
             ends: BTreeMap::new(),
+            reasons: Names::default(),
             fleet: Fleet::default(),
             remarks: Remarks::default(),
             header,
         }
     }
 
-    /// The same, where other files of the log may have told what this part tells.
-    pub(super) fn beside(self, repeats: Option<Arc<Repeats>>) -> Self {
-        Self { repeats, ..self }
+    /// Whether these are rows of machines.
+    pub(super) fn are_of_machines(&self) -> bool {
+        self.table == Table::MachineEvents
     }
 
-    /// How the rows are written.
-    pub(super) fn format(&mut self) -> &mut F {
-        &mut self.format
+    /// Says what is wrong with a record.
+    ///
+    /// # Errors
+    /// It has no times of which events could be made.
+    pub(super) fn check(record: &Record<'_>) -> Result<(), Fault> {
+        events(&record.life, None, &mut Remarks::default()).map(drop)
     }
 
-    /// Counts what was assumed or left out.
-    pub(super) fn remark(&mut self, wording: &'static str) {
-        self.remarks.add(wording);
-    }
-
-    /// Adds what a line says.
+    /// Adds a record, the number of whose line is `number`.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn line(&mut self, line: Line<'_>, rows: &mut RowBlock) -> Result<(), Fault> {
-        let Some(record) = self.format.record(line, &mut self.remarks)? else {
-            return Ok(());
-        };
+    pub(super) fn add(
+        &mut self,
+        record: &Record<'_>,
+        number: u64,
+        rows: &mut RowBlock,
+    ) -> Result<(), Fault> {
         let key = (record.job_id, record.task_index);
         let before = self.seen.get(&key).copied();
         let (mut events, seen) = events(&record.life, before, &mut self.remarks)?;
         if before == Some(seen) {
             self.remarks.add("rows that repeat an earlier row of the task: left out");
             return Ok(());
+        }
+        if record.follows {
+            events[0] = None;
         }
         match record.turn {
             None if before.is_some_and(|before| seen.is_before(before)) => {}
@@ -283,29 +313,31 @@ impl<F: RecordFormat> RecordParser<F> {
             }
         }
         match self.table {
-            Table::MachineEvents => self.fleet.add(&record),
-            Table::JobEvents if F::HAS_TASKS => {
+            Table::MachineEvents => self.fleet.add(record),
+            Table::JobEvents if self.has_tasks => {
                 let job = self
                     .jobs
                     .entry(record.job_id)
-                    .or_insert_with(|| JobSum::of(line.number, &record, seen));
-                job.add(&record, seen, before);
-                if let (None, Some((end_us, kind))) = (record.turn, seen.end) {
-                    let end = Ending { end_us, rank: rank(kind), reason: record.end_reason };
+                    .or_insert_with(|| JobSum::of(number, record, seen));
+                let reason = record.end_reason.map(|reason| self.reasons.number(reason));
+                let end =
+                    seen.end.map(|(end_us, kind)| Ending { end_us, rank: rank(kind), reason });
+                job.add(record, (seen, end), before);
+                if let (None, Some(end)) = (record.turn, end) {
                     let last = self.ends.entry(key).or_insert(end);
-                    if last.end_us <= end_us {
+                    if last.end_us <= end.end_us {
                         *last = end;
                     }
                 }
             }
             _ => {
                 let mut cells = Vec::with_capacity(48);
-                let kind_idx = fill(&record, self.table, &mut cells);
+                let kind_idx = fill(record, self.table, &mut cells);
                 cells.extend_from_slice(&record.own);
                 for (time_us, kind, place) in events.into_iter().flatten() {
                     cells[0] = Cell::I64(time_us);
                     cells[kind_idx] = Cell::I32(kind);
-                    rows.push_row(row_id(self.part, line.number * EVENTS_PER_LINE + place), &cells);
+                    rows.push_row(row_id(self.part, number * EVENTS_PER_LINE + place), &cells);
                 }
             }
         }
@@ -330,7 +362,8 @@ impl<F: RecordFormat> RecordParser<F> {
             ];
             let is_open = 0 < job.open;
             cells.push(i32::try_from(job.tasks).ok().into());
-            cells.push(job.end_reason.filter(|_| !is_open).into());
+            let reason = job.end_reason.filter(|_| !is_open);
+            cells.push(reason.map(|reason| self.reasons.name(reason)).into());
             let end = (job.end_us, WORST[job.worst], 2);
             let events = [
                 Some((job.submit_us, SUBMIT, 0)),
@@ -342,10 +375,33 @@ impl<F: RecordFormat> RecordParser<F> {
                 cells[3] = Cell::I32(kind);
                 rows.push_row(row_id(self.part, job.line * EVENTS_PER_LINE + place), &cells);
             }
-            if ROWS_HELD <= rows.row_ids.len() {
-                hand_out(rows);
-            }
+            hand_out_many(rows, hand_out);
         }
+    }
+}
+
+impl RecordRows {
+    /// Adds the rows that only the end of the part can tell.
+    pub(super) fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
+        match self.table {
+            Table::MachineEvents if self.has_fleet => {
+                self.fleet.push(self.part, rows, hand_out);
+            }
+            Table::MachineEvents => {}
+            _ => self.put_together(rows, hand_out),
+        }
+    }
+
+    /// What is known of the log, and what was assumed.
+    pub(super) fn notes(&mut self) -> Notes {
+        // Machines are told from the same rows, of which all is said with the events.
+        let remarks = match self.table {
+            Table::MachineEvents => BTreeMap::new(),
+            _ => std::mem::take(&mut self.remarks.0),
+        };
+        let is_first = self.table == Table::JobEvents;
+        let header = if is_first { std::mem::take(&mut self.header) } else { Vec::new() };
+        Notes { header, remarks }
     }
 }
 
@@ -357,87 +413,30 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
         rows: &mut RowBlock,
         _hand_out: &mut HandOut<'_>,
     ) {
-        Line::each(text, first_line, rows, |line, rows| self.line(line, rows));
-        if self.table == Table::MachineEvents {
+        Line::each(text, first_line, rows, |line, rows| {
+            match self.format.record(line, &mut self.rows.remarks)? {
+                Some(record) => self.rows.add(&record, line.number, rows),
+                None => Ok(()),
+            }
+        });
+        if self.rows.are_of_machines() {
             // They are rejects of the events.
             rows.rejects.clear();
         }
     }
 
     fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
-        match self.table {
-            Table::MachineEvents if self.format.has_fleet() => {
-                self.fleet.push(self.part, rows, hand_out);
-            }
-            Table::MachineEvents => {}
-            _ => self.put_together(rows, hand_out),
-        }
+        self.rows.finish(rows, hand_out);
     }
 
     fn notes(&mut self) -> Notes {
         if let Some(wording) = F::EVICTED_AT_LAST {
             let is_evicted = |seen: &&Seen| seen.end.is_some_and(|(_, kind)| kind == EVICT);
-            for _ in self.seen.values().filter(is_evicted) {
-                self.remarks.add(wording);
-            }
+            let count = self.rows.seen.values().filter(is_evicted).count();
+            self.rows.remarks.add_many(wording, count as u64);
         }
-        // Machines are told from the same rows, of which all is said with the events.
-        let is_first = self.table == Table::JobEvents;
-        let remarks = match self.table {
-            Table::MachineEvents => BTreeMap::new(),
-            _ => std::mem::take(&mut self.remarks.0),
-        };
-        Notes {
-            header: if is_first { std::mem::take(&mut self.header) } else { Vec::new() },
-            remarks,
-        }
+        self.rows.notes()
     }
-}
-
-/// The events of a row, and what is remembered of it.
-fn events(
-    life: &Life,
-    before: Option<Seen>,
-    remarks: &mut Remarks,
-) -> Result<([Option<RowEvent>; 3], Seen), Fault> {
-    let is_time = |time_us: i64| (0..i64::MAX).contains(&time_us);
-    for (time_us, column) in
-        [(life.submit_us, "submit"), (life.start_us, "start"), (life.end.map(|end| end.0), "end")]
-    {
-        if time_us.is_some_and(|time_us| !is_time(time_us)) {
-            return Err((column, RejectReason::NegativeTime));
-        }
-    }
-    let submit_us = life.submit_us.ok_or(("time_us", RejectReason::EmptyMandatory))?;
-    let begun_us = life.start_us.unwrap_or(submit_us);
-    if begun_us < submit_us {
-        remarks.add("started before the submit: submitted at the start");
-    }
-    let submit_us = submit_us.min(begun_us);
-    let end = life.end.map(|(end_us, kind)| {
-        if end_us < begun_us {
-            remarks.add("ended before it started: without length, at its start");
-        }
-        (end_us.max(begun_us), kind)
-    });
-    let seen = Seen { submit_us, start_us: life.start_us, end };
-    let is_resubmitted = before.is_none_or(|before| before.submit_us != submit_us);
-    let is_same = |before: Seen| before.start_us.is_some() && before.start_us == seen.start_us;
-    if let Some(before) = before.filter(|&before| before != seen && is_same(before)) {
-        let end = end.filter(|_| before.end.is_none());
-        if end.is_some() {
-            remarks
-                .add("rows with the end of an attempt that an earlier row has told: one attempt");
-        }
-        let seen = Seen { end: before.end.or(end), ..before };
-        return Ok(([None, None, end.map(|(end_us, kind)| (end_us, kind, 2))], seen));
-    }
-    let events = [
-        is_resubmitted.then_some((submit_us, SUBMIT, 0)),
-        life.start_us.map(|start_us| (start_us, SCHEDULE, 1)),
-        end.map(|(end_us, kind)| (end_us, kind, 2)),
-    ];
-    Ok((events, seen))
 }
 
 /// Adds the columns that every source has, and returns the place of the event's number.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::super::fields::NAME_MAX;
-use super::super::records::{FAIL, FINISH, Fault, KILL, SCHEDULE, SUBMIT};
+use super::super::records::{FAIL, FINISH, Fault, KILL, Remarks, SCHEDULE, SUBMIT};
 use super::super::reject::RejectReason;
 use super::tasks::{List, LoggedAttempt, LoggedTask};
 use super::unescaped;
@@ -50,8 +50,9 @@ fn time_us(millis: Option<i64>, column: &'static str) -> Result<Option<i64>, Fau
 }
 
 /// Refuses a name that is longer than any.
-fn check_name(name: &str, column: &'static str) -> Result<(), Fault> {
-    if NAME_MAX < name.len() { Err((column, RejectReason::OutOfRange)) } else { Ok(()) }
+fn check_name(name: Option<impl AsRef<str>>, column: &'static str) -> Result<(), Fault> {
+    let is_long = name.is_some_and(|name| NAME_MAX < name.as_ref().len());
+    if is_long { Err((column, RejectReason::OutOfRange)) } else { Ok(()) }
 }
 
 /// A count that fits; below 0 is missing.
@@ -74,15 +75,10 @@ impl LoggedJob {
     /// Reads a job; its tasks are passed over.
     pub(super) fn read(object: &[u8]) -> Result<Self, Fault> {
         let job: Self = serde_json::from_slice(object).map_err(|_| ("", RejectReason::BadValue))?;
-        let names = [
-            (Some(&job.job_id), "job_id"),
-            (job.user.as_ref(), "user"),
-            (job.job_name.as_ref(), "logical_job_name"),
-            (job.queue.as_ref(), "queue"),
-        ];
-        for (name, column) in names {
-            check_name(name.map_or("", String::as_str), column)?;
-        }
+        check_name(Some(&job.job_id), "job_id")?;
+        check_name(job.user.as_ref(), "user")?;
+        check_name(job.job_name.as_ref(), "logical_job_name")?;
+        check_name(job.queue.as_ref(), "queue")?;
         Ok(job)
     }
 
@@ -98,14 +94,12 @@ impl LoggedJob {
     }
 
     pub(super) fn priority(&self) -> Option<i32> {
-        match self.priority.as_deref()? {
-            "VERY_LOW" => Some(0),
-            "LOW" => Some(1),
-            "NORMAL" | "DEFAULT" => Some(2),
-            "HIGH" => Some(3),
-            "VERY_HIGH" => Some(4),
-            _ => None,
-        }
+        let priority = match self.priority.as_deref()? {
+            "DEFAULT" => "NORMAL",
+            priority => priority,
+        };
+        let known = ["VERY_LOW", "LOW", "NORMAL", "HIGH", "VERY_HIGH"];
+        known.iter().position(|known| *known == priority).and_then(|place| place.try_into().ok())
     }
 
     /// The memory asked for by a task: that of its phase, or else the heap of the job.
@@ -155,18 +149,12 @@ pub(super) struct Task {
     pub name: String,
     /// In order of time; what an attempt begins and ends with stays in that order.
     pub events: Vec<TaskEvent>,
-    /// Attempts that start before an earlier one has ended.
-    pub overlapping: u64,
-    /// Attempts that end before they start.
-    pub turned: u64,
-    /// Attempts without a start, though with an end.
-    pub startless: u64,
-    /// Attempts without a start and an end.
-    pub timeless: u64,
+    /// What is counted of its attempts.
+    pub remarks: Remarks,
 }
 
 /// An event of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TaskEvent {
     pub time_us: i64,
     pub kind: i32,
@@ -186,16 +174,9 @@ impl Task {
             Some("CLEANUP" | "JOB_CLEANUP" | "TASK_CLEANUP") => "cleanup",
             _ => "other",
         };
-        check_name(&raw.task_id, "task_name")?;
-        let mut task = Self {
-            phase,
-            name: raw.task_id,
-            events: Vec::new(),
-            overlapping: 0,
-            turned: 0,
-            startless: 0,
-            timeless: 0,
-        };
+        check_name(Some(&raw.task_id), "task_name")?;
+        let (events, remarks) = (Vec::new(), Remarks::default());
+        let mut task = Self { phase, name: raw.task_id, events, remarks };
         let mut spans: Vec<(i64, i64)> = Vec::new();
         for attempt in &raw.attempts {
             spans.extend(task.add(attempt)?);
@@ -205,19 +186,17 @@ impl Task {
         spans.sort_unstable();
         let mut busy_until_us = i64::MIN;
         for (start_us, end_us) in spans {
-            task.overlapping += u64::from(start_us < busy_until_us);
+            if start_us < busy_until_us {
+                task.remarks.add("attempts that overlap another attempt of the task");
+            }
             busy_until_us = busy_until_us.max(end_us);
         }
         let ready_us = life.launch_us.unwrap_or(life.submit_us);
         let first_us = task.events.first().map_or(ready_us, |event| event.time_us.min(ready_us));
-        let submit = TaskEvent {
-            time_us: first_us,
-            kind: SUBMIT,
-            attempt: None,
-            host: None,
-            shuffle_end_us: None,
-            sort_end_us: None,
-        };
+        let submit = TaskEvent { time_us: first_us, kind: SUBMIT, ..TaskEvent::default() };
+        if task.events.is_empty() {
+            task.remarks.add("tasks without an attempt: SUBMIT only");
+        }
         task.events.insert(0, submit);
         Ok(task)
     }
@@ -231,17 +210,15 @@ impl Task {
         let is_turned = start_us.zip(end).is_some_and(|(start, (end, _))| end < start);
         let is_startless = start_us.is_none() && end.is_some();
         let begin_us = if is_turned || is_startless { finish_us } else { start_us };
-        self.turned += u64::from(is_turned);
-        self.startless += u64::from(is_startless);
-        self.timeless += u64::from(begin_us.is_none() && end.is_none());
-        let mut event = TaskEvent {
-            time_us: 0,
-            kind: SCHEDULE,
-            attempt: attempt.number(),
-            host: attempt.host()?,
-            shuffle_end_us: None,
-            sort_end_us: None,
-        };
+        for (is_so, wording) in [
+            (is_turned, "attempts that end before they start: without length"),
+            (is_startless, "attempts without a start: without length"),
+            (begin_us.is_none() && end.is_none(), "attempts without times: left out"),
+        ] {
+            self.remarks.add_many(wording, u64::from(is_so));
+        }
+        let mut event = TaskEvent { kind: SCHEDULE, ..TaskEvent::default() };
+        (event.attempt, event.host) = (attempt.number(), attempt.host()?);
         if let Some(time_us) = begin_us {
             self.events.push(TaskEvent { time_us, ..event.clone() });
         }
@@ -265,7 +242,7 @@ impl LoggedAttempt {
         let of_location = || self.location.as_ref()?.layers.as_ref();
         let Some(path) = self.host_name.as_ref().or_else(of_location) else { return Ok(None) };
         let name = path.rsplit('/').next().filter(|name| !name.is_empty());
-        check_name(name.unwrap_or_default(), "machine_name")?;
+        check_name(name, "machine_name")?;
         Ok(name.map(|name| unescaped(name).into()))
     }
 }

@@ -28,14 +28,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::blocks::TextBlock;
+use super::SourceError;
 use super::folder::RawPart;
-use super::json::ObjectReader;
-use super::part::{HandOut, Notes, PartParser};
+use super::json::{ObjectFormat, ObjectParser, ObjectReader};
+use super::part::{HandOut, Notes, PartParser, hand_out_many};
 use super::records::Fault;
 use super::reject::RejectReason;
 use super::rows::{Cell, RowBlock};
-use super::{SourceError, SourceErrorKind};
 use crate::schema::{Table, row_id};
 
 mod events;
@@ -44,34 +43,27 @@ mod topology;
 
 use events::{JobEvents, LoggedJob, Task};
 
-/// Rows of a job, and bytes of the names in them, after which they are handed out.
-const ROWS_HELD: usize = 1 << 16;
-const TEXT_HELD: usize = 16 << 20;
-
 /// A parser for one table of a trace, or for its topology.
 pub(super) fn parser(part: &RawPart) -> Result<Box<dyn PartParser>, SourceError> {
     if part.table == Table::MachineEvents {
-        return Ok(Box::new(topology::Parser::new(part.part)));
+        return Ok(Box::new(topology::Parser { part: part.part, text: Vec::new() }));
     }
-    let hosts = match &part.beside {
-        Some(path) => topology::read(path)?,
-        None => Vec::new(),
-    };
+    let hosts = part.beside.as_deref().map(topology::read).transpose()?.unwrap_or_default();
     let numbers = (1..).zip(hosts).map(|(number, host)| (host.name, number)).collect();
-    Ok(Box::new(Parser {
+    let format = Jobs {
         part: part.part,
         table: part.table,
-        objects: ObjectReader::default(),
-        jobs: FxHashSet::default(),
+        seen: FxHashSet::default(),
         machines: Machines { numbers, unknown: 0 },
         job_count: 0,
         row_count: 0,
         notes: Notes::default(),
-    }))
+    };
+    Ok(Box::new(ObjectParser { objects: ObjectReader::default(), format }))
 }
 
 /// Hosts by name.
-pub(super) struct Machines {
+struct Machines {
     numbers: FxHashMap<String, i64>,
     /// Hosts that the topology does not have.
     unknown: u64,
@@ -96,62 +88,25 @@ fn unescaped(name: &str) -> String {
 }
 
 /// Parses the blocks of a trace for one of its tables.
-struct Parser {
+struct Jobs {
     part: u32,
     table: Table,
-    objects: ObjectReader,
-    jobs: FxHashSet<i64>,
+    /// The numbers of its jobs so far.
+    seen: FxHashSet<i64>,
     machines: Machines,
     job_count: i64,
     row_count: u64,
     notes: Notes,
 }
 
-impl Parser {
-    fn remark(&mut self, wording: &'static str, count: u64) {
-        if 0 < count {
-            *self.notes.remarks.entry(wording).or_default() += count;
-        }
-    }
-
-    /// Adds the rows of a job, or none if anything of it is wrong.
-    fn job(
-        &mut self,
-        object: &[u8],
-        rows: &mut RowBlock,
-        hand_out: &mut HandOut<'_>,
-    ) -> Result<(), Fault> {
-        self.job_count += 1;
-        let job = LoggedJob::read(object)?;
-        let id = job.number().unwrap_or(-self.job_count);
-        if self.jobs.contains(&id) {
-            return Err(("job_id", RejectReason::DuplicateJob));
-        }
-        let life = JobEvents::of(&job)?;
-        // A job with a bad task is a reject of both tables, and known to be before its first row.
-        tasks::in_order(object, &mut |list, task| Task::of(task, list, &life).map(drop))?;
-        if self.table == Table::JobEvents {
-            self.push_job(id, &job, &life, rows);
-        } else {
-            let mut task_index = 0;
-            tasks::in_order(object, &mut |list, task| {
-                let task = Task::of(task, list, &life)?;
-                self.push_task((id, task_index), &job, &task, rows, hand_out);
-                task_index += 1;
-                Ok(())
-            })?;
-        }
-        self.jobs.insert(id);
-        Ok(())
-    }
-
+impl Jobs {
     fn next_row_id(&mut self) -> i64 {
         self.row_count += 1;
         row_id(self.part, self.row_count)
     }
 
     fn push_job(&mut self, id: i64, job: &LoggedJob, life: &JobEvents, rows: &mut RowBlock) {
-        self.remark("job times put in order", u64::from(life.is_reordered));
+        self.notes.remark("job times put in order", u64::from(life.is_reordered));
         for (time_us, kind) in life.events() {
             let row_id = self.next_row_id();
             let cells = [
@@ -181,11 +136,9 @@ impl Parser {
         hand_out: &mut HandOut<'_>,
     ) {
         let priority = job.priority();
-        self.remark("tasks without an attempt: SUBMIT only", u64::from(task.events.len() == 1));
-        self.remark("attempts that overlap another attempt of the task", task.overlapping);
-        self.remark("attempts that end before they start: without length", task.turned);
-        self.remark("attempts without a start: without length", task.startless);
-        self.remark("attempts without times: left out", task.timeless);
+        for (wording, count) in task.remarks.all() {
+            self.notes.remark(wording, count);
+        }
         for event in &task.events {
             let machine = event.host.as_deref().map(|host| self.machines.number(host));
             let row_id = self.next_row_id();
@@ -212,41 +165,47 @@ impl Parser {
                 event.sort_end_us.into(),
             ];
             rows.push_row(row_id, &cells);
-            if ROWS_HELD <= rows.row_ids.len() || TEXT_HELD <= rows.text_bytes() {
-                hand_out(rows);
-            }
+            hand_out_many(rows, hand_out);
         }
     }
 }
 
-impl PartParser for Parser {
-    fn parse(
+impl ObjectFormat for Jobs {
+    /// Adds the rows of a job, or none if anything of it is wrong.
+    fn object(
         &mut self,
-        text: &TextBlock,
-        first_line: u64,
+        object: &[u8],
         rows: &mut RowBlock,
         hand_out: &mut HandOut<'_>,
-    ) {
-        // Taken out while jobs are made: each object is whole before the next begins.
-        let mut objects = std::mem::take(&mut self.objects);
-        objects.each(text, first_line, rows, |object, rows| self.job(object, rows, hand_out));
-        self.objects = objects;
-    }
-
-    fn finish(&mut self, rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {
-        self.objects.finish(rows);
-        let unknown = self.machines.unknown;
-        self.remark("hosts missing in the topology", unknown);
+    ) -> Result<(), Fault> {
+        self.job_count += 1;
+        let job = LoggedJob::read(object)?;
+        let id = job.number().unwrap_or(-self.job_count);
+        if self.seen.contains(&id) {
+            return Err(("job_id", RejectReason::DuplicateJob));
+        }
+        let life = JobEvents::of(&job)?;
+        // A job with a bad task is a reject of both tables, and known to be before its first row.
+        tasks::in_order(object, &mut |list, task| Task::of(task, list, &life).map(drop))?;
+        if self.table == Table::JobEvents {
+            self.push_job(id, &job, &life, rows);
+        } else {
+            let mut task_index = 0;
+            tasks::in_order(object, &mut |list, task| {
+                let task = Task::of(task, list, &life)?;
+                self.push_task((id, task_index), &job, &task, rows, hand_out);
+                task_index += 1;
+                Ok(())
+            })?;
+        }
+        self.seen.insert(id);
+        Ok(())
     }
 
     fn notes(&mut self) -> Notes {
+        self.notes.remark("hosts missing in the topology", self.machines.unknown);
         std::mem::take(&mut self.notes)
     }
-}
-
-/// The error for a topology that is none.
-fn bad_topology(path: &std::path::Path) -> SourceError {
-    SourceError::new(path, SourceErrorKind::BadTopology)
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::super::SourceError;
-use super::super::blocks::{BlockReader, TextBlock};
+use super::super::blocks::{TextBlock, each_block};
 use super::super::part::{HandOut, PartParser};
 use super::super::reject::{Reject, RejectReason, reject_text};
 use super::super::rows::{Cell, RowBlock};
-use super::{bad_topology, unescaped};
+use super::super::{SourceError, SourceErrorKind};
+use super::unescaped;
 use crate::schema::row_id;
 
 /// The largest topology, bytes: ten thousand hosts have a tenth of it.
@@ -59,29 +59,21 @@ fn walk(node: Node, rack: &str, found: &mut Vec<Host>) {
 
 /// Reads the hosts of a topology.
 pub(super) fn read(path: &Path) -> Result<Vec<Host>, SourceError> {
-    let mut reader = BlockReader::open(path)?;
-    let mut text = Vec::new();
-    let mut block = TextBlock::default();
-    while let Some(next) = reader.next_block(block)? {
-        if TEXT_MAX < text.len() + next.len() {
-            return Err(bad_topology(path));
+    let (mut text, mut is_whole) = (Vec::new(), true);
+    each_block(path, |block| {
+        is_whole &= text.len() + block.len() <= TEXT_MAX;
+        if is_whole {
+            text.extend_from_slice(block.text());
         }
-        text.extend_from_slice(next.text());
-        block = next;
-    }
-    hosts(&text).ok_or_else(|| bad_topology(path))
+    })?;
+    let found = hosts(&text).filter(|_| is_whole);
+    found.ok_or_else(|| SourceError::new(path, SourceErrorKind::BadTopology))
 }
 
 /// Makes rows of a topology.
 pub(super) struct Parser {
-    part: u32,
-    text: Vec<u8>,
-}
-
-impl Parser {
-    pub(super) fn new(part: u32) -> Self {
-        Self { part, text: Vec::new() }
-    }
+    pub(super) part: u32,
+    pub(super) text: Vec<u8>,
 }
 
 impl PartParser for Parser {

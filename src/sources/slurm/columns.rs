@@ -79,7 +79,9 @@ const SEPARATORS: [u8; 4] = *b"|\t;,";
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) lines: Lines,
-    places: [Option<usize>; Col::ALL.len()],
+    pub(super) places: [Option<usize>; Col::ALL.len()],
+    /// The names of the columns that are read.
+    pub(super) names: String,
 }
 
 impl Layout {
@@ -107,17 +109,13 @@ impl Layout {
         // The name of a job may hold separators.
         let is_last_open = columns.last() == Some(&Some(Col::JobName));
         let lines = Lines { separator, count: columns.len(), header, is_last_open };
-        Self { lines, places }
-    }
-
-    /// Where a column stands.
-    pub(super) fn place(&self, column: Col) -> Option<usize> {
-        self.places[column as usize]
+        let names: Vec<&str> = columns.iter().flatten().map(|column| column.name()).collect();
+        Self { lines, places, names: names.join(",") }
     }
 
     /// Whether the log has a column.
     pub(super) fn has(&self, column: Col) -> bool {
-        self.place(column).is_some()
+        self.places[column as usize].is_some()
     }
 
     /// What is needed to tell attempts, and does not follow from other columns.
@@ -135,16 +133,6 @@ impl Layout {
             (false, true) if !has_run => Err("Start (or Elapsed)".to_owned()),
             _ => Ok(()),
         }
-    }
-
-    /// The names of the columns that were found.
-    pub(super) fn told(&self) -> String {
-        let mut found: Vec<(usize, &str)> = Col::ALL
-            .iter()
-            .filter_map(|&(column, name)| Some((self.place(column)?, name)))
-            .collect();
-        found.sort_unstable();
-        found.into_iter().map(|(_, name)| name).collect::<Vec<&str>>().join(",")
     }
 }
 

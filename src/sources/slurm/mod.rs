@@ -33,14 +33,16 @@
 use std::path::Path;
 
 use super::folder::RawPart;
+use super::records::accounted::Accounted;
+use super::records::amounts::float;
 use super::records::clock::{Clock, first};
 use super::records::fields::{Fields, span_us, whole};
+use super::records::states::{Fate, loosely_named, state_of};
 use super::records::{
-    Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats, machine_id,
-    number_of_name,
+    Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats, number_of_name,
+    only_machine,
 };
 use super::reject::RejectReason;
-use super::rows::Cell;
 use super::zone::{Instant, Stamp, Zone};
 use super::{SourceError, SourceErrorKind, fields};
 use crate::schema::row_id;
@@ -63,7 +65,7 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>
     let zone = part.reading.zone.as_ref();
     let format = |path: &Path, begin: &[u8], part| Slurm::of(path, begin, part, zone);
     let slurm = format(&part.path, begin, part.part)?;
-    let header = vec![("columns".to_owned(), slurm.layout.told()), Clock::told(zone)];
+    let header = vec![("columns".to_owned(), slurm.layout.names.clone()), Clock::told(zone)];
     let repeats = part.reading.files.repeats(|paths| find_repeats(paths, format))?;
     Ok(RecordParser::new(slurm, part, header).beside(repeats))
 }
@@ -109,7 +111,7 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     /// The field of a column; empty where it is missing.
     fn raw(&self, column: Col) -> &'a [u8] {
-        self.layout.place(column).map_or(&[][..], |idx| self.fields.get(self.line, idx))
+        self.layout.places[column as usize].map_or(&[][..], |idx| self.fields.get(self.line, idx))
     }
 
     /// A text; words for nothing are missing.
@@ -123,8 +125,7 @@ impl<'a> Row<'a> {
 
     /// A time, µs since 1970; the first where the clock shows it twice.
     fn time(&self, column: Col, remarks: &mut Remarks) -> Result<Option<i64>, Fault> {
-        let Some(instant) = self.instant(column, remarks)? else { return Ok(None) };
-        Ok(Some(first(instant, remarks)))
+        Ok(self.instant(column, remarks)?.map(|instant| first(instant, remarks)))
     }
 
     /// What a time may mean, µs since 1970. The zero of the clock is how a time is written that is
@@ -234,13 +235,10 @@ fn job_number(
     }))
 }
 
-/// The machine of an attempt that ran on a single one.
-fn only_machine(nodes: &str, remarks: &mut Remarks) -> Option<i64> {
-    let is_one = !nodes.contains([',', '[']);
-    if !is_one {
-        remarks.add("ran on several machines: all in `node_list`, none in `machine_id`");
-    }
-    is_one.then(|| machine_id(nodes))
+/// What the state means, and its name: `COMPLETED`, `CANCELLED by 1001` or a short name.
+fn state(row: &Row<'_>) -> Result<(Fate, &'static str), Fault> {
+    let word = row.raw(Col::State).split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    state_of(loosely_named(life::STATES, word), word, "State")
 }
 
 /// An attempt of a job.
@@ -251,7 +249,9 @@ fn record<'a>(
     remarks: &mut Remarks,
 ) -> Result<Record<'a>, Fault> {
     let cpus = values::cpus(row)?;
-    let told = life::life(row, &cpus, remarks)?;
+    let (mut fate, state) = state(row)?;
+    let told = life::life(row, &mut fate, &cpus, remarks)?;
+    let end_reason = fate.end().map(|_| state);
     let has_run = told.life.start_us.is_some();
     let nodes = row.text(Col::NodeList)?.filter(|_| has_run);
     let processors = cpus.had.filter(|_| has_run);
@@ -259,55 +259,46 @@ fn record<'a>(
     if cpu.is_none() {
         remarks.add("processors unknown: no CPU time is charged");
     }
-    #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 processors")]
-    let cpu_request = cpu.map(|cpu| cpu as f32);
     let node_count = row.count(Col::NNodes)?;
-    let memory = values::memory_kib(row, cpu, node_count, remarks)?;
+    let (memory, requested_memory) = values::memory_kib(row, cpu, node_count, remarks)?;
     let (gpus, gpu_model) = values::gpus(row)?;
-    let (account, group) = (row.text(Col::Account)?, row.text(Col::Group)?);
-    let (partition, job_title) = (row.text(Col::Partition)?, row.text(Col::JobName)?);
     let array = values::array(name.unwrap_or_default(), remarks);
+    let mut own = Accounted {
+        account: row.text(Col::Account)?,
+        group: row.text(Col::Group)?,
+        title: row.text(Col::JobName)?,
+        queue: row.text(Col::Partition)?,
+        qos: row.text(Col::Qos)?,
+        cluster: row.text(Col::Cluster)?,
+        state: row.text(Col::State)?,
+        end_reason,
+        exit_code: row.text(Col::ExitCode)?,
+        node_count,
+        nodes: row.text(Col::NodeList)?,
+        processors,
+        requested_processors: cpus.asked,
+        limit_us: values::limit_us(row)?,
+        cpu_time_us: values::cpu_time_us(row, processors, remarks)?,
+        used_memory: None,
+        requested_memory,
+        gpus,
+        gpu_model,
+    }
+    .cells(&told);
+    own.extend(array);
     Ok(Record {
         job_id,
         life: told.life,
         user: row.text(Col::User)?,
         job_name: name.filter(|name| whole(name.as_bytes()) != Some(job_id)),
-        logical_name: job_title,
+        logical_name: row.text(Col::JobName)?,
         machine_id: nodes.and_then(|nodes| only_machine(nodes, remarks)),
-        cpu: cpu_request,
-        memory: memory.total,
-        end_reason: told.state.reason,
+        cpu: cpu.map(float),
+        memory,
+        end_reason,
         nodes,
         cluster: row.text(Col::Cluster)?,
-        own: vec![
-            account.or(group).into(),
-            job_title.into(),
-            partition.into(),
-            partition.into(),
-            told.state.status.into(),
-            told.wait_us.into(),
-            told.run_us.into(),
-            processors.into(),
-            cpus.asked.into(),
-            values::limit_us(row)?.into(),
-            values::cpu_time_us(row, processors, remarks)?.into(),
-            Cell::Missing,
-            memory.per_processor.into(),
-            row.text(Col::State)?.into(),
-            told.state.reason.into(),
-            row.text(Col::ExitCode)?.into(),
-            account.into(),
-            group.into(),
-            row.text(Col::Qos)?.into(),
-            row.text(Col::Cluster)?.into(),
-            node_count.into(),
-            row.text(Col::NodeList)?.into(),
-            gpus.into(),
-            gpu_model.into(),
-            array.job.into(),
-            array.element.into(),
-            array.het_job.into(),
-        ],
+        own,
         ..Record::default()
     })
 }

@@ -1,9 +1,11 @@
 //! Processors, memory, GPUs and limits of a row.
 
 use super::super::fields::careful_text;
-use super::super::records::fields::{amount, span_us, whole};
+use super::super::records::amounts::{amount, float, gpus_in_list, in_list};
+use super::super::records::fields::{span_us, whole};
 use super::super::records::{Fault, Remarks};
 use super::super::reject::RejectReason;
+use super::super::rows::Cell;
 use super::Row;
 use super::columns::Col;
 use crate::units::MICROS_PER_SECOND;
@@ -18,7 +20,7 @@ pub(super) struct Cpus {
 
 pub(super) fn cpus(row: &Row<'_>) -> Result<Cpus, Fault> {
     let of_tres = |column: Col| {
-        let count = tres(row.raw(column), b"cpu").and_then(whole);
+        let count = in_list(row.raw(column), b"cpu").and_then(whole);
         count.and_then(|count| i32::try_from(count).ok()).filter(|&count| 0 < count)
     };
     let had = row.count(Col::AllocCpus)?.or(row.count(Col::NCpus)?);
@@ -29,29 +31,16 @@ pub(super) fn cpus(row: &Row<'_>) -> Result<Cpus, Fault> {
     })
 }
 
-/// The amount of one resource in a list such as `cpu=8,mem=22400M,node=1`.
-fn tres<'a>(list: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    list.split(|&byte| byte == b',').find_map(|entry| {
-        let (key, value) = entry.split_at(memchr::memchr(b'=', entry)?);
-        (key.trim_ascii() == name).then(|| value[1..].trim_ascii())
-    })
-}
-
-/// Memory that was asked for, KiB.
-pub(super) struct Memory {
-    pub(super) total: Option<f32>,
-    pub(super) per_processor: Option<f32>,
-}
-
 /// The bit of a number of MiB that says "per CPU"; old versions print it with the number.
 const PER_CPU: f64 = 2_147_483_648.0 * 1_048_576.0;
 
+/// Memory that was asked for, KiB: of all processors, and of each.
 pub(super) fn memory_kib(
     row: &Row<'_>,
     cpus: Option<i32>,
     nodes: Option<i32>,
     remarks: &mut Remarks,
-) -> Result<Memory, Fault> {
+) -> Result<(Option<f32>, Option<f32>), Fault> {
     let (cpus, nodes) = (cpus.map(f64::from), nodes.map_or(1.0, f64::from));
     let asked = match row.raw(Col::ReqMem) {
         b"" | b"?" | b"Unknown" => None,
@@ -73,45 +62,24 @@ pub(super) fn memory_kib(
             }
         }
     };
-    let of_tres = |column: Col| tres(row.raw(column), b"mem").and_then(|text| amount(text, b'M'));
+    let of_tres =
+        |column: Col| in_list(row.raw(column), b"mem").and_then(|text| amount(text, b'M'));
     let bytes = asked
         .filter(|&bytes| 0.0 < bytes)
         .or_else(|| of_tres(Col::ReqTres))
         .or_else(|| of_tres(Col::AllocTres));
     #[expect(clippy::cast_possible_truncation, reason = "an amount of memory")]
     let kib = |bytes: f64| (bytes / 1024.0) as f32;
-    Ok(Memory {
-        total: bytes.map(kib),
-        per_processor: bytes.zip(cpus).map(|(bytes, cpus)| kib(bytes / cpus)),
-    })
+    Ok((bytes.map(kib), bytes.zip(cpus).map(|(bytes, cpus)| kib(bytes / cpus))))
 }
 
 /// How many GPUs, and of which model.
 pub(super) fn gpus<'a>(row: &Row<'a>) -> Result<(Option<f32>, Option<&'a str>), Fault> {
     for column in [Col::AllocTres, Col::ReqTres, Col::AllocGres, Col::ReqGres] {
-        let (mut plain, mut typed, mut model) = (None, None, None);
-        for entry in row.raw(column).split(|&byte| byte == b',') {
-            // `gres/gpu=2`, `gres/gpu:a100=2`, `gpu:a100:2` or `gpu:2`.
-            let plain_entry = |begin: &[u8]| entry.strip_prefix(begin)?.strip_prefix(b"gpu");
-            let rest = [&b"gres/"[..], b"gres:", b""].into_iter().find_map(plain_entry);
-            let Some(rest) = rest else { continue };
-            let at = memchr::memrchr2(b'=', b':', rest).unwrap_or(0);
-            let (kind, count) = rest.split_at(at);
-            let Some(count) = count.get(1..).and_then(whole) else { continue };
-            match kind {
-                [] => plain = Some(count),
-                [b':', name @ ..] => {
-                    typed = Some(typed.unwrap_or(0) + count);
-                    model = model.or(Some(name));
-                }
-                _ => {}
-            }
-        }
-        if let Some(count) = plain.or(typed) {
+        if let Some((count, model)) = gpus_in_list(row.raw(column)) {
             let bad = (column.name(), RejectReason::BadValue);
             let model = model.map(|name| careful_text(name).ok_or(bad)).transpose()?;
-            #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 GPUs")]
-            return Ok((Some(count as f32), model));
+            return Ok((Some(float(count)), model));
         }
     }
     Ok((None, None))
@@ -150,23 +118,15 @@ pub(super) fn cpu_time_us(
     Ok(Some(total / i64::from(processors)))
 }
 
-/// Where a job stands in an array or a heterogeneous job.
-#[derive(Default)]
-pub(super) struct Array {
-    pub(super) job: Option<i64>,
-    pub(super) element: Option<i32>,
-    pub(super) het_job: Option<i64>,
-}
-
-/// Reads `123_4`, `123_[5-9%2]` and `123+0`.
-pub(super) fn array(name: &str, remarks: &mut Remarks) -> Array {
+/// Where a job stands: array, element and heterogeneous job of `123_4`, `123_[5-9%2]` or `123+0`.
+pub(super) fn array(name: &str, remarks: &mut Remarks) -> [Cell<'static>; 3] {
     if name.contains("_[") {
         remarks.add("records that stand for several elements of an array: each counts as one job");
     }
     if let Some((job, element)) = name.split_once('_') {
         let element = element.parse().ok().filter(|&element: &i32| 0 <= element);
-        return Array { job: whole(job.as_bytes()), element, het_job: None };
+        return [whole(job.as_bytes()).into(), element.into(), Cell::Missing];
     }
     let het_job = name.split_once('+').and_then(|(job, _)| whole(job.as_bytes()));
-    Array { het_job, ..Array::default() }
+    [Cell::Missing, Cell::Missing, het_job.into()]
 }

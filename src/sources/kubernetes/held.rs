@@ -1,0 +1,139 @@
+//! What is held of the pods of a log until its end.
+//!
+//! In: pods as lists and requests show them, in any order, and their changes. Out: each pod once, with
+//! all its attempts, and pods of which only the changes are known.
+
+use std::cmp::Ordering;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
+
+use super::super::json::pick::Part;
+use super::super::records::hash;
+use super::super::records::snapshots::{Attempt, Snapshots, joined, settled};
+use super::changes::Changes;
+use super::pods::Pod;
+
+/// A pod with its attempts.
+pub(super) struct Shown {
+    pub(super) pod: Value,
+    pub(super) attempts: Vec<Attempt>,
+}
+
+impl Shown {
+    pub(super) fn pod(&self) -> Pod<'_> {
+        Pod(Part(&self.pod))
+    }
+
+    /// Its names and its uid, which were checked when it was read.
+    fn names(&self) -> [&str; 3] {
+        self.pod().names().unwrap_or_default()
+    }
+
+    /// The version of the object, which grows with each change.
+    fn version(&self) -> Option<u64> {
+        self.pod["metadata"]["resourceVersion"].as_str()?.parse().ok()
+    }
+
+    /// How much a snapshot tells, which can only grow.
+    fn age(&self) -> (i64, Option<(i64, i32)>, bool) {
+        let last = self.attempts.last();
+        let has_begun = last.is_some_and(|last| last.start_us.is_some());
+        (self.pod().restarts(), last.and_then(|last| last.end), has_begun)
+    }
+
+    /// Whether it is the later one of two snapshots, in whatever order they are read.
+    fn is_after(&self, other: &Self) -> bool {
+        let versions = self.version().zip(other.version());
+        let by_version = versions.map_or(Ordering::Equal, |(version, other)| version.cmp(&other));
+        let by_age = || self.age().cmp(&other.age());
+        let by_text = || self.pod.to_string().cmp(&other.pod.to_string());
+        by_version.then_with(by_age).then_with(by_text).is_gt()
+    }
+
+    /// Two snapshots of a pod: the later one, with the attempts of both.
+    fn join(self, other: Self) -> Self {
+        let is_late = self.is_after(&other);
+        let (mut late, early) = if is_late { (self, other) } else { (other, self) };
+        let were_several = 0 < late.pod().restarts().max(early.pod().restarts());
+        late.attempts = joined(late.attempts, early.attempts, were_several);
+        late
+    }
+
+    /// Whether no later snapshot can say more of it.
+    fn is_last(&self) -> bool {
+        self.pod().is_final() && self.attempts.iter().all(|attempt| attempt.start_us.is_some())
+    }
+}
+
+/// What is known of the pods so far.
+#[derive(Default)]
+pub(super) struct Held {
+    pub(super) changes: Changes,
+    pub(super) pods: Snapshots<Shown>,
+    /// Pods that were shown, by their names.
+    names: FxHashSet<u64>,
+    /// The same by what changes know them by.
+    keys: FxHashSet<u64>,
+}
+
+fn name_hash([namespace, name, _]: [&str; 3]) -> u64 {
+    hash(namespace.as_bytes()).rotate_left(1) ^ hash(name.as_bytes())
+}
+
+/// What changes know a pod by: its uid. Without one its name is all that does.
+fn key_of(names: [&str; 3]) -> u64 {
+    if names[2].is_empty() { !name_hash(names) } else { hash(names[2].as_bytes()) }
+}
+
+impl Held {
+    /// Takes a pod that was checked; gives it back where it ended and was never started again.
+    pub(super) fn add(&mut self, shown: Shown) -> Option<Shown> {
+        let names = shown.names();
+        let created_us = shown.pod().created_us().unwrap_or_default();
+        self.names.insert(name_hash(names));
+        self.keys.insert(key_of(names));
+        // A pod without a uid that is made again has its name, but another time.
+        let key = match created_us {
+            Some(created_us) if names[2].is_empty() => {
+                key_of(names).rotate_left(1) ^ hash(&created_us.to_le_bytes())
+            }
+            _ => key_of(names),
+        };
+        let is_last = shown.is_last();
+        self.pods.add(key, shown, is_last, Shown::join)
+    }
+
+    /// The pods that are left, those that were asked for first before the others, with what their
+    /// changes say of them. Pods of which only the changes are known come last.
+    pub(super) fn take_rest(&mut self) -> Vec<Shown> {
+        let mut rest = self.pods.take_held();
+        rest.sort_by_cached_key(|shown| {
+            (shown.pod().created_us().unwrap_or_default(), shown.names().map(str::to_owned))
+        });
+        for shown in &mut rest {
+            shown.attempts = settled(std::mem::take(&mut shown.attempts));
+        }
+        // Of several pods of one name the last is the one that is there.
+        let both = |shown: &Shown| [name_hash(shown.names()), key_of(shown.names())];
+        let places: FxHashMap<u64, usize> =
+            (0..).zip(&rest).flat_map(|(at, shown)| both(shown).map(|key| (key, at))).collect();
+        for (names, change) in std::mem::take(&mut self.changes).0 {
+            let named = names.each_ref().map(String::as_str);
+            let (by_name, key) = (name_hash(named), key_of(named));
+            let is_named = named[2].is_empty() && self.names.contains(&by_name);
+            let place = places.get(if is_named { &by_name } else { &key });
+            if let Some(&place) = place.or(places.get(&!by_name)) {
+                let asked_us = rest[place].pod().created_us().unwrap_or_default();
+                if let Some(last) = rest[place].attempts.last_mut() {
+                    let asked_us = last.submit_us.or(asked_us);
+                    last.close(asked_us, change.attempt);
+                }
+            } else if !is_named && ![key, !by_name].iter().any(|key| self.keys.contains(key)) {
+                let (pod, attempt) = change.alone(names);
+                rest.push(Shown { pod, attempts: vec![attempt] });
+            }
+        }
+        rest
+    }
+}

@@ -1,0 +1,166 @@
+//! Something that lasts, as several snapshots of it show it.
+//!
+//! In: snapshots in any order, each with the attempts that it shows. Out: each thing once, with the
+//! attempts of all its snapshots. One that no later snapshot can say more of is handed out at once;
+//! the others are held until the end.
+
+use std::mem::{swap, take};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// An attempt that a snapshot shows.
+#[derive(Clone, Debug, Default)]
+pub(in crate::sources) struct Attempt {
+    /// When it was asked for, where that is not when its task was.
+    pub submit_us: Option<i64>,
+    pub start_us: Option<i64>,
+    pub end: Option<(i64, i32)>,
+    pub reason: Option<String>,
+    pub exit_code: Option<String>,
+    /// What is counted of it.
+    pub remarks: Vec<&'static str>,
+}
+
+/// What a line says of an attempt.
+#[derive(Clone, Copy)]
+pub(in crate::sources) enum Step {
+    Submit,
+    Start,
+    /// The type of its last event, and why it ended.
+    End(i32, &'static str),
+}
+
+impl Attempt {
+    /// Takes a line about it; lines may be repeated and come in any order.
+    pub(in crate::sources) fn learn(&mut self, step: Step, at_us: i64) {
+        let first = |known: Option<i64>| Some(known.map_or(at_us, |known| known.min(at_us)));
+        self.submit_us = first(self.submit_us);
+        match step {
+            Step::Submit => {}
+            Step::Start => self.start_us = first(self.start_us),
+            // The first end is the one that was: an evicted pod is killed after it.
+            Step::End(kind, reason) => {
+                let told = self.end.zip(self.reason.as_deref());
+                if told.is_none_or(|told| ((at_us, kind), reason) < told) {
+                    (self.end, self.reason) = (Some((at_us, kind)), Some(reason.to_owned()));
+                }
+            }
+        }
+    }
+
+    /// Its place among the attempts of a task; the same attempt has the same in every snapshot.
+    fn place(&self) -> (Option<i64>, bool) {
+        (self.start_us.or(self.submit_us), self.start_us.is_some())
+    }
+
+    /// Keeps the start and the end that an earlier snapshot shows of it, where it has none.
+    fn keep(&mut self, early: Self) {
+        self.start_us = self.start_us.or(early.start_us);
+        if self.end.is_none() && early.end.is_some() {
+            *self = Self { start_us: self.start_us, submit_us: self.submit_us, ..early };
+        }
+    }
+
+    /// Adds the start and the end of what was learned of it besides. What was before it is of another
+    /// attempt.
+    pub(in crate::sources) fn close(&mut self, asked_us: Option<i64>, learned: Self) {
+        if self.end.is_some() {
+            return;
+        }
+        let start_us = learned.start_us.filter(|&start_us| asked_us <= Some(start_us));
+        self.start_us = self.start_us.or(start_us);
+        let begun_us = self.start_us.or(asked_us);
+        self.end = learned.end.filter(|end| begun_us <= Some(end.0));
+        if self.end.is_some() {
+            self.reason = learned.reason;
+            self.remarks.clear();
+        }
+    }
+}
+
+/// The attempts of two snapshots, the later one first, in their order. Where there was never more
+/// than one attempt, both show the same.
+pub(in crate::sources) fn joined(
+    mut all: Vec<Attempt>,
+    early: Vec<Attempt>,
+    were_several: bool,
+) -> Vec<Attempt> {
+    if !were_several {
+        if let Some(last) = all.last_mut() {
+            for early in early {
+                last.keep(early);
+            }
+        }
+        return all;
+    }
+    all.extend(early);
+    all.sort_by_key(Attempt::place);
+    all.dedup_by(|next, first| {
+        let is_same = next.place() == first.place();
+        if is_same && first.end.is_none() && next.end.is_some() {
+            swap(next, first);
+        }
+        is_same
+    });
+    all
+}
+
+/// Attempts in their order, each that was seen while it waited for its start as one.
+pub(in crate::sources) fn settled(attempts: Vec<Attempt>) -> Vec<Attempt> {
+    let mut all: Vec<Attempt> = Vec::new();
+    for mut attempt in attempts {
+        if let Some(waited) = all.pop_if(|last| last.start_us.is_none()) {
+            attempt.submit_us = waited.submit_us;
+        }
+        all.push(attempt);
+    }
+    all
+}
+
+/// Things by their keys.
+pub(in crate::sources) struct Snapshots<T> {
+    /// Those that were handed out.
+    ended: FxHashSet<u64>,
+    open: FxHashMap<u64, T>,
+    /// Snapshots of things that others show, too.
+    pub repeats: u64,
+}
+
+impl<T> Default for Snapshots<T> {
+    fn default() -> Self {
+        Self { ended: FxHashSet::default(), open: FxHashMap::default(), repeats: 0 }
+    }
+}
+
+impl<T> Snapshots<T> {
+    /// Takes a snapshot, and hands it out where it is the last word; `join` makes two one.
+    pub(in crate::sources) fn add(
+        &mut self,
+        key: u64,
+        snapshot: T,
+        is_last: bool,
+        join: impl Fn(T, T) -> T,
+    ) -> Option<T> {
+        if self.ended.contains(&key) {
+            self.repeats += 1;
+            return None;
+        }
+        let before = self.open.remove(&key);
+        self.repeats += u64::from(before.is_some());
+        if is_last {
+            self.ended.insert(key);
+            return Some(snapshot);
+        }
+        let snapshot = match before {
+            Some(before) => join(before, snapshot),
+            None => snapshot,
+        };
+        self.open.insert(key, snapshot);
+        None
+    }
+
+    /// The things that are held, in no order.
+    pub(in crate::sources) fn take_held(&mut self) -> Vec<T> {
+        take(&mut self.open).into_values().collect()
+    }
+}
