@@ -94,7 +94,7 @@ pub enum Censored {
     Exclude,
 }
 
-/// What is asked of a lake.
+/// The question to a lake, with all choices.
 #[derive(Clone, Copy)]
 pub struct Question {
     pub what: What,

@@ -179,7 +179,7 @@ pub struct Span {
 
 /// The results: usage, and the values of all indices.
 pub struct Found {
-    /// What was asked.
+    /// The plan.
     pub asked: FairnessPlan,
     pub span: Span,
     pub history: History,
