@@ -17,7 +17,7 @@ use crate::studies::outcomes::Classes;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AccountAnswer {
-    /// What is added up, and by which definition; `"cpu": "measured"` in JSON.
+    /// The quantity that is added up and its definition; `"cpu": "measured"` in JSON.
     #[serde(flatten)]
     pub meter: Meter,
     /// How outcomes are defined.
@@ -26,38 +26,40 @@ pub struct AccountAnswer {
     pub unit: Cow<'static, str>,
     /// Per outcome (and group).
     pub rows: TableRows<AccountRow>,
-    /// The amount of jobs that `job_events` does not know; none, like the next two, where no attempt
-    /// says what is added up.
+    /// The amount of jobs without a row in `job_events`. This and the next two are `None` if no
+    /// attempt records the amount.
     pub unmatched: Option<f64>,
-    /// That of windows, or parts of them, outside of attempts.
+    /// The amount of usage windows, or parts of them, outside of attempts.
     pub outside_attempts: Option<f64>,
-    /// Everything.
+    /// The total: all rows and the two amounts above.
     pub total: Option<f64>,
     /// Usage windows.
     pub windows: u64,
-    /// Those counted as 0.
+    /// Windows without a rate, counted as 0.
     pub windows_without_rate: u64,
-    /// Those counted like all others.
+    /// Windows that overlap an earlier one, counted like all others.
     pub windows_overlapping: u64,
     /// Attempts.
     pub attempts: u64,
-    /// Those counted as 0 by `requested`.
+    /// Attempts without a request (or a record of GPUs or of used memory), counted as 0 by the
+    /// definitions that read it.
     pub attempts_without_request: u64,
-    /// Those closed at the end of their job.
+    /// Attempts without an end event, closed at the end of their job.
     pub attempts_closed_with_job: u64,
-    /// Those counted by the CPU time that a log records.
+    /// Attempts counted by the CPU time that a log records.
     pub attempts_with_cpu_time: u64,
-    /// What reaches over the edges of the window.
+    /// What crosses the edges of the window.
     pub censoring: Censoring,
-    /// What is added up.
+    /// The resource that is added up.
     pub resource: Resource,
-    /// The CPU of attempts closed at the end of their job.
+    /// The CPU time of attempts closed at the end of their job: `None` for memory, `Some(None)` if
+    /// the definition (`published`) has only jobs.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub closed_with_job_cpu: Option<Option<f64>>,
-    /// The same of memory.
+    /// The same for memory time.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub closed_with_job_memory: Option<Option<f64>>,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
     /// Why there is nothing to see.
@@ -73,14 +75,14 @@ pub struct AccountRow {
     pub outcome: String,
     /// Jobs.
     pub jobs: Option<u64>,
-    /// Those of them with tasks loaded.
+    /// Jobs with tasks loaded.
     pub jobs_with_tasks: Option<u64>,
-    /// What is added up.
+    /// The amount: CPU time or memory time, in the unit of the answer.
     #[serde(alias = "memory")]
     pub cpu: Option<f64>,
     /// Share of the total.
     pub share: Option<f64>,
-    /// The part of it that one job makes up.
+    /// The part of the amount in the job with most.
     pub largest_job_share: Option<f64>,
 }
 
@@ -100,12 +102,12 @@ impl AccountAnswer {
         self.of_outcome("finished").iter().filter_map(|row| row.jobs).sum()
     }
 
-    /// What CPU time means here; none of memory.
+    /// The definition of CPU time; `None` for memory.
     fn cpu(&self) -> Option<String> {
         matches!(self.meter, Meter::Cpu(_)).then(|| self.meter.to_string())
     }
 
-    /// What finished jobs used.
+    /// The sentence about the part of the total that finished jobs used.
     pub(crate) fn sentence(&self, ends: Ends) -> Option<String> {
         let (unit, cpu, total) = (&self.unit, self.cpu()?, self.total?);
         if total <= 0.0 {
@@ -122,7 +124,7 @@ impl AccountAnswer {
         };
         let jobs = self.rows.iter().filter_map(|row| row.jobs_with_tasks).sum::<u64>();
         let jobs = if jobs == 0 { String::new() } else { format!(" of {}", counted(jobs, "job")) };
-        // A job is in one group: the largest of all is the largest of its group.
+        // Each job is in one group, so the largest job of all is the largest of some group.
         let own = self.of_outcome("finished").into_iter();
         let largest = own.filter_map(|row| Some(row.largest_job_share? * row.cpu?));
         let largest = largest.fold(0.0, f64::max) / (finished * total).max(f64::MIN_POSITIVE);
@@ -137,7 +139,7 @@ impl AccountAnswer {
         Some(format!("{who} used {} of the {noun}{jobs}{said}{rest}", percent(finished)))
     }
 
-    /// The share of attempts whose CPU time a log records, if it records any.
+    /// A clause with the share of attempts whose CPU time the log records; empty for none or all.
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
     fn told(&self) -> String {
         let (told, all) = (self.attempts_with_cpu_time, self.attempts);
@@ -148,7 +150,7 @@ impl AccountAnswer {
         format!(" as the log records it for {share} of the attempts")
     }
 
-    /// The attempts that are closed at the end of their job.
+    /// The sentence about attempts that are closed at the end of their job, if there are any.
     pub(crate) fn closed(&self) -> Option<String> {
         let attempts = Some(self.attempts_closed_with_job).filter(|count| 0 < *count)?;
         let cpu = self.closed_with_job_cpu.flatten().map_or_else(String::new, |cpu| {
@@ -162,7 +164,7 @@ impl AccountAnswer {
     }
 }
 
-/// Shares of unknown outcome below this one go without saying.
+/// The sentence leaves out a share of unknown outcomes below this.
 const UNKNOWN_SAID: f64 = 0.0005;
 
 #[cfg(test)]
@@ -188,7 +190,7 @@ mod tests {
         let row = |outcome: &str, cpu: f64| json!({"outcome": outcome, "cpu": cpu});
         let whole = "Jobs that finished used 25.0 % of the CPU time (200 task-s, slots)";
         assert_eq!(said(&json!({}), &[row("finished", 50.0), row("failed", 150.0)]), whole);
-        // In groups it is told as the whole that they add up to.
+        // With groups the sentence is that of their sum.
         let row = |group: &str, outcome: &str, cpu: f64| json!({"priority": group, "outcome": outcome, "cpu": cpu});
         let groups = [
             row("0", "finished", 10.0),

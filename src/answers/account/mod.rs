@@ -64,7 +64,7 @@ pub fn answer<'a>(
     }
 }
 
-/// What was added up, with what each share is of; its rows are those of the table.
+/// The answer as it is stored; its rows are those of `table`.
 pub(crate) fn found(ledger: &Ledger, table: &RecordBatch) -> AccountAnswer {
     let known = |sum: f64| ledger.is_known.then_some(sum);
     let closed = Some(ledger.closed_with_job_sum);
@@ -93,7 +93,7 @@ pub(crate) fn found(ledger: &Ledger, table: &RecordBatch) -> AccountAnswer {
     }
 }
 
-/// Why no outcome can be told: the jobs that used something are not known.
+/// Why no outcome is known, if so: `job_events` has none of the jobs that used something.
 fn outcomes_unknown(ledger: &Ledger) -> Option<String> {
     let is_unknown = ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0);
     (0.0 < ledger.total && is_unknown).then(|| {
@@ -111,7 +111,7 @@ fn unknown(ledger: &Ledger) -> String {
     unknown_of(ledger.meter, ledger.attempts)
 }
 
-/// Why nothing can be added up: the trace does not record it.
+/// Why nothing can be added up: the trace does not record the resource.
 pub(crate) fn unknown_of(meter: Meter, attempts: u64) -> String {
     let (noun, what) = match meter.resource() {
         Resource::Cpu => ("CPU time", "CPUs or processors"),
@@ -125,7 +125,7 @@ pub(crate) fn unknown_of(meter: Meter, attempts: u64) -> String {
     )
 }
 
-/// Why there is nothing to see: nothing was used.
+/// Why there is nothing to see, if so: the amounts are unknown, or nothing was used.
 fn nothing(ledger: &Ledger) -> Option<String> {
     if !ledger.is_known {
         return Some(unknown(ledger));
@@ -150,7 +150,8 @@ fn nothing(ledger: &Ledger) -> Option<String> {
     Some(format!("No {noun} ({}) was used by {all}{whose}.", ledger.meter))
 }
 
-/// The line that shows that the ledger closes.
+/// The line that shows that the ledger closes: its parts and their total. If the amounts are
+/// unknown, the reason.
 pub fn closing_line(ledger: &Ledger) -> String {
     if !ledger.is_known {
         return unknown(ledger);
@@ -166,7 +167,7 @@ pub fn closing_line(ledger: &Ledger) -> String {
     )
 }
 
-/// What was counted as 0, or twice.
+/// The line about what was counted as 0, twice, or by the CPU time of a log; `None` for `slots`.
 pub fn counts_line(ledger: &Ledger) -> Option<String> {
     let requested = || {
         format!(
@@ -208,8 +209,8 @@ pub fn counts_line(ledger: &Ledger) -> Option<String> {
     }
 }
 
-/// Adds the column of what rows are split by: a number for a priority or a class, and nothing where
-/// it is unknown.
+/// Adds the column by which rows are split: numbers for a priority or a class, texts for all
+/// others; null where unknown.
 pub(crate) fn keyed<'a>(
     frame: Frame,
     group: GroupBy,
@@ -224,7 +225,7 @@ pub(crate) fn keyed<'a>(
     }
 }
 
-/// The number of attempts whose CPU time a log records.
+/// The line with the number and share of attempts whose CPU time a log records.
 pub(crate) fn cpu_time_line(told: u64, attempts: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
     let percent = told as f64 / attempts.max(1) as f64 * 100.0;
@@ -244,7 +245,7 @@ pub fn table_of(ledger: &Ledger, groups: &[GroupBy]) -> RecordBatch {
     }
     let rows = || ledger.rows.iter();
     let resource = ledger.meter.resource();
-    // The lines that close the ledger have neither jobs nor tasks of their own.
+    // If no outcome is known, rows have no counts of jobs and tasks.
     frame
         .text("outcome", rows().map(|row| row.outcome.as_str()))
         .maybe_count("jobs", rows().map(|row| row.jobs))
@@ -282,7 +283,7 @@ fn sentence(of: &Envelope) -> Option<String> {
     answer.sentence(Ends::of(answer.finished(), &of.inputs))
 }
 
-/// The result of what was added up.
+/// The kind of result for a meter.
 pub const fn kind_of(meter: Meter) -> &'static Kind<'static> {
     match meter {
         Meter::Cpu(_) => &KINDS[0],
@@ -315,8 +316,8 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     Ok(None)
 }
 
-/// The sums of a ledger by outcome: label, outcome and sum. Groups are added up again, but for
-/// the reasons of ends, which are bars of their own.
+/// The sums of a ledger by outcome: label, outcome and sum. Groups are added up, except for
+/// reasons: each outcome and reason has its own bar.
 fn bars_of(ledger: &Ledger, groups: &[GroupBy]) -> Vec<(String, String, f64)> {
     let reason = groups.iter().position(|group| *group == GroupBy::Reason);
     let mut outcomes: Vec<(String, String, f64)> = Vec::new();
@@ -333,7 +334,7 @@ fn bars_of(ledger: &Ledger, groups: &[GroupBy]) -> Vec<(String, String, f64)> {
         }
     }
     if reason.is_some() {
-        // As in `classify`: outcome by outcome, the most first.
+        // As in `classify`: outcome by outcome, the largest sum first.
         let place = |name: &str| ledger.classes.outcomes().iter().position(|known| *known == name);
         outcomes.sort_by(|one, other| {
             place(&one.1).cmp(&place(&other.1)).then(other.2.total_cmp(&one.2))

@@ -28,7 +28,7 @@ pub struct CpuChoice {
 }
 
 impl CpuChoice {
-    /// A study of these definitions; where none was chosen, the default of the lake.
+    /// A study with these definitions; without a chosen `--cpu`, with the default of the lake.
     pub(crate) fn asked(self, lake: &Lake) -> Asked {
         let cpu = self.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
         Asked { meter: Meter::Cpu(cpu), classes: self.classes, ..Asked::default() }
@@ -83,7 +83,8 @@ impl AccountPlan {
     /// What the plan asks of a lake.
     ///
     /// # Errors
-    /// A definition of the other resource was chosen.
+    /// A definition of another resource was chosen, or the lake does not record a group or the
+    /// memory that jobs used.
     pub fn asked(&self, lake: &Lake) -> Result<Asked, Usage> {
         let meter = self.meter(lake)?;
         let (classes, groups) = (self.choice.classes, self.groups());
@@ -100,7 +101,8 @@ impl AccountPlan {
     /// The definition that was chosen, or else the default of the lake.
     ///
     /// # Errors
-    /// A definition of the other resource was chosen.
+    /// A definition of another resource was chosen, or the lake does not record the memory that
+    /// jobs used.
     fn meter(&self, lake: &Lake) -> Result<Meter, Usage> {
         let cpu = self.choice.cpu;
         let refused = |option: &str, resource: Resource| {

@@ -47,16 +47,16 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The section of the trace and of the folders.
 const TRACE: &str = "trace";
 
-/// The section of what several studies have in common.
+/// The section of the definitions that several studies share.
 pub const DEFINITIONS: &str = "definitions";
 
-/// How the file of an analysis begins that was run.
+/// The first words of the file that an analysis writes.
 pub const FIRST_WORDS: &str = "# As run by";
 
 /// Options of `[trace]` that are not options of `ingest`.
 const PATHS: [&str; 3] = ["folder", "lake", "out"];
 
-/// A file that is not an analysis.
+/// The file of an analysis is not valid.
 #[derive(Debug, Error)]
 #[error("`{}`: {place}", path.display())]
 pub struct ConfigError {
@@ -70,7 +70,7 @@ impl Fault for ConfigError {
     }
 }
 
-/// What a whole analysis asks.
+/// The settings of a whole analysis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The steps that run.
@@ -87,7 +87,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Reads a file.
+    /// Reads the file of an analysis.
+    ///
+    /// # Errors
+    /// The file cannot be read, is larger than 1 MiB, is not UTF-8, or is not a valid analysis.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         use std::io::Read;
 
@@ -106,6 +109,9 @@ impl Config {
     }
 
     /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// The text is not TOML, or has an unknown section, option or value. The error has its place.
     pub fn read(source: &str) -> Result<Self, Mistake> {
         let wrong =
             |spot: Spot, problem: String| Mistake::at(source, spot.start, spot.end, problem);
@@ -142,7 +148,7 @@ impl Config {
         Ok(config)
     }
 
-    /// The plans of a study, with what all studies have in common.
+    /// The plans of a study, with the definitions that all studies share.
     ///
     /// # Errors
     /// An option has a value that it does not take.
@@ -150,13 +156,13 @@ impl Config {
         plans_of(study, self.section(study), &self.definitions()?)
     }
 
-    /// The section of a study; empty where it has none.
+    /// The section of a study; empty if it has none.
     pub fn section(&self, study: &str) -> &Section {
         static NONE: Section = Section::new();
         self.sections.get(study).unwrap_or(&NONE)
     }
 
-    /// What several studies have in common.
+    /// The definitions that several studies share.
     ///
     /// # Errors
     /// An option has a value that it does not take.
@@ -165,7 +171,8 @@ impl Config {
             .map_err(|wrong| Usage(format!("[{DEFINITIONS}]: {wrong}")))
     }
 
-    /// What is ingested: what the file says, and before it what was given.
+    /// The options of `ingest`. Those of the command line (`given`) replace those of the file, and
+    /// are also stored in `[trace]`.
     ///
     /// # Errors
     /// An option has a value that it does not take.
@@ -184,7 +191,7 @@ impl Config {
         self.sections.get(section)?.get(option)
     }
 
-    /// The text of an option of `[trace]`.
+    /// A folder of `[trace]`: `folder`, `lake` or `out`.
     pub fn path(&self, option: &str) -> Option<PathBuf> {
         match self.get("trace", option) {
             Some(Setting::One(path)) => Some(PathBuf::from(path)),
@@ -192,25 +199,25 @@ impl Config {
         }
     }
 
-    /// Sets an option, whatever the file says.
+    /// Sets an option, and replaces the value of the file.
     pub fn set(&mut self, section: &'static str, option: &str, setting: Setting) {
         self.sections.entry(section).or_default().insert(option.to_owned(), setting);
     }
 
-    /// The section of a study, to be settled.
+    /// The section of a study, so that the study can fill in its open options.
     fn section_mut(&mut self, study: &'static str) -> &mut Section {
         self.sections.entry(study).or_default()
     }
 
-    /// Sets an option that the file leaves open.
+    /// Sets an option unless it already has a value.
     pub fn default_to(&mut self, section: &'static str, option: &str, setting: Setting) {
         self.sections.entry(section).or_default().entry(option.to_owned()).or_insert(setting);
     }
 
-    /// Whether every study takes its section, what was settled included.
+    /// Checks every section, including the options that were filled in.
     ///
     /// # Errors
-    /// One does not.
+    /// A section has an unknown option, or a value that its option does not take.
     pub fn check(&self) -> Result<(), Usage> {
         for part in parts::sections() {
             let section = &self.sections[part.name];
@@ -220,7 +227,7 @@ impl Config {
         Ok(())
     }
 
-    /// Writes out the defaults of the plans.
+    /// Sets every open option to the default of its plan.
     pub fn fill_in(&mut self) {
         for part in parts::sections() {
             for (name, setting) in (part.reader.usual)() {
@@ -229,7 +236,8 @@ impl Config {
         }
     }
 
-    /// What a step is asked, an option each: its own section and what it shares with others.
+    /// The options of a step, from its own section and from `[definitions]`: `name=value`, one for
+    /// each value.
     pub fn asked(&self, step: &str) -> Vec<String> {
         let found = list::steps().find(|(study, _)| study.name == step);
         let known = found.map_or(&[] as &[&str], |(_, step)| step.shares);
@@ -244,7 +252,7 @@ impl Config {
         options.collect()
     }
 
-    /// The file that says the same.
+    /// The text of a file that repeats this analysis.
     pub fn toml(&self) -> String {
         let mut text = format!(
             "{FIRST_WORDS} {}; `jobfate analyze --config FILE` repeats it.\n\nsteps = {}\n",
@@ -311,7 +319,7 @@ fn steps(value: &DeValue<'_>) -> Result<Vec<&'static str>, String> {
     Ok(chosen.into_iter().map(|step| known[step]).collect())
 }
 
-/// The name of an option, however the file writes it.
+/// The name of an option; a file may write `_` for `-`.
 fn option_name(key: &str) -> String {
     key.replace('_', "-")
 }
@@ -328,7 +336,7 @@ fn without_paths(section: &Section) -> Section {
     section
 }
 
-/// Reads the options of a section as they are written.
+/// Reads the options of a section; their values are checked later.
 fn section_of(part: Part, options: &DeTable<'_>) -> Result<Section, (Spot, String)> {
     let mut read = Section::new();
     for (key, value) in options {
@@ -374,7 +382,7 @@ fn setting_of(key: &str, value: &DeValue<'_>) -> Result<Setting, String> {
     })
 }
 
-/// A number as TOML and JSON both write it.
+/// Reads a number whose notation is valid in both TOML and JSON.
 fn number(word: &str) -> Option<f64> {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
@@ -390,7 +398,7 @@ fn scalar(word: &str) -> String {
     if number(word).is_some() { word.to_owned() } else { quoted(word) }
 }
 
-/// A text as TOML writes it, which takes the escapes of JSON.
+/// A text as a TOML string. The escapes of JSON are valid in TOML, but TOML also escapes DEL.
 fn quoted(word: &str) -> String {
     json!(word).to_string().replace('\u{7f}', "\\u007f")
 }

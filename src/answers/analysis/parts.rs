@@ -83,8 +83,8 @@ mod tests {
     use crate::answers::study::Plan;
     use crate::answers::sweep::plan::SweepPlan;
 
-    /// What the flags give where none is given is what a file gives that says nothing; and what a
-    /// plan writes is read as the same plan.
+    /// Checks that a command without flags has the same plan as an empty section, and that a
+    /// written plan is read as the same plan.
     fn check<P: Plan + Args + Debug + PartialEq>(name: &str) {
         let flags = |words: &[&str]| {
             let command = P::augment_args(Command::new("jobfate"));
@@ -125,7 +125,7 @@ mod tests {
         let plan: ReplayPlan = words::read(&section).unwrap();
         let again: ReplayPlan = words::read(&words::write(&plan)).unwrap();
         assert_eq!(again, plan);
-        // Any other format of serde holds a plan as well.
+        // Other formats of serde can store a plan as well.
         let json = serde_json::to_string(&plan).unwrap();
         assert_eq!(serde_json::from_str::<ReplayPlan>(&json).unwrap(), plan);
         let parts: IngestChoice =

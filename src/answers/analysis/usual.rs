@@ -12,7 +12,7 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Source;
 
-/// Settles what was left open.
+/// Fills in every option that the file leaves open.
 pub fn settle(config: &mut Config, lake: &Lake) {
     let (usual, windows) = (Defaults::of(lake), Windows::of(lake, None));
     config.default_to(DEFINITIONS, "cpu", usual.cpu.to_string().as_str().into());
@@ -23,7 +23,8 @@ pub fn settle(config: &mut Config, lake: &Lake) {
     config.fill_in();
 }
 
-/// The choices that follow from the kind of trace, one line each; those of the user as well.
+/// The values of the options whose default follows from the kind of trace, one line each, even
+/// if the user chose them.
 pub fn table(config: &Config, source: Source) -> String {
     let with_cpu = list::steps().filter(|(_, step)| step.shares.contains(&"cpu"));
     let with_cpu: Vec<&str> = with_cpu.map(|(study, _)| study.name).collect();

@@ -16,26 +16,26 @@ pub struct ClassifyAnswer {
     pub rows: Vec<OutcomeRow>,
     /// All jobs or tasks.
     pub total: u64,
-    /// Every exact sequence, by falling count.
+    /// Every exact event sequence, the most frequent first.
     pub sequences: Vec<OutcomeRow>,
-    /// What reaches over the edges of the window.
+    /// What crosses the edges of the window.
     pub censoring: Censoring,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// Counts by outcome and reason, where these were asked for.
+    /// Counts by outcome and reason; `None` if they were not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasons: Option<Vec<ReasonRow>>,
 }
 
 impl ClassifyAnswer {
-    /// Those that finished.
+    /// The number of jobs or tasks that finished.
     pub(crate) fn finished(&self) -> u64 {
         let finished = self.rows.iter().filter(|row| row.outcome == "finished");
         finished.map(|row| row.count).sum()
     }
 
-    /// The share of each outcome that occurs.
+    /// The sentence with the share of each outcome that occurs.
     pub(crate) fn sentence(&self, ends: Ends) -> String {
         let total = self.total;
         let of = self.censoring.of.trim_end_matches('s');

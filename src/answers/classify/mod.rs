@@ -110,7 +110,7 @@ impl By {
         Window { windows, end_us }
     }
 
-    /// Its result.
+    /// The kind of its result.
     pub const fn kind(self) -> &'static Kind<'static> {
         match self {
             Self::Job => &KINDS[0],
@@ -118,7 +118,7 @@ impl By {
         }
     }
 
-    /// What is counted.
+    /// The noun for what is counted.
     pub const fn plural(self) -> &'static str {
         match self {
             Self::Job => "jobs",
@@ -162,7 +162,10 @@ pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     Ok(None)
 }
 
-/// Counts all of a lake's jobs or tasks, bucket by bucket.
+/// Counts all jobs or tasks of a lake by outcome.
+///
+/// # Errors
+/// The lake has no table of jobs or tasks, a file cannot be read, or the engine fails.
 pub fn classification(
     lake: &Lake,
     windows: Windows,
@@ -171,7 +174,7 @@ pub fn classification(
     engine: Option<&SqlEngine>,
 ) -> Result<Classification> {
     lake.require(by.table())?;
-    // Polars goes bucket by bucket below, so that not every task is held at once.
+    // Polars runs bucket by bucket below, so that not all tasks are in memory at once.
     if let Some(spark @ SqlEngine::Spark(_)) = engine {
         let settings = Settings { windows, thresholds: Vec::new() };
         let facts = spark.facts(lake, &[by.query()], &settings)?;
@@ -198,7 +201,7 @@ pub fn classification(
 /// Counts the jobs or tasks of a lake by outcome and by the reason why they ended.
 ///
 /// # Errors
-/// The lake does not record reasons, or a file does not read.
+/// The lake does not record reasons, or a file cannot be read.
 pub fn reasons(lake: &Lake, by: By, classes: Classes) -> Result<Vec<ReasonRow>> {
     lake.require(by.table())?;
     check_reasons(lake, by.table())?;
@@ -221,10 +224,10 @@ pub fn reasons(lake: &Lake, by: By, classes: Classes) -> Result<Vec<ReasonRow>> 
     Ok(reason_rows(all, classes))
 }
 
-/// Counts by the place of the outcome and the reason.
+/// Counts by the position of the outcome, and by reason.
 type ReasonCounts = BTreeMap<(usize, Option<String>), u64>;
 
-/// Those of a bucket.
+/// The counts of one bucket.
 fn reasons_of(batches: &[RecordBatch], by: By, classes: Classes) -> ReasonCounts {
     let histories = Histories::of(by.table(), batches);
     let cells: Vec<Option<&str>> = batches
@@ -247,7 +250,7 @@ fn reasons_of(batches: &[RecordBatch], by: By, classes: Classes) -> ReasonCounts
     counts
 }
 
-/// The rows by reason as columns.
+/// The table of the rows by reason.
 pub fn table_of_reasons(rows: &[ReasonRow]) -> RecordBatch {
     Frame::default()
         .text("outcome", rows.iter().map(|row| row.outcome.as_ref()))
@@ -268,7 +271,7 @@ fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
     }
 }
 
-/// Adds the counts by reason to an answer, and their picture.
+/// Adds the counts by reason to an answer, and a chart of them.
 pub fn add_reasons(answer: &mut Answer<'_>, rows: &[ReasonRow], by: By) {
     if let Some(whole) = answer.json.as_object_mut() {
         whole.insert("reasons".to_owned(), json!(rows));
@@ -359,7 +362,7 @@ impl Choice {
     }
 }
 
-/// The shares that are given.
+/// The shares of the answer.
 pub const SHARES: [Share; 1] =
     [share("share", "count of the row", "total: all jobs, or tasks, of the table")];
 
@@ -412,7 +415,7 @@ fn sentence(of: &Envelope) -> Option<String> {
     Some(answer.sentence(Ends::of(answer.finished(), &of.inputs)))
 }
 
-/// The rows as columns; an outcome of many sequences has none.
+/// The table of outcomes; an outcome with many sequences has no value in `sequence`.
 pub fn table_of(rows: &[OutcomeRow]) -> RecordBatch {
     Frame::default()
         .maybe_text("sequence", rows.iter().map(|row| row.sequence.as_deref()))

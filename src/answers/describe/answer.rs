@@ -19,11 +19,11 @@ pub struct DescribeAnswer {
     pub unit: Cow<'static, str>,
     /// The estimator.
     pub quantiles: Cow<'static, str>,
-    /// What reaches over the edges of the window.
+    /// What crosses the edges of the window.
     pub censoring: Censoring,
     /// A row per outcome, or per point of a curve.
     pub rows: TableRows<DescribedRow>,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
     /// Why there is nothing to see.
@@ -35,7 +35,7 @@ pub struct DescribeAnswer {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct DescribedRow {
-    /// Whether the row is of all groups together; none where there are no groups.
+    /// Whether the row is of all groups together; `None` without groups.
     pub is_total: Option<bool>,
     /// The outcome of the jobs, or `all`.
     pub outcome: String,
@@ -64,13 +64,13 @@ impl DescribedRow {
         self.outcome == "all" && self.is_total != Some(false)
     }
 
-    /// Its count, where there is anything.
+    /// Its count; `None` if it is 0 or missing.
     pub(crate) fn known(&self) -> Option<u64> {
         self.count.filter(|count| 0 < *count)
     }
 }
 
-/// `; 12 had not ended and count with the time seen so far`
+/// `; 12 had not ended and count with the time seen so far`; empty if no value is censored.
 fn open(row: &DescribedRow, what: &str) -> String {
     let open = row.censored.filter(|open| 0 < *open);
     open.map_or_else(String::new, |open| {
@@ -79,18 +79,19 @@ fn open(row: &DescribedRow, what: &str) -> String {
 }
 
 impl DescribeAnswer {
-    /// The row of all outcomes together, with how many there are of what: `188,041 jobs`.
+    /// The row of all outcomes together, and its count in words: `188,041 jobs`.
     fn whole(&self) -> Option<(DescribedRow, String)> {
         let row = self.rows.iter().find(DescribedRow::is_of_all)?;
         let all = counted(row.known()?, self.censoring.of.trim_end_matches('s'));
         Some((row, all))
     }
 
-    /// How long half of the jobs last, how long the longest hundredth, and the mean.
+    /// The median, the 99 % quantile (of fewer than 100 jobs the maximum) and the mean of job
+    /// durations.
     pub(crate) fn durations(&self) -> Option<String> {
         let all = self.rows.iter().find(DescribedRow::is_of_all)?;
         let count = all.count?;
-        // Of fewer jobs a hundredth is none.
+        // One in a hundred of fewer than 100 jobs is not a whole job.
         let longest = if count < 100 {
             format!("the longest {} s", six_digits(all.max?))
         } else {
@@ -105,7 +106,7 @@ impl DescribeAnswer {
         ))
     }
 
-    /// Of counts: tasks of each job, events and attempts of each task.
+    /// The sentence for counts: tasks of each job, events and attempts of each task.
     pub(crate) fn counts(&self) -> Option<String> {
         let (row, all) = self.whole()?;
         let unit = self.unit.trim_end_matches('s');
@@ -130,7 +131,7 @@ impl DescribeAnswer {
         Some(format!("Half of {all} have at most {}{few}; the most is {most}", of(median)))
     }
 
-    /// How long half of the tasks wait.
+    /// The median, the 99 % quantile and the mean of waits.
     pub(crate) fn waits(&self) -> Option<String> {
         let (row, all) = self.whole()?;
         Some(format!(
@@ -142,7 +143,7 @@ impl DescribeAnswer {
         ))
     }
 
-    /// How much of the requested time half of the attempts run.
+    /// The median and the mean share of the requested time for which attempts run.
     pub(crate) fn estimates(&self) -> Option<String> {
         let (row, all) = self.whole()?;
         Some(format!(
@@ -152,7 +153,8 @@ impl DescribeAnswer {
         ))
     }
 
-    /// How many last longer than two of the times, the longest that tell something.
+    /// The share of jobs that last longer than a time of `READ_AT`, for at most two times: the
+    /// longest at which the share is neither near 0 nor near 1.
     pub(crate) fn survival(&self) -> Option<String> {
         let points = self.rows.iter().filter(DescribedRow::is_of_all);
         let points = points.filter_map(|row| Some((row.time_s?, row.share?)));
@@ -173,8 +175,8 @@ impl DescribeAnswer {
         (!last.is_empty()).then(|| format!("Of all jobs, {}", last.join(", and ")))
     }
 
-    /// Whether all values are one and the same, such as one task in every job: the sentence has all
-    /// of it. No sentence tells of groups.
+    /// Whether all values are equal, such as one task in every job, so that the sentence has
+    /// everything. Never true for an answer with groups, which has no sentence about them.
     pub(crate) fn is_constant(&self) -> bool {
         let rows: Vec<DescribedRow> = self.rows.iter().collect();
         let mut known = rows.iter().filter(|row| row.known().is_some());
@@ -184,11 +186,11 @@ impl DescribeAnswer {
     }
 }
 
-/// Times at which a curve is read, s, in words.
+/// Times at which a curve is read, s, and their words.
 const READ_AT: [(f64, &str); 4] =
     [(60.0, "a minute"), (3600.0, "an hour"), (86_400.0, "a day"), (604_800.0, "a week")];
 
-/// Shares below this and their opposites say nothing.
+/// Shares below this, or above 1 minus this, are not reported.
 const SAID_FROM: f64 = 0.0005;
 
 #[cfg(test)]
@@ -278,7 +280,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the lengths themselves, without censoring: the share that is longer.
+        /// Compares with the share of longer lengths, counted directly; nothing is censored.
         #[test]
         fn a_curve_is_read_where_it_says(
             lengths in prop::collection::vec(prop_oneof![1..200_u32, 3000..5000_u32, 80_000..100_000_u32], 2..40),

@@ -1,4 +1,4 @@
-//! What is described as curves.
+//! The charts of `describe`.
 
 use crate::answers::describe::plan::Question;
 use crate::answers::describe::{Part, edges_of};
@@ -12,7 +12,7 @@ use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::samples::{OutcomeOf, What};
 use crate::units::micros_to_seconds;
 
-/// The title of a picture of it.
+/// The title of the chart.
 pub(crate) const fn title(what: What) -> &'static str {
     match what {
         What::JobDurations => "How long jobs last",
@@ -26,7 +26,8 @@ pub(crate) const fn title(what: What) -> &'static str {
     }
 }
 
-/// What has a curve of its own: each outcome, or where values are split the groups with most values.
+/// The curves, by name, values and colour: each outcome, or the groups with most values if values
+/// are split.
 fn shown(parts: &[(Part, Counted)], question: Question) -> Vec<(&str, &Counted, Tone)> {
     let what = question.what;
     if question.group_by.is_none() {
@@ -53,13 +54,13 @@ fn shown(parts: &[(Part, Counted)], question: Question) -> Vec<(&str, &Counted, 
     named.collect()
 }
 
-/// A curve for each of them.
+/// A line for each curve.
 pub(crate) fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> {
     let shown = shown(parts, question).into_iter();
     shown.map(|(name, values, tone)| line(name, values, question.what, tone)).collect()
 }
 
-/// How many of each are still followed at round times.
+/// The number of jobs of each curve that are still followed (at risk) at round times.
 pub(crate) fn numbers_at_risk(parts: &[(Part, Counted)], question: Question) -> Vec<AtRisk> {
     const FIRST_S: f64 = 1e-3;
     let longest = parts.iter().filter_map(|(_, values)| values.largest()).map(Value::amount).max();
@@ -85,7 +86,7 @@ pub(crate) fn line(name: &str, values: &Counted, what: What, tone: Tone) -> Line
     Line { name: shortened(name), points, band, tone, stroke: Stroke::Steps }
 }
 
-/// A name that leaves room in a legend; users are hashes of 44 letters.
+/// A name cut to fit a legend; users are hashes of 44 letters.
 pub(crate) fn shortened(name: &str) -> String {
     const LONGEST: usize = 16;
     match name.char_indices().nth(LONGEST) {
@@ -101,7 +102,8 @@ pub(crate) fn by_group(group_by: Option<GroupBy>) -> String {
     })
 }
 
-/// The median of each curve: `Medians: finished 6.97 min, failed 0 s. `; nothing of one curve alone.
+/// The median of each curve except `all`: `Medians: finished 6.97 min, failed 0 s. `; empty for
+/// fewer than two curves, and for survival.
 fn medians(parts: &[(Part, Counted)], question: Question) -> String {
     let what = question.what;
     if what == What::JobSurvival {

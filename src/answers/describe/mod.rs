@@ -44,7 +44,7 @@ mod tables;
 pub use answer::DescribeAnswer;
 pub use plan::{Censored, DescribePlan, Question, question};
 
-/// The shares that are given: of a survival curve, of chances, of distributions.
+/// The shares of the answers: of a survival curve, of chances, of distributions, in this order.
 pub const SHARES: [Share; 3] = [
     share("share", "jobs that last longer than time_s (Kaplan-Meier)", "jobs that were scheduled"),
     share(
@@ -55,7 +55,7 @@ pub const SHARES: [Share; 3] = [
     share("share_at_or_below", "values at or below value", "values of the row: count"),
 ];
 
-/// Tables of what is described of tasks.
+/// The tables that describe tasks.
 const TABLES: &[Table] = &[Table::JobEvents, Table::TaskEvents];
 
 /// The results: one for each [`What`], in the order of a page.
@@ -115,7 +115,7 @@ fn answer(of: &Envelope) -> Option<&DescribeAnswer> {
     of.found()
 }
 
-/// The result of what is described.
+/// The kind of result for what is described.
 pub fn kind_of(what: What) -> &'static Kind<'static> {
     KINDS.iter().find(|kind| kind.name == what.name()).expect("there is a kind for each")
 }
@@ -124,18 +124,18 @@ pub fn kind_of(what: What) -> &'static Kind<'static> {
 pub struct Described {
     pub question: Question,
     pub censoring: Censoring,
-    /// The values of every row of the answer that is a distribution.
+    /// The values of every row of the answer; empty for chances.
     pub parts: Vec<(Part, Counted)>,
     pub table: RecordBatch,
-    /// The curves that the chart shows, where the table has none of them.
+    /// The points of the curves in the chart; `None` if the table has them itself.
     pub curves: Option<RecordBatch>,
     pub chart: Chart,
-    /// What the log does not say, where nothing of it is known.
+    /// The note if the log records no wait, or no status, of any job.
     pub assumed: Option<String>,
 }
 
 impl Described {
-    /// The further table: the share of values at or below each amount.
+    /// Stores the further table, if there is one: the share of values at or below each amount.
     pub fn put_details(&self, files: &mut Files) -> Result<()> {
         let stem = format!("{}-curves", self.question.what.name());
         self.curves.as_ref().map_or(Ok(()), |curves| files.table(&stem, curves))
@@ -177,8 +177,9 @@ impl Described {
         }
     }
 
-    /// Whether all values are one and the same, such as one task in every job, or counts next to each
-    /// other, such as 2 or 3 events: the table says it.
+    /// Whether a chart would show no more than the table: each row has a single value, such as one
+    /// task in every job, or all counts differ by at most 1, such as 2 or 3 events. Rows with fewer
+    /// than two values do not matter.
     fn is_constant(&self) -> bool {
         let rows = TableRows::<DescribedRow>::of(&self.table);
         let known = rows.iter().filter(|row| 1 < row.count.unwrap_or(0));
@@ -186,7 +187,7 @@ impl Described {
         let known: Vec<[f64; 2]> = known.map(|row| [bound(row.min), bound(row.max)]).collect();
         let is_count = !self.question.what.is_time() && self.question.what != What::Estimates;
         let least = known.iter().map(|row| row[0]).fold(f64::INFINITY, f64::min);
-        // What is not a number makes neither true.
+        // A missing bound is NaN, which makes both comparisons false.
         let are_near = is_count && known.iter().all(|row| row[1] - least <= 1.0);
         let are_same = known.iter().all(|row| (row[1] - row[0]).abs() < f64::MIN_POSITIVE);
         !known.is_empty() && (are_same || are_near)
@@ -200,7 +201,7 @@ impl Described {
             What::FinishGivenEvents => &SHARES[1..2],
             _ => &SHARES[2..],
         };
-        // Curves have no counts.
+        // Survival curves and chances have no column `count`: they are empty if they have no row.
         let is_empty = rows.iter().all(|row| row.count == Some(0));
         let nothing = || match what {
             What::Estimates => "The time that an attempt requested is not known.".to_owned(),
@@ -221,12 +222,19 @@ impl Described {
     }
 }
 
-/// Describes a lake.
+/// Describes a lake, without a query engine.
+///
+/// # Errors
+/// The same as for `described`.
 pub fn describe(lake: &Lake, windows: Windows, question: Question) -> Result<Described> {
     described(lake, windows, question, None)
 }
 
-/// Describes a lake, with the chosen engine.
+/// Describes a lake, with a query engine if one was chosen.
+///
+/// # Errors
+/// The lake does not record the group, no query exists for the question, the engine fails, or a
+/// table cannot be read.
 pub fn described(
     lake: &Lake,
     windows: Windows,
@@ -314,7 +322,7 @@ pub(crate) fn assumed_ends(lake: &Lake, finished: u64) -> Option<String> {
     })
 }
 
-/// Whether an assumption, known by its first words, was made as often as there are values.
+/// Whether an assumption was made for all of `count` values; `wording` is how its remarks begin.
 pub(crate) fn is_assumed(lake: &Lake, wording: &str, count: u64) -> bool {
     let remarks = lake.remarks(Table::TaskEvents).into_iter();
     let assumed: u64 =
@@ -322,20 +330,20 @@ pub(crate) fn is_assumed(lake: &Lake, wording: &str, count: u64) -> bool {
     0 < count && count <= assumed
 }
 
-/// Whose values a row is made of.
+/// The group and the outcome of a row.
 pub struct Part {
-    /// The group; none for all groups together.
+    /// The group; `None` for all groups together.
     group: Option<String>,
     /// The outcome of the jobs, or `all`.
     outcome: &'static str,
 }
 
-/// Every row of the answer: all values and every outcome; then, where values are split, each
-/// group with the outcomes that occur in it.
+/// The values of every row of the answer: all values and every outcome; then, if values are
+/// split, each group with the outcomes that occur in it.
 pub(crate) fn parts_of(samples: &Samples, question: Question) -> Vec<(Part, Counted)> {
     let outcome_count = question.classes.outcomes().len();
     let mut parts = vec![(Part { group: None, outcome: "all" }, samples.of(|_| true))];
-    // Without `job_events` no outcome is known: a row of 0 jobs that finished would be made up.
+    // Without `job_events` no outcome is known: a row of 0 finished jobs would be wrong.
     let mut outcomes = samples.values.keys().map(|key| key.1).peekable();
     let is_unknown = outcomes.peek().is_some() && outcomes.all(|outcome| outcome == outcome_count);
     let first = if is_unknown { outcome_count } else { 0 };
@@ -363,7 +371,7 @@ pub(crate) fn parts_of(samples: &Samples, question: Question) -> Vec<(Part, Coun
 
 pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Described {
     let Question { what, classes, group_by, .. } = question;
-    // A job that still runs is neither; an unmatched one is unknown.
+    // A running job has not ended yet; the outcome of an unmatched job is unknown.
     let is_settled = |outcome: usize| {
         !matches!(question.outcome_name(outcome), "running" | "pending" | "unknown" | UNMATCHED)
     };
@@ -428,7 +436,8 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     Described { question, censoring, parts, table, curves, chart, assumed: None }
 }
 
-/// What reaches over the edges of the window. A survival curve closes nothing there.
+/// The sentence about what crosses the edges of the window. A survival curve censors what is open
+/// at the end instead of closing it.
 pub fn edges_of(what: What, censoring: &Censoring) -> String {
     let said = edges::sentence(censoring);
     if what == What::JobSurvival { said.replace("closed there", "censored there") } else { said }

@@ -63,7 +63,7 @@ impl Plan for DescribePlan {
         self.classes = definitions.classes;
     }
 
-    /// One for each `what`.
+    /// One plan for each `what`.
     fn all(section: &Section) -> Result<Vec<Self>, Wrong> {
         let mut section = section.clone();
         let whats = match section.remove("what") {
@@ -82,7 +82,7 @@ impl Plan for DescribePlan {
     }
 }
 
-/// Whether values that the window's end cut off are in.
+/// Whether values that the window's end cuts off are included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -94,7 +94,7 @@ pub enum Censored {
     Exclude,
 }
 
-/// What is asked of a lake.
+/// The question to a lake, with all choices.
 #[derive(Clone, Copy)]
 pub struct Question {
     pub what: What,
@@ -106,14 +106,15 @@ pub struct Question {
 }
 
 impl Question {
-    /// All jobs or tasks, those cut off by the window's end in, outcomes told by sequence.
+    /// The question with defaults: all jobs or tasks, including those that the window's end cuts
+    /// off, by the outcome of the job, classified by sequence.
     pub(crate) fn plain(what: What) -> Self {
         let (classes, censored) = (Classes::Sequence, Censored::Include);
         let outcome_of = OutcomeOf::Job;
         Self { what, classes, outcome_of, censored, waits: Waits::All, group_by: None }
     }
 
-    /// The same, split by the end of each task.
+    /// The same, by the outcome of each task itself.
     pub(crate) fn by_own_end(self) -> Self {
         Self { classes: Classes::Terminal, outcome_of: OutcomeOf::Task, ..self }
     }
@@ -122,16 +123,16 @@ impl Question {
         Split { classes: self.classes, of: self.outcome_of, group_by: self.group_by }
     }
 
-    /// The name of an outcome by its position; unmatched after the last.
+    /// The name of the outcome at a position; positions after the last are unmatched.
     pub(super) fn outcome_name(self, outcome: usize) -> &'static str {
         self.classes.outcomes().get(outcome).copied().unwrap_or(UNMATCHED)
     }
 }
 
-/// What the flags ask.
+/// The question of a plan.
 ///
 /// # Errors
-/// Values that are not of tasks alone cannot be split by the tasks' own ends.
+/// The plan has `by_own_end`, but the values depend on the job.
 pub fn question(plan: &DescribePlan) -> Result<Question, Usage> {
     let &DescribePlan { what, classes, censored, waits, group_by, .. } = plan;
     let asked = Question { classes, censored, waits, group_by, ..Question::plain(what) };

@@ -12,7 +12,7 @@ pub(crate) const STEP: Step =
     Step::of::<DescribePlan>(step, &["classes", "window-end", "open-attempts"])
         .settled(settle, &[]);
 
-/// Requested times are known of few traces: an analysis describes them only where that is asked.
+/// Few traces record requested times, so an analysis describes `estimates` only if asked to.
 fn settle(open: &mut Open<'_>) {
     let usual = KINDS.iter().filter(|kind| kind.name != What::Estimates.name());
     let whats = usual.map(|kind| kind.name.to_owned()).collect();

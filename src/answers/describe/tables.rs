@@ -1,4 +1,4 @@
-//! What is described as tables: summaries, curves, survival, chances.
+//! The tables of `describe`: summaries, curves, survival, chances.
 
 use arrow::record_batch::RecordBatch;
 
@@ -23,7 +23,8 @@ pub(crate) fn chances_table(keyed: Frame, rows: &[Chance]) -> RecordBatch {
         .batch()
 }
 
-/// Adds what values are split by, if by anything; rows of all groups together come first and say so.
+/// Adds the columns of the group, if values are split: its value, and `is_total`, which is true for
+/// rows of all groups together (`None` in `groups`).
 pub(crate) fn split_by<'a>(
     frame: Frame,
     group_by: Option<GroupBy>,
@@ -98,8 +99,8 @@ pub(crate) fn summary_table(rows: &[Summary], question: Question) -> RecordBatch
         .batch()
 }
 
-/// The share of values at or below each amount, of every row of the answer; thinned to a few
-/// hundred points each, as in the chart.
+/// The share of values at or below each amount, for every row of the answer; thinned to a few
+/// hundred points per row, as in the chart.
 pub(crate) fn curves_table(parts: &[(Part, Counted)], question: Question) -> RecordBatch {
     let what = question.what;
     let points: Vec<(&Part, (f64, f64))> = parts

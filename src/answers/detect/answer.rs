@@ -1,4 +1,4 @@
-//! What detectors did, as it is stored and read back, and its sentence.
+//! The scores of detectors, as they are stored and read back, and their sentence.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,27 +14,27 @@ use crate::results::shares::Terms;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DetectAnswer {
-    /// Definitions of stragglers; the first decides.
+    /// Definitions of a straggler; the first one decides.
     pub truths: Vec<String>,
-    /// Stragglers by definition.
+    /// The number of stragglers by definition.
     pub stragglers: Vec<u64>,
-    /// What the groups are made of; older results lack it.
+    /// Counts of groups, tasks and attempts; `None` in older results.
     pub counts: Option<GroupCounts>,
     /// Time that attempts ran, hours.
     pub task_hours: f64,
-    /// From the first submit to the last end of each group, hours.
+    /// The times from the first submit to the last end of each group, added up, hours.
     pub response_hours: f64,
     /// The detectors that were asked for.
     pub rows: Vec<DetectorRow>,
-    /// Those that were added for a curve or a comparison of windows.
+    /// The detectors that were added for a curve or a comparison of windows.
     pub added: Vec<DetectorRow>,
-    /// Detectors along their main parameters.
+    /// Scores by value of the main parameter of each detector.
     pub curves: Vec<DetectCurve>,
     /// The dry run of copies.
     pub copies: Vec<CopyRow>,
     /// The state of the cluster hour by hour.
     pub shifts: Option<Shifts>,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
     /// Why there is nothing to see.
@@ -42,7 +42,7 @@ pub struct DetectAnswer {
     pub nothing: Option<String>,
 }
 
-/// A detector along its main parameter.
+/// The scores of a detector by value of its main parameter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DetectCurve {
     /// The detector.
@@ -53,7 +53,7 @@ pub struct DetectCurve {
     pub points: Vec<DetectPoint>,
 }
 
-/// A detector at a value of its main parameter.
+/// The score of a detector at one value of its main parameter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DetectPoint {
     /// The value.
@@ -63,12 +63,12 @@ pub struct DetectPoint {
 }
 
 impl DetectAnswer {
-    /// Stragglers by the definition that decides.
+    /// The number of stragglers by the definition that decides, in words.
     pub(crate) fn stragglers(&self) -> Option<String> {
         Some(counted(*self.stragglers.first()?, "straggler"))
     }
 
-    /// The detector with the best F1, of those that are no bounds, with its score.
+    /// The detector with the best F1, without those in `bounds`, and its score.
     pub(crate) fn best(&self, bounds: &[&str]) -> Option<(&str, &Score)> {
         let others = self.rows.iter().filter(|row| !bounds.contains(&row.detector.as_str()));
         let scored = others.filter_map(|row| {

@@ -1,8 +1,9 @@
-//! The pictures of `jobfate detect`.
+//! The charts of `detect`.
 //!
 //! In: an outcome and its detectors. Out: charts of how right each detector was, what its copies
 //! would have saved and cost, precision against recall, and false alarms when the state of the
-//! cluster shifts. Detectors are drawn in two charts, so that no chart has a colour twice.
+//! cluster shifts. Some charts are split by family, so that their default detectors differ in
+//! colour.
 
 use crate::digits::grouped;
 
@@ -15,7 +16,7 @@ use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
 use crate::replay::detectors::Family;
 use crate::studies::distributions::wilson;
 
-/// Draws everything that the outcome has.
+/// All charts of an outcome, by the stem of their file.
 pub(crate) fn charts(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
@@ -24,7 +25,7 @@ pub(crate) fn charts(
     let caption = caption(outcome, plan);
     let asked = &outcome.rows[..lineup.asked];
     let mut charts = vec![("detect-scores".to_owned(), scores(asked, &caption))];
-    // Where no hour can be compared with those before it, there is no change to see.
+    // If no hour can be compared with the hours before it, no shift can be shown.
     if outcome.shifts.hours.iter().any(|row| row.is_shift.is_some()) {
         charts.push(("detect-hours".to_owned(), hours(outcome, &caption)));
         charts.push(("detect-shifts".to_owned(), shifts(outcome, lineup, &caption)));
@@ -59,7 +60,7 @@ fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
 }
 
 fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
-    // The bounds would squeeze all others: the caption has them.
+    // The bounds are left out: their values would squeeze those of all others.
     let rows: Vec<&DetectorRow> = rows.iter().filter(|row| !is_bound(&row.detector)).collect();
     let share = |hits: u64, of: u64| {
         let [value, low, high] = <[f64; 3]>::from(wilson(hits, of)).map(|share| share * 100.0);
@@ -103,7 +104,7 @@ fn is_bound(name: &str) -> bool {
     matches!(name, "none" | "oracle")
 }
 
-/// Places of the detectors of a family, with their tones; the bounds stand in both.
+/// Positions of the detectors of a family, and their colours. Both families have the bounds.
 fn toned(lineup: &Lineup, family: Family) -> Vec<(usize, Tone)> {
     let mut tones =
         Tone::SERIES.into_iter().filter(|tone| !matches!(tone, Tone::Ink | Tone::Grey)).cycle();
@@ -178,7 +179,7 @@ fn curve_lines(outcome: &DetectOutcome, lineup: &Lineup, family: Family) -> Vec<
 }
 
 fn curves(lines: Vec<Line>, caption: &str) -> Chart {
-    // Both in per cent; the best together by F1, their harmonic mean.
+    // F1, the harmonic mean of recall and precision, all in per cent.
     let balance = |(recall, precision): (f64, f64)| {
         if 0.0 < recall + precision { 2.0 * recall * precision / (recall + precision) } else { 0.0 }
     };
@@ -267,7 +268,7 @@ fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
     })
 }
 
-/// Who has fewest and who has most false alarms when the cluster changes.
+/// The detectors with the fewest and the most false alarms in hours of a shift.
 fn most_and_least(rates: &[(&str, f64)]) -> String {
     let by_rate = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
     let (least, most) = (rates.iter().min_by(by_rate), rates.iter().max_by(by_rate));

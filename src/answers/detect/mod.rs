@@ -29,7 +29,7 @@ pub(crate) mod step;
 
 pub use answer::{DetectAnswer, DetectCurve, DetectPoint};
 
-/// The shares that scores and copies give, and the rates.
+/// The shares and rates of scores and copies.
 pub const SHARES: [Share; 10] = [
     share("precision", "hits", "flags on judged tasks: hits and false_alarms"),
     share("recall", "hits", "stragglers: hits and missed"),
@@ -68,21 +68,21 @@ pub const KIND: Kind<'static> = Kind {
 
 /// Which detectors were asked for, and which were added for a curve or a comparison of windows.
 pub struct Lineup {
-    /// All detectors that are walked.
+    /// All detectors that run.
     pub detectors: Vec<DetectorPlan>,
     /// How many of them were asked for; they come first.
     pub asked: usize,
-    /// Detectors along their main parameters.
+    /// The curves over main parameters.
     pub curves: Vec<Curve>,
-    /// Windows of the Poisson detector: window, whether it is scaled, where.
+    /// Windows of the Poisson detector: length in s, whether it is scaled, position in `detectors`.
     pub windows: Vec<(u32, bool, usize)>,
 }
 
-/// A detector along its main parameter.
+/// The variants of a detector along its main parameter.
 pub struct Curve {
     /// The detector as it was asked for.
     pub name: String,
-    /// Those that it is drawn with.
+    /// The family in whose chart it is drawn.
     pub family: Family,
     /// The parameter.
     pub key: &'static str,
@@ -93,7 +93,8 @@ pub struct Curve {
 /// Definitions and choices that move the numbers.
 pub fn settings(asked: &DetectAsked, plan: &DetectPlan, windows: Windows) -> Value {
     let detectors: Vec<String> = plan.detectors.iter().map(ToString::to_string).collect();
-    // The lengths that are compared have the name that the ends of the windows have in all results.
+    // In all results `windows` means the ends of the trace's windows, so the compared lengths of
+    // `--windows` have another name.
     let resolved = json!({"detectors": detectors, "windows_s": asked.windows, "windows": windows});
     study::settings(asked, resolved)
 }
@@ -115,10 +116,14 @@ pub fn answer<'a>(
     }
 }
 
-/// Flags that are put into a table at once.
+/// Number of flags that are converted to a table at a time.
 pub(crate) const FLAGS_AT_ONCE: usize = 1 << 17;
 
-/// Runs the detectors and puts every flag into `files`, if there are any.
+/// Runs the detectors and stores every flag in `files`, if given. `parts` has what workers of a
+/// cluster have already computed.
+///
+/// # Errors
+/// The lake or a part cannot be read, or the flags cannot be stored.
 pub fn detect_into(
     lake: &Lake,
     windows: Windows,
@@ -135,7 +140,7 @@ pub fn detect_into(
     let mut walks = walks.map(|ranges| ranges.into_iter().flatten());
     let walks = std::iter::from_fn(|| Some(walks.as_mut().and_then(Iterator::next)));
     let outcome = detect_walked(lake, windows, plan, walks, |flags| {
-        // There may be millions, each with the whole text of its detector.
+        // There may be millions of flags, and each row has the whole text of its detector.
         for some in flags.chunks(FLAGS_AT_ONCE) {
             if let Some(rows) = &mut rows {
                 rows.push(&flags_table(some, &names))?;
@@ -149,7 +154,8 @@ pub fn detect_into(
     Ok(outcome)
 }
 
-/// The settings of detectors, the scores under every truth, the dry run of copies, and the hours.
+/// Stores the further tables: settings, false alarms in shifts, curves, windows, scores under every
+/// truth, the dry run of copies, and the hours.
 pub fn put_details(
     outcome: &DetectOutcome,
     plan: &DetectPlan,
@@ -169,8 +175,8 @@ pub fn put_details(
     files.table("detect-hours", &hours_table(outcome))
 }
 
-/// `; 7 attempts without an end in the loaded parts closed at the end of the job`, where there are
-/// any.
+/// `; 7 attempts without an end in the loaded parts closed at the end of the job`; empty if there
+/// are none.
 pub(crate) fn closed(counts: GroupCounts) -> String {
     match edges::closed_with_job(counts.attempts_closed_with_job, None, "") {
         none if none.is_empty() => none,
@@ -178,12 +184,12 @@ pub(crate) fn closed(counts: GroupCounts) -> String {
     }
 }
 
-/// What was walked, in one line.
+/// One line about the groups, tasks and attempts that were replayed.
 pub fn counts_line(outcome: &DetectOutcome) -> String {
     let GroupCounts { groups, small_groups, judged_tasks, left_censored, unfinished, .. } =
         outcome.counts;
     let (count, counted) = (digits::grouped, digits::counted);
-    // What is counted, behind what stands before it; nothing of none.
+    // A clause after its separator; empty for a count of 0.
     let some = |all: u64, mark: &str, said: String| match all {
         0 => String::new(),
         _ => format!("{mark}{said}"),
@@ -210,7 +216,8 @@ pub fn counts_line(outcome: &DetectOutcome) -> String {
     )
 }
 
-/// One row per detector that was asked for, under the truth that decides, with copies unlimited.
+/// One row per detector that was asked for: its scores under the truth that decides, and its copies
+/// without a budget.
 pub fn table_of(outcome: &DetectOutcome, asked: usize) -> RecordBatch {
     let rows = || outcome.rows.iter().take(asked);
     let scores = || rows().map(|row| &row.scores[0]);
@@ -287,7 +294,7 @@ pub(crate) fn found(outcome: &DetectOutcome, plan: &DetectPlan, lineup: &Lineup)
     }
 }
 
-/// What each detector's name stands for.
+/// Each detector with all its parameters.
 pub(crate) fn settings_table(outcome: &DetectOutcome) -> RecordBatch {
     let rows = || outcome.rows.iter();
     Frame::default()
@@ -370,14 +377,14 @@ pub(crate) fn copies_table(outcome: &DetectOutcome) -> RecordBatch {
         .batch()
 }
 
-/// False alarms in hours of a shift and in the others, of every detector.
+/// False alarms of every detector, in hours of a shift and in the other hours.
 pub(crate) fn shifts_table(outcome: &DetectOutcome) -> RecordBatch {
     let rows = || outcome.shifts.rows.iter();
     let frame = Frame::default().text("detector", rows().map(|row| row.detector.as_str()));
     false_alarms(frame, rows())
 }
 
-/// Ends a table with the false alarms of some detectors by the state of the cluster.
+/// Completes a table with the columns of false alarms, in hours of a shift and in the other hours.
 pub(crate) fn false_alarms<'a>(
     frame: Frame,
     rows: impl Iterator<Item = &'a ShiftRow> + Clone,
@@ -396,7 +403,7 @@ pub(crate) fn false_alarms<'a>(
         .batch()
 }
 
-/// Every detector along its main parameter, under the truth that decides.
+/// The scores of every curve, under the truth that decides.
 pub(crate) fn curves_table(outcome: &DetectOutcome, lineup: &Lineup) -> RecordBatch {
     let all = || {
         lineup.curves.iter().flat_map(|curve| {
@@ -416,7 +423,7 @@ pub(crate) fn curves_table(outcome: &DetectOutcome, lineup: &Lineup) -> RecordBa
         .batch()
 }
 
-/// The Poisson detector by its window.
+/// False alarms of the Poisson detector by window.
 pub(crate) fn windows_table(outcome: &DetectOutcome, lineup: &Lineup) -> RecordBatch {
     let windows = || lineup.windows.iter();
     let frame = Frame::default()

@@ -101,7 +101,7 @@ pub struct DetectAsked {
 impl Plan for DetectAsked {}
 
 impl Default for DetectAsked {
-    /// What is asked where no flag is given.
+    /// The plan if no flag is given.
     fn default() -> Self {
         Self {
             detectors: vec![DetectorList::all()],
@@ -131,7 +131,7 @@ fn window_lengths<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Vec<u32
     parsed_list(source, parse_window)
 }
 
-/// The help of `--detectors`, with what is known of every one.
+/// The help of `--detectors`, with a line about each.
 #[cfg(feature = "cli")]
 fn detectors_help() -> String {
     let each: Vec<String> =
@@ -151,7 +151,7 @@ fn detectors_help() -> String {
 pub struct DetectorList(pub Vec<DetectorPlan>);
 
 impl DetectorList {
-    /// Every one.
+    /// All detectors with default parameters.
     fn all() -> Self {
         parse_detectors("all").expect("every detector has parameters by default")
     }
@@ -189,7 +189,8 @@ pub(crate) fn parse_detectors(text: &str) -> Result<DetectorList, String> {
     }
 }
 
-/// The error of a detector; of several that are joined by commas, it says how to separate them.
+/// The error for a word that is not a detector; if the word joins several detectors by commas, the
+/// error explains how to separate them.
 fn refused(word: &str, error: &NotationError) -> String {
     let is_name = |part: &str| {
         let name = part.split(':').next();
@@ -266,14 +267,17 @@ impl Lineup {
         Ok(lineup)
     }
 
-    /// Where a detector is, added if it is not there yet.
+    /// The position of a detector, which is added if it is missing.
     fn place(&mut self, detector: &DetectorPlan) -> usize {
         add_once(&mut self.detectors, detector.clone());
         self.detectors.iter().position(|other| other == detector).expect("it was just added")
     }
 }
 
-/// The detectors and the plan that the flags ask for.
+/// The line-up of detectors, and the plan to run them.
+///
+/// # Errors
+/// The plan has too many truths, or a phase although the trace records none.
 pub fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)> {
     let lineup = Lineup::of(asked)?;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be at most a day")]

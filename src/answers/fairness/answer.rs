@@ -1,5 +1,5 @@
-//! Who used how much, as it is stored and read back, and its sentence. Where memory was charged, the
-//! keys have other names, and nothing reads them back.
+//! Usage by user, as it is stored and read back, and its sentence. If memory was charged, the keys
+//! have other names and are not read back.
 
 use std::borrow::Cow;
 
@@ -29,21 +29,21 @@ pub struct FairnessAnswer {
     pub unit: Cow<'static, str>,
     /// What usage is grouped by.
     pub by: By,
-    /// The begin of the span on the trace clock, s.
+    /// The start of the span on the trace clock, s.
     pub start_s: f64,
     /// The length of an interval, s.
     pub interval_s: f64,
     /// Intervals.
     pub intervals: u64,
-    /// All that is charged; none where that is not known.
+    /// All CPU time that is charged; `None` if it is unknown.
     pub total_cpu_s: Option<f64>,
     /// Attempts and usage windows.
     pub counts: AttemptCounts,
-    /// The heaviest users, and each index at the end of the span.
+    /// The heaviest users, with the value of each index at the end of the span.
     pub heaviest: TableRows<Value>,
     /// Every user with usage, the heaviest first.
     pub users: Vec<UserUsage>,
-    /// How unequal they are.
+    /// How unequal the usage of users is.
     pub inequality: Option<Inequality>,
     /// By cluster.
     pub clusters: Vec<ClusterUsage>,
@@ -51,41 +51,41 @@ pub struct FairnessAnswer {
     pub machines: Vec<MachineUsage>,
     /// The share of the capacity in use, by interval.
     pub load: Vec<Option<f64>>,
-    /// Who should be held back, and who came when there was room.
+    /// Users to limit, and users who came when capacity was free.
     pub suggestions: Suggestions,
     /// By index.
     pub indices: Vec<OfIndex>,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
     /// Why there is nothing to compare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
-    /// How alike the orders under each two indices are, where that was asked for.
+    /// How alike the orders of users under each pair of indices are; `None` if not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what_if: Option<Vec<Pair>>,
-    /// The places of users under each two indices.
+    /// The places of users under each pair of indices; `None` if not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what_if_places: Option<Vec<Shift>>,
 }
 
-/// Counts of attempts, as [`Counts`] has them.
+/// The stored form of [`Counts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AttemptCounts {
     /// Attempts.
     pub attempts: u64,
-    /// Still open at the end of the window.
+    /// Attempts still open at the end of the window.
     pub open_attempts: u64,
-    /// Closed at the end of their job.
+    /// Attempts closed at the end of their job that reach into the span.
     pub closed_with_job: u64,
-    /// What these use.
+    /// What these use in the span, CPU-seconds.
     pub closed_with_job_cpu: f64,
-    /// Counted as 0 by `requested`.
+    /// Attempts counted as 0 by `requested`.
     pub without_request: u64,
-    /// Charged by the CPU time that a log records.
+    /// Attempts charged by the CPU time that a log records.
     pub with_cpu_time: u64,
-    /// Without the user, or what else is distinguished.
+    /// Attempts without a user (or other group).
     pub without_name: u64,
     /// Users without an attempt.
     pub users_without_attempts: u64,
@@ -106,18 +106,18 @@ impl From<Counts> for AttemptCounts {
     }
 }
 
-/// What an index says.
+/// An index, and its values for all users together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OfIndex {
     /// The index as it was asked for.
     pub index: String,
     /// The same with every parameter.
     pub settings: String,
-    /// What it says of each user.
+    /// The names of its values for each user.
     pub columns: Vec<String>,
-    /// Which values belong to those who used much: `larger` or `smaller`.
+    /// Which values mean more usage: `larger` or `smaller`.
     pub heavier: Cow<'static, str>,
-    /// What it says of all, by interval.
+    /// Its values for all users together, by name and interval.
     pub overall: Named<Vec<Option<f64>>>,
 }
 
@@ -129,7 +129,7 @@ pub struct FairnessSettings {
     pub cpu: Option<String>,
     /// When it is charged.
     pub accrual: Option<Accrual>,
-    /// Days before the span that indices read.
+    /// Days before the span that indices also use.
     pub warm_up: Option<f64>,
     /// The first interval that is shown.
     pub shown_from: Option<f64>,
@@ -137,25 +137,25 @@ pub struct FairnessSettings {
 }
 
 impl FairnessSettings {
-    /// Whether there is one cluster, which then goes without saying.
+    /// Whether there is only one cluster, so that pages need not name it.
     pub(crate) const fn is_only_cluster(&self) -> bool {
         self.clusters.len() < 2
     }
 
-    /// Whether use is charged as it runs.
+    /// Whether usage is charged as it runs.
     pub(crate) fn is_charged_as_it_runs(&self) -> bool {
         self.accrual == Some(Accrual::Running)
     }
 }
 
 impl FairnessAnswer {
-    /// What was metered.
+    /// The charged resource, CPU or GPUs.
     pub(crate) fn resource(&self) -> Resource {
         let is_of_gpus = self.unit == CpuDefinition::GPU_UNIT;
         if is_of_gpus { Resource::Gpu } else { Resource::Cpu }
     }
 
-    /// How much was used, and by whom most.
+    /// The sentence with the usage of all users, and the share of the heaviest.
     pub(crate) fn sentence(&self, settings: &FairnessSettings) -> Option<String> {
         let heaviest = self.users.first()?;
         let count = match (self.by, self.users.len() as u64) {
@@ -183,7 +183,7 @@ pub(super) fn sentence(of: &Envelope) -> Option<String> {
     of.found::<FairnessAnswer>()?.sentence(&of.chosen())
 }
 
-/// An answer that was read and written again, under the names of its resource.
+/// Reads an answer and writes it again, with the names of its resource.
 pub(super) fn form(answer: &Value) -> serde_json::Result<Value> {
     let resource = FairnessAnswer::deserialize(answer)?.resource();
     Ok(resource::json(again::<FairnessAnswer>(answer)?, resource))

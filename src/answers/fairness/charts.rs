@@ -1,4 +1,5 @@
-//! Charts as in figures 3 and 4 of the paper: one step line per user, the rest summed.
+//! The charts of `fairness`. Those of indices are as in figures 3 and 4 of the paper: a step line
+//! per user, and one for the sum of all others if values can be added up.
 
 use super::{Found, entitled};
 use crate::answers::edges;
@@ -10,7 +11,8 @@ use crate::fairness::usage::{self, UserUsage};
 
 const DAY_S: f64 = 86_400.0;
 
-/// One chart per index, by the stem of its file, with the heaviest users named.
+/// All charts, by the stem of their file: values of each index for the `top` heaviest users and for
+/// all users together, the Lorenz curve, and usage against entitlement.
 pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     let users = usage::users(&found.history);
     let (named, rest) = users.split_at(top.min(Tone::SERIES.len()).min(users.len()));
@@ -42,11 +44,11 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     all
 }
 
-/// Points of a Lorenz curve that are drawn at most.
+/// Most points of a Lorenz curve.
 const LORENZ_POINTS: usize = 200;
 
-/// What share of the usage the lightest users have together (Lorenz, 1905), beside the line on which
-/// all would have used the same.
+/// The Lorenz curve: the share of the usage that the lightest users have together (Lorenz, 1905),
+/// and the line on which all users have used the same.
 #[expect(clippy::cast_precision_loss, reason = "users are far below 2^53")]
 fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     let inequality = usage::inequality(users)?;
@@ -89,17 +91,17 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     }))
 }
 
-/// A name for the legend: a bare number says what it numbers.
+/// A name for the legend; a number gets a noun, as in `user 7`.
 pub(crate) fn shown(found: &Found, name: &str) -> String {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     let what = found.span.plan.by.name();
-    // A hash of the trace is cut: its beginning identifies users.
+    // Hashes are cut: their first letters identify users.
     let cut: String = name.chars().take(14).collect();
     let more = if cut.len() < name.len() { "…" } else { "" };
     if is_number { format!("{what} {cut}") } else { format!("{cut}{more}") }
 }
 
-/// The name of an index's value; abbreviations in full.
+/// The name of a value of an index in words, with known abbreviations in full.
 fn in_words(column: &str) -> String {
     match column {
         "cv" => "Charged value".to_owned(),
@@ -114,7 +116,8 @@ fn in_words(column: &str) -> String {
     }
 }
 
-/// Letters, digits and dashes of an index's text, so many that the name of a file holds them.
+/// The text of an index as part of the name of a file: letters, digits and dashes, of limited
+/// length.
 fn stem(index: &str) -> String {
     const LETTERS_MAX: usize = 120;
     let kept =
@@ -122,7 +125,7 @@ fn stem(index: &str) -> String {
     kept.take(LETTERS_MAX).collect::<String>().trim_matches('-').to_owned()
 }
 
-/// The length of an interval: `1 h`, `90 s`.
+/// The length of an interval in words: `1 h`, `90 s`.
 fn words(length_s: f64) -> String {
     let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
     let whole = units.iter().find(|(_, per)| length_s % per == 0.0);
@@ -138,7 +141,7 @@ fn caption(found: &Found) -> String {
         Accrual::End => "when an attempt ends",
         Accrual::Running => "as it runs",
     };
-    // One cluster needs no name: it is the lake that was asked.
+    // A single cluster needs no name: it is the lake of the command.
     let clusters = match found.history.clusters.as_slice() {
         [_] => String::new(),
         several => format!("{}; ", several.join(" + ")),
@@ -152,7 +155,8 @@ fn caption(found: &Found) -> String {
     )
 }
 
-/// The main value of some users, no more than there are colours, and the sum of the others.
+/// The main value of the named users, of whom there are no more than colours, and the sum of the
+/// others.
 pub(crate) fn of_users(
     found: &Found,
     series: &Series,
@@ -169,12 +173,12 @@ pub(crate) fn of_users(
     let points = |who: &[usize]| -> Vec<(f64, f64)> {
         (0..intervals)
             .map(|interval| {
-                // Who is not there yet has no value.
+                // A user has no value before the first submission.
                 let values = who.iter().map(|&who| series.value(interval, who, 0));
                 let known: Vec<f64> = values.filter(|value| value.is_finite()).collect();
                 (at(interval), if known.is_empty() { f64::NAN } else { known.iter().sum() })
             })
-            // What is not defined is not drawn.
+            // Undefined values are not drawn.
             .filter(|point| point.1.is_finite())
             .collect()
     };
@@ -183,7 +187,7 @@ pub(crate) fn of_users(
         .zip(Tone::SERIES)
         .map(|(user, tone)| Line::steps(shown(found, &user.user), points(&[user.who]), tone))
         .collect();
-    // A sum of factors or priorities has no meaning beside single ones; a sum of bills has.
+    // Bills of several users can be added up; factors and priorities cannot.
     if !rest.is_empty() && series.adds_up {
         let rest_points = points(rest);
         let most = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(0.0, f64::max);
@@ -205,8 +209,8 @@ pub(crate) fn of_users(
     }
 }
 
-/// All other users as one line; only told, and not drawn, where it would press the named users to
-/// the bottom.
+/// The line for all other users. If it is so high that the named users would be hard to see, it has
+/// no points, and its name has the largest value.
 fn rest_line(
     users: usize,
     points: Vec<(f64, f64)>,
@@ -224,7 +228,7 @@ fn rest_line(
     Line::steps(format!("rest: {users} users{more}"), points, Tone::Grey)
 }
 
-/// What an index says of all users together.
+/// The first value of an index for all users together.
 fn of_all(found: &Found, series: &Series) -> Chart {
     let history = &found.history;
     let width = series.overall.len();

@@ -1,8 +1,9 @@
-//! What users had compared with what they are entitled to, over time.
+//! Share of the usage compared with entitlement, over time.
 //!
-//! In: a history of usage. Out: for the heaviest users their share of all usage so far and their
-//! entitlement: by the accounts that were given, or one equal share for each user seen so far. What
-//! is known at an instant decides what is drawn there.
+//! In: a history of usage. Out: for each of the heaviest users, the share of all usage so far and
+//! the entitlement. Entitlements follow from the given accounts; without them, groups of the log
+//! have equal shares from their first submission on, and so have the users of a group. Values never
+//! depend on later events.
 
 use super::Found;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone};
@@ -13,16 +14,17 @@ use crate::fairness::usage::UserUsage;
 
 const DAY_S: f64 = 86_400.0;
 
-/// Users that are drawn, each in a plot.
+/// Most users that are drawn, each in a separate plot.
 const USERS_MAX: usize = 6;
 
-/// Points of a curve.
+/// Most points of a curve, apart from the last one.
 const POINTS_MAX: usize = 120;
 
-/// The begin of the span, where few have come and shares are far from what follows, is not drawn.
+/// The part of the span that is not drawn, from its start: few users have come by then, and shares
+/// are far from those that follow.
 const LEFT_OUT: f64 = 0.02;
 
-/// Shares of everybody at the end of an interval.
+/// The shares of all users at the end of an interval.
 struct Instant {
     /// Days since the start of the span.
     days: f64,
@@ -32,8 +34,8 @@ struct Instant {
     entitled: Vec<f64>,
 }
 
-/// The shares at the ends of intervals, from the first with usage, at most some of them and always
-/// the last.
+/// The shares at the ends of intervals, evenly spaced and always with the last one. Intervals
+/// before the first usage are left out.
 fn over_time(history: &History) -> Vec<Instant> {
     let first = history.shown_from;
     let ends = first..history.grid.count;
@@ -63,7 +65,7 @@ fn over_time(history: &History) -> Vec<Instant> {
     found
 }
 
-/// A plot for each of the heaviest users under their names; none of one user alone.
+/// A chart with a plot for each of the heaviest users; `None` for fewer than two users.
 pub(super) fn chart(
     found: &Found,
     users: &[UserUsage],
@@ -133,8 +135,8 @@ mod tests {
     use crate::fairness::accounts::Tree;
     use crate::fairness::samples::{history, tree};
 
-    /// Three users over some hours, each there from the first use on. A use has its hour, user and
-    /// CPU-seconds.
+    /// Three users over some hours; each is present from the first use on. A use is an hour, a
+    /// user and CPU-seconds.
     fn drawn(hours: usize, used: &[(u32, usize, u32)]) -> History {
         let mut rows = vec![vec![0.0; hours]; 3];
         for &(hour, who, cpu_s) in used {
@@ -160,8 +162,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: shares and entitlements add up to 1 at every instant, the last share is that of
-        /// the table of users, and an instant depends on nothing later.
+        /// Shares and entitlements add up to 1 at every instant, the last share is that of the
+        /// whole span, and no instant depends on later usage.
         #[test]
         fn shares_are_of_what_was_used_so_far(
             used in prop::collection::vec((0..9_u32, 0..3_usize, 1..50_u32), 1..20),

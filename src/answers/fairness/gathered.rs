@@ -1,6 +1,6 @@
 //! The usage of all users, and the values of every index.
 //!
-//! In: a plan. Out: what was gathered from the lakes, and what the indices made of it.
+//! In: a plan. Out: the usage that was gathered from the lakes, and the values of the indices.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -26,26 +26,26 @@ use crate::progress;
 /// Whether the ends of attempts are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// Only where an index reads them.
+    /// Only if an index reads them.
     AsIndicesRead,
-    /// In any case.
+    /// Always.
     Kept,
 }
 
-/// What was made of the buckets of the lakes before.
+/// What is already known of the buckets of the lakes.
 pub enum Buckets<'a> {
     /// Nothing.
     Unread,
-    /// The parts of workers of a cluster.
+    /// Parts that workers of a cluster have gathered.
     OfWorkers(&'a Parts),
-    /// All that is asked for.
+    /// All usage, already gathered.
     Gathered(Box<(History, Counts)>),
 }
 
 /// Indices with their names.
 type Named = Vec<(String, Box<dyn Index>)>;
 
-/// What was gathered, and the indices that are to read it.
+/// The gathered usage, and the indices that will read it.
 pub struct Gathered {
     asked: FairnessPlan,
     span: Span,
@@ -54,10 +54,10 @@ pub struct Gathered {
     indices: Named,
 }
 
-/// Gathers the use of all users.
+/// Gathers the usage of all users.
 ///
 /// # Errors
-/// Something is asked for that cannot be, would not fit into memory, or cannot be read.
+/// The plan is not valid, its values would not fit into memory, or a lake or file cannot be read.
 pub fn gather_all(
     plan: &FairnessPlan,
     until: Until,
@@ -91,10 +91,10 @@ pub fn gather_all(
     Ok(Gathered { asked: plan.clone(), span, history, counts, indices })
 }
 
-/// The lake that the use of all users is gathered from, and how, for the workers of a cluster.
+/// The lake from which usage is gathered, and the plan of gathering, for the workers of a cluster.
 ///
 /// # Errors
-/// Something is asked for that cannot be, or there are several lakes.
+/// The plan is not valid, or there are several lakes.
 pub fn gathering(plan: &FairnessPlan, until: Until) -> Result<(Cluster, Plan)> {
     let (span, _) = asked_of(plan, until, Ends::AsIndicesRead, &|_| ())?;
     match <[Cluster; 1]>::try_from(span.clusters) {
@@ -103,15 +103,15 @@ pub fn gathering(plan: &FairnessPlan, until: Until) -> Result<(Cluster, Plan)> {
     }
 }
 
-/// What some of the buckets of a lake add.
+/// Gathers the usage in some of the buckets of a lake.
 ///
 /// # Errors
-/// The lake cannot be read, or it would not fit into memory.
+/// The lake cannot be read, or its usage would not fit into memory.
 pub fn gather_some(cluster: &Cluster, plan: &Plan, buckets: Range<u32>) -> Result<Vec<Part>> {
     gather_range(cluster, plan, buckets).map_err(room::refusal)
 }
 
-/// What is gathered, and the indices that are to read it.
+/// The span to gather, and the indices that will read it.
 fn asked_of(
     plan: &FairnessPlan,
     until: Until,
@@ -128,7 +128,7 @@ fn asked_of(
 }
 
 impl Gathered {
-    /// Feeds every index.
+    /// Computes the values of every index.
     ///
     /// # Errors
     /// A custom program broke the protocol.
@@ -184,7 +184,8 @@ fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Named> {
         let limit = Duration::from_secs_f64(plan.time_limit);
         all.push((name.to_owned(), Box::new(Program::new(name, words, limit))));
     }
-    // Of those that are built in the text may be longer: it names files.
+    // Only names of custom indices are limited: a built-in one is named by its text, which is
+    // long if it names files.
     let built_in = all.len() - plan.own_count();
     if let Some((name, _)) = all[built_in..].iter().find(|(name, _)| NAME_MAX < name.len()) {
         let cut: String = name.chars().take(20).collect();
@@ -208,5 +209,5 @@ fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)
     }
 }
 
-/// A longer name of an index would not fit the names of its files.
+/// The longest name of a custom index, bytes: it is part of the names of files.
 const NAME_MAX: usize = 100;

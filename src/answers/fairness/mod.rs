@@ -1,4 +1,4 @@
-//! Who used how much, and how fair that was: the question, the answer, `result.json` and notes.
+//! The answer of `fairness`: usage by user, the values of indices, `result.json` and notes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -96,7 +96,7 @@ pub const KIND: Kind<'static> = Kind {
     ..Kind::called("fairness", "The heaviest users and their indices")
 };
 
-/// The result where memory was charged.
+/// The result if memory was charged.
 pub const MEMORY_KIND: Kind<'static> = Kind {
     tables: &[Table::TaskEvents],
     meters: true,
@@ -112,7 +112,7 @@ pub const fn kind_of(resource: Resource) -> Kind<'static> {
     }
 }
 
-/// Usage of a user that is too much.
+/// The usage above which a user should be limited.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ceiling {
     /// CPU-seconds.
@@ -150,22 +150,22 @@ impl fmt::Display for Ceiling {
     }
 }
 
-/// What is wanted of the answer.
+/// The choices for the answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// What is shown.
     pub show: Show,
-    /// Users that are named, by use.
+    /// Number of users that are named, the heaviest first.
     pub top: usize,
     /// Whether each pair of indices is compared.
     pub what_if: bool,
-    /// Usage of a user that is too much.
+    /// The usage above which a user should be limited.
     pub ceiling: Ceiling,
-    /// Days that are early, from the begin of the span; half of it otherwise.
+    /// Days from the start of the span that count as early; half of the span if `None`.
     pub early: Option<f64>,
-    /// The share of a cluster that is free when there is room.
+    /// The share of the capacity in use below which capacity counts as free.
     pub free: f64,
-    /// Days that were asked for.
+    /// The number of days that was asked for.
     pub days: Option<f64>,
 }
 
@@ -177,9 +177,9 @@ pub struct Span {
     pub unit: &'static str,
 }
 
-/// Everything that was found.
+/// The results: usage, and the values of all indices.
 pub struct Found {
-    /// What was asked.
+    /// The plan.
     pub asked: FairnessPlan,
     pub span: Span,
     pub history: History,
@@ -188,7 +188,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Seconds that are shown.
+    /// Length of the shown span, s.
     fn length_s(&self) -> f64 {
         self.history.seconds_at(self.history.grid.count)
     }
@@ -211,7 +211,7 @@ impl Found {
     }
 }
 
-/// What must be known of the numbers.
+/// What a reader must know about the numbers.
 pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     let mut notes = Vec::new();
     let history = &found.history;
@@ -269,15 +269,15 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     notes
 }
 
-/// Attempts without an end of their own that are closed at the end of their job, with their CPU in
-/// what is shown.
+/// The number of attempts without an end event that are closed at the end of their job, and their
+/// usage in the shown span, in words; empty if there are none.
 pub(super) fn closed(found: &Found) -> String {
     let counts = found.counts;
     let cpu = counts.closed_with_job_cpu.seconds();
     edges::closed_with_job(counts.closed_with_job, Some(cpu), found.span.unit)
 }
 
-/// What the users used that the table leaves out.
+/// The usage of the users that the table leaves out.
 fn rest_note(users: &[UserUsage], wanted: &Wanted) -> Option<String> {
     let rest = users.get(wanted.top..).unwrap_or_default();
     if rest.is_empty() || wanted.show != Show::Heaviest || wanted.what_if {
@@ -292,7 +292,7 @@ fn rest_note(users: &[UserUsage], wanted: &Wanted) -> Option<String> {
     ))
 }
 
-/// Why what users used is unknown: no attempt says it.
+/// Why usage is unknown, if so: no attempt records it.
 pub(crate) fn unknown(found: &Found) -> Option<String> {
     let Counts { attempts, without_request, with_cpu_time, .. } = found.counts;
     let (meter, clusters) = (found.span.plan.meter, &found.span.clusters);
@@ -301,7 +301,7 @@ pub(crate) fn unknown(found: &Found) -> Option<String> {
     is_silent.then(|| unknown_of(meter, attempts))
 }
 
-/// Why there is nothing to compare.
+/// Why there is nothing to compare, if so.
 pub fn warning(found: &Found) -> Option<String> {
     if let Some(unknown) = unknown(found) {
         return Some(unknown);
@@ -311,7 +311,7 @@ pub fn warning(found: &Found) -> Option<String> {
     is_unused.then(|| format!("no {noun} was used in the span: there is nothing to compare"))
 }
 
-/// What an index says.
+/// An index as it is stored.
 fn of_index(series: &Series) -> OfIndex {
     let finite = |number: f64| number.is_finite().then_some(number);
     let width = series.overall.len();
@@ -390,7 +390,7 @@ pub fn answer<'a>(found: &Found, table: &'a RecordBatch, wanted: &Wanted) -> Ans
     }
 }
 
-/// What it was made from.
+/// The lakes from which the answer was made.
 pub fn origin(found: &Found) -> Origin {
     let lakes: Vec<_> = found.span.clusters.iter().map(|cluster| &cluster.lake).collect();
     Origin::of_all(&lakes)

@@ -1,4 +1,4 @@
-//! What `fairness` asks: lakes, intervals, indices.
+//! The plan of `fairness`: lakes, intervals, indices.
 
 use std::path::{Path, PathBuf};
 
@@ -212,7 +212,7 @@ pub struct FairnessPlan {
 
 impl Plan for FairnessPlan {
     fn define(&mut self, definitions: &Definitions) {
-        // Published CPU is known per job and not over time.
+        // `published` CPU time is known per job, not over time.
         self.cpu = definitions.cpu.map(|cpu| match cpu {
             CpuDefinition::Published => CpuDefinition::Measured,
             other => other,
@@ -221,7 +221,7 @@ impl Plan for FairnessPlan {
 }
 
 impl Default for FairnessPlan {
-    /// What is asked where no flag is given.
+    /// The plan if no flag is given.
     fn default() -> Self {
         Self {
             lake: Vec::new(),
@@ -257,7 +257,7 @@ readers! {
     is_yes: bool = parsed(parse_yes);
 }
 
-/// Reads a yes or a no, in any of the usual words.
+/// Reads a yes or no, in any of the usual words.
 fn parse_yes(text: &str) -> Result<bool, String> {
     match text.to_lowercase().as_str() {
         "y" | "yes" | "t" | "true" | "on" | "1" => Ok(true),
@@ -272,7 +272,7 @@ fn yes_or_no<S: serde::Serializer>(is_yes: &bool, to: S) -> Result<S::Ok, S::Err
 }
 
 impl FairnessPlan {
-    /// What is wanted of the answer.
+    /// The choices for the answer.
     pub fn wanted(&self) -> Wanted {
         let &Self { show, top, what_if, ceiling, early, free, days, .. } = self;
         Wanted { show, top, what_if, ceiling, early, free, days }
@@ -289,10 +289,10 @@ impl FairnessPlan {
     }
 }
 
-/// Where windows end, and attempts without an end.
+/// Where windows end, and where attempts without an end are closed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Until {
-    /// The end of the window, where it is chosen, µs.
+    /// The chosen end of the window, µs; `None` for the default of each lake.
     pub window_end_us: Option<i64>,
     /// Where an attempt without an end is closed.
     pub open_attempts: OpenAttempts,
@@ -347,7 +347,7 @@ pub(crate) fn check(plan: &FairnessPlan) -> Result<()> {
     Ok(())
 }
 
-/// `NAME=DIR`, or a folder that is called by its last part.
+/// Name and folder of a lake, from `NAME=DIR`, or from a folder that is named by its last part.
 pub(crate) fn named_lake(text: &str) -> (String, PathBuf) {
     match text.split_once('=') {
         Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => {
@@ -363,7 +363,7 @@ pub(crate) fn named_lake(text: &str) -> (String, PathBuf) {
     }
 }
 
-/// Whether single machines are distinguished.
+/// Whether single machines or only their classes are distinguished.
 pub(crate) fn machines_of(plan: &FairnessPlan) -> Machines {
     let is_each = plan.by == By::Machine
         || 0 < plan.own_count()

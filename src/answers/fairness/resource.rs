@@ -1,8 +1,8 @@
-//! Memory or GPUs instead of CPU: the same tables and JSON with other names.
+//! Renames tables and JSON about CPU time if memory or GPUs were charged.
 //!
-//! In: a table or a value whose names are about CPU time. Out: the same with names of memory time
-//! or GPU time, if that was charged. Columns of GPU time keep the names that `--cpu` gives, with
-//! their unit, except `peak_gpus`.
+//! In: a table or a value with the names of CPU time. Out: the same with the names of the charged
+//! resource. For GPUs only `peak_cores` becomes `peak_gpus`: all other columns keep the names that
+//! they have with `--cpu`, and have the unit of GPU time.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use serde_json::Value;
 
 use crate::studies::meter::Resource;
 
-/// Parts of names, and what stands for them where memory was charged.
+/// Parts of names, and their replacements if memory was charged.
 const NAMES: [(&str, &str); 3] = [
     ("cpu_s", "memory_s"),
     ("peak_cores", "peak_memory"),
     ("closed_with_job_cpu", "closed_with_job_memory"),
 ];
 
-/// A name of a column or key.
+/// The name of a column or key for a resource.
 fn name_of(name: &str, resource: Resource) -> String {
     match resource {
         Resource::Cpu => return name.to_owned(),
@@ -30,7 +30,7 @@ fn name_of(name: &str, resource: Resource) -> String {
     known.map_or_else(|| name.to_owned(), |(cpu, memory)| name.replace(cpu, memory))
 }
 
-/// A sentence about it.
+/// A sentence in the words of a resource.
 fn sentence(text: &str, resource: Resource) -> String {
     if resource == Resource::Gpu {
         let text = name_of(text, resource).replace("CPU time", "GPU time");
@@ -40,7 +40,7 @@ fn sentence(text: &str, resource: Resource) -> String {
     NAMES.iter().fold(text, |text, (cpu, memory)| text.replace(cpu, memory))
 }
 
-/// A table under the names of its resource.
+/// A table with the names of its resource.
 pub(super) fn table(batch: RecordBatch, resource: Resource) -> RecordBatch {
     if resource == Resource::Cpu {
         return batch;
@@ -60,7 +60,7 @@ pub(super) fn table(batch: RecordBatch, resource: Resource) -> RecordBatch {
         .expect("columns and types stay")
 }
 
-/// A value under the names of its resource.
+/// A value with the names of its resource.
 pub(super) fn json(value: Value, resource: Resource) -> Value {
     if resource == Resource::Cpu {
         return value;

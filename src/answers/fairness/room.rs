@@ -1,7 +1,8 @@
-//! Checks that memory holds the answer, before anything is gathered.
+//! Checks that the answer fits into memory, before anything is gathered.
 //!
-//! In: the lakes, the intervals and the indices. Out: a note of the memory that the values will
-//! take, or a refusal. Values are held for users times intervals times columns of all indices.
+//! In: the lakes, the intervals and the indices. Out: a note about the memory that the values will
+//! take, or an error. The number of values is users times intervals times columns of all indices,
+//! plus those that indices keep per user.
 
 use std::collections::BTreeSet;
 
@@ -21,10 +22,13 @@ use crate::schema::Table;
 /// Bytes of a value.
 const VALUE_BYTES: u64 = 8;
 
-/// Values below this are not worth a note: 128 MiB.
+/// Number of values above which there is a note: 128 MiB.
 const NOTED: u64 = 1 << 24;
 
-/// Refuses what would not fit, and says what much will take.
+/// Refuses values that would not fit into memory; returns a note if they take much of it.
+///
+/// # Errors
+/// There are too many values, or a lake cannot be read.
 pub(super) fn check(span: &Span, indices: &[(String, Box<dyn Index>)]) -> Result<Option<Said>> {
     let users = user_count(span)?;
     let intervals = u64::from(span.plan.grid.count);
@@ -64,7 +68,7 @@ fn bytes(values: u64) -> String {
     format!("{gib:.2} GiB")
 }
 
-/// What could not be gathered: too much of it is a matter of the command line.
+/// The error for usage that could not be gathered; if it is too much, with advice on the options.
 pub(super) fn refusal(error: GatherError) -> Failure {
     match error {
         GatherError::Fact(error) => error.into(),
@@ -75,7 +79,7 @@ pub(super) fn refusal(error: GatherError) -> Failure {
     }
 }
 
-/// An upper bound of the number of users (or other groups of usage) in the lakes.
+/// An upper bound for the number of users (or other groups of usage) in the lakes.
 fn user_count(span: &Span) -> Result<u64, LakeError> {
     let mut names = BTreeSet::new();
     let mut count = 0;
@@ -86,7 +90,7 @@ fn user_count(span: &Span) -> Result<u64, LakeError> {
             names.clear();
         }
     }
-    // One more for those without a name.
+    // One more for attempts without a name.
     Ok(count + names.len() as u64 + 1)
 }
 
@@ -106,7 +110,7 @@ fn add_names(cluster: &Cluster, by: By, names: &mut BTreeSet<String>) -> Result<
         }
         By::Machine if lake.has(Table::MachineEvents) => (Table::MachineEvents, "machine_id"),
         By::Machine => (Table::TaskEvents, "machine_id"),
-        // A handful.
+        // There are only a few.
         By::Class | By::Cluster => return Ok(()),
     };
     if !has(table, &column) {

@@ -1,4 +1,4 @@
-//! Which lakes, and which intervals of them.
+//! The lakes of a plan, and the intervals that are gathered and shown.
 
 use crate::answers::fairness::Span;
 use crate::answers::fairness::plan::{Align, FairnessPlan, Until, machines_of, named_lake};
@@ -12,7 +12,7 @@ use crate::schema::Table;
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use crate::units::{MICROS_PER_DAY, MICROS_PER_SECOND};
 
-/// More intervals than this are refused: they would fill memory for nothing to be seen.
+/// Most intervals: more would fill memory, and no chart could show them.
 const INTERVALS_MAX: i64 = 200_000;
 
 pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
@@ -35,7 +35,7 @@ pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
             Align::Start => -begin,
         };
         first = first.min(begin + shift_us);
-        // An attempt that ends at the very end lies in the interval that begins there.
+        // An attempt that ends exactly at the end is in the interval that begins there.
         last = last.max(windows.task_end_us.saturating_add(shift_us).saturating_add(1));
         if clusters.iter().any(|other: &Cluster| other.name == name) {
             let text = format!("two lakes are called `{name}`; name them: --lake NAME=DIR");
@@ -83,7 +83,7 @@ pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
     Ok(Span { clusters, plan, unit })
 }
 
-/// How to come to fewer intervals: first by what makes them many.
+/// Advice for fewer intervals; the likely cause comes first.
 fn ways(asked: &FairnessPlan, until: Until, clusters: &[Cluster], interval_us: i64) -> String {
     let mut ways = Vec::new();
     let ends = || clusters.iter().map(|cluster| Windows::of(&cluster.lake, None).task_end_us);
@@ -103,6 +103,9 @@ fn ways(asked: &FairnessPlan, until: Until, clusters: &[Cluster], interval_us: i
 }
 
 /// The unit of all lakes.
+///
+/// # Errors
+/// The lakes have different units.
 fn unit_of(clusters: &[Cluster], meter: Meter) -> Result<&'static str> {
     let unit = meter.unit(clusters[0].lake.source());
     let Some(other) = clusters.iter().find(|other| meter.unit(other.lake.source()) != unit) else {
@@ -131,7 +134,10 @@ fn micros(value: f64, unit: i64) -> i64 {
     (value * unit as f64).round() as i64
 }
 
-/// What is charged, by which definition; every lake has what that reads.
+/// The charged resource and its definition.
+///
+/// # Errors
+/// A lake does not have the data that the definition needs.
 fn meter_of(asked: &FairnessPlan, usual: CpuDefinition, lakes: &[&Lake]) -> Result<Meter> {
     let meter = match asked.resource {
         Resource::Cpu => Meter::Cpu(asked.cpu.unwrap_or(usual)),

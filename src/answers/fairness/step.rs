@@ -1,4 +1,5 @@
-//! Who used how much: gathered, evaluated and given, for the command and as a step of an analysis.
+//! Runs `fairness`, for the command and as a step of an analysis: gathers usage, computes the
+//! indices, and gives the answer.
 
 use crate::answers::Said;
 use crate::answers::fairness::gathered::{Buckets, Ends, gather_all, gathering};
@@ -22,9 +23,9 @@ pub(crate) const STEP: Step = Step {
         .spread(errand)
 };
 
-/// By hour; by day where the trace is long.
+/// Fills in the length of intervals (an hour, or a day if the trace is long) and the accrual.
 fn settle(open: &mut Open<'_>) {
-    // Where days are chosen, the command takes what fits them.
+    // If days are chosen, the interval follows from their number instead.
     let events = open.lake.manifest.table(Table::TaskEvents);
     if let Some(events) = events.filter(|_| !open.has("days")) {
         let first = events.parts.iter().filter_map(|part| part.min_time_us).min().unwrap_or(0);
@@ -50,14 +51,14 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     Ok(None)
 }
 
-/// What workers gather.
+/// What the workers of a cluster gather.
 fn errand(work: &Work<'_>) -> Result<Errand> {
     let (plan, until) = asked(work)?;
     let (Cluster { name, shift_us, .. }, plan) = gathering(&plan, until)?;
     Ok(Errand::Usage { plan, name, shift_us })
 }
 
-/// What is asked of the lake of an analysis.
+/// The plan for the lake of an analysis.
 fn asked(work: &Work<'_>) -> Result<(FairnessPlan, Until)> {
     let path = &work.lake.path;
     let text = path.to_str().ok_or_else(|| Usage(format!("`{}` is not text", path.display())))?;
@@ -67,10 +68,10 @@ fn asked(work: &Work<'_>) -> Result<(FairnessPlan, Until)> {
     Ok((plan, Until { window_end_us, open_attempts }))
 }
 
-/// Gathers the use of all users, evaluates every index, and gives the answer.
+/// Gathers the usage of all users, computes every index, and gives the answer.
 ///
 /// # Errors
-/// Something is asked for that cannot be, cannot be read, or cannot be stored.
+/// The plan is not valid, a lake or file cannot be read, or the answer cannot be stored.
 pub fn give(
     plan: &FairnessPlan,
     until: Until,

@@ -67,8 +67,8 @@ pub(super) fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> Record
     frame.view(&shown.iter().map(String::as_str).collect::<Vec<&str>>()).batch()
 }
 
-/// Index and column in one name: `metered_rv`, `condor_half_life_s_21600_rup`; with a number where
-/// two indices would have the same.
+/// Index and column in one name: `metered_rv`, `condor_half_life_s_21600_rup`; with a number if the
+/// name is taken.
 fn value_name(series: &Series, taken: &[String]) -> String {
     let kept = series.index.chars().map(|letter| {
         if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' }
@@ -127,8 +127,8 @@ fn load_table(found: &Found) -> RecordBatch {
         .batch()
 }
 
-/// Every value: one row per index, interval, user and column; no user stands for what an index says
-/// of all together. Values that are not defined have no row.
+/// Every value: one row per index, interval, user and column. Rows without a user are values for
+/// all users together. Undefined values have no row.
 fn series_table<'a>(found: &'a Found, pieces: impl Iterator<Item = Piece<'a>>) -> RecordBatch {
     let history = &found.history;
     let (mut index, mut end_s, mut user, mut name, mut value) =
@@ -248,7 +248,7 @@ fn suggestions_table(found: &Suggestions) -> RecordBatch {
         .batch()
 }
 
-/// Intervals whose values are put into a table at once: users times indices times hours are many.
+/// Number of intervals whose values are converted to a table at a time, to save memory.
 const INTERVALS_AT_ONCE: usize = 32;
 
 pub fn put_series(found: &Found, files: &mut Files) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `--what-if`: the same history under several indices, and how the order of users changes.
+//! `--what-if`: compares the orders of users under several indices, for the same history.
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
@@ -18,12 +18,12 @@ pub(crate) const DEFAULT: [&str; 4] =
 pub struct Pair {
     pub one: String,
     pub other: String,
-    /// Users for whom both have a value at the end of the span.
+    /// Users with usage for whom both have a value at the end of the span.
     pub users: u64,
-    /// At the end of the span.
+    /// Rank correlation at the end of the span.
     pub spearman_end: Option<f64>,
     pub kendall_end: Option<f64>,
-    /// Mean over the intervals where it is defined, among the users of each by then.
+    /// Mean over the intervals in which it is defined, each among the users with usage by then.
     pub spearman_mean: Option<f64>,
     /// Users whose rank differs at the end.
     pub users_moved: u64,
@@ -32,7 +32,8 @@ pub struct Pair {
     pub most_places: f64,
 }
 
-/// A user under two indices; place 1 is that of who used most, equals share the mean of theirs.
+/// A user under two indices. Place 1 is the heaviest user; users with equal values share the mean
+/// of their places.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shift {
     pub one: String,
@@ -40,11 +41,11 @@ pub struct Shift {
     pub user: Option<String>,
     pub place_one: f64,
     pub place_other: f64,
-    /// How far up the order the user comes under the other index; below 0 for down.
+    /// Places by which the user moves up (heavier) under the other index; below 0 for down.
     pub places_up: f64,
 }
 
-/// Every pair of indices that have values of users.
+/// Every pair of indices that have values for each user.
 fn pairs(series: &[Series]) -> impl Iterator<Item = (&Series, &Series)> {
     let ranked: Vec<&Series> = series.iter().filter(|one| !one.columns.is_empty()).collect();
     let pairs = (0..ranked.len())
@@ -53,10 +54,11 @@ fn pairs(series: &[Series]) -> impl Iterator<Item = (&Series, &Series)> {
     pairs.into_iter().map(move |(one, other)| (ranked[one], ranked[other]))
 }
 
-/// How alike every two indices are, among the users who have used something by then.
+/// Compares every pair of indices, among the users with usage. Pairs with fewer than two users are
+/// left out.
 pub(crate) fn compare(history: &History, series: &[Series]) -> Vec<Pair> {
     let first = first_use(history);
-    // A single user cannot be compared.
+    // A single user has no order.
     let is_telling = |pair: &Pair| 1 < pair.users;
     pairs(series)
         .map(|(one, other)| pair(history, [one, other], &first))
@@ -64,7 +66,7 @@ pub(crate) fn compare(history: &History, series: &[Series]) -> Vec<Pair> {
         .collect()
 }
 
-/// The places of all users at the end of the span, pair by pair, those who move most first.
+/// The places of all users at the end of the span, pair by pair; users who move most come first.
 pub(crate) fn places(history: &History, series: &[Series]) -> Vec<Shift> {
     let first = first_use(history);
     let of = |(one, other): (&Series, &Series)| {
@@ -93,7 +95,8 @@ pub(crate) fn places(history: &History, series: &[Series]) -> Vec<Shift> {
     pairs(series).flat_map(of).collect()
 }
 
-/// The users whose place changes most from the first index to each other one, as sentences.
+/// For each index after the first: the users whose place changes most from the first index to it,
+/// in a sentence.
 pub(crate) fn moves(history: &History, series: &[Series]) -> Vec<String> {
     const NAMED: usize = 3;
     let places = places(history, series);
@@ -124,7 +127,7 @@ pub(crate) fn moves(history: &History, series: &[Series]) -> Vec<String> {
     beside.chunk_by(|one, other| one.other == other.other).map(sentence).collect()
 }
 
-/// By user, the interval (of those shown, from 0) in which something is charged first.
+/// By user, the first shown interval (from 0) with a charge.
 fn first_use(history: &History) -> Vec<Option<usize>> {
     let mut first = vec![None; history.people.len()];
     for cell in history.shown().iter().filter(|cell| cell.cpu != CpuTime::ZERO) {
@@ -134,7 +137,7 @@ fn first_use(history: &History) -> Vec<Option<usize>> {
     first
 }
 
-/// The users of whom two indices say something, with both values, larger for who used more.
+/// The users for whom two indices have a value, with both values; larger means heavier.
 struct Order {
     users: Vec<usize>,
     values: [Vec<f64>; 2],

@@ -32,41 +32,41 @@ pub struct LoadAnswer {
     pub totals: Totals,
     /// Attempts.
     pub attempts: u64,
-    /// Those counted as 0.
+    /// Attempts without a CPU request, counted as 0.
     pub attempts_without_cpu_request: u64,
-    /// Those counted as 0 in memory.
+    /// Attempts without a memory request, counted as 0.
     pub attempts_without_memory_request: u64,
-    /// Those closed at the end of their job.
+    /// Attempts closed at the end of their job.
     pub attempts_closed_with_job: u64,
-    /// Those whose CPU time a log records.
+    /// Attempts whose CPU time a log records.
     pub attempts_with_cpu_time: u64,
-    /// What reaches over the edges of the window.
+    /// What crosses the edges of the window.
     pub censoring: Censoring,
     /// A row per interval.
     pub rows: TableRows<LoadRow>,
-    /// When jobs come.
+    /// When jobs are submitted.
     pub arrivals: Option<ArrivalStudy>,
     /// Waits and slowdowns by size of the job.
     pub sizes: TableRows<Value>,
-    /// By the CPU that it requests.
+    /// Waits and slowdowns by the CPU that the job requests.
     pub cpu_requests: TableRows<Value>,
-    /// By the memory that it requests.
+    /// Waits and slowdowns by the memory that the job requests.
     pub memory_requests: TableRows<Value>,
-    /// By user.
+    /// Waits and slowdowns by user.
     pub users: TableRows<Value>,
-    /// The unit of GPUs, where these are known.
+    /// The unit of GPUs; `None` if no attempt records them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu_unit: Option<Cow<'static, str>>,
     /// Attempts without a record of GPUs, counted as 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts_without_gpu_request: Option<u64>,
-    /// Waiting tasks without a request, where free capacity was asked for.
+    /// Waits of tasks without a recorded request; `None` if free capacity was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_without_request: Option<u64>,
-    /// A row per interval and group, where load is split.
+    /// A row per interval and group; `None` without `--by`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stacked: Option<TableRows<Value>>,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
     /// Why there is nothing to see.
@@ -74,7 +74,7 @@ pub struct LoadAnswer {
     pub nothing: Option<String>,
 }
 
-/// Sums over all intervals, amount times s; none where nothing is known of an amount.
+/// Sums over all intervals: amounts times seconds. `None` if an amount is known in no interval.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Totals {
@@ -98,7 +98,7 @@ pub struct Totals {
     pub running_s: Option<f64>,
     /// Waiting tasks.
     pub pending_s: Option<f64>,
-    /// GPUs of the machines, where these are known.
+    /// GPUs of the machines; no field if no attempt records GPUs.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub gpu_capacity_s: Option<Option<f64>>,
     /// GPUs that running attempts requested.
@@ -111,21 +111,21 @@ pub struct Totals {
     pub cpu_allocated_of_capacity_share: Option<f64>,
     /// CPU used over that of the machines.
     pub cpu_used_of_capacity_share: Option<f64>,
-    /// Free CPU, where that was asked for.
+    /// Free CPU on machines; no field if it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub cpu_free_on_machines_s: Option<Option<f64>>,
-    /// The part of it that no waiting task fits.
+    /// The part of it on machines that no waiting task fits.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub cpu_fragmented_s: Option<Option<f64>>,
-    /// Free memory.
+    /// Free memory on machines.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub memory_free_on_machines_s: Option<Option<f64>>,
-    /// The part of it that no waiting task fits.
+    /// The part of it on machines that no waiting task fits.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub memory_fragmented_s: Option<Option<f64>>,
 }
 
-/// An interval.
+/// The row of an interval.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct LoadRow {
@@ -135,13 +135,14 @@ pub struct LoadRow {
     pub cpu_allocated_share: Option<f64>,
 }
 
-/// A sum as a share of another that is above zero.
+/// A sum as a share of another; `None` if that is not above 0.
 pub(crate) fn share_of(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     Some(part? / whole.filter(|&whole| 0.0 < whole)?)
 }
 
 impl LoadAnswer {
-    /// What was handed out of what there was, and what waited.
+    /// The sentence with the shares of the CPU that were requested and used, and the number of
+    /// waiting tasks.
     pub(crate) fn sentence(&self) -> Option<String> {
         let totals = &self.totals;
         let of_capacity = |sum| share_of(sum, totals.cpu_capacity_s).map(percent);

@@ -1,7 +1,8 @@
 //! The charts of `load`: stacked areas over time with the capacity above them, running and waiting
 //! tasks, single machines, arrivals of jobs, and sizes.
 //!
-//! In: what was added up. Out: charts whose intervals are joined to as many as a picture can show.
+//! In: the load of a lake. Out: charts, in which neighbouring intervals are joined if there are too
+//! many for one chart.
 
 use super::{Length, Loaded, size_charts, table};
 use crate::answers::edges;
@@ -17,14 +18,14 @@ use crate::studies::load::{Amount, By, Cells};
 use crate::studies::meter::Resource;
 use crate::units::{CpuTime, micros_to_seconds};
 
-/// Intervals that a chart shows at most; more are joined.
+/// Most intervals of a chart; more are joined.
 const COLUMNS_MAX: usize = 360;
 
-/// Spans above this many days have their axis in days.
+/// Spans of this many days or more have an axis in days, others in hours.
 const HOURS_BELOW_DAYS: f64 = 3.0;
 
-/// Shares of machines are drawn in steps of so many per cent: fields side by side that look alike are
-/// one, and a page stays small.
+/// Shares of machines are rounded to multiples of this, in per cent. Neighbouring fields of equal
+/// value are drawn as one, which keeps a page small.
 const SHADE: f64 = 10.0;
 
 /// Every chart, by the stem of its file.
@@ -66,7 +67,7 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
     charts
 }
 
-/// How intervals are joined: how many to one, and the edges on the axis.
+/// How intervals are joined: how many make one value, its edges on the axis, and the axis title.
 struct Joined {
     each: usize,
     edges: Vec<f64>,
@@ -89,13 +90,13 @@ impl Joined {
         Self { each, edges: ends.map(since).collect(), axis }
     }
 
-    /// How long a value of the chart is, in words.
+    /// The length of time of a value of the chart, in words.
     fn length(&self, loaded: &Loaded) -> String {
         let each = i64::try_from(self.each).unwrap_or(i64::MAX);
         loaded.plan.interval.times(each).words()
     }
 
-    /// Means over the joined intervals; of known ones only.
+    /// Means over the joined intervals; unknown intervals are left out.
     fn means(&self, loaded: &Loaded, values: &[Option<f64>]) -> Vec<Option<f64>> {
         let at = loaded.load.asked.at;
         let joined = |(chunk, values): (usize, &[Option<f64>])| {
@@ -159,7 +160,7 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
     } else {
         String::new()
     };
-    // One group of all is no group.
+    // If only one group has the amount, it is not named.
     let groups = load.groups.iter().enumerate();
     let groups: Vec<_> =
         groups.filter(|(_, group)| table::has_any(load, &group.1, amount)).collect();
@@ -191,15 +192,15 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
     })
 }
 
-/// The share of the capacity from which on it is drawn: above a load that is nearly nothing, it would
-/// leave an empty picture.
+/// The capacity is drawn only if the largest load is at least this share of it: above a smaller
+/// load, the chart would be almost empty.
 const DRAWN_FROM: f64 = 0.05;
 
 fn largest(values: &[Option<f64>]) -> f64 {
     values.iter().copied().flatten().fold(0.0, f64::max)
 }
 
-/// A resource at the begin of the title of an axis.
+/// A resource at the start of the title of an axis.
 const fn in_axis(resource: Resource) -> &'static str {
     match resource {
         Resource::Cpu => "CPU",
@@ -208,8 +209,8 @@ const fn in_axis(resource: Resource) -> &'static str {
     }
 }
 
-/// The unit in which an amount is drawn, and how many of the given unit it has: bytes are counted in
-/// the largest unit of which there is one.
+/// The unit in which an amount is drawn, and how many of the given unit make one. For bytes it is
+/// the largest unit that `top` reaches.
 fn in_words(unit: &'static str, top: f64) -> (&'static str, f64) {
     const BYTES: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let (mut unit, mut per) = (unit, 1.0);
@@ -222,7 +223,7 @@ fn in_words(unit: &'static str, top: f64) -> (&'static str, f64) {
     (unit, per)
 }
 
-/// Free capacity: what no waiting task fits below, the rest above.
+/// Free capacity: the part that no waiting task fits at the bottom, the rest above it.
 fn fragmented(loaded: &Loaded, resource: Resource, [free, part]: [&Vec<CpuTime>; 2]) -> Chart {
     let load = &loaded.load;
     let joined = Joined::of(loaded);
@@ -258,7 +259,8 @@ fn fragmented(loaded: &Loaded, resource: Resource, [free, part]: [&Vec<CpuTime>;
     })
 }
 
-/// `On average 78.1 % of the capacity, at most 96.8 %. `; nothing where the capacity is not known.
+/// `On average 78.1 % of the capacity, in the fullest hour 96.8 %. `; `None` if the capacity is not
+/// known.
 fn found(capacity: &[Option<f64>], amounts: &[Option<f64>], loaded: &Loaded) -> Option<String> {
     let at = loaded.load.asked.at;
     let (mut sums, mut most) = ((0.0, 0.0), 0.0_f64);
@@ -337,7 +339,7 @@ fn hours(loaded: &Loaded) -> Chart {
         0 => String::new(),
         some => format!("; {} submitted before it are left out", digits::grouped(some)),
     };
-    // Days of the week are all there; days since the start end with the log.
+    // All days of the week are shown, but of days since the start only those with jobs.
     let is_counted = arrivals.time_of_day == TimeOfDay::FromStart;
     let has_jobs = |row: &HeatRow| row.values.iter().flatten().any(|value| 0.0 < *value);
     let rows: Vec<HeatRow> = rows.filter(|row| !is_counted || has_jobs(row)).collect();
@@ -356,7 +358,7 @@ fn hours(loaded: &Loaded) -> Chart {
     })
 }
 
-/// The hour of the week with most jobs: `Most on Monday from 16 to 17 h: 1,440 jobs per hour. `.
+/// The hour with most jobs: `Most on Monday from 16 to 17 h: 1,440 jobs per hour. `.
 fn busiest(rows: &[HeatRow]) -> String {
     let fields =
         rows.iter().flat_map(|row| row.values.iter().zip(0_u32..).map(move |at| (row, at)));
@@ -442,8 +444,8 @@ fn words_of(window_s: f64) -> String {
     Length::seconds(whole).words()
 }
 
-/// The lag, beyond half a day, after which submissions are most like those of now: `Most alike after
-/// 24 h (0.35). `.
+/// The lag of half a day or more with the largest autocorrelation: `Beyond half a day, hours are
+/// most alike after 24 h (0.35). `.
 fn most_alike(points: &[(f64, f64)]) -> String {
     const FROM_H: f64 = 12.0;
     let later = points.iter().filter(|point| FROM_H <= point.0);
@@ -453,7 +455,8 @@ fn most_alike(points: &[(f64, f64)]) -> String {
     })
 }
 
-/// A strip per machine of the sample, of the resource that is asked for.
+/// A strip per machine of the sample, for CPU or the resource that was asked for. `None` for GPUs,
+/// or if the capacity of no machine is known.
 fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
     let Strips { at, machine_count, machines } = &loaded.load.strips;
     let (idx, stem, title, noun) = match loaded.plan.resource {

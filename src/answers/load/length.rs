@@ -26,12 +26,12 @@ const UNITS: [(char, i64); 4] = [
 ];
 
 impl Length {
-    /// So many seconds.
+    /// A length in seconds.
     pub const fn seconds(seconds: i64) -> Self {
         Self(seconds * MICROS_PER_SECOND)
     }
 
-    /// So many times as long.
+    /// The length times `count`.
     pub(super) const fn times(self, count: i64) -> Self {
         Self(self.0.saturating_mul(count))
     }

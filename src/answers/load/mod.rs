@@ -1,7 +1,7 @@
 //! The answer of `load`: the cluster over time, as rows, stacked areas and profiles.
 //!
-//! In: a lake, the length of intervals, and the groups. Out: means per interval, in all and by
-//! group; arrivals of jobs; waits and slowdowns by size and user.
+//! In: a lake, the length of intervals, and the groups. Out: means per interval, in total and by
+//! group; arrivals of jobs; waits and slowdowns by size, request and user.
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub const KIND: Kind<'static> = Kind {
     ..Kind::called("load", "The cluster over time").holding::<LoadAnswer>()
 };
 
-/// The shares that are given.
+/// The shares of the answer.
 pub const SHARES: [Share; 4] = [
     share("cpu_allocated_share", "cpu_allocated", "cpu_capacity"),
     share("cpu_used_share", "cpu_used", "cpu_allocated"),
@@ -68,10 +68,10 @@ pub const SHARES: [Share; 4] = [
     share("memory_used_share", "memory_used", "memory_allocated"),
 ];
 
-/// The share that is given besides where GPUs are known.
+/// The further share if GPUs are known.
 const GPU_SHARE: Share = share("gpu_allocated_share", "gpu_allocated", "gpu_capacity");
 
-/// Intervals times groups that are held at most: about 1.5 GB a thread.
+/// Most intervals times groups: about 1.5 GB per thread.
 const CELLS_MAX: usize = 4_000_000;
 
 /// What is asked of a lake.
@@ -178,11 +178,11 @@ impl UsedMemory {
     }
 }
 
-/// Load in all its forms.
+/// The load of a lake, with its tables.
 pub struct Loaded {
     plan: LoadPlan,
     load: Load,
-    /// Free capacity that no waiting task fits, where it was asked for.
+    /// Free capacity that no waiting task fits; `None` if not asked for.
     fragmentation: Option<Fragmentation>,
     /// The note if the log records no wait.
     assumed: Option<String>,
@@ -192,7 +192,7 @@ pub struct Loaded {
     /// A row per interval and group.
     stacked: RecordBatch,
     sizes: RecordBatch,
-    /// By what jobs request: CPU, memory.
+    /// Waits and slowdowns by the requests of jobs: CPU, memory.
     requests: [RecordBatch; 2],
     users: RecordBatch,
 }
@@ -200,12 +200,12 @@ pub struct Loaded {
 /// What a plan asks of a lake.
 ///
 /// # Errors
-/// There are too many intervals, no `task_events`, or something is asked for that the lake lacks.
+/// There are too many intervals, no `task_events`, or the lake does not record what the plan needs.
 pub(super) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Asked> {
     lake.require(Table::TaskEvents)?;
     let [start_us, end_us] = span_of(lake, windows);
     let at = Intervals { start_us, length_us: plan.interval.micros(), end_us };
-    // Bands of priority are those of the Google traces.
+    // Only the Google traces have priority bands.
     let usual = if lake.source().is_google() { By::PriorityBand } else { By::Outcome };
     let by = plan.by.unwrap_or(usual);
     if by == By::PriorityBand && by != usual {
@@ -247,13 +247,14 @@ pub(super) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<As
 /// Adds up the load of a lake.
 ///
 /// # Errors
-/// There are too many intervals, no `task_events`, or a table does not read.
+/// There are too many intervals, no `task_events`, the lake does not record what the plan needs, or
+/// a table cannot be read.
 pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
     let asked = asked(lake, windows, plan)?;
     study(lake, windows, plan, fold(lake, windows, &asked)?)
 }
 
-/// What the load of a lake says.
+/// The tables of a load that was added up.
 fn study(lake: &Lake, windows: Windows, plan: &LoadPlan, mut load: Load) -> Result<Loaded> {
     let assumed = assumed_waits(lake, load.counts.attempts);
     if assumed.is_some() {
@@ -283,7 +284,7 @@ fn study(lake: &Lake, windows: Windows, plan: &LoadPlan, mut load: Load) -> Resu
     })
 }
 
-/// Free capacity over time; none of it where it is not known when tasks wait.
+/// Free capacity over time; unknown if the times at which tasks wait are not known.
 fn free_of(lake: &Lake, windows: Windows, load: &Load) -> Result<Fragmentation> {
     if !load.knows_waits {
         return Ok(Fragmentation::default());
@@ -304,7 +305,7 @@ impl Loaded {
         }
     }
 
-    /// What the intervals add up to, as `account` says it too.
+    /// The line with the sums over all intervals, in the units of `account`.
     fn total_line(&self) -> String {
         let all = &self.load.all;
         let sum = |amount| digits::six_digits(all.total(amount).seconds());
@@ -320,13 +321,13 @@ impl Loaded {
         )
     }
 
-    /// Whether something of the amount is known at all.
+    /// Whether the amount is known in any interval.
     fn knows(&self, amount: Amount) -> bool {
         let known = table::known(&self.load, amount);
         (0..self.load.asked.at.count()).any(known)
     }
 
-    /// What the intervals add up to.
+    /// The sums over all intervals.
     fn totals(&self) -> Totals {
         let load = &self.load;
         let total = |amount| self.knows(amount).then(|| load.all.total(amount).seconds());

@@ -1,7 +1,7 @@
 //! The charts of `load` by the size of jobs: how many there are, how long they run and wait.
 //!
-//! In: what was added up. Out: bars per class of sizes, of CPU and of memory; none where no size is
-//! known.
+//! In: the load of a lake. Out: bars by size, by requested CPU and by requested memory; none for an
+//! amount without classes (no job records it, or the size of a log's jobs already shows it).
 
 use super::{Loaded, table};
 use crate::charts::{Bar, BarChart, Chart, Tone};
@@ -9,13 +9,13 @@ use crate::digits;
 use crate::studies::load::jobs::FateRow;
 use crate::studies::meter::Resource;
 
-/// What jobs are sorted by in charts.
+/// How charts sort jobs into classes.
 struct Sizes {
-    /// What the names of files end with.
+    /// The end of the names of files.
     stem: &'static str,
     /// The titles of the charts of how many jobs there are, and how long they run.
     titles: [&'static str; 2],
-    /// What it is, in words.
+    /// The amount that makes the classes, in words.
     by: String,
     rows: Vec<FateRow>,
 }
@@ -135,21 +135,21 @@ fn charts_of(sizes: &Sizes, with_waits: bool) -> Vec<(String, Chart)> {
             ),
         ));
     }
-    // Bars of one length show nothing: of waits of 0 s, or of slowdowns of 1.
+    // Bars of equal length show nothing, such as waits of 0 s, or slowdowns of 1.
     charts.retain(|(name, chart)| {
         !name.contains("wait") && !name.contains("slowdown") || differ(chart)
     });
     charts
 }
 
-/// Whether the bars of a chart have several lengths.
+/// Whether the bars of a chart have different lengths; true for a single bar.
 fn differ(chart: &Chart) -> bool {
     let Chart::Bars(chart) = chart else { return true };
     let first = chart.bars.first().map(|bar| bar.value);
     chart.bars.len() < 2 || chart.bars.iter().any(|bar| Some(bar.value) != first)
 }
 
-/// A class of sizes as a reader wants it: `1 to 10 million` for `1000000 to 10000000`.
+/// The name of a class for readers: `1 to 10 million` for `1000000 to 10000000`.
 fn in_words(name: &str) -> String {
     let Some((from, to)) = name.split_once(" to ") else { return name.to_owned() };
     let (Ok(from), Ok(to)) = (from.parse::<f64>(), to.parse::<f64>()) else {
@@ -161,13 +161,13 @@ fn in_words(name: &str) -> String {
     format!("{from} to {to}{unit}")
 }
 
-/// What is drawn of each class.
+/// The value that is drawn for each class.
 #[derive(Clone, Copy)]
 struct Measure {
     of: fn(&FateRow) -> Option<f64>,
     note: fn(f64) -> String,
     axis: &'static str,
-    /// In seconds, which are drawn in minutes, hours or days where these say more.
+    /// Whether it is a time in seconds, which is drawn in a unit that suits the largest value.
     is_time: bool,
 }
 
@@ -204,7 +204,7 @@ impl Measure {
     }
 }
 
-/// The class with most jobs: `Most are of 5-16: 11,581 of 11,704. `.
+/// The class with most jobs: `Most: 5-16, with 11,581 of 11,704 jobs. `; empty for one class.
 fn most(rows: &[FateRow]) -> String {
     let all: u64 = rows.iter().map(|row| row.jobs).sum();
     let most = rows.iter().max_by_key(|row| row.jobs).filter(|_| 1 < rows.len());

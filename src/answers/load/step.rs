@@ -13,11 +13,12 @@ pub(crate) const STEP: Step =
         .settled(settle, &[])
         .spread(|work| Ok(Errand::Load(work.section.clone())));
 
-/// Lengths of intervals, and how many of them a page shows at most.
+/// Lengths of intervals to choose from, the shortest first.
 const LENGTHS: [&str; 5] = ["5m", "15m", "1h", "6h", "1d"];
+/// Most intervals of a page.
 const INTERVALS_MAX: i64 = 500;
 
-/// The shortest interval with which the trace has no more than a page shows.
+/// Fills in the shortest interval that gives no more intervals than a page shows.
 fn settle(open: &mut Open<'_>) {
     let [start_us, end_us] = span_of(open.lake, open.windows);
     let span_us = end_us.saturating_sub(start_us);

@@ -15,8 +15,9 @@ use crate::studies::load::{Amount, By, Cells, Event, Load};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
 use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds};
 
-/// Whether an amount is known in an interval: usage as far as its table goes, requests where any
-/// task has one.
+/// Whether an amount is known in an interval. Usage is known in the span of its table, or
+/// everywhere if the log records it; waits, if the log records them; memory and GPUs, if any
+/// attempt requests them; everything else, always.
 pub(super) fn known(load: &Load, amount: Amount) -> impl Fn(usize) -> bool + '_ {
     let at = load.asked.at;
     let counts = load.counts;
@@ -58,19 +59,19 @@ pub(super) fn has_any(load: &Load, cells: &Cells, amount: Amount) -> bool {
     means(load, cells, amount).iter().any(|mean| mean.is_some_and(|mean| 0.0 < mean))
 }
 
-/// A unit of which there are several.
+/// The plural of a unit.
 pub(super) fn several(unit: &str) -> String {
     if matches!(unit, "core" | "processor") { format!("{unit}s") } else { unit.to_owned() }
 }
 
-/// The means of an amount.
+/// The mean of an amount in each interval; `None` where it is unknown.
 pub(super) fn means(load: &Load, cells: &Cells, amount: Amount) -> Vec<Option<f64>> {
     let known = known(load, amount);
     let sums = cells.amounts(amount).iter().enumerate();
     sums.map(|(idx, &sum)| mean(load, idx, sum).filter(|_| known(idx))).collect()
 }
 
-/// The means of a capacity.
+/// The mean of a capacity in each interval; `None` where it is unknown.
 pub(super) fn capacity(load: &Load, sums: Option<&Vec<CpuTime>>) -> Vec<Option<f64>> {
     let count = load.asked.at.count();
     (0..count).map(|idx| mean(load, idx, *sums?.get(idx)?)).collect()
@@ -92,10 +93,10 @@ fn less(wholes: &[Option<f64>], parts: &[Option<f64>]) -> Vec<Option<f64>> {
     wholes.iter().zip(parts).map(|(whole, part)| Some((*whole)? - (*part)?)).collect()
 }
 
-/// Columns of a resource: its name, amounts, capacity, unit.
+/// The columns of a resource: name, amounts, capacity, unit.
 type Columns<'a> = (&'a str, Amounts, Option<&'a Vec<CpuTime>>, &'static str);
 
-/// What is allocated, used (where anything says it) and waited for.
+/// What is allocated, used (`None` for GPUs), and requested by waiting tasks.
 type Amounts = (Amount, Option<Amount>, Amount);
 
 fn resources<'a>(plan: &LoadPlan, load: &'a Load) -> Vec<Columns<'a>> {
@@ -122,7 +123,7 @@ fn resources<'a>(plan: &LoadPlan, load: &'a Load) -> Vec<Columns<'a>> {
         .collect()
 }
 
-/// Interval and group of a row.
+/// The start and the end of the interval of each row, s; an interval has a row per group.
 fn keys(load: &Load, groups: usize) -> (Vec<f64>, Vec<f64>) {
     let at = load.asked.at;
     let rows = || (0..at.count()).flat_map(move |idx| std::iter::repeat_n(idx, groups));
@@ -130,7 +131,8 @@ fn keys(load: &Load, groups: usize) -> (Vec<f64>, Vec<f64>) {
     (starts, rows().map(|idx| micros_to_seconds(at.end_of(idx))).collect())
 }
 
-/// Values of groups, row by row: all groups of the first interval, then those of the next.
+/// The values of groups (a column each), row by row: all groups of the first interval, then those
+/// of the next.
 fn by_row<T: Copy>(columns: &[Vec<T>]) -> Vec<T> {
     let count = columns.first().map_or(0, Vec::len);
     (0..count).flat_map(|idx| columns.iter().map(move |column| column[idx])).collect()
@@ -195,7 +197,7 @@ pub(super) fn intervals(
     viewed(frame)
 }
 
-/// What is not known of free capacity, and what is left out.
+/// Notes about free capacity that is unknown, and about waits that are left out.
 pub(super) fn fragmentation_notes(known: &Fragmentation) -> impl Iterator<Item = String> {
     let unknown = "when tasks wait, what machines have or where tasks run is not recorded: free \
         capacity that no task fits is not known";
@@ -212,7 +214,7 @@ fn fragmentation_columns(
     (plan, load): (&LoadPlan, &Load),
     known: &Fragmentation,
 ) -> Frame {
-    // Of GPUs, each machine has several, and what lies on one of them is not known of the past.
+    // A machine has several GPUs, and traces do not record which of them an attempt used.
     for (name, _, _, unit) in resources(plan, load).into_iter().filter(|own| own.0 != "gpu") {
         let idx = usize::from(name == "memory");
         let [free, fragmented] =
@@ -230,7 +232,7 @@ fn fragmentation_columns(
     frame
 }
 
-/// Means of what is allocated, used (where anything says it) and waited for.
+/// Means of what is allocated, used (`None` for GPUs), and requested by waiting tasks.
 type Means<'a> = (&'a [Option<f64>], Option<&'a [Option<f64>]>, &'a [Option<f64>]);
 
 fn amount_columns(frame: Frame, name: &str, unit: &str, all: Means<'_>) -> Frame {
@@ -346,7 +348,7 @@ pub(super) fn fates(key: &str, fates: &[FateRow]) -> RecordBatch {
     fate_columns(Frame::default().text(key, names).about(meaning), fates).batch()
 }
 
-/// Adds waits and slowdowns of jobs to what names them.
+/// Adds the columns of waits and slowdowns of jobs, a row for each of `fates`.
 pub(crate) fn fate_columns(frame: Frame, fates: &[FateRow]) -> Frame {
     let of = |value: fn(&FateRow) -> Option<f64>| fates.iter().map(value).collect::<Vec<_>>();
     let counts = |value: fn(&FateRow) -> u64| fates.iter().map(value).collect::<Vec<_>>();
@@ -419,7 +421,7 @@ pub(super) fn machines(plan: &LoadPlan, load: &Load) -> RecordBatch {
         .batch()
 }
 
-/// Jobs by hour of the week.
+/// Submitted jobs by hour of the week.
 pub(super) fn hours(arrivals: &ArrivalStudy) -> RecordBatch {
     let rows = || arrivals.hours.iter();
     Frame::default()
@@ -435,7 +437,7 @@ pub(super) fn hours(arrivals: &ArrivalStudy) -> RecordBatch {
         .batch()
 }
 
-/// How counts of submissions scatter.
+/// Variance and correlation of counts of submissions, by length of the window.
 pub(super) fn dispersion(arrivals: &ArrivalStudy) -> RecordBatch {
     let rows = || arrivals.dispersion.iter();
     Frame::default()
