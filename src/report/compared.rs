@@ -122,7 +122,7 @@ fn largest(table: &TableChange) -> String {
 }
 
 /// How much a number changed: a share in points, a number that about doubled as a factor, the rest
-/// in percent. `None` if a value is not a number, or if the first is 0 and no share.
+/// in percent. `None` if a value is not a number, or if the first value is 0 (shares excepted).
 fn how_much(cell: &CellChange) -> Option<String> {
     let (change, relative) = (cell.change?, cell.relative);
     if cell.is_share() {

@@ -170,7 +170,7 @@ pub(crate) fn figure(
     }
     let picture = match drawing {
         Some(drawing) => drawing,
-        // A drawing that is too large, or not in the plain form of our own, is linked.
+        // A drawing that is too large, or that this program may not have written, is linked.
         None if has(ChartFormat::Svg) || has(ChartFormat::Png) => format!(
             "<img src=\"{root}charts/{file}.{}\" alt=\"{title}. {caption}\" width=\"840\" loading=\"lazy\">",
             if has(ChartFormat::Svg) { "svg" } else { "png" }

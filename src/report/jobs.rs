@@ -288,7 +288,7 @@ fn judged(job: &JobDetail, flags: Option<&Vec<(String, Flags)>>, has_flags: bool
     html + &html::table(&caption, &header, &rows)
 }
 
-/// The tables of events and tasks; captions give the number of omitted rows.
+/// The tables of events and tasks; the captions give the full numbers if rows are left out.
 fn listed(job: &JobDetail) -> String {
     let of_all = |shown: usize, all: u64, noun: &str| {
         let shown = shown as u64;

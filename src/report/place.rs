@@ -46,7 +46,7 @@ pub(super) struct NewFolder {
 /// Refuses a place that holds something that this program did not write there.
 ///
 /// # Errors
-/// It holds something that its manifest does not list, or cannot be read.
+/// It holds something that its manifest does not list, is the current folder, or cannot be read.
 pub fn check_place(place: &Path) -> Result<(), ReportError> {
     let place = named(place)?;
     if fs::symlink_metadata(&place).is_err() {

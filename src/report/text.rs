@@ -56,7 +56,7 @@ pub(super) fn sentence(text: &str) -> String {
 /// Times of at least this many seconds are written in larger units.
 const SPOKEN_FROM_S: f64 = 120.0;
 
-/// Units of CPU time that are easier to read per hour.
+/// Units of CPU time that are easier to read in hours.
 const CPU_UNITS: [&str; 4] = [" processor-s", " core-s", " NCU-s", " GPU-s"];
 
 /// CPU-seconds in a text as CPU-hours, `131,733 processor-h`; a tooltip has the seconds.
