@@ -31,7 +31,7 @@ pub(super) struct Gate {
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// Its host is not one of the portal.
+    /// Its host is not a host of the portal.
     Host,
     /// It comes from a page of another site.
     Origin,
