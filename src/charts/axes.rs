@@ -21,7 +21,8 @@ pub enum Scale {
     Log,
 }
 
-/// Titles of time axes of a trace. All charts on a page with such axes show the same window.
+/// The title of a time axis in hours. On a page, charts whose time axes have the same start share
+/// one window of time.
 pub const HOURS_OF_TRACE: &str = "time since the start of the trace (h)";
 /// The title in days.
 pub const DAYS_OF_TRACE: &str = "time since the start of the trace (d)";

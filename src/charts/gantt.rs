@@ -1,4 +1,4 @@
-//! Attempts on machines over time: a row per machine, a bar per attempt.
+//! Bars over time in rows, such as a row per machine or task with a bar per attempt.
 
 use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, At, Canvas, Mark, Place, Shape, count, shortened, width_of};

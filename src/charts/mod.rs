@@ -1,5 +1,5 @@
-//! Draws numbers as charts: SVG and PDF for papers, PNG for everything else, in one theme. Without
-//! the feature `charts` only SVG is available.
+//! Draws numbers as charts in one theme: SVG for web pages and papers, PDF for papers, PNG for
+//! everything else. Without the feature `charts` only SVG is available.
 //!
 //! In: a [`Chart`], plain data, and a [`Look`]. Out: the bytes of files with the same picture. Text
 //! uses an embedded font, so the same chart has the same bytes on every machine. The SVG shows its
@@ -175,8 +175,8 @@ impl ChartFormat {
     }
 }
 
-/// Draws `chart` as the bytes of a file. On a full disk, a library that writes files itself may
-/// truncate them without an error.
+/// Draws `chart` as the bytes of a file. It returns bytes because a library that writes files
+/// itself may truncate them on a full disk without an error.
 pub fn file_of(chart: &Chart, look: Look, format: ChartFormat) -> Result<Vec<u8>, ChartError> {
     let fail = |reason: String| ChartError { title: chart.title().to_owned(), reason };
     let canvas = drawn(chart, look);
@@ -235,8 +235,8 @@ pub(crate) fn without_head(svg: &str) -> Option<(String, [f64; 2])> {
     Some((rest, [size("width")?, size("height")? + above]))
 }
 
-/// The text of an SVG of ours without the values under the pointer: for a paper that links to a
-/// page which has them.
+/// The text of an SVG of ours without the values under the pointer, for a file next to a page that
+/// has them.
 pub(crate) fn without_values(svg: &str) -> String {
     let Some((before, after)) = svg.split_once(painters::VALUES) else { return svg.to_owned() };
     let rest = after.split_once("</g>\n").map_or("", |(_, rest)| rest);

@@ -82,7 +82,7 @@ impl Look {
     /// Narrowest and widest picture, inches.
     pub const WIDTHS_IN: (f64, f64) = (2.5, 20.0);
 
-    /// For pages and screens: 840 CSS pixels wide, 168 dots per inch.
+    /// For pages and screens: 840 CSS pixels wide, 192 dots per inch.
     pub const SCREEN: Self = Self { width: 840.0, text: 12.0, is_titled: true, zoom: 2.0 };
 
     /// For print: a width in inches, text of 7.5 points, 384 dots per inch.

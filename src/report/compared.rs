@@ -19,7 +19,7 @@ const CELLS_SHOWN: usize = 500;
 /// replaced as a whole; returns its path.
 ///
 /// # Errors
-/// The folder holds something else than an earlier report, or a file cannot be written.
+/// The folder holds something other than an earlier report, or a file cannot be written.
 pub fn write_comparison(
     changes: &[ResultChange],
     names: [&str; 2],
@@ -101,7 +101,7 @@ fn overview(changes: &[ResultChange]) -> String {
     html::table("Table by table", &header.map(str::to_owned), &rows)
 }
 
-/// The change of a table that matters most, in words; where units differ, these.
+/// The change of a table that matters most, in words; the units, if they differ.
 fn largest(table: &TableChange) -> String {
     if let Some((first, second)) = &table.units {
         let columns = table.other_unit.join(", ");
@@ -121,8 +121,8 @@ fn largest(table: &TableChange) -> String {
     format!("{}{of}: {} to {}{by}", cell.column, figure(&cell.first), figure(&cell.second))
 }
 
-/// By how much a number changed, as people say it: a share by points, what doubled by a factor, the
-/// rest in percent. `None` of what is not a number, or was 0.
+/// How much a number changed: a share in points, a number that about doubled as a factor, the rest
+/// in percent. `None` if a value is not a number, or if the first value is 0 (shares excepted).
 fn how_much(cell: &CellChange) -> Option<String> {
     let (change, relative) = (cell.change?, cell.relative);
     if cell.is_share() {
@@ -137,7 +137,8 @@ fn how_much(cell: &CellChange) -> Option<String> {
     })
 }
 
-/// A row per table, and per result that only one of the two has.
+/// A row per table, per result that only one side has, per table that is not compared, and per
+/// result without tables.
 pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
     let (mut results, mut files, mut counts, mut most) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());

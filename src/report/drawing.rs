@@ -6,7 +6,7 @@
 use super::text::escape;
 use crate::charts::without_head;
 
-/// Elements of a drawing of ours.
+/// Elements that our drawings use.
 const ELEMENTS: [&str; 10] =
     ["svg", "g", "rect", "circle", "line", "path", "polyline", "polygon", "text", "title"];
 
@@ -47,8 +47,8 @@ const ATTRIBUTES: [&str; 33] = [
     "data-down",
 ];
 
-/// The drawing with a label for those who do not see it, without the title and the caption that the
-/// page writes beside it.
+/// The drawing with a label for screen readers, without the title and caption that the page writes
+/// beside it; `None` if it is not plain.
 pub(super) fn inline(svg: &str, label: &str) -> Option<String> {
     let svg = svg.trim();
     if !svg.starts_with("<svg ") || !svg.ends_with("</svg>") || !is_plain(svg) {
@@ -61,7 +61,7 @@ pub(super) fn inline(svg: &str, label: &str) -> Option<String> {
     ))
 }
 
-/// Whether there are only known elements with known attributes, each closed.
+/// Whether all elements and attributes are known, and all elements are closed.
 fn is_plain(svg: &str) -> bool {
     let mut pieces = svg.split('<');
     if pieces.next() != Some("") {
@@ -92,7 +92,7 @@ fn is_plain(svg: &str) -> bool {
     open.is_empty()
 }
 
-/// Whether a tag's attributes are known ones with their values in double quotes.
+/// Whether all attributes of a tag are known, with values in double quotes that link to nothing.
 fn are_known(attributes: &str) -> bool {
     let mut pieces = attributes.split('"');
     loop {

@@ -1,9 +1,9 @@
-//! What the sliders of half-life and ceiling are computed from: sums of intervals, as stored.
+//! The numbers behind the sliders of half-life and ceiling: stored sums by interval.
 //!
 //! In: a stored result of `fairness`. Out: an element of the page that holds the sums of the
 //! heaviest users with all digits; the script computes from them what the index `condor` computes.
-//! One thing is not stored: the time of the first submission. So usage fades from the first
-//! interval in which a user used something; the difference is at most the start value of the index.
+//! The time of a user's first submission is not stored, so its start value fades from its first
+//! interval with usage; the difference is at most the start value of the index.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::answers::sentences::short;
 use crate::fairness::gather::By;
 use crate::results::Stored;
 
-/// What the script computes with.
+/// The data that the script computes with.
 #[derive(Serialize)]
 struct Sums<'a> {
     by: By,
@@ -28,15 +28,16 @@ struct Sums<'a> {
     factor: f64,
     ceiling_percent: Option<f64>,
     early_s: f64,
-    /// What users used who are not among the heaviest.
+    /// The usage of the heaviest user without a page; 0 if all have one.
     others_s: f64,
     users: Vec<Heaviest<'a>>,
 }
 
-/// Name, page, and what was used by interval.
+/// Name, page, and usage by interval.
 type Heaviest<'a> = (String, String, &'a [(u32, f64)]);
 
-/// The element, if the result has `condor` on CPU-seconds over the whole of what it read.
+/// The element, if the result has the index `condor` on CPU-seconds, no warm-up, and at least two
+/// users.
 pub(super) fn element(result: &Stored) -> Option<String> {
     let settings: FairnessSettings = result.whole.chosen();
     let answer: &FairnessAnswer = result.found()?;
@@ -51,7 +52,7 @@ pub(super) fn element(result: &Stored) -> Option<String> {
     });
     let limits = &answer.suggestions.limits;
     let total_s = answer.total_cpu_s?;
-    // A ceiling is on usage when it runs, and that is what is charged.
+    // A ceiling applies to usage as it runs, so the sums must be charged in this way.
     let ceiling = Some(limits.ceiling_cpu_s).filter(|_| settings.is_charged_as_it_runs());
     let sums = Sums {
         by: answer.by,
@@ -95,7 +96,7 @@ struct Condor {
     factor: f64,
 }
 
-/// Reads what the index was run with; `None` for another index, for cores in use, and where factors
+/// Reads the parameters of the index; `None` for another index, for cores in use, and if factors
 /// come from a file.
 fn condor(settings: &str) -> Option<Condor> {
     let parameters = settings.strip_prefix("condor:")?;

@@ -1,8 +1,9 @@
-//! Pages of fairness: every user and every machine (or class of machines), and the links to them.
+//! Pages of fairness: the heaviest users and machines (or classes of machines), and the links to
+//! them.
 //!
 //! In: a stored result of `fairness`. Out: two tables that link to a page per user and per machine;
-//! on each what was used, when, and by or with whom. Pages are numbered by CPU time, so no name
-//! becomes a path.
+//! each page shows what was used, when, and by or with whom. Pages are numbered by CPU time, so no
+//! name becomes a path.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -48,7 +49,7 @@ impl<'a> Of<'a> {
         gpu_time(self.result).unwrap_or("CPU time")
     }
 
-    /// What the most that was used at once counts.
+    /// The label of the largest usage at one instant.
     fn most(&self) -> &'static str {
         gpu_time(self.result).map_or("most at once, cores", |_| "most at once, GPUs")
     }
@@ -58,13 +59,13 @@ impl<'a> Of<'a> {
         format!("{} ({})", self.noun(), self.answer.unit)
     }
 
-    /// The users with their places.
+    /// The place of each user in the order by CPU time.
     fn places(&self) -> FxHashMap<&str, usize> {
         let users = self.answer.users.iter().enumerate();
         users.map(|(place, user)| (user.user.as_str(), place)).collect()
     }
 
-    /// When use is charged.
+    /// When usage is charged, in words.
     fn charged(&self) -> &'static str {
         if self.settings.is_charged_as_it_runs() {
             "charged as it runs"
@@ -78,7 +79,7 @@ fn number(number: f64) -> Cell {
     Cell::of(&number.to_string())
 }
 
-/// A share in per cent.
+/// A share in percent.
 fn share(share: Option<f64>) -> Cell {
     Cell::share(&share.map_or_else(String::new, |share| share.to_string()))
 }
@@ -87,7 +88,7 @@ fn share_text(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), percent)
 }
 
-/// A machine's whole name with its hashes cut short.
+/// The name of a machine with its hashes shortened.
 fn short_parts(name: &str) -> String {
     let word = |word: &str| match word.strip_suffix(',') {
         Some(word) => format!("{},", short(word)),
@@ -96,7 +97,7 @@ fn short_parts(name: &str) -> String {
     name.split(' ').map(word).collect::<Vec<String>>().join(" ")
 }
 
-/// What a machine, or a class of machines, is called; the cluster is named where there are several.
+/// The name of a machine or a class of machines; with the cluster if there are several.
 fn machine_name(own: &MachineUsage, is_only: bool, spell: impl Fn(&str) -> String) -> String {
     let mut parts = Vec::new();
     if !is_only {
@@ -114,7 +115,7 @@ fn machine_name(own: &MachineUsage, is_only: bool, spell: impl Fn(&str) -> Strin
     if parts.is_empty() { "machines not distinguished".to_owned() } else { parts.join(", ") }
 }
 
-/// The tables of users and machines on the page of the study.
+/// The tables of users and machines on the page of the study, with suggestions.
 pub(super) fn index(result: &Stored) -> String {
     let Some(of) = Of::new(result) else { return String::new() };
     let is_only = of.settings.is_only_cluster();
@@ -140,7 +141,7 @@ pub(super) fn index(result: &Stored) -> String {
         vec![name, number(machine.cpu_s), share(machine.share)]
     };
     let rows: Vec<Vec<Cell>> = of.answer.machines.iter().enumerate().map(row).collect();
-    // One class of all machines says nothing.
+    // A single class of all machines would repeat the total.
     if 1 < rows.len() {
         let header = ["machines", &used, "share"].map(str::to_owned);
         html.push_str(&html::table("By machine, or class of machines", &header, &rows));
@@ -149,14 +150,14 @@ pub(super) fn index(result: &Stored) -> String {
     html
 }
 
-/// The heaviest interval of a user, in words.
+/// The header of the column about the heaviest interval of a user.
 const LARGEST: &str = "share of its heaviest interval";
 
 fn linked(name: &str, folder: &str, place: usize) -> Cell {
     if place < PAGES_MAX { Cell::link(name, &file_of(folder, place)) } else { Cell::name(name) }
 }
 
-/// Who should be held back, and who came when there was room.
+/// The users to hold back, and the users who came when capacity was free.
 fn suggestions(of: &Of<'_>) -> String {
     let places = of.places();
     let cpu = of.column();
@@ -195,7 +196,7 @@ fn suggestions(of: &Of<'_>) -> String {
     html
 }
 
-/// The pages of users and machines; those of users lead to the pages of their jobs.
+/// The pages of users and machines; pages of users link to the pages of their jobs.
 pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
     let Some(of) = Of::new(result) else { return Vec::new() };
     let jobs = jobs_by_user(all);
@@ -209,7 +210,7 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
             used.entry(name).or_default().push((place, *cpu_s));
         }
     }
-    // Who used most of a machine comes first on its page, and the other way round.
+    // On the page of a user, the machine that it used most comes first.
     for own in used.values_mut() {
         own.sort_by(|one, other| other.1.total_cmp(&one.1));
     }
@@ -238,8 +239,8 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
     pages
 }
 
-/// What a user used so far, and its indices among those of all users, for a page of the portal; nothing
-/// of one who used nothing.
+/// The usage of a user so far and its indices among those of all users, for a page of the portal;
+/// `None` if it used nothing.
 #[cfg(feature = "serve")]
 pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
     let of = Of::new(result)?;
@@ -251,7 +252,8 @@ pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
     Some(user_answer(&of, place, user) + &chart)
 }
 
-/// What a user used, its place among all, and how evenly it was spread over time; as HTML.
+/// The usage of a user, its place among all, and how evenly its usage was spread over time, as
+/// HTML.
 fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     let answer = of.answer;
     let mut said = format!(
@@ -275,7 +277,7 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     format!("<p class=\"answer\">{}.</p>\n", sentence(&said))
 }
 
-/// The page of a user, with its machines, its place among all and what else is known of it.
+/// The page of a user: its usage, its place among all, its machines, and `more`.
 fn user_page(
     of: &Of<'_>,
     (place, user): (usize, &UserUsage),
@@ -313,7 +315,7 @@ fn user_page(
             vec![link, number(cpu_s)]
         })
         .collect();
-    // One class of all machines says nothing.
+    // A single class of all machines would repeat the total.
     if !rows.is_empty() && 1 < names.len() {
         let header = ["machines", &column].map(str::to_owned);
         body.push_str(&html::table("Where it ran", &header, &rows));
@@ -337,12 +339,12 @@ fn json_number(number: f64) -> Cell {
     Cell::of(&format!("{number:?}"))
 }
 
-/// Where a page is from.
+/// The command whose result a page shows.
 fn source(result: &Stored) -> String {
     format!("<p class=\"source\">From <code>{}</code></p>\n", escape(&result.command()))
 }
 
-/// A word at the begin of a sentence.
+/// A word with a capital letter, to start a sentence.
 fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -352,7 +354,7 @@ fn back() -> String {
     format!("<p><a href=\"../{PAGE}\">All users and machines</a></p>\n")
 }
 
-/// All that was used so far, interval by interval.
+/// The usage so far at the end of each interval.
 #[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
 fn over_time(of: &Of<'_>, user: &UserUsage, title: &str) -> LineChart {
     let interval_s = of.answer.interval_s;

@@ -1,11 +1,11 @@
-//! Attempts over time as bars: on the page of a job a row per task, on that of a machine as many
-//! rows as attempts ran side by side.
+//! Attempts over time as bars. The page of a job has one row per task; the page of a machine has as
+//! many rows as attempts ran at the same time.
 //!
-//! In: attempts as results store them. Out: a chart whose colours are those of outcomes.
+//! In: attempts of a stored result. Out: a chart with the colours of outcomes.
 
 use crate::charts::{Chart, GanttChart, GanttSpan, Tone, outcome_tone};
 
-/// Bars that are being gathered, in seconds on the trace clock.
+/// Bars collected for a chart, in seconds on the trace clock.
 #[derive(Default)]
 pub(super) struct Bars {
     spans: Vec<GanttSpan>,
@@ -13,7 +13,7 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// Adds an attempt, from one instant to another, to a row.
+    /// Adds an attempt with its start and end to a row.
     pub(super) fn add(&mut self, row: usize, (from, to): (f64, f64), ended_by: &str, name: &str) {
         let outcome = outcome(ended_by);
         if !self.outcomes.contains(&outcome) {
@@ -23,19 +23,19 @@ impl Bars {
         self.spans.push(GanttSpan { row, from, to, label, tone: tone(outcome) });
     }
 
-    /// How many there are.
+    /// The number of bars.
     pub(super) const fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Where the first begins and the last ends, s.
+    /// The earliest start and the latest end, s.
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
         let from = self.spans.iter().map(|span| span.from).reduce(f64::min)?;
         let to = self.spans.iter().map(|span| span.to).reduce(f64::max)?;
         Some((from, to))
     }
 
-    /// The chart; its axis counts from `since_s`, in units of so many seconds.
+    /// The chart. Its time axis starts at `since_s` and has units of `per` seconds.
     pub(super) fn chart(
         mut self,
         (title, caption): (String, String),
@@ -51,7 +51,7 @@ impl Bars {
     }
 }
 
-/// What ended an attempt, as an outcome.
+/// The outcome for the event that ended an attempt.
 fn outcome(ended_by: &str) -> &'static str {
     match ended_by {
         "FINISH" => "finished",

@@ -8,7 +8,7 @@ use crate::charts::{ChartFormat, has_head};
 use crate::digits::grouped;
 use crate::results::{Picture, Stored};
 
-/// The pages that stand at the head of each.
+/// The links at the head of every page.
 pub(super) struct Navigation<'a> {
     /// File and title.
     pub pages: Vec<(&'a str, &'a str)>,
@@ -16,18 +16,18 @@ pub(super) struct Navigation<'a> {
 
 /// A page that is being written.
 pub(super) struct Page {
-    /// The file, from the folder of the report.
+    /// The file, relative to the folder of the report.
     pub file: String,
     /// The title, not escaped.
     pub title: String,
-    /// The page whose title stands out at the head.
+    /// The page whose link is marked as current.
     pub within: &'static str,
-    /// What stands on it.
+    /// Its content, as HTML.
     pub body: String,
 }
 
 impl Page {
-    /// The way back to the folder of the report.
+    /// The path from the page to the folder of the report.
     fn root(&self) -> &'static str {
         if self.file.contains('/') { "../" } else { "" }
     }
@@ -57,7 +57,7 @@ impl Page {
     }
 }
 
-/// Names of at most so many bytes stay in one line.
+/// Names of at most this many bytes are never broken over lines.
 const SHORT: usize = 16;
 
 /// A cell of a table: its text as HTML, and the number to sort by.
@@ -67,7 +67,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// A number as people read it, other text as it is.
+    /// A number with its thousands separated; other text as a name.
     pub(crate) fn of(text: &str) -> Self {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         let html = match (number, text.parse::<u64>()) {
@@ -79,32 +79,32 @@ impl Cell {
         Self { html, number }
     }
 
-    /// A share in per cent, and its file has it as it is; other text as it is.
+    /// A share, shown in percent; the CSV file has the fraction. Other text is treated as by `of`.
     pub(crate) fn share(text: &str) -> Self {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         number.map_or_else(|| Self::of(text), |share| Self { html: percent(share), number })
     }
 
-    /// A length of time in words, sorted by its seconds; empty where it is not known.
+    /// A length of time in words, sorted by its seconds; empty if unknown.
     pub(crate) fn lasting(seconds: Option<f64>) -> Self {
         Self { html: seconds.map_or_else(String::new, lasting), number: seconds }
     }
 
-    /// An instant of the trace, sorted by its seconds; empty where it is not known.
+    /// An instant of the trace, sorted by its seconds; empty if unknown.
     pub(crate) fn instant(seconds: Option<f64>) -> Self {
         Self { html: seconds.map_or_else(String::new, instant), number: seconds }
     }
 
-    /// The name of something, which is never a number.
+    /// A name, which is never shown as a number.
     pub(crate) fn name(text: &str) -> Self {
         let html = escape(text);
-        // A hyphen would fold `65-256`.
+        // A browser would break `65-256` at the hyphen.
         let is_short = text.len() <= SHORT && text.contains(['-', ' ']);
         let html = if is_short { format!("<span class=\"short\">{html}</span>") } else { html };
         Self { html, number: None }
     }
 
-    /// The name of something with a page of its own.
+    /// A name with a link to its page.
     pub(crate) fn link(text: &str, href: &str) -> Self {
         Self { html: format!("<a href=\"{}\">{}</a>", escape(href), escape(text)), number: None }
     }
@@ -117,7 +117,7 @@ pub(crate) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> Str
         escape(caption)
     );
     for (column, name) in header.iter().enumerate() {
-        // Headers stand over their numbers.
+        // The header of a column with numbers is aligned like them.
         let mut cells = rows.iter().filter_map(|row| row.get(column));
         let class = if cells.any(|cell| cell.number.is_some()) { " class=\"number\"" } else { "" };
         let name = escape(&name.replace('_', " "));
@@ -140,13 +140,13 @@ pub(crate) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> Str
     text
 }
 
-/// A drawing of more bytes stays a file of its own beside the page; on the first page, where each
-/// chart of a study stands a second time, a smaller one does.
+/// A drawing of more bytes is linked as a file instead of being part of the page. The limit is
+/// lower on the first page, which shows charts of other pages a second time.
 const INLINE_MAX: usize = 160 << 10;
 const INLINE_MAX_FIRST: usize = 40 << 10;
 
-/// A chart of a result with its caption, what was found first and then how, and the ways to its
-/// files.
+/// A chart of a result with its caption (first the finding, if there is one, then the method) and
+/// links to its files.
 pub(crate) fn figure(
     chart: Picture<'_>,
     of: &Stored,
@@ -165,12 +165,12 @@ pub(crate) fn figure(
         let has_head = has_head(&svg);
         drawing = Some(svg).filter(|svg| svg.len() <= most);
         drawing = drawing.and_then(|svg| drawing::inline(&svg, &label));
-        // A file of its own has title and caption in it: the page does not write them a second time.
+        // A linked SVG includes title and caption, so the page does not repeat them.
         is_titled = drawing.is_none() && has_head && !formats.is_empty();
     }
     let picture = match drawing {
         Some(drawing) => drawing,
-        // What is not ours stays outside of the page.
+        // A drawing that is too large, or that this program may not have written, is linked.
         None if has(ChartFormat::Svg) || has(ChartFormat::Png) => format!(
             "<img src=\"{root}charts/{file}.{}\" alt=\"{title}. {caption}\" width=\"840\" loading=\"lazy\">",
             if has(ChartFormat::Svg) { "svg" } else { "png" }
@@ -202,7 +202,7 @@ pub(crate) fn figure(
     ))
 }
 
-/// The kinds of files of a chart that a report holds: pixels only where no drawing is there.
+/// The formats of a chart that a report copies: PNG only if there is no SVG.
 pub(super) fn formats(chart: Picture<'_>, of: &Stored) -> Vec<ChartFormat> {
     let mut formats = of.formats(chart);
     if formats.contains(&ChartFormat::Svg) {
@@ -211,13 +211,13 @@ pub(super) fn formats(chart: Picture<'_>, of: &Stored) -> Vec<ChartFormat> {
     formats
 }
 
-/// A chart that is drawn for the page alone.
+/// A chart that only this page has.
 pub(super) fn drawn(svg: &str, title: &str) -> String {
     let drawing = drawing::inline(svg, title).unwrap_or_default();
     format!("<figure class=\"chart drawn\">{drawing}</figure>\n")
 }
 
-/// Names and values, one below the other.
+/// A list of names and their values.
 pub(super) fn facts<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> String {
     let mut text = String::from("<dl class=\"facts\">\n");
     for (name, value) in pairs {

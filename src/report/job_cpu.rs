@@ -1,7 +1,8 @@
 //! The CPU of a job on its page: what its attempts requested and used, over time.
 //!
-//! In: a job of a stored result. Out: a chart with both, the sentence below it, and what a log says
-//! that the job used. Where no usage is recorded nothing is drawn, and it is said for how long that is.
+//! In: a job of a stored result. Out: a chart with both, a sentence about it, and the CPU time that
+//! a log records for the job. Time without recorded usage is left blank; the sentence gives the
+//! share of the time that is recorded.
 
 use super::text::{clock, instant, lasting, percent};
 use crate::answers::sentences::short;
@@ -9,10 +10,10 @@ use crate::answers::sweep::{JobDetail, JobUse};
 use crate::charts::{Area, AreaChart, Chart, Tone};
 use crate::digits::{counted, three_digits, unit_of_time};
 
-/// What its running attempts requested and used; and what is seen, in a sentence.
+/// The CPU that running attempts requested and used, as a chart and a sentence.
 pub(super) fn over_time(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
     let cpu = job.cpu.as_ref()?;
-    // Two and two: a report has a hundred such pages.
+    // Intervals are joined in pairs to keep pages small: a report has a hundred of them.
     let interval_s = 2.0 * cpu.interval_s;
     let requested = cpu.requested.chunks_exact(2);
     let requested: Vec<Option<f64>> =
@@ -44,7 +45,7 @@ pub(super) fn over_time(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
         x_axis: format!("time since its first attempt ({unit})"),
         y_axis: y_axis.to_owned(),
         edges: (0..=count).map(|edge| f64::from(edge) * interval_s / per).collect(),
-        // A dark line is seen on a pale area and above it.
+        // A dark line is visible on a pale area and above it.
         areas: of(names[0], requested, if names[0].is_empty() { Tone::Blue } else { Tone::Sky }),
         lines: of(names[1], used, Tone::Ink),
     });
@@ -68,13 +69,14 @@ fn at_most(requested: &[Option<f64>], used: &[Option<f64>]) -> Option<String> {
     }
 }
 
-/// The mean of two intervals of one length; what is not recorded adds nothing to what is.
+/// The mean of two intervals of the same length. If only one is recorded, the other counts as 0.
 fn joined(pair: &[Option<f64>]) -> Option<f64> {
     let is_known = pair.iter().any(Option::is_some);
     is_known.then(|| pair.iter().flatten().sum::<f64>() / 2.0)
 }
 
-/// How much was used of what was requested, and for which part of the time that is recorded.
+/// The share of the request that was used, and the share of the running time for which usage is
+/// recorded.
 fn use_known(used: &JobUse) -> String {
     let of_request = of_request(used.cpu_s, used.requested_cpu_s);
     if 1.0 <= used.recorded_share {
@@ -92,7 +94,7 @@ fn use_known(used: &JobUse) -> String {
     )
 }
 
-/// The CPU time that a log says the job used.
+/// The CPU time that a log records for the job.
 pub(super) fn told(job: &JobDetail) -> Option<String> {
     let told = job.told_use?;
     let of = if job.attempt_count == told.attempts {
@@ -176,7 +178,7 @@ mod tests {
             ),
             "{said}"
         );
-        // Nothing is requested that is known.
+        // No request is known.
         let used = json!({"means": [0.5, 0.5], "cpu_s": 30.0, "requested_cpu_s": null, "recorded_share": 1.0});
         let cpu = json!({"start_s": 0.0, "interval_s": 30.0, "requested": [], "used": used});
         let (chart, said) = drawn(&json!({"cpu": cpu}));

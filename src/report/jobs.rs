@@ -1,4 +1,4 @@
-//! Pages of single jobs, and the links from tables to them.
+//! Pages of single jobs, and a table that links to them.
 //!
 //! In: the jobs that a sweep names, each in detail, and the flags of detectors. Out: a page per job
 //! with its events, its attempts on machines over time, and what rules and detectors would have
@@ -27,12 +27,12 @@ const FLAGS_MAX: u64 = 256 << 20;
 /// Spans below this are drawn in seconds, s.
 const SECONDS_BELOW: f64 = 7200.0;
 
-/// What the instants of a job are counted from.
+/// The clock of the instants of a job, in words.
 fn clock_of(job: &JobDetail) -> &'static str {
     clock(job.events.first().map(|event| event.time_s))
 }
 
-/// Jobs of a user, on a page in a folder.
+/// Jobs of a user as a table, for a page in a folder.
 pub(super) fn table(jobs: &[&JobDetail]) -> String {
     let header = ["job_id", "outcome", "tasks", "attempts", "ran in all"].map(str::to_owned);
     let row = |job: &&JobDetail| {
@@ -49,7 +49,7 @@ pub(super) fn table(jobs: &[&JobDetail]) -> String {
     html::table("Jobs with a page", &header, &rows)
 }
 
-/// What a detector did with a job.
+/// The flags of a detector on tasks of a job.
 #[derive(Default)]
 struct Flags {
     count: u64,
@@ -73,7 +73,7 @@ pub(super) fn pages(
     Ok(jobs.par_iter().map(page).collect())
 }
 
-/// The flags of the jobs that have pages; `None` where no detector ran, or there are too many.
+/// The flags of the jobs that have pages; `None` if no detector ran, or the file is too large.
 fn flags(all: &[Stored], links: &Links) -> Result<Option<FlagsOf>, ReportError> {
     let file = all.iter().find_map(|result| result.path_of("detect-flags.csv").ok());
     let Some(path) = file else { return Ok(None) };
@@ -143,7 +143,7 @@ fn page(
     Page { file: format!("{JOBS}/{id}.html"), title, within, body }
 }
 
-/// What became of it, in a sentence and in figures.
+/// The outcome of the job, as a sentence and a list of figures.
 fn told(job: &JobDetail) -> String {
     let time = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), lasting);
     let [by_sequence, by_end] =
@@ -205,7 +205,7 @@ fn over_time(job: &JobDetail, id: &str) -> String {
     html
 }
 
-/// How the lengths of its attempts that finished are spread; and what is seen, in a sentence.
+/// The distribution of the lengths of its finished attempts, and a sentence about it.
 fn lengths(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
     let lengths: Vec<f64> = job.finished_s_quantiles.iter().copied().step_by(2).collect();
     let steps = u32::try_from(lengths.len()).ok()?.checked_sub(1).filter(|steps| 0 < *steps)?;
@@ -221,7 +221,7 @@ fn lengths(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
     let points = (0..=steps).zip(&lengths);
     let points =
         points.map(|(step, length)| (length / per, f64::from(step) / f64::from(steps) * 100.0));
-    // A curve over less than a power of ten is read more easily on an even axis.
+    // A curve over less than a factor of ten is easier to read on a linear axis.
     let x_scale = if 0.0 < least && 10.0 * least < most { Scale::Log } else { Scale::Linear };
     let chart = Chart::Lines(LineChart {
         title: format!("How long attempts of job {} took that finished", short(id)),
@@ -240,7 +240,7 @@ fn lengths(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
     Some((chart, said))
 }
 
-/// A job as on its page, for a page of the portal.
+/// The part of a job's page that the portal shows too.
 #[cfg(feature = "serve")]
 pub(crate) fn drawings(job: &JobDetail, id: i64) -> String {
     told(job) + &over_time(job, &id.to_string())
@@ -288,7 +288,7 @@ fn judged(job: &JobDetail, flags: Option<&Vec<(String, Flags)>>, has_flags: bool
     html + &html::table(&caption, &header, &rows)
 }
 
-/// The tables of events and tasks, with how much is left out.
+/// The tables of events and tasks; the captions give the full numbers if rows are left out.
 fn listed(job: &JobDetail) -> String {
     let of_all = |shown: usize, all: u64, noun: &str| {
         let shown = shown as u64;
@@ -320,7 +320,7 @@ fn listed(job: &JobDetail) -> String {
     html
 }
 
-/// Attempts as bars, a row per task; and what is seen, in a sentence.
+/// Attempts as bars, a row per task, and a sentence about the chart.
 fn gantt(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
     let (mut rows, mut bars) = (Vec::new(), Bars::default());
     for task in &job.tasks {

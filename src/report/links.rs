@@ -1,7 +1,7 @@
-//! The jobs, machines and users that have pages, and the links to these.
+//! The links to the pages of jobs, machines and users.
 //!
-//! In: the results of a report. Out: the jobs, machines and users with pages, and the file of each. Files are
-//! numbered, so no name of a trace becomes a path.
+//! In: the results of a report. Out: the jobs, machines and users that have a page, and the file of
+//! each. Files are named by numbers, so no name of a trace becomes a path.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,13 +14,14 @@ use crate::fairness::history::known_name;
 use crate::results::Stored;
 use crate::results::kind::{Kind, Pages};
 
-/// Users and machines with pages of their own, those that used most.
+/// Largest number of pages of users, and of pages of machines in fairness: those with most CPU time
+/// have one.
 pub(super) const PAGES_MAX: usize = 100;
 
 /// The folder of the pages of jobs.
 pub(super) const JOBS: &str = "jobs";
 
-/// The pages that names of a table lead to.
+/// The pages of the names in tables.
 #[derive(Default)]
 pub(crate) struct Links {
     jobs: FxHashSet<String>,
@@ -29,7 +30,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Those of a report.
+    /// The links of a report.
     pub(super) fn of(results: &[Stored]) -> Self {
         let users = of_kind(results, Pages::Users).flat_map(user_files);
         let machines = of_kind(results, Pages::Machines);
@@ -47,12 +48,12 @@ impl Links {
         self.jobs.contains(id)
     }
 
-    /// Whether a table with this header is a way to pages of jobs.
+    /// Whether a table with this header links to pages of jobs.
     pub(super) fn are_in(&self, header: &[String]) -> bool {
         !self.jobs.is_empty() && header.iter().any(|column| column == "job_id")
     }
 
-    /// The page of what a cell names, if it has one.
+    /// The page for the name in a cell, if there is one.
     pub(super) fn page(&self, column: &str, cell: &str) -> Option<String> {
         match column {
             "job_id" => self.jobs.contains(cell).then(|| format!("{JOBS}/{cell}.html")),
@@ -63,7 +64,7 @@ impl Links {
     }
 }
 
-/// The results of the kinds with such pages.
+/// The results whose kind has these pages.
 pub(super) fn of_kind(results: &[Stored], pages: Pages) -> impl Iterator<Item = &Stored> {
     let has = move |kind: &Kind<'_>| kind.pages == Some(pages);
     results
@@ -71,17 +72,18 @@ pub(super) fn of_kind(results: &[Stored], pages: Pages) -> impl Iterator<Item = 
         .filter(move |result| list::kinds().any(|kind| kind.name == result.name && has(kind)))
 }
 
-/// The file of a page by its place in an order.
+/// The file of a page by its position in an order.
 pub(super) fn file_of(folder: &str, place: usize) -> String {
     format!("{folder}/{:04}.html", place + 1)
 }
 
-/// The file of the page of a machine. Those numbered by a place begin with a zero, and this does not.
+/// The file of the page of a machine. An id has no leading zero, unlike the numbered files of
+/// fairness.
 pub(super) fn file_of_machine(id: i64) -> String {
     format!("machines/{id}.html")
 }
 
-/// The users with pages, by name; none where usage is of something else.
+/// The users with pages: name and file. Empty if usage is not grouped by user.
 fn user_files(result: &Stored) -> Vec<(String, String)> {
     let of_users = result.found::<FairnessAnswer>().filter(|answer| answer.by == By::User);
     let users = of_users.into_iter().flat_map(|answer| &answer.users).take(PAGES_MAX).enumerate();
@@ -97,7 +99,7 @@ pub(super) fn jobs_of(results: &[Stored]) -> impl Iterator<Item = &JobDetail> {
     details.flat_map(|found| &found.jobs)
 }
 
-/// The jobs with a page, by their user.
+/// The jobs with a page, grouped by user.
 pub(super) fn jobs_by_user(results: &[Stored]) -> FxHashMap<&str, Vec<&JobDetail>> {
     let mut all: FxHashMap<&str, Vec<&JobDetail>> = FxHashMap::default();
     for job in jobs_of(results) {

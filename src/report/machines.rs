@@ -2,8 +2,8 @@
 //!
 //! In: the machines that left most often, each in detail. Out: a page per machine with its load
 //! over time, the longest attempts on it, its outages and its jobs. Pages are named by the number
-//! of the machine, so no name becomes a path; those of fairness, which are of classes of machines,
-//! begin with a zero.
+//! of the machine, so no name becomes a path. Pages of fairness in the same folder, some of them
+//! for classes of machines, have names that begin with a zero.
 
 use std::fmt::Write;
 
@@ -92,11 +92,11 @@ pub(crate) fn drawings(own: &MachineDetail, load: LoadedHours, title: &str) -> S
     body
 }
 
-/// `In the 25.1 hours for which tasks are loaded, `, where machines are known for longer.
+/// `In the 25.1 hours for which tasks are loaded, `, if machines are known for longer.
 fn loaded_hours(load: LoadedHours) -> String {
     let loaded_s = load.end_s - load.start_s;
     let machines_s = load.machines_end_s - load.machines_start_s;
-    // Tasks may begin a little later; 600 s in the trace of 2011.
+    // Task events may start a little later than machine events: 600 s in the trace of 2011.
     if 0.99 * machines_s <= loaded_s {
         return String::new();
     }
@@ -105,7 +105,7 @@ fn loaded_hours(load: LoadedHours) -> String {
     format!("In the {} hours for which tasks are loaded, ", figure_text(hours))
 }
 
-/// `Outages, 30 of 165`, where not all are listed.
+/// `Outages, 30 of 165`, if not all are listed.
 fn of_all(caption: &str, shown: usize, all: u64) -> String {
     if all <= shown as u64 {
         return caption.to_owned();
@@ -143,7 +143,7 @@ fn tables(own: &MachineDetail, links: &Links) -> String {
     html + &html::table(&caption, &header, &rows)
 }
 
-/// What running attempts requested, and what there was.
+/// The CPU that running attempts requested and that the machine had, as a chart and a sentence.
 fn over_time(own: &MachineDetail, load: LoadedHours, title: &str) -> (Chart, String) {
     let LoadedHours { start_s, interval_s, end_s, .. } = load;
     let values = |values: &[f64]| values.iter().copied().map(Some).collect();
@@ -168,7 +168,7 @@ fn over_time(own: &MachineDetail, load: LoadedHours, title: &str) -> (Chart, Str
     (chart, said)
 }
 
-/// Attempts side by side; each in the first row that is free when it begins.
+/// Attempts as bars; each is in the first row that is free when it begins.
 fn attempts(own: &MachineDetail, title: &str) -> Option<(Chart, String)> {
     let mut bars = Bars::default();
     let mut free: Vec<f64> = Vec::new();

@@ -1,9 +1,9 @@
 //! Stored results as pages: a folder that a browser opens from disk, without downloads.
 //!
-//! In: folders of results (`*.json`, CSV and charts). Out: an overview, a page per study, of
-//! fairness a page per user and per class of machines, of a sweep a page per job, and of outages a
-//! page per machine. Nothing is computed again, so a page can be rebuilt from the results at any
-//! time. Names from traces are always escaped.
+//! In: folders of results (`*.json`, CSV and charts). Out: an overview, a page per study, and
+//! single pages: for fairness per user and per machine (or class of machines), for a sweep per job,
+//! for outages per machine. Nothing is computed again, so a page can be rebuilt from the results at
+//! any time. Names from traces are always escaped.
 //!
 //! ```text
 //!  report/
@@ -11,12 +11,12 @@
 //!    users/0001.html ...        machines/0001.html ...     by CPU time
 //!    machines/294820136.html ...                           those that left most often
 //!    jobs/6255532702.html ...                              those that a sweep names
-//!    charts/*.svg               data/*.csv *.json          what the pages show, and where it is from
+//!    charts/*.svg               data/*.csv *.json ...      what the pages show
 //!    style.css  script.js
-//!    files.json                                            every file with its sum
+//!    files.json                                            every file with its checksum
 //! ```
 //!
-//! Two sets of results can be compared: a page of what changed.
+//! Two sets of results can be compared: a page shows what changed.
 
 use std::borrow::Cow;
 use std::io;
@@ -59,8 +59,9 @@ use html::{Navigation, Page};
 use pages::Shown;
 use place::NewFolder;
 
-/// How pages look, and what makes their tables and charts answer.
+/// The style of all pages.
 pub(crate) const STYLE: &str = include_str!("style.css");
+/// The script that makes tables and charts interactive.
 pub(crate) const SCRIPT: &str = concat!(
     include_str!("script/tables.js"),
     "\n",
@@ -73,7 +74,8 @@ pub(crate) const SCRIPT: &str = concat!(
     include_str!("script/fading.js"),
 );
 
-/// The files of a report with their sizes, as its manifest lists them; none of another folder.
+/// The files of a report with their sizes, as its manifest lists them; empty if the folder is not a
+/// report.
 #[cfg(feature = "serve")]
 pub(crate) fn listed(folder: &Path) -> std::collections::BTreeMap<String, u64> {
     place::listed_in(folder).into_iter().map(|(name, file)| (name, file.bytes)).collect()
@@ -94,7 +96,7 @@ pub enum ReportError {
     Foreign {
         /// The folder.
         folder: PathBuf,
-        /// What it holds, below it.
+        /// The entry that is not of a report, relative to the folder.
         entry: PathBuf,
     },
     /// The folder of a report is the one in which the program runs.
@@ -103,7 +105,7 @@ pub enum ReportError {
         /// The folder.
         path: PathBuf,
     },
-    /// Something came into the folder of a report while a new one was written.
+    /// A file was added to the folder of a report while a new one was written.
     #[error(
         "a file was added to `{}` while the report was written: the earlier folder is now `{}`",
         place.display(), kept.display()
@@ -111,7 +113,7 @@ pub enum ReportError {
     Kept {
         /// The folder of the report.
         place: PathBuf,
-        /// The earlier one.
+        /// The folder that now holds the earlier report and that file.
         kept: PathBuf,
     },
     /// A file could not be read or written.
@@ -153,8 +155,8 @@ impl Fault for ReportError {
     }
 }
 
-/// What was found, in sentences with numbers, at most `count`, the most telling first; then what the
-/// tables cannot answer.
+/// At most `count` sentences: the findings with their numbers, the most important first, then what
+/// the tables cannot answer.
 pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
     let findings::Findings { found, unanswered } = findings::findings(results);
     let found = found.into_iter().map(|one| match one.scope.as_str() {
@@ -163,7 +165,7 @@ pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
     });
     let unanswered = unanswered.into_iter().map(|one| {
         let mut asks: Vec<String> = one.asks.into_iter().map(|asked| asked.0).collect();
-        // Questions speak for what else the same reason leaves open.
+        // If there is a question, titles of results with the same reason are left out.
         if asks.iter().any(|asked| asked.ends_with('?')) {
             asks.retain(|asked| asked.ends_with('?'));
         }
@@ -176,8 +178,8 @@ pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
 /// path of its first page.
 ///
 /// # Errors
-/// The folder holds something else than an earlier report, a result is not one of this program, or
-/// a file cannot be read or written.
+/// The folder holds something other than an earlier report, a result was not written by this
+/// program, or a file cannot be read or written.
 pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     let mut folder = NewFolder::begin(out)?;
     folder.put("style.css", STYLE)?;
@@ -232,7 +234,8 @@ fn copy_files(result: &Stored, to: &mut NewFolder) -> Result<(), ReportError> {
     for chart in result.charts() {
         for end in html::formats(chart, result).into_iter().map(ChartFormat::ending) {
             let file = format!("{}.{end}", chart.file);
-            // The page beside it tells the values; twice would be a tenth of the report.
+            // Pages contain the values of their charts; a second copy would be a tenth of the
+            // report.
             if end == ChartFormat::Svg.ending() {
                 to.put(&format!("charts/{file}"), &without_values(&result.svg(chart)?))?;
             } else {

@@ -20,10 +20,10 @@ use crate::results::kind::{Kind, Pages};
 use crate::results::{Picture, Stored, scope};
 use crate::schema::Source;
 
-/// A result that stands on a page, and what kind it is.
+/// A result on a page, and its kind.
 pub(super) type Shown<'a> = (&'static Kind<'static>, &'a Stored);
 
-/// The results that stand on a page, in their order.
+/// The results on a page, in their order.
 pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Shown<'a>> {
     let of = |kind: &'static Kind<'static>| {
         results.iter().filter(|result| result.name == kind.name).map(move |result| (kind, result))
@@ -31,13 +31,13 @@ pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Sho
     list::kinds_on(topic).flat_map(of).collect()
 }
 
-/// Whether a page has more to say than why it has nothing. One that has not stands on the first page
-/// among what cannot be answered, and not at the head of every page.
+/// Whether any result of a page has an answer. A page without answers is listed on the first page,
+/// among what cannot be answered, and not in the links at the head of every page.
 pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
     shown.iter().any(|(_, result)| result.whole.nothing().is_none())
 }
 
-/// What trace it is, from which tables and hours.
+/// The trace, with the tables and hours that were read.
 fn lead(results: &[Stored]) -> String {
     let mut sources: Vec<&str> =
         results.iter().filter_map(|result| result.whole.source.as_deref()).collect();
@@ -47,7 +47,7 @@ fn lead(results: &[Stored]) -> String {
     let sources: Vec<&str> = sources.iter().map(|name| known(name).unwrap_or(name)).collect();
     let mut scopes: Vec<String> = results.iter().map(tables).collect();
 
-    // The result that read most tables speaks for all.
+    // The longest list of tables stands for all.
     scopes.sort_by_key(String::len);
     let tables = scopes.pop().filter(|tables| !tables.is_empty());
     let tables = tables.map_or_else(String::new, |tables| format!(": {}", escape(&tables)));
@@ -60,7 +60,7 @@ fn tables(result: &Stored) -> String {
     scope(&all, &Value::Null, &result.whole.inputs)
 }
 
-/// The findings and, apart, what could not be answered; each leads to its evidence.
+/// The findings and, in a separate list, what could not be answered; each links to its evidence.
 fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
     let mut text = String::new();
     let link = |topic: &Topic, result: &str, words: &str| {
@@ -96,7 +96,8 @@ fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
     text
 }
 
-/// The first page: what trace, what was found, in sentences and figures, and where it is from.
+/// The first page: the trace, the findings in sentences and charts, and where the numbers come
+/// from.
 pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
     let mut body = String::new();
     body.push_str(&lead(results));
@@ -152,7 +153,7 @@ fn inputs(results: &[Stored]) -> String {
             };
         }
         let unknown = || "unknown".to_owned();
-        // With a decimal, as in JSON.
+        // With a decimal point, as in JSON.
         let time = |at: Option<f64>| at.map_or_else(unknown, |at| json!(at).to_string());
         let rows = input.rows.map_or_else(unknown, |rows| rows.to_string());
         let (start, end) = (time(input.start_s), time(input.end_s));
@@ -207,12 +208,12 @@ pub(super) fn page(
     Ok(Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body })
 }
 
-/// Words about CPU time, of a result that may be about GPUs.
+/// The words, with GPU time in place of CPU time if the result is about GPUs.
 fn of_result(result: &Stored, words: &str) -> String {
     gpu_time(result).map_or_else(|| words.to_owned(), |noun| words.replace("CPU time", noun))
 }
 
-/// What had to be assumed of the lines of the trace: said once on a page, and not of each result.
+/// Assumptions about lines of the trace, written once on a page instead of for each result.
 pub(super) struct Assumed(Vec<String>);
 
 impl Assumed {
@@ -229,7 +230,7 @@ impl Assumed {
         Self(all)
     }
 
-    /// Those that bear on any of the scopes, in a paragraph.
+    /// The assumptions that any of the scopes mentions, as a paragraph.
     fn said(&self, scopes: &[String]) -> String {
         let bears = |piece: &&String| scopes.iter().any(|scope| scope.contains(piece.as_str()));
         let all: Vec<&str> = self.0.iter().filter(bears).map(String::as_str).collect();
@@ -242,7 +243,7 @@ impl Assumed {
         )
     }
 
-    /// A text without them.
+    /// The text without the assumptions.
     pub(super) fn without(&self, text: &str) -> String {
         let cut = |text: String, piece: &String| {
             text.replace(&format!("; {piece}"), "").replace(piece.as_str(), "")
@@ -251,7 +252,7 @@ impl Assumed {
     }
 }
 
-/// A result of which a sentence says all.
+/// A result that needs only one sentence, as a list item.
 fn item(kind: &Kind<'_>, result: &Stored, same_as: Option<&Stored>) -> String {
     let heading = of_result(result, &caption(&result.name));
     let nothing = result.whole.nothing();
@@ -281,7 +282,8 @@ fn item(kind: &Kind<'_>, result: &Stored, same_as: Option<&Stored>) -> String {
     )
 }
 
-/// Whether the first table of a result is that of another, row by row, as where each job has one task.
+/// Whether the first tables of two results have the same rows, for example when every job has one
+/// task.
 fn is_same(one: &Stored, other: &Stored) -> bool {
     let pair = one.tables.first().zip(other.tables.first());
     pair.is_some_and(|(one, other)| {
@@ -309,7 +311,7 @@ fn section(
     if !tables.is_empty() {
         let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&tables));
     }
-    // The tables stand above.
+    // The tables are listed above the charts.
     let end = format!("Tables: {scope}.");
     let mut said: Vec<String> = Vec::new();
     let figures = result.charts().into_iter().map(|chart| {
@@ -346,10 +348,11 @@ fn section(
     Ok(body)
 }
 
-/// Sentences of fewer letters are repeated: it takes as long to say that they were said.
+/// Sentences of fewer bytes are repeated: a reference to them would be as long.
 const REPEATED_BELOW: usize = 45;
 
-/// A caption without the sentences that one above it has already, and that it says so.
+/// A caption without the sentences that captions above it have; it ends with "Otherwise as above."
+/// if any are left out.
 fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
     let sentences: Vec<&str> = caption.split_inclusive(". ").collect();
     let is_new = |one: &&&str| {
@@ -365,7 +368,7 @@ fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
     if is_cut { format!("{text}{space}Otherwise as above.") } else { text }
 }
 
-/// Whether an answer describes one and the same value throughout, such as one task in every job.
+/// Whether all described values are the same, such as one task in every job.
 fn is_constant(result: &Stored) -> bool {
     let is_described = describe::KINDS.iter().any(|kind| kind.name == result.name);
     is_described && result.found().is_some_and(DescribeAnswer::is_constant)
@@ -398,8 +401,8 @@ pub(super) fn computed(result: &Stored) -> String {
     text
 }
 
-/// Settings as names and texts: a setting inside another has both names, times have their unit, and
-/// settings that were left open are left out.
+/// Settings as names and texts: a nested setting has the names of all levels, times have a unit,
+/// and settings without a value are left out.
 fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
     let is_plain = |value: &Value| !value.is_object() && !value.is_array();
     let word = |value: &Value| match value {
@@ -433,7 +436,7 @@ fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
     }
 }
 
-/// Settings whose keys do not say enough, in words.
+/// Names for settings whose keys are not clear enough.
 const SPOKEN: [(&str, &str); 4] = [
     ("windows: first", "window starts at"),
     ("windows: job end", "window of job events ends at"),
@@ -441,7 +444,7 @@ const SPOKEN: [(&str, &str); 4] = [
     ("windows: open attempts", "attempts without an end are closed at"),
 ];
 
-/// The name of a setting in the words of a reader.
+/// The name of a setting for readers.
 fn spoken(name: &str) -> String {
     let known = SPOKEN.iter().find(|(key, _)| *key == name);
     known.map_or(name, |(_, words)| words).to_owned()

@@ -1,9 +1,9 @@
 //! The folder of a report: replaced as a whole, or left as it is.
 //!
-//! In: files by name. Out: a folder that holds these files and a manifest of them, with their sums.
-//! The files are written into a new folder next to the old one; when all of them are on disk, the
-//! two folders change places in one step. A folder with files that its own manifest does not list
-//! is refused, so such files are never overwritten or removed.
+//! In: files by name. Out: a folder that holds these files and a manifest of them with their
+//! checksums. The files are written into a new folder next to the old one; when all of them are on
+//! disk, the two folders change places in one step. A folder with files that its own manifest does
+//! not list is refused, so such files are never overwritten or removed.
 //!
 //! ```text
 //!  .report.jobfate-17/index.html ...  ─► synced ─► files.json ────┐
@@ -24,7 +24,7 @@ use crate::results::ResultFile;
 /// The file that lists the others.
 const MANIFEST: &str = "files.json";
 
-/// The version of its shape.
+/// The version of the manifest; raised when its fields change.
 const MANIFEST_VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -37,16 +37,16 @@ struct Manifest {
 /// A folder that is not complete yet.
 pub(super) struct NewFolder {
     place: PathBuf,
-    /// Beside it, held by this process.
+    /// The folder that is being filled, next to `place` and locked by this process.
     work: FolderLock,
     files: Vec<ResultFile>,
     folders: BTreeSet<PathBuf>,
 }
 
-/// Refuses a place where something lies that this program did not write there.
+/// Refuses a place that holds something that this program did not write there.
 ///
 /// # Errors
-/// It holds something that its manifest does not list, or cannot be read.
+/// It holds something that its manifest does not list, is the current folder, or cannot be read.
 pub fn check_place(place: &Path) -> Result<(), ReportError> {
     let place = named(place)?;
     if fs::symlink_metadata(&place).is_err() {
@@ -62,7 +62,7 @@ pub fn check_place(place: &Path) -> Result<(), ReportError> {
     loop {
         let before = files::identity(&place);
         let found = foreign_in(&place);
-        // Another report may have taken the place while this one was looked at.
+        // Another report may have taken the place during the check.
         if before != files::identity(&place) {
             continue;
         }
@@ -74,7 +74,7 @@ pub fn check_place(place: &Path) -> Result<(), ReportError> {
 }
 
 impl NewFolder {
-    /// Begins the files of a folder.
+    /// Checks the place and creates a folder next to it for the new files.
     pub(super) fn begin(place: &Path) -> Result<Self, ReportError> {
         check_place(place)?;
         let place = named(place)?;
@@ -87,7 +87,8 @@ impl NewFolder {
                 let number = if number == 0 { String::new() } else { format!("-{number}") };
                 let work =
                     parent.join(format!("{}{}{number}", begin_of(&place), std::process::id()));
-                // One that is there is of a program elsewhere that has the same number.
+                // An existing folder belongs to a process elsewhere (another machine or container)
+                // that has the same process id.
                 if work.exists() { None } else { FolderLock::take(&work).transpose() }
             })
             .expect("numbers never end")
@@ -176,7 +177,7 @@ impl NewFolder {
             Err(error) => Err(error),
         };
         match removed {
-            // Another program that writes here removes what is left as well.
+            // Another process that writes here removes leftovers as well.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed.map_err(failed),
         }
@@ -193,36 +194,36 @@ impl NewFolder {
 
 impl Drop for NewFolder {
     fn drop(&mut self) {
-        // What was not published; the next run would remove it too.
+        // An unpublished folder is removed; the next run would remove it too.
         let _ = fs::remove_dir_all(self.work.folder());
     }
 }
 
-/// Puts a folder in its place; one that lies there then lies where the first was.
+/// Moves a folder to its place; a folder that was there moves to the path of the first.
 fn give_place(new: &Path, place: &Path) -> io::Result<()> {
     loop {
         let given =
             if place.exists() { files::exchange(new, place) } else { fs::rename(new, place) };
         match given {
-            // Another report came first.
+            // Another report took the place first.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
             given => return given,
         }
     }
 }
 
-/// Where a file could not be filled: what was read, or what was written.
+/// Which side of a copy failed: the file that was read, or the one that was written.
 enum Fault {
     Source(PathBuf, io::Error),
     Target(io::Error),
 }
 
-/// The folder by a path that ends with its name, with links followed.
+/// The path of the folder, ending with its name; a symbolic link is resolved.
 fn named(place: &Path) -> Result<PathBuf, ReportError> {
     if place.is_symlink() || place.file_name().is_none() {
         return place.canonicalize().map_err(|cause| ReportError::io(place, cause));
     }
-    // Without a slash at its end.
+    // A slash at the end is dropped.
     Ok(place.components().collect())
 }
 
@@ -233,7 +234,7 @@ fn parent_of(path: &Path) -> PathBuf {
     }
 }
 
-/// The folders that a name leads through.
+/// The folders above a file, from its name, innermost first.
 fn folders_of(name: &Path) -> impl Iterator<Item = &Path> {
     name.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty())
 }
@@ -244,7 +245,7 @@ fn begin_of(place: &Path) -> String {
     format!(".{name}.jobfate-")
 }
 
-/// Removes the folders that killed programs have left beside.
+/// Removes folders that killed processes have left next to the place.
 fn remove_left(place: &Path, parent: &Path) -> io::Result<()> {
     let begin = begin_of(place);
     for entry in fs::read_dir(parent)? {
@@ -255,10 +256,10 @@ fn remove_left(place: &Path, parent: &Path) -> io::Result<()> {
         if !is_left || path.is_symlink() || !path.is_dir() {
             continue;
         }
-        // One that is locked is being filled; one that is whole is an earlier report.
+        // A locked folder is being filled; a folder with a whole manifest is an earlier report.
         let is_whole = !listed_in(&path).is_empty();
         if let Some(lock) = FolderLock::take(&path)? {
-            // Its own program may be removing it.
+            // Its own process may be removing it.
             let remove = || match foreign_in(lock.folder())? {
                 Some(_) if is_whole => Ok(()),
                 _ => fs::remove_dir_all(lock.folder()),
@@ -272,7 +273,7 @@ fn remove_left(place: &Path, parent: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Something in a folder that its manifest does not list, or lists otherwise.
+/// The first entry of a folder that its manifest does not list, or lists with other contents.
 fn foreign_in(folder: &Path) -> io::Result<Option<PathBuf>> {
     let listed = listed_in(folder);
     let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
@@ -305,7 +306,8 @@ fn foreign_in(folder: &Path) -> io::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// The files that the manifest of a folder lists; none if it has none that is whole.
+/// The files that the manifest of a folder lists; empty if there is no intact manifest of this
+/// version.
 pub(super) fn listed_in(folder: &Path) -> BTreeMap<String, ResultFile> {
     let read = || {
         let text =

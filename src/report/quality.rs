@@ -1,5 +1,5 @@
-//! The page of the data's quality: is the lake whole, what is missing or unusual, and what does that
-//! mean for each study.
+//! The page about the quality of the data: whether the lake is whole, what is missing or unusual,
+//! and what that means for each study.
 //!
 //! In: the stored checks, and the other results of the report. Out: a page that begins with an answer,
 //! goes on with findings, each with its number, scope and meaning, and ends with all counts.
@@ -44,7 +44,8 @@ impl Lake {
         self.inputs.iter().find(|input| input.table == table)
     }
 
-    /// Whether nothing is missing of those of the tables that are loaded; without any, of all.
+    /// Whether nothing is missing of the given tables that are loaded; an empty list means all
+    /// loaded tables.
     fn has_all_of(&self, tables: &[Table]) -> bool {
         let is_read = |input: &&Input| {
             tables.is_empty() || tables.iter().any(|table| table.name() == input.table)
@@ -72,7 +73,7 @@ pub(super) fn page(topic: &'static Topic, checks: &[Shown<'_>], all: &[Stored]) 
     Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body }
 }
 
-/// Whether the lake is whole, in a sentence, a table and, where something is missing, a picture.
+/// Whether the lake is whole: a sentence, a table, and a picture if something is missing.
 fn whole(lake: &Lake) -> String {
     let mut html = format!(
         "<h2>Is this lake whole?</h2>\n<p class=\"answer\">{} {}</p>\n",
@@ -104,7 +105,7 @@ fn whole(lake: &Lake) -> String {
     html
 }
 
-/// How much of a table there is.
+/// How much of a table is loaded.
 fn parts(input: &Input) -> String {
     let has = input.part_count.unwrap_or(0);
     match input.parts_of {
@@ -159,7 +160,8 @@ fn published(verified: &Verified) -> String {
     }
 }
 
-/// The hours that are loaded of each table, and what is seen; none where all of them are the same.
+/// The hours that are loaded of each table, as a chart and a sentence; `None` if every table is
+/// whole or the rows span no time.
 fn loaded(inputs: &[Input]) -> Option<(Chart, String)> {
     let timed = || inputs.iter().filter_map(|input| Some((input, input.start_s?, input.end_s?)));
     let first = timed().map(|own| own.1).reduce(f64::min)?;
@@ -255,7 +257,8 @@ fn found(findings: &[Finding], all: &[Stored]) -> String {
     html
 }
 
-/// What studies say of the quality of the data, such as how much is added up of attempts without an end.
+/// What studies report about the quality of the data, such as the attempts without an end and their
+/// share of a sum.
 fn of_studies(all: &[Stored]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for kind in list::kinds() {
@@ -278,7 +281,7 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
         let answered = results.iter().filter(|one| one.1.whole.nothing().is_none());
         let answered: Vec<&Shown<'_>> = answered.collect();
         let scopes = answered.iter().map(|(kind, result)| assumed.without(&result.scope(kind)));
-        // The result that is made of most speaks for all.
+        // The longest scope stands for all.
         let Some(scope) = scopes.max_by_key(String::len) else {
             let mut why = results.iter().filter_map(|(_, result)| result.whole.nothing());
             let why = why.next().unwrap_or_default().replace('`', "");

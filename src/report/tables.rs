@@ -1,9 +1,9 @@
 //! Stored tables on a page: empty parts are left out, and long tables are folded.
 //!
-//! In: a table of a result. Out: the table as HTML with a link to its file. Columns without a
-//! value, units that are the same in all rows (the caption has them), and rows and columns whose
-//! every number is zero or unknown are left out; the omitted rows are counted and the columns named.
-//! The file has everything.
+//! In: a table of a result. Out: the table as HTML with a link to its file. Left out are columns
+//! without a value, units that are the same in all rows (the caption has them), rows whose numbers
+//! are all zero or unknown, and columns that are zero in every row. The omitted rows are counted,
+//! and columns of zeros are named. The file has everything.
 
 use std::collections::BTreeSet;
 
@@ -43,14 +43,15 @@ fn is_share(column: &str) -> bool {
     column == "false_positive_rate" || column.split('_').any(is_of_whole)
 }
 
-/// A column of lengths of time, which are said in words.
+/// A column of lengths of time, which are written in words.
 const RUNNING: &str = "running_s";
 
 fn is_unit(column: &str) -> bool {
     column == "unit" || column.ends_with("_unit")
 }
 
-/// Whether a row has numbers or gaps alone, and each of them is zero or unknown.
+/// Whether a row has a zero and, names apart, no number except zeros and no `true`; other texts do
+/// not count.
 fn says_nothing(header: &[String], row: &[String]) -> bool {
     let mut cells = header.iter().zip(row).filter(|(column, _)| !is_name(column));
     let is_zero = |cell: &str| cell.parse::<f64>().map(|number| number == 0.0);
@@ -58,7 +59,7 @@ fn says_nothing(header: &[String], row: &[String]) -> bool {
     has_zero && cells.all(|(_, cell)| is_zero(cell) != Ok(false) && cell != "true")
 }
 
-/// What is shown of a table.
+/// The parts of a table that are shown.
 struct Kept<'a> {
     columns: Vec<usize>,
     rows: Vec<&'a [String]>,
@@ -69,10 +70,10 @@ struct Kept<'a> {
     zero_columns: Vec<&'a str>,
 }
 
-/// From so many rows on a column of zeros is left out.
+/// Columns of zeros are left out of tables with at least this many rows.
 const ZEROS_FROM: usize = 2;
 
-/// Columns of the heaviest users that stand, in words, in the table of all users above.
+/// Columns of `fairness.csv` that the table of all users above it shows in words.
 const OF_USERS: [&str; 8] = [
     "share",
     "ran_cpu_s",
@@ -88,7 +89,7 @@ fn is_shown_above(table: &Table, column: &str) -> bool {
     table.file == "fairness.csv" && OF_USERS.contains(&column)
 }
 
-/// Columns that stay whatever they hold: what a page computes with.
+/// Columns that are always kept, since the script of the page computes with them.
 fn columns_kept(table: &Table) -> &'static [&'static str] {
     if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
 }
@@ -101,7 +102,7 @@ fn kept(table: &Table) -> Kept<'_> {
     let (mut columns, mut units, mut zero_columns) = (Vec::new(), Vec::new(), Vec::new());
     for (idx, column) in table.header.iter().enumerate() {
         let cell = |row: &&'_ [String]| row.get(idx).cloned().unwrap_or_default();
-        // A name that no row has says as little as no value.
+        // A column of missing names (`-`) is a column without a value.
         if rows.iter().all(|row| matches!(cell(row).as_str(), "" | "-"))
             || is_shown_above(table, column)
         {
@@ -127,7 +128,7 @@ fn kept(table: &Table) -> Kept<'_> {
     Kept { columns, rows, units, zero_rows, zero_columns }
 }
 
-/// The rows without that of all outcomes, if there is one outcome alone and its row says the same.
+/// The rows without the one for all outcomes, if there is only one outcome and its row is the same.
 fn one_group<'a>(header: &[String], rows: Vec<&'a [String]>) -> Vec<&'a [String]> {
     let Some(place) = header.iter().position(|column| column == "outcome") else { return rows };
     let [all, one] = rows.as_slice() else { return rows };
@@ -137,14 +138,14 @@ fn one_group<'a>(header: &[String], rows: Vec<&'a [String]>) -> Vec<&'a [String]
     if is_same { vec![*one] } else { rows }
 }
 
-/// A range of whole numbers, `1000000 to 10000000`, with their thousands apart.
+/// A range of whole numbers, `1000000 to 10000000`, with thousands separated.
 fn grouped_range(text: &str) -> String {
     let number = |text: &str| text.parse::<u64>().ok().map(grouped);
     let pair = text.split_once(" to ").and_then(|(from, to)| Some((number(from)?, number(to)?)));
     pair.map_or_else(|| text.to_owned(), |(from, to)| format!("{from} to {to}"))
 }
 
-/// A stored table with the way to its file.
+/// A stored table with a link to its file.
 pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Links) -> String {
     let kept = kept(table);
     let caption = match kept.units.as_slice() {
@@ -194,12 +195,12 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         return format!("<p>{}: nothing above zero.</p>\n{source}", escape(&caption));
     }
     let whole = html::table(&caption, &header, &rows);
-    // Points of a curve are in the picture.
+    // Tables of curves are folded: the chart shows their points.
     let is_short = all <= FOLDED_ABOVE && !table.file.ends_with("-curves.csv");
     if is_short || links.are_in(&header) {
         return whole + &source;
     }
-    // A report loads the first rows of a long table.
+    // A report loads only the first rows of a long table.
     let all = if table.rows.len() < table.row_count { table.row_count } else { all };
     let (said, count) = (escape(&caption), counted(all as u64, "row"));
     format!(
@@ -207,8 +208,9 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
     )
 }
 
-/// Where the script offers a price of a harmed job and a threshold, above the table of a sweep that
-/// the page holds whole: what it says is read from the rows.
+/// The place, above the table of a sweep, where the script offers a price of a harmed job and a
+/// threshold. Empty unless the page has the whole table with one row per rule and threshold, since
+/// the script computes from its rows.
 pub(crate) fn what_if(table: &Table, unit: &str, price: f64) -> String {
     let at = |column: &str| table.header.iter().position(|name| name == column);
     let keys = ["rule", "threshold"].map(at);
@@ -299,14 +301,14 @@ mod tests {
         assert_eq!(what_if(&whole, "NCU-s", 3600.0), offered);
         let cut = Table { row_count: 4, ..whole.clone() };
         assert_eq!(what_if(&cut, "NCU-s", 3600.0), "");
-        // By groups a rule and a threshold name several rows.
+        // With groups, a rule and a threshold name several rows.
         let twice = table(&header, &[rows[0], rows[0]]);
         assert_eq!(what_if(&twice, "NCU-s", 3600.0), "");
         assert_eq!(what_if(&table(&["rule"], &[&["x"]]), "NCU-s", 3600.0), "");
     }
 
     proptest! {
-        /// Every number but zero stands on the page, each as often as in the table.
+        /// Every number except zero is on the page, as often as in the table.
         #[test]
         fn no_number_is_lost(
             cells in prop::collection::vec(prop::collection::vec(prop_oneof![Just(0_u32), 1..9_u32], 3), 1..20),

@@ -1,4 +1,4 @@
-//! Text of a page: escaped names, figures, and what results are called.
+//! Texts of a page: escaped names, figures, and titles of results.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::results::Stored;
 use crate::results::envelope::Measures;
 use crate::studies::meter::Resource;
 
-/// Text as it may stand in a page or in an attribute.
+/// The text, escaped for a page or an attribute.
 pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -22,7 +22,7 @@ pub(super) fn escape(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            // What a browser would not show, shown.
+            // Characters that a browser would not show are written as codes.
             hidden if is_hidden(hidden) && hidden != '\n' => {
                 let _ = write!(safe, "{}", hidden.escape_unicode());
             }
@@ -32,15 +32,15 @@ pub(super) fn escape(text: &str) -> String {
     safe
 }
 
-/// What a result adds up, in words, if it is not CPU time.
+/// The words for what a result adds up, if that is GPU time and not CPU time.
 pub(super) fn gpu_time(result: &Stored) -> Option<&'static str> {
     let noun = noun_of(&result.whole.chosen::<Measures>().cpu.unwrap_or_default());
     (noun == Resource::Gpu.noun()).then_some(noun)
 }
 
-/// A sentence as HTML: what stands between backticks is set as code.
+/// A sentence as HTML: text between backticks is set as code.
 pub(super) fn sentence(text: &str) -> String {
-    // A number stays with its sign.
+    // No line break between a number and its percent sign.
     let whole = |piece: &str| escape(piece).replace(" %", "&nbsp;%");
     let spoken = |piece: &str| spoken_cpu(&spoken_times(piece));
     let pieces = text.split('`').map(whole).enumerate();
@@ -53,13 +53,13 @@ pub(super) fn sentence(text: &str) -> String {
     marked.collect()
 }
 
-/// Times from this on are said in larger units, s.
+/// Times of at least this many seconds are written in larger units.
 const SPOKEN_FROM_S: f64 = 120.0;
 
-/// The units of CPU time of which an hour says more than 3,600 seconds.
+/// Units of CPU time that are easier to read in hours.
 const CPU_UNITS: [&str; 4] = [" processor-s", " core-s", " NCU-s", " GPU-s"];
 
-/// CPU-seconds in a text as CPU-hours, with the seconds at the pointer: `131,733 processor-h`.
+/// CPU-seconds in a text as CPU-hours, `131,733 processor-h`; a tooltip has the seconds.
 fn spoken_cpu(html: &str) -> String {
     let mut text = html.to_owned();
     for unit in CPU_UNITS {
@@ -89,11 +89,11 @@ fn spoken_cpu(html: &str) -> String {
     text
 }
 
-/// CPU times from this on are said in hours, s.
+/// CPU times of at least this many seconds are written in hours.
 const CPU_HOURS_FROM_S: f64 = 36_000.0;
 
-/// Seconds in a text as minutes, hours or days, with the seconds at the pointer: nobody sees that
-/// 172,800 s are two days.
+/// Seconds in a text as minutes, hours or days; a tooltip has the seconds. Few readers see at once
+/// that 172,800 s are two days.
 fn spoken_times(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
@@ -118,7 +118,7 @@ fn spoken_times(html: &str) -> String {
     text
 }
 
-/// A share in per cent: two decimals, or two digits of what is below 0.1 %.
+/// A share in percent: two decimals, or two significant digits below 0.1 %.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let decimals = match percent.abs() {
@@ -131,10 +131,10 @@ pub(super) fn percent(share: f64) -> String {
     if percent == 0.0 { "0 %".to_owned() } else { format!("{percent:.decimals$} %") }
 }
 
-/// Instants from here on count from 1970, s: no trace lasts ten years.
+/// Instants of at least this many seconds count from 1970: no trace lasts ten years.
 const DATES_FROM: f64 = 315_360_000.0;
 
-/// What instants about this one are counted from.
+/// The clock of instants near this one, in words.
 pub(crate) fn clock(seconds: Option<f64>) -> &'static str {
     if seconds.is_some_and(|seconds| DATES_FROM <= seconds) {
         "date and time in UTC"
@@ -156,7 +156,7 @@ pub(super) fn instant(seconds: f64) -> String {
     format!("{sign}{days} d {hours:02}:{minutes:02}:{:02}", whole % 60)
 }
 
-/// A result or table in the words of a reader.
+/// The title of a result or table for readers.
 pub(super) fn caption(name: &str) -> String {
     let known = list::kinds().find_map(|kind| kind.caption_of(name));
     known.map_or_else(|| heading(name), str::to_owned)
@@ -168,7 +168,7 @@ fn heading(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A user as it is written; what has no name is in brackets.
+/// The name of a user for readers; `(unknown)` if it has no name.
 pub(super) fn user_name(name: &str) -> &str {
     if name == "-" { "(unknown)" } else { name }
 }
@@ -237,7 +237,7 @@ mod tests {
     fn names_in_a_sentence_are_code_and_no_markup() {
         assert_eq!(sentence("a `b<c` d"), "a <code>b&lt;c</code> d");
         assert_eq!(sentence("`a` and `b`"), "<code>a</code> and <code>b</code>");
-        // One by itself stays as it is.
+        // A single backtick stays as it is.
         assert_eq!(sentence("5` <x>"), "5` &lt;x&gt;");
         assert_eq!(sentence("plain 5 %"), "plain 5&nbsp;%");
     }

@@ -1,8 +1,8 @@
-//! What the page of a user shows beside its own use: its indices over time among those of all users,
-//! and what became of all of its jobs.
+//! Parts of the page of a user: its indices over time among those of all users, and the outcomes of
+//! its jobs.
 //!
-//! In: the series that a stored result of `fairness` has for every user and interval, and the outcomes
-//! that a stored sweep counted. Out: charts and tables as HTML. No index is computed here.
+//! In: the stored series of `fairness`, a value per user and interval, and the outcomes that a
+//! stored sweep counted. Out: charts and tables as HTML. No index is computed here.
 
 use std::fmt::Write;
 
@@ -34,29 +34,29 @@ use crate::units::AFTER_TRACE_US;
 /// Series of more bytes are not read.
 const SERIES_MAX: u64 = 256 << 20;
 
-/// Instants of a curve at most.
+/// Largest number of instants of a curve.
 const POINTS_MAX: usize = 20;
 
-/// Indices that are drawn at most.
+/// Largest number of indices that are drawn.
 const INDICES_MAX: usize = 3;
 
-/// The band of the others: from the first to the last of these shares of them.
+/// The band of all users: from the first to the second of these quantiles.
 const BAND: [f64; 2] = [0.1, 0.9];
 
-/// One index over time: the users with pages, and how those of all users are spread.
+/// One index over time: the values of users with pages, and the distribution over all users.
 struct OfIndex {
     index: String,
     column: String,
-    /// The end of an interval, days since the start of the span.
+    /// The ends of the drawn intervals, days since the start of the span.
     days: Vec<f64>,
-    /// The lower end of the band, the median and the upper end, instant by instant.
+    /// The lower end of the band, the median and the upper end, for each instant.
     all: Vec<[f64; 3]>,
-    /// Of the users with pages: instants, days, and values, from the first interval on in which each
-    /// is known.
+    /// Points (day, value) of each user with a page, from its first interval with a value on.
     own: FxHashMap<String, Vec<(f64, f64)>>,
-    /// The values of all users at the present instant, at last at the end of the span: ascending.
+    /// The values of all users at the current instant while reading; then those at the end of the
+    /// span, ascending.
     last: Vec<f64>,
-    /// Of the users with pages, the values at the present instant.
+    /// The values of users with pages at the current instant.
     now: Vec<(String, f64)>,
 }
 
@@ -64,20 +64,20 @@ struct OfIndex {
 pub(super) struct Indices(Vec<OfIndex>);
 
 impl Indices {
-    /// Reads the series of a result, those of the users with pages; none where it has no series, or
-    /// they are too large.
+    /// Reads the series of the users with pages; empty if there is no series, or the file is too
+    /// large.
     pub(super) fn read(result: &Stored) -> Self {
         let answer: Option<&FairnessAnswer> = result.found();
         let users = answer.into_iter().flat_map(|answer| &answer.users).take(PAGES_MAX);
         Self::of(result, &users.filter_map(|user| known_name(&user.user)).collect())
     }
 
-    /// The same of these users.
+    /// Reads the series of these users.
     pub(super) fn of(result: &Stored, users: &FxHashSet<&str>) -> Self {
         Self(read(result, users).unwrap_or_default())
     }
 
-    /// The indices of a user among those of all users, with the words for them; `so_far` is drawn
+    /// The indices of a user among those of all users, and sentences about them; `so_far` is drawn
     /// beside them.
     pub(super) fn chart(&self, user: &str, kind: &str, so_far: LineChart) -> (Chart, Vec<String>) {
         let mut said = vec![so_far.caption.clone()];
@@ -106,7 +106,7 @@ impl OfIndex {
         }
     }
 
-    /// Where the user stands at the end.
+    /// The place of the user among all at the end, as a sentence.
     fn place(&self, values: &[(f64, f64)], kind: &str) -> Option<String> {
         let own = values.last()?.1;
         let below = self.last.partition_point(|value| *value < own);
@@ -128,7 +128,7 @@ impl OfIndex {
         let median = all().map(|(&day, all)| (day, all[1])).collect();
         let median = Line {
             band: all().map(|(&day, all)| (day, all[0], all[2])).collect(),
-            // Its values are not told one by one: a report has a hundred such pages.
+            // A whisker has no tooltips, which keeps a report with a hundred such pages small.
             stroke: Stroke::Whisker,
             ..Line::steps(format!("median {kind}"), median, Tone::Vermilion)
         };
@@ -143,12 +143,12 @@ impl OfIndex {
     }
 }
 
-/// The settings of indices by their names: `metered` with usual settings is the use so far, which is
-/// drawn as it is.
+/// The names of the indices to draw, each with its first column. `metered` with default settings is
+/// left out: it is the use so far, which is drawn anyway.
 fn wanted(answer: &FairnessAnswer) -> Vec<(String, String)> {
     let all = || answer.indices.iter();
     let known = all().filter_map(|index| {
-        // Two of one name cannot be told apart in the table.
+        // The table does not distinguish two indices with the same name.
         let same = all().filter(|other| other.index == index.index).count();
         let column = index.columns.first().filter(|_| same == 1)?;
         (index.settings != "metered").then(|| (index.index.clone(), column.clone()))
@@ -165,7 +165,7 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Vec<OfIndex>> {
     }
     let intervals = usize::try_from(answer.intervals).ok()?;
     let each = intervals.div_ceil(POINTS_MAX).max(1);
-    // Times count from the first interval, which a warm-up puts before the span.
+    // Times count from the first interval; a warm-up puts it before the span.
     let settings: FairnessSettings = result.whole.chosen();
     let before_s = settings.shown_from.unwrap_or(0.0) * answer.interval_s;
     let mut found: Vec<OfIndex> = wanted
@@ -185,7 +185,7 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Vec<OfIndex>> {
     let place = |name: &str| header.iter().position(|column| column == name);
     let [index, end_s, user, column, value] =
         [place("index")?, place("end_s")?, place("user")?, place("column")?, place("value")?];
-    // Rows of an index stand in order of time: those of an instant together.
+    // Rows of an index are in order of time, so those of an instant are together.
     let (mut record, mut instants) = (csv::StringRecord::new(), 0_usize);
     let mut last = [String::new(), String::new()];
     while reader.read_record(&mut record).ok()? {
@@ -201,7 +201,7 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Vec<OfIndex>> {
             own.days.push((at.parse::<f64>().ok()? - before_s) / 86_400.0);
             last = [own.index.clone(), at.to_owned()];
         }
-        // What is not defined for a user has no value.
+        // A user has no value where the index is not defined for it.
         let Ok(number) = record.get(value)?.parse::<f64>() else { continue };
         own.last.push(number);
         if let Some(known) = record.get(user).and_then(|name| users.get(name)) {
@@ -216,7 +216,7 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Vec<OfIndex>> {
 }
 
 impl OfIndex {
-    /// Ends an instant: sums it up if it is drawn, and forgets it otherwise.
+    /// Ends an instant: summarises it if it is drawn, drops it otherwise.
     fn close(&mut self, number: usize, each: usize, intervals: usize) {
         if self.last.is_empty() {
             return;
@@ -245,7 +245,7 @@ impl OfIndex {
     }
 }
 
-/// The indices of a user over time, as HTML; with its use so far.
+/// The indices of a user over time and its use so far, as HTML.
 pub(super) fn over_time(indices: &Indices, user: &str, kind: &str, so_far: LineChart) -> String {
     let title = so_far.title.clone();
     let (chart, said) = indices.chart(user, kind, so_far);
@@ -263,15 +263,15 @@ pub(super) fn over_time(indices: &Indices, user: &str, kind: &str, so_far: LineC
     html
 }
 
-/// What became of the jobs of every user, by name.
+/// The outcomes of the jobs of every user, by name.
 pub(super) struct Outcomes<'a> {
     users: FxHashMap<&'a str, &'a Named<u64>>,
-    /// Of the jobs of all users.
+    /// The outcomes of the jobs of all users.
     all: Vec<(&'a str, u64)>,
 }
 
 impl<'a> Outcomes<'a> {
-    /// Those that the results of a report have.
+    /// The outcomes in the results of a report.
     pub(super) fn of(results: &'a [Stored]) -> Self {
         let details = of_kind(results, Pages::Jobs).filter_map(Stored::found::<JobDetails>);
         let mut users: FxHashMap<&str, &Named<u64>> = FxHashMap::default();
@@ -288,7 +288,7 @@ impl<'a> Outcomes<'a> {
         Self { users, all }
     }
 
-    /// Those of a user, as HTML; nothing where they are not known.
+    /// The outcomes of the jobs of a user, as HTML; empty if they are not known.
     pub(super) fn html(&self, user: &str) -> String {
         let Some(own) = self.users.get(user) else { return String::new() };
         let jobs: u64 = own.iter().map(|(_, count)| count).sum();
@@ -326,17 +326,16 @@ impl<'a> Outcomes<'a> {
     }
 }
 
-/// What the portal knows of a user's jobs: from its first SCHEDULE to its last event, µs, and the
-/// outcome of each.
+/// The jobs of a user, for a page of the portal.
 #[cfg(feature = "serve")]
 pub(crate) struct JobsOfUser<'a> {
     /// Jobs by outcome.
     pub outcomes: &'a [(&'static str, u64)],
-    /// When each ran.
+    /// First SCHEDULE and last event of each job that was scheduled, µs.
     pub spans: &'a [[i64; 2]],
 }
 
-/// A user's jobs by what became of them and over time, for a page of the portal.
+/// The jobs of a user by outcome and over time, for a page of the portal.
 #[cfg(feature = "serve")]
 pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
     let all: u64 = jobs.outcomes.iter().map(|known| known.1).sum();
@@ -362,7 +361,7 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
             })
             .collect(),
     };
-    // One bar says what the sentence says.
+    // A single bar would repeat the sentence.
     if 1 < known.len() {
         html.push_str("<h2>What became of its jobs</h2>\n");
         html.push_str(&html::drawn(&svg_of(&Chart::Bars(bars)), &said));
@@ -375,7 +374,7 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
     html
 }
 
-/// How many jobs ran over time; and what is seen, in a sentence.
+/// The number of running jobs over time, as a chart and a sentence.
 #[cfg(feature = "serve")]
 #[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
 fn running(spans: &[[i64; 2]], user: &str) -> Option<(Chart, String)> {
@@ -440,7 +439,7 @@ mod tests {
             last: Vec::new(),
             now: Vec::new(),
         };
-        // Three instants of which every second is drawn, and the last.
+        // Three instants, of which every second one and the last are drawn.
         for (number, values) in
             [[1.0, 2.0, 9.0], [0.0, 0.0, 0.0], [3.0, 1.0, 7.0]].iter().enumerate()
         {

@@ -1,7 +1,7 @@
 //! The answer of a job on its page, while it is computed and afterwards.
 //!
-//! In: a job. Out: markup, with charts and tables by the code of the report; files of an answer are
-//! found in the list that the answer itself holds, never by a path.
+//! In: a job. Out: markup, with charts and tables by the code of the report. Files of an answer are
+//! found in the list that the answer itself holds, never by a path from a request.
 
 use std::path::{Path, PathBuf};
 
@@ -19,13 +19,13 @@ use crate::report::tables::stored_table;
 use crate::results::{Limits, Stored, read_all};
 use crate::studies::named::Named;
 
-/// What a page holds; all rows are in the files.
+/// The largest part of a table that a page loads; all rows are in the files.
 const LIMITS: Limits = Limits { rows: 200, bytes: 1 << 20 };
 
-/// Users that are named for each pair of indices.
+/// Largest number of users that are named for each pair of indices.
 const MOVES_MAX: usize = 5;
 
-/// Columns of the heaviest users that are left to the files.
+/// Columns of the heaviest users that only the files have.
 const LEFT_OUT: [&str; 7] = [
     "unit",
     "ran_cpu_s",
@@ -36,7 +36,7 @@ const LEFT_OUT: [&str; 7] = [
     "largest_step_share",
 ];
 
-/// The part of a page that changes by itself.
+/// The part of a page that is updated while it is open.
 pub(super) async fn live(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
     let record = &job.record;
     let answer = if let Some(answer) = &record.answer {
@@ -60,7 +60,7 @@ pub(super) async fn live(portal: &Portal, reader: &Reader, id: &str, job: &Job) 
     }
 }
 
-/// How the job stands, and what can be done about it.
+/// The state of the job, and buttons to cancel it or run it again.
 pub(super) fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
     let record = &job.record;
     let is_old = record.answer.as_ref().is_some_and(|answer| {
@@ -102,7 +102,7 @@ fn notes(record: &Record) -> Markup {
     }
 }
 
-/// A sentence with its hashes cut short.
+/// A sentence with its hashes shortened.
 fn with_short_words(text: &str) -> String {
     text.split(' ').map(short).collect::<Vec<String>>().join(" ")
 }
@@ -144,7 +144,7 @@ fn titled(file: &str) -> String {
     super::start::titled(&file.trim_end_matches(".csv").replace('-', " "))
 }
 
-/// The tables of a comparison of indices; those of memory have other names of columns.
+/// The tables of a comparison of indices. Rows are maps, since columns of memory have other names.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Compared {
@@ -198,7 +198,7 @@ fn fairness(result: &Stored) -> Markup {
     }
 }
 
-/// Objects as a table; what is itself a list stays in the files.
+/// Rows as a table; columns with lists or objects are only in the files.
 fn of_rows(caption: &str, rows: &[Row]) -> String {
     let is_plain = |value: &Value| !value.is_array() && !value.is_object();
     let header: Vec<String> = rows

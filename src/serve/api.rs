@@ -1,7 +1,7 @@
 //! `GET /api/...`: the JSON of a command, as `--format json` prints it.
 //!
 //! In: the name of a command and parameters that are its flags. Out: the bytes that a process of
-//! the command prints; an answer is cached as long as its lakes do not grow.
+//! the command prints. An answer is cached as long as its lakes do not grow.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ use super::portal::Portal;
 use super::reply::{self, Reply};
 use super::worker::{self, End, Meter, Order};
 
-/// The words of a question with its lakes, which stay as they are while they are held.
+/// The command line of a question, and the versions of its lakes, whose files stay on disk as long
+/// as the caller holds them.
 pub(super) fn question(
     portal: &Portal,
     name: &str,
@@ -63,7 +64,7 @@ pub(super) async fn answer(portal: &Portal, name: &str, pairs: &Pairs) -> Reply 
     let Ok(Ok(_place)) = timeout(portal.limits.time, portal.workers.acquire()).await else {
         return reply::busy("all workers are busy: ask again later");
     };
-    // Whoever had the place before may have asked the same.
+    // The previous holder of the place may have asked the same question.
     if let Some(known) = portal.cache.get(&key) {
         return reply::json_bytes(StatusCode::OK, known);
     }
@@ -92,7 +93,7 @@ pub(super) async fn answer(portal: &Portal, name: &str, pairs: &Pairs) -> Reply 
     reply::json_error(status, None, &outcome.error(&order))
 }
 
-/// A worker for some words, with the limits of answers.
+/// An order for a worker, with the limits of answers.
 fn order(portal: &Portal, words: Vec<String>) -> Order {
     Order {
         program: portal.program.clone(),

@@ -16,7 +16,7 @@ pub(super) const ANSWERS: [&str; 8] =
 pub(super) const FORMS: [&str; 8] =
     ["sweep", "replay", "detect", "account", "classify", "describe", "load", "machines"];
 
-/// Flags that are not for strangers: where answers go and how they look, engines, and programs.
+/// Flags that are not offered to users: where answers go and how they look, engines, and programs.
 const NOT_OFFERED: [&str; 17] = [
     "lake",
     "format",
@@ -37,25 +37,25 @@ const NOT_OFFERED: [&str; 17] = [
     "verbose",
 ];
 
-/// What a flag that leads to a file, a program or another machine takes.
+/// Value names of flags that name a file, a program or another machine.
 const PLACES: [&str; 5] = ["DIR", "FILE", "PROGRAM", "URL", "PATH"];
 
 /// Parameters of an index that name a file.
 pub(super) const FILE_KEYS: [&str; 2] = ["charges", "factors"];
 
-/// A value of one parameter is no longer, bytes.
+/// Longest value of a parameter, bytes.
 const WORD_MAX: usize = 4096;
 
 /// A parameter.
 #[derive(Clone, Debug)]
 pub(super) struct Parameter {
-    /// Its name, that of the flag.
+    /// Its name, which is that of the flag.
     pub name: String,
     /// What it means, in a line.
     pub help: String,
-    /// The same at length, where there is more to say.
+    /// The rest of the long help, if there is more.
     pub more: Option<String>,
-    /// What it takes.
+    /// The values that it takes.
     pub takes: Takes,
     /// Its value if none is given.
     pub default: Option<String>,
@@ -63,21 +63,21 @@ pub(super) struct Parameter {
     pub is_list: bool,
 }
 
-/// What a parameter takes.
+/// The values that a parameter takes.
 #[derive(Clone, Debug)]
 pub(super) enum Takes {
     /// `yes` or `no`.
     YesOrNo,
-    /// One of some words, each with what it means.
+    /// One of some words, each with its meaning.
     Word(Vec<(String, String)>),
-    /// A text, by the name of its unit or form.
+    /// A text; the name of its unit or form.
     Text(String),
 }
 
 /// What is wrong with a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
-    /// The parameter, if it is one.
+    /// The parameter, if it is known.
     pub parameter: Option<String>,
     /// What is wrong with it.
     pub said: String,
@@ -112,7 +112,7 @@ impl Asks {
         all.filter(|arg| is_offered(name, arg)).filter_map(parameter).collect()
     }
 
-    /// The words of the command line, checked.
+    /// The flags of the command line, checked.
     pub(super) fn words<'a>(
         &self,
         name: &str,
@@ -158,13 +158,13 @@ impl Asks {
     }
 }
 
-/// A value as a word of a command line; none for a switch that is off.
+/// A value as a flag of a command line; `None` for a switch that is off.
 fn word(parameter: &Parameter, value: &str) -> Result<Option<String>, Wrong> {
     let name = &parameter.name;
     if WORD_MAX < value.len() || value.contains('\0') {
         return Err(Wrong::of(name, format!("it must be text of at most {WORD_MAX} bytes")));
     }
-    // An index could name a file of the operator's.
+    // The notation of an index can name a file of the operator.
     if let Some(key) = FILE_KEYS.iter().find(|key| name == "index" && value.contains(*key)) {
         return Err(Wrong::of(name, format!("`{key}` names a file, and none can be named here")));
     }
@@ -183,7 +183,7 @@ fn is_offered(command: &str, arg: &Arg) -> bool {
     let takes = arg.get_value_names().into_iter().flatten();
     let leads_away =
         takes.into_iter().any(|takes| PLACES.iter().any(|place| takes.contains(place)));
-    // Elsewhere it cuts the table; JSON is always whole.
+    // Except in `fairness`, it only cuts the printed table; JSON is always whole.
     let is_view = id == "top" && command != "fairness";
     let is_switch_of_program = id == "time_limit";
     let is_index = id == "formula" || id == "index_program" || id == "index_file";

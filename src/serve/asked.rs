@@ -64,7 +64,7 @@ fn form(portal: &Portal, reader: &Reader, name: &str, pairs: &Pairs, wrong: &[Wr
     }
 }
 
-/// What comes of the form.
+/// Handles a sent form: starts the job, or shows the form again with what is wrong.
 pub(super) fn submit(portal: &Portal, reader: &Reader, name: &str, sent: &Pairs) -> Option<Reply> {
     if !FORMS.contains(&name) {
         return None;

@@ -1,7 +1,8 @@
 //! The indices of a user beside those of the other users, on the page of the user.
 //!
-//! In: a lake and a user. Out: the charts of the report, from the answer to the usual question about
-//! the lake; where it was not asked yet, the form that asks it. Opening a page starts nothing.
+//! In: a lake and a user. Out: the charts of the report, from the answer to the usual question
+//! about the lake, or a form that asks this question if it was not asked yet. Opening a page starts
+//! nothing.
 
 use hyper::StatusCode;
 use maud::{Markup, PreEscaped, html};
@@ -16,7 +17,7 @@ use super::reply::{self, Reply};
 use super::runner;
 use crate::report::fairness::user_beside;
 
-/// The indices that are drawn: what was used so far, and the priority that fades.
+/// The indices that are drawn: usage so far, and the priority with a half-life.
 const INDICES: [&str; 2] = ["metered", "condor"];
 
 /// The usual question about a lake.
@@ -35,8 +36,8 @@ fn page_of(lake: &str, user: &str) -> String {
     format!("/find?lake={}&what=user&id={}", encoded(lake), encoded(user))
 }
 
-/// The part of the page of a user, and the job that it is drawn from: the page follows it as a whole,
-/// since the scripts of a page read all of its tables.
+/// A part of the page of a user, and the job that it is drawn from. When the job changes, the whole
+/// page is updated, since its scripts read all of its tables.
 pub(super) struct Beside {
     pub part: Markup,
     /// Its id and its phase.
@@ -49,7 +50,7 @@ impl Beside {
     }
 }
 
-/// What stands on the page of a user; nothing on other pages.
+/// The part for the page of a user; empty on other pages.
 pub(super) async fn of_user(
     portal: &Portal,
     reader: &Reader,
@@ -87,7 +88,7 @@ pub(super) async fn of_user(
     Beside { part, job: Some((id, job.record.phase.word())) }
 }
 
-/// The charts, where there is an answer.
+/// The charts, if there is an answer.
 async fn drawn(portal: &Portal, id: &str, job: &Job, user: &str) -> Markup {
     let Some(answer) = &job.record.answer else { return html! {} };
     let (folder, user) = (portal.state.job(id).join(&answer.folder), user.to_owned());
@@ -103,7 +104,7 @@ async fn drawn(portal: &Portal, id: &str, job: &Job, user: &str) -> Markup {
     }
 }
 
-/// Asks the usual question, and leads back to the page of the user.
+/// Asks the usual question, and redirects to the page of the user.
 pub(super) fn submit(portal: &Portal, reader: &Reader, form: &Pairs) -> Reply {
     let of = |name: &str| form.get(name).unwrap_or_default();
     let asked = usual(portal, of("lake")).and_then(|spec| runner::ask(portal, &spec));

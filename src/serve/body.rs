@@ -1,4 +1,4 @@
-//! What a reply holds: bytes, or events that come one by one.
+//! The body of a reply: bytes, or events that come one by one.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,9 +10,9 @@ use tokio::sync::mpsc::Receiver;
 /// The body of a reply.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// All of it.
+    /// The whole body.
     Whole(Bytes),
-    /// Whatever comes, until the sender is dropped.
+    /// Events as they come, until the sender is dropped.
     Events(Receiver<Bytes>),
 }
 

@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use hyper::body::Bytes;
 
-/// Answers that were given, the last first.
+/// Answers by question, the most recently used first.
 #[derive(Debug, Default)]
 pub(super) struct Cache(Mutex<VecDeque<(String, Bytes)>>);
 
-/// What all answers that are kept may take, bytes.
+/// Largest size of all kept answers, bytes.
 const BYTES_MAX: usize = 64 << 20;
 
 impl Cache {
@@ -22,7 +22,7 @@ impl Cache {
         Some(found.1)
     }
 
-    /// Keeps an answer, and forgets those that have not been asked for longest.
+    /// Keeps an answer, and drops the least recently used ones above the limit.
     pub(super) fn put(&self, key: String, answer: Bytes) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push_front((key, answer));

@@ -13,33 +13,33 @@ pub struct Config {
     pub results: Option<PathBuf>,
     /// The folder of saved indices and jobs.
     pub state: PathBuf,
-    /// The address.
+    /// The address to listen on.
     pub listen: SocketAddr,
     /// Further names under which browsers know the portal, such as that of a proxy.
     pub hosts: Vec<String>,
-    /// What clients must know, if anything.
+    /// The token that clients need, if any.
     pub token: Option<String>,
     /// Programs that users may choose as an index, by name.
     pub programs: Vec<(String, String)>,
-    /// Logs and folders that are followed as they grow.
+    /// Logs and folders that are followed as they grow, by the names of their lakes.
     pub watch: Vec<(String, PathBuf)>,
-    /// What one question may take.
+    /// Limits of questions.
     pub limits: Limits,
     /// The commands of this program, whose flags are the parameters of questions.
     pub commands: clap::Command,
-    /// Says something to the operator.
+    /// Prints a message for the operator.
     pub say: fn(&str),
 }
 
-/// What one question may take.
+/// Limits of questions.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Questions that are worked on at once.
+    /// Questions that run at the same time.
     pub workers: usize,
-    /// Time for an answer.
+    /// Time limit of an answer.
     pub time: Duration,
-    /// Time for a job of the queue.
+    /// Time limit of a job of the queue.
     pub job_time: Duration,
-    /// Memory, bytes.
+    /// Memory limit of a question, bytes.
     pub memory: u64,
 }

@@ -1,7 +1,7 @@
 //! Updates of open pages, as server-sent events.
 //!
-//! In: events of the portal. Out: lines of JSON to every open page. A page that is too slow gets
-//! the message to reload itself; the number of open pages is limited.
+//! In: events of the portal. Out: lines of JSON to every open page. A page that is too slow is told
+//! to update itself; the number of open pages is limited.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,38 +12,38 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, mpsc, watch};
 use tokio::time::interval;
 
-/// Pages that listen at once.
+/// Largest number of pages that listen at the same time.
 const PAGES_MAX: usize = 200;
 
-/// Events that a slow page may be behind.
+/// Largest number of events that a slow page may be behind.
 const BEHIND_MAX: usize = 256;
 
-/// How often a page hears something, so that it knows that the portal is there.
+/// How often an empty message is sent to each page, to show that the portal is still there.
 const PULSE: Duration = Duration::from_secs(10);
 
-/// Something that pages show.
+/// A change that pages show.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Event {
-    /// A job went on.
+    /// A job changed or made progress.
     Job {
-        /// Which.
+        /// Its id.
         id: String,
-        /// What it does now.
+        /// Its phase.
         phase: &'static str,
-        /// How much of it is done.
+        /// Its progress; `None` if unknown.
         percent: Option<u64>,
     },
     /// A lake has grown.
     Lake {
-        /// Which.
+        /// Its name.
         name: String,
     },
-    /// Too much happened to be told.
+    /// The page was too slow and missed events.
     Lost,
 }
 
-/// Tells pages what happens.
+/// Sends events to pages.
 #[derive(Debug)]
 pub(super) struct Hub {
     sender: broadcast::Sender<Event>,
@@ -58,19 +58,19 @@ impl Default for Hub {
 }
 
 impl Hub {
-    /// Tells every page.
+    /// Sends an event to every page.
     pub(super) fn tell(&self, event: Event) {
         // There may be no listener.
         let _ = self.sender.send(event);
     }
 
-    /// Pages that listen.
+    /// The number of pages that listen.
     pub(super) fn listeners(&self) -> usize {
         self.sender.receiver_count()
     }
 
-    /// What a page hears until it goes, or everything ends; none where too many listen. `held` is
-    /// dropped then.
+    /// The messages to a page, until it closes or the portal stops; `None` if too many pages
+    /// listen. `held` is dropped at the end.
     pub(super) fn listen(
         &self,
         stopped: watch::Receiver<bool>,

@@ -1,7 +1,7 @@
 //! Fields of forms, from the flags of commands.
 //!
-//! In: a parameter, its value and what is wrong with it. Out: a labelled field with its help and, at
-//! the place of the mistake, what is wrong.
+//! In: a parameter, its value and what is wrong with it. Out: a labelled field with its help and
+//! the mistake beside it.
 
 use maud::{Markup, html};
 
@@ -43,7 +43,7 @@ pub(super) fn said<'a>(wrong: &'a [Wrong], name: &str) -> Option<&'a str> {
     wrong.iter().find(|bad| bad.parameter.as_deref() == Some(name)).map(|bad| bad.said.as_str())
 }
 
-/// What is wrong, if anything; lines stay lines, since a mark may stand below a letter.
+/// What is wrong, if anything. Line breaks are kept, since a marker may be below a character.
 pub(super) fn problem(said: Option<&str>) -> Markup {
     html! {
         @if let Some(said) = said {
@@ -54,7 +54,8 @@ pub(super) fn problem(said: Option<&str>) -> Markup {
     }
 }
 
-/// The help of a flag where there are fields: `Days before "From" that the indices also use`.
+/// The help of a flag with names of fields in place of flags: `Days before "From" that the indices
+/// also use`.
 fn in_a_form(help: &str) -> String {
     let word = |word: &str| {
         let flag = word.strip_prefix("--").filter(|rest| rest.starts_with(char::is_alphabetic));
@@ -70,7 +71,7 @@ fn in_a_form(help: &str) -> String {
     help.split(' ').map(word).collect::<Vec<String>>().join(" ")
 }
 
-/// The name of a field as it is read.
+/// The name of a field for readers.
 fn label(name: &str) -> String {
     let words = name.replace('-', " ");
     match words.as_str() {

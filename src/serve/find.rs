@@ -1,8 +1,8 @@
 //! Search: a job, a user or a machine by its id, with its events and attempts.
 //!
-//! In: a lake, a kind and an id. Out: tables of its rows, up to a limit, and for a job or a machine
-//! the charts of a report. A job's rows are in one bucket; those of a user or a machine are searched
-//! in all buckets, with a time limit.
+//! In: a lake, a kind and an id. Out: tables of its rows, up to a limit, and the charts of a
+//! report. A job's rows are in one bucket; those of a user or a machine are searched in all
+//! buckets, with a time limit.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -38,26 +38,28 @@ use crate::report::users::{self, JobsOfUser};
 use crate::schema::{EventType, ROW_ID, Table, bucket_of};
 use crate::units::micros_to_seconds;
 
-/// Rows that are shown.
+/// Largest number of rows that a table shows.
 const ROWS_MAX: usize = 1000;
 
-/// How long is looked.
+/// Time limit of a search.
 const TIME: Duration = Duration::from_secs(20);
 
 /// What can be searched for.
 const KINDS: [&str; 3] = ["job", "user", "machine"];
 
-/// An event: time, row, and what is told of it.
+/// A row: a time in µs, an id to order rows of the same time, and the texts of the cells.
 type Row = (i64, i64, Vec<String>);
 
 /// What was found.
 #[derive(Default)]
 struct Found {
+    /// Caption, header, rows, and the number of rows including those left out.
     tables: Vec<(String, Vec<String>, Vec<Row>, usize)>,
-    /// Charts, as a page of the report has them.
+    /// Charts, as on a page of the report.
     drawings: String,
     /// Why there are none.
     failed: Option<String>,
+    /// Whether the time limit ended the search.
     is_cut: bool,
 }
 
@@ -66,7 +68,7 @@ impl Found {
         self.tables.iter().all(|(_, _, rows, _)| rows.is_empty())
     }
 
-    /// Says why there are no charts.
+    /// Sets why there are no charts.
     fn fail(&mut self, error: &dyn std::fmt::Display, end: Instant) {
         self.failed = Some(if end < progress::now() {
             format!("No charts: the search was stopped after {} s.", TIME.as_secs())
@@ -151,7 +153,7 @@ fn shown(found: &Found, beside: &Beside, (lake, what, id): (&str, &str, &str)) -
     }
 }
 
-/// A table in which jobs, users and machines lead to their own pages.
+/// A table in which jobs, users and machines link to their own pages.
 fn rows_table(caption: &str, header: &[String], rows: &[Row], count: usize, lake: &str) -> String {
     let caption = if rows.len() < count {
         format!("{caption}: the first {} of {}", grouped(rows.len() as u64), grouped(count as u64))
@@ -170,7 +172,7 @@ fn rows_table(caption: &str, header: &[String], rows: &[Row], count: usize, lake
             _ => Cell::name(text),
         }
     };
-    // What a log does not say is no column.
+    // A column without any value is left out.
     let is_known = |column: &usize| rows.iter().any(|row| !row.2[*column].is_empty());
     let known: Vec<usize> = (0..header.len()).filter(is_known).collect();
     let cells: Vec<Vec<Cell>> = rows
@@ -185,7 +187,7 @@ fn rows_table(caption: &str, header: &[String], rows: &[Row], count: usize, lake
     table(&caption, &names, &cells)
 }
 
-/// Looks for rows; runs on a thread of its own.
+/// Searches for rows; runs on a thread of its own.
 fn look(path: &std::path::Path, what: &str, id: &str) -> Result<Found, LakeError> {
     let lake = Lake::open(path)?;
     let end = progress::now() + TIME;
@@ -201,7 +203,8 @@ fn columns(lake: &Lake, table: Table, wanted: &[&'static str]) -> Vec<&'static s
     wanted.iter().copied().filter(|name| *name == ROW_ID || lake.has_column(table, name)).collect()
 }
 
-/// Rows of a batch for which `is_wanted` holds, as texts of the columns but the time and the row id.
+/// Adds the rows of a batch for which `is_wanted` holds, as texts of all columns except the row id;
+/// times are in seconds. `count` counts all of them.
 fn take(
     batch: &RecordBatch,
     is_wanted: impl Fn(usize) -> bool,
@@ -237,13 +240,13 @@ fn event_name(number: i32) -> String {
     EventType::of(number).map_or_else(|| number.to_string(), |event| event.name().to_owned())
 }
 
-/// What columns are called in a table.
+/// The headers of columns in a table.
 fn header(columns: &[&str]) -> Vec<String> {
     let shown = columns.iter().filter(|name| **name != ROW_ID);
     shown.map(|name| name.replace("time_us", "time_s").replace("event_type", "event")).collect()
 }
 
-/// In time order, and no more than are shown.
+/// The rows in time order, at most as many as are shown.
 fn ordered(mut rows: Vec<Row>) -> Vec<Row> {
     rows.sort_by_key(|row| (row.0, row.1));
     rows.truncate(ROWS_MAX);
@@ -308,7 +311,7 @@ fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         }
         found.tables.push((caption.to_owned(), header, rows, count));
     }
-    // A job of one table alone has rows, and no page.
+    // A lake with only one of these tables has rows of a job, but not its charts.
     if lake.has(Table::JobEvents) && lake.has(Table::TaskEvents) {
         let watched = watched(lake, end);
         match job_closeup::one(&watched, Windows::of(&watched, None), id) {
@@ -321,7 +324,8 @@ fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
     Ok(found)
 }
 
-/// From SCHEDULE to the next terminal event, or SCHEDULE, of each task.
+/// The attempts of all tasks: each from SCHEDULE to the next terminal event or SCHEDULE of its
+/// task.
 fn attempts(header: &[String], rows: &[Row]) -> Vec<Row> {
     let at = |name: &str| header.iter().position(|column| column == name);
     let (Some(task), Some(event)) = (at("task_index"), at("event")) else { return Vec::new() };
@@ -400,7 +404,7 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
     Ok(found)
 }
 
-/// What became of a user's jobs, whose events are in order, and how many ran over time.
+/// The outcomes of the jobs of a user, whose events are in order, and how many ran over time.
 fn drawn(jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>, name: &str) -> String {
     let mut outcomes = SEQUENCE_OUTCOMES.map(|outcome| (outcome, 0_u64));
     let mut spans = Vec::new();
@@ -433,7 +437,7 @@ fn draw(lake: &Lake, id: i64, end: Instant, found: &mut Found) {
     }
 }
 
-/// The lake, read until the time is over.
+/// The lake; reading it stops when the time is over.
 fn watched(lake: &Lake, end: Instant) -> Lake {
     let is_over = move |_| {
         if end < progress::now() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -467,7 +471,7 @@ fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         let header = header(&columns);
         if let Some(event) = header.iter().position(|name| name == "event") {
             for row in &mut rows {
-                // Machines have events of their own, with numbers of their own.
+                // Events of machines have their own numbers; `take` named them as events of tasks.
                 let own =
                     ["SUBMIT", "SCHEDULE", "EVICT"].iter().position(|name| *name == row.2[event]);
                 let own = own.map_or("", |own| ["ADD", "REMOVE", "UPDATE"][own]);
@@ -492,7 +496,7 @@ fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         }
         found.tables.push(("Events on it".to_owned(), header(&columns), ordered(rows), count));
     }
-    // Rows first: they are what was asked for, and the time is the same.
+    // Rows come first: they are what was asked for, and both share one time limit.
     draw(lake, id, end, &mut found);
     Ok(found)
 }

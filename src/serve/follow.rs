@@ -1,7 +1,7 @@
-//! A log or a folder that grows, as whole lines and whole parts.
+//! Follows a log or a folder that grows, in whole lines or whole files.
 //!
-//! In: a file to which lines are appended and which may be rotated, or a folder to which files
-//! come. Out: a copy that ends with a whole line, or a folder of links to files that no longer
+//! In: a file to which lines are appended and which may be rotated, or a folder to which files are
+//! added. Out: a copy that ends with a whole line, or a folder of links to files that no longer
 //! change. A line that is still being written is read later.
 
 use std::collections::BTreeMap;
@@ -14,23 +14,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::files;
 
-/// A file of a folder is whole once it has not changed for so long.
+/// A file of a folder counts as whole once it has not changed for this long.
 const REST: Duration = Duration::from_secs(2);
 
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 20;
 
-/// Bytes by which a file is known again, whose name and number are the same.
+/// Number of bytes by which a file is recognised, in addition to its name and identity.
 const END: usize = 128;
 
 /// How much of a log has been taken, as it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Taken {
-    /// The file, by device and number.
+    /// The identity of the file: device and inode.
     identity: (u64, u64),
     /// Bytes of it that were taken.
     offset: u64,
-    /// The last of these, [`END`] at most: a file that has others there was written again.
+    /// The last of these bytes, at most [`END`]: if the file has others in that place, it was
+    /// rewritten.
     #[serde(default)]
     end: Vec<u8>,
     /// Bytes of the copy.
@@ -49,7 +50,7 @@ impl Taken {
         Ok(end == self.end)
     }
 
-    /// Counts whole lines.
+    /// Records whole lines as taken.
     fn add(&mut self, lines: &[u8]) {
         self.offset += lines.len() as u64;
         self.copied += lines.len() as u64;
@@ -65,12 +66,12 @@ pub(super) struct Log {
     copy: PathBuf,
     at: PathBuf,
     taken: Taken,
-    /// The file that is being read: after a rotation its last lines are still to come.
+    /// The file that is being read; after a rotation its last lines are still to be taken.
     open: Option<File>,
 }
 
 impl Log {
-    /// Continues where an earlier portal has stopped, in a folder of the state.
+    /// Continues where an earlier portal stopped, with its copy in a folder of the state.
     pub(super) fn open(from: &Path, folder: &Path) -> io::Result<Self> {
         let ending = from.extension().unwrap_or_default().to_string_lossy().into_owned();
         let copy = folder.join(format!("log.{ending}"));
@@ -81,7 +82,7 @@ impl Log {
         if file.metadata()?.len() < taken.copied {
             taken = Taken::default();
         }
-        // What was copied and not recorded is copied again.
+        // Lines that were copied but not recorded are copied again.
         file.set_len(taken.copied)?;
         Ok(Self { from: from.to_owned(), copy, at, taken, open: None })
     }
@@ -91,13 +92,13 @@ impl Log {
         &self.copy
     }
 
-    /// Takes the lines that have come; returns how many.
+    /// Takes the new lines; returns how many.
     pub(super) fn take(&mut self) -> io::Result<u64> {
         let mut lines = 0;
         let identity = files::identity(&self.from).unwrap_or_default();
         let is_other = self.taken.identity != (0, 0) && identity != self.taken.identity;
         if is_other && let Some(mut earlier) = self.open.take() {
-            // Rotated: the last lines of the earlier file first, the very last one is whole now.
+            // Rotated: first the last lines of the earlier file. Its very last line is whole now.
             lines += self.lines_of(&mut earlier, true)?;
         }
         if identity == (0, 0) {
@@ -116,7 +117,8 @@ impl Log {
         Ok(lines)
     }
 
-    /// Copies whole lines from where the last ones ended; at the end of a file also the last one.
+    /// Copies whole lines from where the last ones ended; if the file is over, also a last line
+    /// without a line end.
     fn lines_of(&mut self, file: &mut File, is_over: bool) -> io::Result<u64> {
         let mut copy = OpenOptions::new().append(true).open(&self.copy)?;
         let (mut block, mut held, mut lines) = (vec![0; BLOCK], Vec::new(), 0);
@@ -127,7 +129,7 @@ impl Log {
             let is_last = count == 0;
             if is_last && is_over && !held.is_empty() {
                 held.push(b'\n');
-                // The line end is not in the file.
+                // The added line end is not in the file.
                 self.taken.offset = self.taken.offset.saturating_sub(1);
             }
             let whole = held.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -148,12 +150,12 @@ impl Log {
     }
 }
 
-/// A folder to which files come.
+/// A folder to which files are added.
 #[derive(Debug)]
 pub(super) struct Folder {
     from: PathBuf,
     links: PathBuf,
-    /// Files with their sizes and times, as they were linked.
+    /// Files with their sizes and times when they were linked.
     linked: BTreeMap<PathBuf, (u64, SystemTime)>,
 }
 
@@ -197,7 +199,7 @@ impl Folder {
     }
 }
 
-/// Files of a folder and of those in it, with sizes and times.
+/// Files of a folder and of its subfolders down to `depth`, with sizes and times.
 fn files_of(
     root: &Path,
     within: &Path,

@@ -9,10 +9,10 @@ use std::fmt::Write;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pairs(Vec<(String, String)>);
 
-/// More pairs than this are no question.
+/// Largest number of pairs.
 const PAIRS_MAX: usize = 200;
 
-/// No value is longer, bytes.
+/// Longest value, bytes.
 pub(super) const VALUE_MAX: usize = 64 << 10;
 
 impl Pairs {
@@ -34,7 +34,7 @@ impl Pairs {
         Ok(Self(pairs))
     }
 
-    /// Those that have a name and a value.
+    /// The pairs whose value is not blank.
     pub(super) fn filled(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         let all = self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         all.filter(|(_, value)| !value.trim().is_empty())
@@ -45,7 +45,7 @@ impl Pairs {
         self.filled().find(|pair| pair.0 == name).map(|pair| pair.1)
     }
 
-    /// Every value of a name that is not blank.
+    /// The values of a name that are not blank.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.filled().filter(move |pair| pair.0 == name).map(|pair| pair.1)
     }
@@ -55,13 +55,14 @@ impl Pairs {
         self.0.push((name.to_owned(), value.to_owned()));
     }
 
-    /// The pairs with a value as a query.
+    /// The pairs whose value is not blank, as a query.
     pub(super) fn query(&self) -> String {
         form_urlencoded::Serializer::new(String::new()).extend_pairs(self.filled()).finish()
     }
 }
 
-/// A segment of a path, or a piece of a query, without its percent signs.
+/// A segment of a path or a piece of a query, with percent signs decoded; `None` if that is not
+/// UTF-8.
 pub(super) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -77,7 +78,7 @@ pub(super) fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A text as a segment of a path.
+/// A text as a segment of a path, percent-encoded.
 pub(super) fn encoded(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for byte in text.bytes() {

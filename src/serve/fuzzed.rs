@@ -1,4 +1,4 @@
-//! What must hold for any query or form that reaches the portal, whatever bytes it is made of.
+//! Checks of what must hold for any query or form that reaches the portal, whatever its bytes.
 //!
 //! In: any bytes. Out: nothing, or a panic with the check that failed. Compiled only for tests and for
 //! the targets of `fuzz/`.
@@ -22,12 +22,12 @@ static ASKS: LazyLock<Asks> = LazyLock::new(|| {
     Asks::new(Command::new("jobfate").subcommands(commands))
 });
 
-/// A refusal says what is wrong.
+/// Checks that a refusal has a message.
 fn says_what(wrong: &Wrong) {
     assert!(!wrong.said.trim().is_empty(), "{wrong:?}");
 }
 
-/// A query or the body of a form: as pairs, as flags of a command, as an index that is entered.
+/// Checks a query or the body of a form: as pairs, as flags of a command, as a custom index.
 pub(crate) fn form(input: &[u8]) {
     let (which, rest) = input.split_first().map_or((0, input), |(first, rest)| (*first, rest));
     let Ok(text) = std::str::from_utf8(rest) else { return };
@@ -59,7 +59,7 @@ pub(crate) fn form(input: &[u8]) {
     }
 }
 
-/// Every word is a flag that the command takes; none leads to a file or another answer.
+/// Checks that every word is an offered flag of the command.
 fn words(command: &str, pairs: &Pairs) {
     match ASKS.words(command, pairs.filled()) {
         Err(wrong) => says_what(&wrong),
@@ -76,7 +76,7 @@ fn words(command: &str, pairs: &Pairs) {
     }
 }
 
-/// An index has a name without signs that end its flag, and its text says what it does.
+/// Checks that a custom index gives a known flag, and a text that is not empty.
 fn index(pairs: &Pairs) {
     let programs = [("ours".to_owned(), "/bin/true".to_owned())];
     match own::read(&programs, pairs) {

@@ -15,11 +15,11 @@ use crate::sources::hex;
 /// The name of the cookie.
 const NAME: &str = "jobfate";
 
-/// What a browser says about the page that asks.
+/// The headers in which a browser describes the page that sends a request.
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
-/// Who may ask, and how that is shown.
+/// The hosts, the token and the secret by which requests are checked.
 #[derive(Debug)]
 pub(super) struct Gate {
     /// `name:port` as browsers write it.
@@ -31,22 +31,22 @@ pub(super) struct Gate {
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// Its host is none of the portal's.
+    /// Its host is not a host of the portal.
     Host,
     /// It comes from a page of another site.
     Origin,
     /// It has no token, or a wrong one.
     Token,
-    /// Its form is not of this session.
+    /// Its form does not belong to its session.
     Form,
 }
 
-/// A browser that was here before.
+/// The session of a browser, by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Session(String);
 
 impl Session {
-    /// Begins a session: for a request that needs no token, or has shown it.
+    /// Begins a session, for a request that needs no token or has shown it.
     pub(super) fn new() -> Result<Self> {
         Ok(Self(hex(&random::<16>()?)))
     }
@@ -57,15 +57,15 @@ impl Gate {
         Self { hosts, token, secret }
     }
 
-    /// Whether a token is wanted.
+    /// Whether a token is needed.
     pub(super) fn has_token(&self) -> bool {
         self.token.is_some()
     }
 
-    /// Refuses what is meant for another host, or comes from another site.
+    /// Refuses a request that is meant for another host, or comes from another site.
     pub(super) fn check_origin(&self, head: &Parts) -> Result<(), Refused> {
         let named = text(&head.headers, &HOST).filter(|host| self.is_known(host));
-        // A request that names its host twice may mean either.
+        // A request that names its host twice could mean either.
         let is_once = head.headers.get_all(HOST).iter().count() == 1;
         let target = head.uri.authority().is_none_or(|target| self.is_known(target.as_str()));
         if named.is_none() || !is_once || !target {
@@ -81,7 +81,7 @@ impl Gate {
             None if changes => return Err(Refused::Origin),
             _ => {}
         }
-        // A link from elsewhere may be followed to a page; nothing else may be asked from elsewhere.
+        // A link on another site may lead to a page; no other request may come from there.
         let is_link = text(&head.headers, &MODE) == Some("navigate") && !changes;
         match text(&head.headers, &SITE) {
             None | Some("same-origin" | "none") => Ok(()),
@@ -94,7 +94,7 @@ impl Gate {
         self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host))
     }
 
-    /// Whether the request may see anything: it holds the token, or a cookie that was given for it.
+    /// Refuses a request without the token and without a cookie that was given for it.
     pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Refused> {
         if self.token.is_none() || self.session(headers).is_some() {
             return Ok(());
@@ -126,18 +126,18 @@ impl Gate {
         format!("{NAME}={id}.{}; Path=/; HttpOnly; SameSite=Strict", self.session_mark(id))
     }
 
-    /// A cookie is worth nothing under another token.
+    /// The mark in a cookie; it is not valid under another token.
     fn session_mark(&self, id: &str) -> String {
         let purpose = format!("session of {}", self.token.as_deref().unwrap_or_default());
         mark(&self.secret, &purpose, id)
     }
 
-    /// What every form of a session holds.
+    /// The token that every form of a session contains.
     pub(super) fn form_token(&self, session: &Session) -> String {
         mark(&self.secret, "form", &session.0)
     }
 
-    /// Refuses a form that is not of the session of its request.
+    /// Refuses a form that does not belong to the session of its request.
     pub(super) fn check_form(
         &self,
         headers: &HeaderMap,
@@ -218,7 +218,7 @@ mod tests {
         assert!(shut.check_token(&headers("cookie", &format!("a=b; {pair}; c=d"))).is_ok());
         assert_eq!(gate(Some("new")).check_token(&headers("cookie", pair)), Err(Refused::Token));
         assert_eq!(shut.check_token(&headers("cookie", "jobfate=aa.bb")), Err(Refused::Token));
-        // The cookie of a portal without a token is of no use to one with a token.
+        // The cookie of a portal without a token is not valid for one with a token.
         let stray = open.cookie(&Session::new().unwrap());
         assert_eq!(shut.check_token(&headers("cookie", &stray)), Err(Refused::Token));
     }

@@ -1,8 +1,9 @@
-//! Connections: how many, how slow, and how they end.
+//! Connections: how many there may be, how slow, and how they end.
 //!
-//! In: a listener. Out: replies of [`routes`](super::routes). A missing head, a client that does
-//! not read and a connection beyond the limit occupy a place for some seconds and nothing else. At
-//! SIGTERM, requests in progress are answered, jobs end, and the server ends after at most 1.5 s.
+//! In: a listener. Out: replies of [`routes`](super::routes). A client that sends no head or does
+//! not read keeps a connection for some seconds and costs nothing else; connections beyond the
+//! limit wait. At SIGINT or SIGTERM, requests in progress are answered, jobs end, and the server
+//! ends after at most 1.5 s.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -27,19 +28,19 @@ use super::watch::{Followed, follow};
 use super::{routes, runner};
 use crate::faults::{Context, Result};
 
-/// Connections at once; further ones wait to be accepted.
+/// Largest number of open connections; further ones wait to be accepted.
 const CONNECTIONS_MAX: usize = 512;
 
-/// The head of a request comes within this time; so does the next one on the same connection.
+/// Time limit for the head of a request, also of the next one on the same connection.
 const HEAD: Duration = Duration::from_secs(5);
 
-/// A reader that takes nothing for so long is gone.
+/// A client that reads nothing for this long is disconnected.
 const STALL: Duration = Duration::from_secs(15);
 
-/// Bytes of the head of a request.
+/// Largest head of a request, bytes.
 const HEAD_MAX: usize = 64 << 10;
 
-/// What requests in flight have at the end.
+/// Time that requests in progress have at the end.
 const GRACE: Duration = Duration::from_millis(1500);
 
 /// Serves until a signal.
@@ -72,7 +73,7 @@ pub(super) async fn serve(portal: Arc<Portal>, followed: Vec<Followed>) -> Resul
                         drop(place);
                     });
                 }
-                // Out of files, most likely: others will be closed.
+                // Most likely no file descriptor is free: closed connections free some.
                 Err(_) => sleep(Duration::from_millis(50)).await,
             },
         }
@@ -83,12 +84,12 @@ pub(super) async fn serve(portal: Arc<Portal>, followed: Vec<Followed>) -> Resul
         while clients.join_next().await.is_some() {}
         while background.join_next().await.is_some() {}
     };
-    // Whoever is not ready by now is cut off.
+    // Requests that are not answered by now are cut off.
     let _ = timeout(GRACE, all).await;
     Ok(())
 }
 
-/// One client, until it or the portal has enough.
+/// Serves one client, until it disconnects or the portal stops.
 async fn client(stream: TcpStream, portal: Arc<Portal>) {
     let _ = stream.set_nodelay(true);
     let mut stopped = portal.stopped();
@@ -101,7 +102,7 @@ async fn client(stream: TcpStream, portal: Arc<Portal>) {
     http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_MAX);
     let io = TokioIo::new(Patient { stream, stalled: None });
     let mut connection = std::pin::pin!(http.serve_connection(io, answer));
-    // A client that went away, or said nothing that is HTTP, has been answered as far as it can be.
+    // An error means that the client left or did not send HTTP: there is nothing to reply.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = stopped.wait_for(|is_over| *is_over) => connection.as_mut().graceful_shutdown(),
@@ -109,7 +110,7 @@ async fn client(stream: TcpStream, portal: Arc<Portal>) {
     let _ = connection.await;
 }
 
-/// A connection whose reader must read.
+/// A connection that fails if its client does not read for `STALL`.
 struct Patient {
     stream: TcpStream,
     stalled: Option<Pin<Box<Sleep>>>,

@@ -69,7 +69,7 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, id: &str) -> Reply {
     reply::html(StatusCode::OK, pages::page(Some(reader), "/jobs", &title, &body))
 }
 
-/// Cancels a job, or has it worked on again.
+/// Cancels a job, or runs it again.
 pub(super) fn act(portal: &Portal, reader: &Reader, id: &str, sent: &Pairs) -> Reply {
     let job = is_id(id).then(|| portal.queue.get(id)).flatten();
     let Some(job) = job else {

@@ -1,6 +1,6 @@
 //! The lakes of the portal, by the names that the operator gave.
 //!
-//! In: names and folders. Out: versions: a lake that has grown is a new version, and every result
+//! In: names and folders. Out: versions. A lake that has grown is a new version, and every result
 //! belongs to one version. A request chooses a name and never a folder.
 
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::units::micros_to_seconds;
 pub(super) struct Version {
     /// Its folder.
     pub path: PathBuf,
-    /// What it is known by.
+    /// A hash of its parts, which differs once the lake has grown.
     pub stamp: String,
     /// The kind of trace.
     pub source: String,
@@ -29,16 +29,16 @@ pub(super) struct Version {
     pub rows: Vec<(Table, u64)>,
     /// First and last event of tasks, s.
     pub hours: Option<(f64, f64)>,
-    /// Manifests with their sizes and times, by which a change is seen.
+    /// Manifests with their sizes and times, to detect a change.
     seen: Vec<(PathBuf, u64, SystemTime)>,
-    /// Whether the folder goes when nobody uses it any more.
+    /// Whether the folder is removed when the version is no longer used.
     is_ours: bool,
 }
 
 /// A lake by its name.
 #[derive(Debug)]
 pub(super) struct At {
-    /// As pages show it.
+    /// The name that pages show.
     pub name: String,
     now: Mutex<Arc<Version>>,
 }
@@ -47,7 +47,7 @@ pub(super) struct At {
 #[derive(Debug)]
 pub(super) struct Lakes(Vec<At>);
 
-/// Reads `NAME=DIR` or `DIR`, which is then called by its last part.
+/// Reads `NAME=DIR`, or `DIR`, whose last part is then the name.
 pub fn named(text: &str) -> (String, PathBuf) {
     named_lake(text)
 }
@@ -80,7 +80,7 @@ impl Version {
 impl Drop for Version {
     fn drop(&mut self) {
         if self.is_ours {
-            // What cannot be removed now is removed at the next start.
+            // A folder that cannot be removed now is removed at the next start.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }
@@ -106,12 +106,12 @@ impl At {
         Arc::clone(&self.now.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts another version in its place; whoever holds the earlier one keeps it.
+    /// Replaces the version; holders of the earlier one keep it.
     pub(super) fn put(&self, version: Version) {
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(version);
     }
 
-    /// Looks whether the lake has grown on disk; returns whether it has.
+    /// Reads the lake again if its manifests have changed; returns whether it is a new version.
     pub(super) fn refresh(&self) -> bool {
         let now = self.now();
         if now.is_ours || seen(&now.path) == now.seen {
@@ -126,7 +126,7 @@ impl At {
 }
 
 impl Lakes {
-    /// Opens all of them.
+    /// Opens all lakes.
     pub(super) fn open(named: &[(String, PathBuf)]) -> Result<Self> {
         let mut all: Vec<At> = Vec::new();
         for (name, path) in named {
@@ -138,7 +138,7 @@ impl Lakes {
         Ok(Self(all))
     }
 
-    /// Adds one.
+    /// Adds a lake; its name must be new.
     pub(super) fn add(&mut self, name: String, version: Version) -> Result<()> {
         if self.find(&name).is_some() {
             let said = format!("two lakes are called `{name}`; name them: --lake NAME=DIR");
@@ -152,12 +152,12 @@ impl Lakes {
         &self.0
     }
 
-    /// The lake of a name.
+    /// The lake with a name.
     pub(super) fn find(&self, name: &str) -> Option<&At> {
         self.0.iter().find(|at| at.name == name)
     }
 
-    /// Those that are asked for: one by default, the first.
+    /// The lakes with the given names; the first lake if there is no name.
     pub(super) fn chosen<'a>(
         &self,
         names: impl Iterator<Item = &'a str>,

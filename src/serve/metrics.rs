@@ -4,22 +4,22 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Upper ends of the classes of durations, s.
+/// Upper bounds of the classes of durations, s.
 const ENDS: [f64; 8] = [0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 30.0, 120.0];
 
-/// Counts since the begin.
+/// Counts since the start.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
     /// Replies by the first digit of their status, 1 to 5.
     replies: [AtomicU64; 5],
-    /// Replies by class of duration; the last is longer than all ends.
+    /// Replies by class of duration; the last class is above all bounds.
     durations: [AtomicU64; ENDS.len() + 1],
     duration_us: AtomicU64,
     connections: AtomicI64,
-    /// Questions that ended, by how.
+    /// Ended questions, by how they ended.
     questions: [AtomicU64; 3],
     refused: AtomicU64,
-    /// How long the last growth of a lake took to be read, µs.
+    /// Time to read the last growth of a lake, µs.
     followed_us: AtomicU64,
 }
 
@@ -38,10 +38,10 @@ impl Question {
     const NAMES: [&'static str; 3] = ["answered", "failed", "stopped"];
 }
 
-/// What else is shown: a name, what it means, and its value.
+/// Another value to show: name, meaning and value.
 pub(super) type Gauge = (&'static str, &'static str, f64);
 
-/// A connection, as long as this is held.
+/// A counted connection; it is open until this is dropped.
 pub(super) struct Open<'a>(&'a AtomicI64);
 
 impl Drop for Open<'_> {
@@ -51,7 +51,7 @@ impl Drop for Open<'_> {
 }
 
 impl Metrics {
-    /// Counts a connection until what it returns is dropped.
+    /// Counts a connection until the returned value is dropped.
     pub(super) fn connection(&self) -> Open<'_> {
         self.connections.fetch_add(1, Ordering::Relaxed);
         Open(&self.connections)
@@ -73,7 +73,7 @@ impl Metrics {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Keeps how long it took to read what has come.
+    /// Records the time that it took to read the growth of a lake.
     pub(super) fn follow(&self, took: Duration) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.followed_us.store(micros, Ordering::Relaxed);
@@ -84,7 +84,7 @@ impl Metrics {
         self.questions[how as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// All of it as text.
+    /// All values as text.
     #[expect(clippy::cast_precision_loss, reason = "a duration is shown in seconds")]
     pub(super) fn text(&self, gauges: &[Gauge]) -> String {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The frame of every page, and small pages.
+//! The frame of every page, and pages without content of their own.
 //!
 //! In: the content of a page. Out: markup; the templates escape every text.
 
@@ -8,10 +8,10 @@ use maud::{DOCTYPE, Markup, html};
 use super::gate::{Gate, Session};
 use super::reply::{self, Reply};
 
-/// What a page knows of its reader.
+/// What a page needs to know about its reader.
 #[derive(Clone, Debug)]
 pub(super) struct Reader {
-    /// The token of forms; none without a session.
+    /// The token of forms in this session.
     pub form: String,
     /// Whether there is a report.
     pub has_report: bool,
@@ -28,7 +28,7 @@ impl Reader {
     }
 }
 
-/// The pages at the head of each, by address.
+/// The links at the head of every page: address and name.
 const PAGES: [(&str, &str); 5] = [
     ("/", "Lakes"),
     ("/fairness", "Fairness"),
@@ -37,7 +37,7 @@ const PAGES: [(&str, &str); 5] = [
     ("/api", "API"),
 ];
 
-/// A whole page; `within` is the address of the page that stands out at the head.
+/// A whole page; `within` is the address of the link that is marked as current.
 pub(super) fn page(reader: Option<&Reader>, within: &str, title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
@@ -81,7 +81,7 @@ pub(super) fn page(reader: Option<&Reader>, within: &str, title: &str, body: &Ma
     }
 }
 
-/// Where the token is asked for.
+/// The page that asks for the token.
 pub(super) fn login(status: StatusCode, said: Option<&str>) -> Reply {
     let body = html! {
         p { "This portal needs a token: ask its operator." }

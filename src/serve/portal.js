@@ -1,9 +1,9 @@
 "use strict";
-// Pages are whole without this; with it, answers come without reloading, and of the three ways to
-// enter an index only the chosen one is shown.
+// Pages are complete without this script. With it, answers appear without reloading, and of the
+// three ways to enter an index only the chosen one is shown.
 (() => {
   let updates = 0;
-  // Draws the part of the page that changes, from the page itself.
+  // Replaces the part of the page that changes, by the same part of the page loaded again.
   const update = async () => {
     const reply = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!reply.ok) return;
@@ -12,12 +12,12 @@
     if (!before || !after) return;
     before.replaceWith(document.importNode(after, true));
     updates += 1;
-    // Tables and charts that came answer as those that were there.
+    // Makes the new tables and charts interactive.
     await import(`/assets/script.js?update=${updates}`);
   };
 
   let [isUpdating, isStale] = [false, false];
-  // One update at a time; what comes meanwhile is one more.
+  // One update at a time; requests during an update lead to one more.
   const refresh = async () => {
     if (isUpdating) { isStale = true; return; }
     isUpdating = true;
@@ -29,7 +29,7 @@
     const job = live().dataset.job;
     const events = new EventSource(job ? `/events?job=${job}` : "/events");
     let isFirst = true;
-    // What happened before the connection stood is in the page itself.
+    // The page already shows what happened before the first connection.
     events.addEventListener("open", () => { if (!isFirst) refresh(); isFirst = false; });
     events.addEventListener("message", (message) => {
       const event = JSON.parse(message.data);
@@ -39,11 +39,11 @@
         if (event.percent !== null) bar.value = event.percent;
         return;
       }
-      // A job of a lake that has grown is worked on first.
+      // A job of a lake that has grown runs again first, and sends its own events.
       if (event.kind === "lake" && job) return;
       refresh();
     });
-    // The job may have ended while the page was on its way.
+    // The job may have ended while the page was loading.
     if (["waiting", "running"].includes(live().dataset.phase)) setTimeout(refresh, 1000);
   }
 

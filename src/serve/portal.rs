@@ -34,15 +34,15 @@ pub(super) struct Portal {
     pub saved: Shelf,
     /// Programs of the operator, by name.
     pub programs: Vec<(String, String)>,
-    /// Says something to the operator.
+    /// Prints a message for the operator.
     pub say: fn(&str),
     pub metrics: Metrics,
     pub limits: Limits,
-    /// One for each question that is worked on at once.
+    /// One permit for each question that runs at the same time.
     pub workers: Semaphore,
-    /// One for each search at once.
+    /// One permit for each search at the same time.
     pub looks: Semaphore,
-    /// This program.
+    /// The path of this program.
     pub program: PathBuf,
     /// Threads of a worker.
     pub threads: usize,
@@ -53,7 +53,7 @@ pub(super) struct Portal {
 }
 
 impl Portal {
-    /// Opens everything, and listens.
+    /// Opens the state, the lakes and the report, and listens.
     pub(super) fn open(config: Config) -> Result<Self> {
         let listener = TcpListener::bind(config.listen)
             .with_context(|| format!("could not listen on {}", config.listen))?;
@@ -70,7 +70,7 @@ impl Portal {
         let own = at.ip().is_loopback().then_some(["localhost", "127.0.0.1", "[::1]"]);
         let own = own.into_iter().flatten().map(|name| format!("{name}:{port}"));
         let mut hosts: Vec<String> = own.chain([at.to_string()]).collect();
-        // A name without a port is that of a proxy, which listens where browsers look first.
+        // A name without a port is that of a proxy on the default port.
         hosts.extend(config.hosts.iter().cloned());
         let gate = Gate::new(hosts, config.token, state.secret);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -99,30 +99,30 @@ impl Portal {
         })
     }
 
-    /// The listener.
+    /// A copy of the listener, not blocking.
     pub(super) fn listener(&self) -> std::io::Result<TcpListener> {
         let listener = self.listener.try_clone()?;
         listener.set_nonblocking(true)?;
         Ok(listener)
     }
 
-    /// Ends everything that runs.
+    /// Tells everything that runs to stop.
     pub(super) fn stop(&self) {
         self.stop.send_replace(true);
     }
 
-    /// Whether everything is to end.
+    /// Whether everything is to stop.
     pub(super) fn stopped(&self) -> watch::Receiver<bool> {
         self.stop.subscribe()
     }
 
-    /// Ready when everything is to end.
+    /// Waits until everything is to stop.
     pub(super) async fn end(&self) {
-        // The sender lives as long as this.
+        // The sender lives as long as the portal, so this cannot fail.
         let _ = self.stopped().wait_for(|is_over| *is_over).await;
     }
 
-    /// What is shown beside the counts.
+    /// The gauges that are shown with the counters.
     pub(super) fn gauges(&self) -> Vec<Gauge> {
         #[expect(clippy::cast_precision_loss, reason = "a handful")]
         let busy = (self.limits.workers - self.workers.available_permits()) as f64;
@@ -139,7 +139,7 @@ impl Portal {
     }
 }
 
-/// Lakes by folders that do not depend on where a worker runs.
+/// The lakes with absolute folders, since workers run in another folder.
 fn absolute(lakes: &[(String, PathBuf)]) -> Result<Vec<(String, PathBuf)>> {
     let absolute = |(name, path): &(String, PathBuf)| {
         let whole = path

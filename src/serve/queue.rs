@@ -1,6 +1,6 @@
 //! Jobs: their questions, their states, and which of them run.
 //!
-//! In: questions. Out: records, and the next one to run. The same question is the same job; if it
+//! In: questions. Out: records, and the next job to run. The same question is the same job. If it
 //! is asked again after its lakes have grown, it runs again, and its earlier answer stays until
 //! then. The record of a job is on disk before any page shows it.
 
@@ -12,10 +12,10 @@ use tokio::sync::{Notify, watch};
 
 use super::worker::Meter;
 
-/// Jobs that wait at most.
+/// Largest number of jobs that wait.
 pub(super) const WAITING_MAX: usize = 50;
 
-/// Jobs that are kept; the oldest go first.
+/// Largest number of jobs that are kept; the oldest are removed first.
 const KEPT_MAX: usize = 200;
 
 /// A question.
@@ -44,26 +44,26 @@ pub(super) struct Text {
     pub content: String,
 }
 
-/// What a job does now.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Phase {
-    /// Others are before it.
+    /// It waits for a worker.
     Waiting,
-    /// It is worked on.
+    /// It runs.
     Running,
     /// It has an answer.
     Done,
     /// It ended with an error.
     Failed,
-    /// Somebody stopped it.
+    /// A user cancelled it.
     Cancelled,
-    /// The portal ended meanwhile.
+    /// The portal stopped before it ended.
     Interrupted,
 }
 
 impl Phase {
-    /// In a word.
+    /// The phase as a word.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -75,30 +75,30 @@ impl Phase {
         }
     }
 
-    /// Whether it will continue by itself.
+    /// Whether it waits or runs.
     pub(super) const fn is_open(self) -> bool {
         matches!(self, Self::Waiting | Self::Running)
     }
 }
 
-/// What is stored of a job.
+/// The stored record of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// What was asked.
+    /// The question.
     pub spec: Spec,
-    /// What it does now.
+    /// Its state.
     pub phase: Phase,
-    /// When it was asked, seconds since 1970.
+    /// When it was asked last, seconds since 1970.
     pub asked_s: u64,
-    /// How long it took, s.
+    /// How long the last run took, s.
     pub took_s: Option<f64>,
-    /// What went wrong the last time.
+    /// The error of the last run.
     pub error: Option<String>,
     /// The notes of the answer.
     pub notes: Vec<String>,
     /// The last answer.
     pub answer: Option<Answer>,
-    /// How often it was worked on.
+    /// How often it was started.
     pub rounds: u64,
 }
 
@@ -107,7 +107,7 @@ pub(super) struct Record {
 pub(super) struct Answer {
     /// Its folder, within that of the job.
     pub folder: String,
-    /// The versions of the lakes that it is of.
+    /// The versions of the lakes from which it was computed.
     pub stamps: Vec<String>,
 }
 
@@ -115,11 +115,11 @@ pub(super) struct Answer {
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     pub record: Record,
-    /// How far it is.
+    /// Its progress.
     pub meter: Arc<Meter>,
     /// Tells it to stop.
     pub cancel: watch::Sender<bool>,
-    /// Pages that show it.
+    /// The number of pages that show it.
     followers: usize,
 }
 
@@ -127,7 +127,7 @@ pub(super) struct Job {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     inner: Mutex<Inner>,
-    /// Something waits.
+    /// Notified when a job waits.
     pub more: Notify,
 }
 
@@ -145,7 +145,7 @@ impl Job {
 }
 
 impl Queue {
-    /// With the jobs of an earlier portal; those that it had begun are interrupted.
+    /// A queue with the jobs of an earlier portal; those that waited or ran are interrupted.
     pub(super) fn of(stored: Vec<(String, Record)>) -> Self {
         let jobs = stored.into_iter().map(|(id, mut record)| {
             if record.phase.is_open() {
@@ -166,7 +166,7 @@ impl Queue {
         self.inner().jobs.get(id).cloned()
     }
 
-    /// All jobs, the one asked last first.
+    /// All jobs, the most recently asked one first.
     pub(super) fn all(&self) -> Vec<(String, Job)> {
         let mut all: Vec<(String, Job)> =
             self.inner().jobs.iter().map(|(id, job)| (id.clone(), job.clone())).collect();
@@ -174,15 +174,16 @@ impl Queue {
         all
     }
 
-    /// How many wait and run.
+    /// The numbers of jobs that wait and that run.
     pub(super) fn open(&self) -> [usize; 2] {
         let inner = self.inner();
         let is = |phase: Phase| inner.jobs.values().filter(|job| job.record.phase == phase).count();
         [is(Phase::Waiting), is(Phase::Running)]
     }
 
-    /// Puts a question into the queue, unless it is there; returns its record to be stored, or none
-    /// where nothing is to be done. `stamps` are those of its lakes now.
+    /// Puts a question into the queue and returns its record to be stored. `None` if it waits or
+    /// runs already, or has an answer for `stamps`, the current versions of its lakes. It is an
+    /// error if too many jobs wait.
     pub(super) fn ask(
         &self,
         id: &str,
@@ -221,7 +222,7 @@ impl Queue {
         Ok(Some(record))
     }
 
-    /// The next job to be worked on.
+    /// The next job to run, marked as running.
     pub(super) fn next(&self) -> Option<(String, Job)> {
         let mut inner = self.inner();
         while let Some(id) = inner.waiting.pop_front() {
@@ -243,7 +244,7 @@ impl Queue {
         Some(job.record.clone())
     }
 
-    /// Stops a job that waits or runs; returns its record if it did not run yet.
+    /// Stops a job that waits or runs; returns its record if it had not started.
     pub(super) fn cancel(&self, id: &str) -> Option<Record> {
         let mut inner = self.inner();
         let job = inner.jobs.get_mut(id)?;
@@ -255,7 +256,7 @@ impl Queue {
         Some(job.record.clone())
     }
 
-    /// Counts a page that shows a job, or one fewer.
+    /// Counts one more or one fewer page that shows a job.
     pub(super) fn follow(&self, id: &str, is_more: bool) {
         if let Some(job) = self.inner().jobs.get_mut(id) {
             let fewer = job.followers.saturating_sub(1);
@@ -263,7 +264,7 @@ impl Queue {
         }
     }
 
-    /// Jobs of a lake that pages show, and whose answers are of an earlier version.
+    /// The jobs of a lake that have an answer and that open pages show.
     pub(super) fn followed(&self, lake: &str) -> Vec<(String, Spec)> {
         let inner = self.inner();
         let is_shown = |job: &Job| {
@@ -275,7 +276,8 @@ impl Queue {
         shown.map(|(id, job)| (id.clone(), job.record.spec.clone())).collect()
     }
 
-    /// Forgets the oldest jobs that ended, where there are too many; returns them.
+    /// Removes the oldest jobs that ended and that no page shows, if there are too many; returns
+    /// their ids.
     pub(super) fn forget(&self) -> Vec<String> {
         let mut inner = self.inner();
         let over = inner.jobs.len().saturating_sub(KEPT_MAX);

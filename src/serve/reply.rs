@@ -1,4 +1,4 @@
-//! Replies, and the headers that all of them have.
+//! Replies, and the headers of all of them.
 
 use hyper::body::Bytes;
 use hyper::header::{
@@ -14,11 +14,11 @@ use super::body::Body;
 /// A reply.
 pub(super) type Reply = Response<Body>;
 
-/// Nothing is loaded but from here, and no script or style stands in a page.
+/// Everything is loaded from this portal, and pages contain no inline script or style.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// What every reply says.
+/// The headers of every reply.
 const HEADERS: [(&str, &str); 6] = [
     ("content-security-policy", POLICY),
     ("x-content-type-options", "nosniff"),
@@ -60,27 +60,27 @@ pub(super) fn json_bytes(status: StatusCode, body: impl Into<Bytes>) -> Reply {
     bytes(status, "application/json", body)
 }
 
-/// What went wrong, and with which parameter.
+/// An error, and the parameter that is wrong.
 pub(super) fn json_error(status: StatusCode, parameter: Option<&str>, said: &str) -> Reply {
     let error: Value = json!({ "error": said, "parameter": parameter });
     json_bytes(status, format!("{error}\n"))
 }
 
-/// Events as they come.
+/// A stream of events.
 pub(super) fn events(events: Receiver<Bytes>) -> Reply {
     reply(StatusCode::OK, "text/event-stream", Body::Events(events))
 }
 
-/// The way to another page, after a form.
+/// A redirect to another page, after a form.
 pub(super) fn see(place: &str) -> Reply {
     let mut reply = text(StatusCode::SEE_OTHER, "");
-    // What is not a header is no address either.
+    // A text that is not a valid header is not an address either.
     let place = HeaderValue::from_str(place).unwrap_or(HeaderValue::from_static("/"));
     reply.headers_mut().insert(LOCATION, place);
     reply
 }
 
-/// With a cookie.
+/// Adds a cookie to a reply.
 pub(super) fn with_cookie(mut reply: Reply, cookie: &str) -> Reply {
     if let Ok(cookie) = HeaderValue::from_str(cookie) {
         reply.headers_mut().append(SET_COOKIE, cookie);
@@ -88,14 +88,14 @@ pub(super) fn with_cookie(mut reply: Reply, cookie: &str) -> Reply {
     reply
 }
 
-/// Another method is wanted.
+/// The method is not allowed.
 pub(super) fn wrong_method(allowed: &'static str) -> Reply {
     let mut reply = text(StatusCode::METHOD_NOT_ALLOWED, "this method is not allowed here\n");
     reply.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     reply
 }
 
-/// Everybody is busy.
+/// The portal is busy; the client may ask again later.
 pub(super) fn busy(said: &str) -> Reply {
     let mut reply = json_error(StatusCode::SERVICE_UNAVAILABLE, None, said);
     reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("5"));

@@ -19,7 +19,7 @@ pub(super) struct Report {
     files: Mutex<(Option<SystemTime>, BTreeMap<String, u64>)>,
 }
 
-/// No file of a report is larger, bytes.
+/// Largest file of a report that is served, bytes.
 const FILE_MAX: u64 = 64 << 20;
 
 impl Report {
@@ -48,7 +48,7 @@ impl Report {
     }
 }
 
-/// What a file is, by the end of its name.
+/// The media type of a file, by the end of its name.
 pub(super) fn kind_of(name: &str) -> &'static str {
     match name.rsplit('.').next().unwrap_or_default() {
         "html" => "text/html; charset=utf-8",

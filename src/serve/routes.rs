@@ -1,8 +1,7 @@
 //! From a request to a reply.
 //!
-//! In: a request. Out: a reply, within a time, whatever the request is. The gate comes first. A
-//! path then contains only fixed words, names that are looked up in lists, and ids of a fixed
-//! format.
+//! In: a request. Out: a reply, whatever the request is. The gate comes first. After it, a path
+//! contains only fixed words, names that are looked up in lists, and ids of a fixed format.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,20 +23,20 @@ use super::state::is_id;
 use super::{answers, api, asked, beside, fairness, find, jobs, openapi, start};
 use crate::progress;
 
-/// The body of a form comes within this time, and is no longer.
+/// Limits of the time and the size of the body of a form.
 const BODY: Duration = Duration::from_secs(10);
 const BODY_MAX: usize = 256 << 10;
 
-/// No path has more segments.
+/// Largest number of segments of a path.
 const SEGMENTS_MAX: usize = 8;
 
-/// A request that may come in.
+/// A request that passed the gate.
 pub(super) struct Ask {
     /// The segments of the path, decoded.
     pub path: Vec<String>,
     /// The query.
     pub query: Pairs,
-    /// The form, of a POST.
+    /// The form of a POST.
     pub form: Option<Pairs>,
     /// Who reads the reply.
     pub reader: Reader,
@@ -58,7 +57,7 @@ pub(super) async fn answer(portal: Arc<Portal>, request: Request<Incoming>) -> R
     reply
 }
 
-/// A request of our own pages or programs.
+/// Answers a request that is meant for this host and not sent by another site.
 async fn inside(portal: &Arc<Portal>, head: &Parts, body: Incoming) -> Reply {
     let path = head.uri.path();
     if !matches!(head.method, Method::GET | Method::HEAD | Method::POST) {
@@ -107,7 +106,8 @@ async fn inside(portal: &Arc<Portal>, head: &Parts, body: Incoming) -> Reply {
         Ok(ask) => route(portal, ask).await,
         Err(reply) => *reply,
     };
-    // A cookie is for browsers; whoever shows the token each time needs none.
+    // If the portal has a token, only the login page sets a cookie; a client that sends the token
+    // with each request needs none.
     match cookie.filter(|_| !portal.gate.has_token()) {
         Some(cookie) => reply::with_cookie(reply, &cookie),
         None => reply,
@@ -137,7 +137,7 @@ fn read(
     Ok(Ask { path, query, form, reader })
 }
 
-/// The page or answer of a request that may come in.
+/// The page or answer for a request that passed the gate.
 async fn route(portal: &Arc<Portal>, ask: Ask) -> Reply {
     let reader = ask.reader.clone();
     let words: Vec<&str> = ask.path.iter().map(String::as_str).collect();
@@ -178,7 +178,7 @@ async fn route(portal: &Arc<Portal>, ask: Ask) -> Reply {
     }
 }
 
-/// What comes of a form.
+/// Handles a sent form.
 fn sent(portal: &Portal, words: &[&str], reader: &Reader, form: &Pairs) -> Reply {
     match words {
         ["fairness"] => fairness::page::submit(portal, reader, form),
@@ -206,7 +206,7 @@ fn forget(portal: &Portal, reader: &Reader, id: &str, form: &Pairs) -> Reply {
     }
 }
 
-/// Tells a page what happens; the job that it shows is worked on again when its lake grows.
+/// Sends events to a page; the job that it shows runs again when its lake grows.
 fn listen(portal: &Arc<Portal>, job: Option<&str>) -> Reply {
     let follower = job.filter(|id| is_id(id)).map(|id| Follower::new(portal, id));
     match portal.hub.listen(portal.stopped(), follower) {
@@ -231,7 +231,7 @@ impl Drop for Follower {
     }
 }
 
-/// A file that a list names.
+/// The contents of a file that a list names.
 pub(super) async fn file(path: std::path::PathBuf, kind: &'static str) -> Reply {
     let read = tokio::task::spawn_blocking(move || std::fs::read(path)).await;
     match read {
@@ -265,7 +265,7 @@ async fn form(head: &Parts, body: Incoming) -> Result<Pairs, Reply> {
     Pairs::read(text).map_err(bad)
 }
 
-/// The page that asks for the token, and its form.
+/// The page that asks for the token, and the reply to its form.
 fn login(portal: &Portal, head: &Parts, form: Option<&Pairs>) -> Reply {
     if !portal.gate.has_token() || portal.gate.session(&head.headers).is_some() {
         return reply::see("/");
@@ -281,7 +281,7 @@ fn login(portal: &Portal, head: &Parts, form: Option<&Pairs>) -> Reply {
     }
 }
 
-/// Whoever has no token.
+/// The reply to a request without the token.
 fn unknown(path: &str) -> Reply {
     if path.starts_with("/api/") || path == "/metrics" || path == "/events" {
         let said = "a token is wanted: `Authorization: Bearer TOKEN`";
@@ -310,7 +310,7 @@ pub(super) fn missing(reader: &Reader) -> Reply {
     pages::problem(Some(reader), StatusCode::NOT_FOUND, "Not found", "There is no such page.")
 }
 
-/// What all pages load.
+/// The style and the scripts that pages load.
 fn asset_of(name: &str) -> Reply {
     let style = "text/css; charset=utf-8";
     let script = "text/javascript; charset=utf-8";

@@ -1,7 +1,7 @@
 //! Runs the jobs of the queue, and watches the portal's lakes.
 //!
-//! In: the queue. Out: answers in the folders of jobs. An answer takes the place of the earlier one
-//! only when it is whole.
+//! In: the queue. Out: answers in the folders of jobs. An answer replaces the earlier one only when
+//! it is complete.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ use super::state::{clock, id_of};
 use super::worker::{self, End, Order, Outcome};
 use crate::progress;
 
-/// How often pages are told how far a job is.
+/// How often the progress of a job is sent to pages.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How often it is looked whether a lake has grown.
+/// How often the lakes are checked for growth.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Starts the background work of the portal.
@@ -36,12 +36,12 @@ pub(super) fn begin(portal: &Arc<Portal>) -> JoinSet<()> {
     all
 }
 
-/// Continues until everything ends. A job that runs ends by itself then.
+/// Runs a task until the portal stops; a job that runs is stopped then.
 async fn until_end<F: Future<Output = ()>>(portal: Arc<Portal>, go_on: fn(Arc<Portal>) -> F) {
     go_on(portal).await;
 }
 
-/// The id of a question: that of its text.
+/// The id of a question: a hash of its command, lakes, flags and texts.
 pub(super) fn id_of_spec(spec: &Spec) -> String {
     let Spec { command, lakes, words, files, page: _ } = spec;
     let files: Vec<(&str, &str)> =
@@ -59,7 +59,7 @@ pub(super) fn ask(portal: &Portal, spec: &Spec) -> Result<String, String> {
         stored.map_err(|error| format!("the job could not be stored: {error}"))?;
         tell(portal, &id, Phase::Waiting, None);
         for old in portal.queue.forget() {
-            // What cannot be removed now is tried again at the next start.
+            // If this fails, the next start reads the job again, and it is removed later.
             let _ = fs::remove_dir_all(portal.state.job(&old));
         }
     }
@@ -84,7 +84,7 @@ fn store(portal: &Portal, id: &str, record: &Record) {
     }
 }
 
-/// Looks whether lakes have grown, and has what pages show worked on again.
+/// Checks whether lakes have grown; if so, runs the jobs again that open pages show.
 async fn look(portal: Arc<Portal>) {
     let mut ticks = interval(LOOK);
     loop {
@@ -100,7 +100,7 @@ async fn look(portal: Arc<Portal>) {
     }
 }
 
-/// Tells pages that a lake has grown.
+/// Runs the jobs of a grown lake again that open pages show, and tells pages about the lake.
 pub(super) fn grown(portal: &Portal, lake: &str) {
     for (id, spec) in portal.queue.followed(lake) {
         if let Err(error) = ask(portal, &spec) {
@@ -110,7 +110,7 @@ pub(super) fn grown(portal: &Portal, lake: &str) {
     portal.hub.tell(Event::Lake { name: lake.to_owned() });
 }
 
-/// Works on one job after the other.
+/// Runs one job after the other.
 async fn work(portal: Arc<Portal>) {
     loop {
         let Some((id, job)) = portal.queue.next() else {
@@ -119,7 +119,7 @@ async fn work(portal: Arc<Portal>) {
                 () = portal.queue.more.notified() => continue,
             }
         };
-        // Whoever else waits for work may take the next one.
+        // Another task that waits may take the next one.
         portal.queue.more.notify_one();
         let place = tokio::select! {
             () = portal.end() => return,
@@ -135,7 +135,7 @@ async fn work(portal: Arc<Portal>) {
     }
 }
 
-/// Works on a job.
+/// Runs a job, and stores how it ended.
 async fn run(portal: &Portal, id: &str, job: &Job) {
     let begun = progress::now();
     tell(portal, id, Phase::Running, None);
@@ -191,7 +191,8 @@ async fn run(portal: &Portal, id: &str, job: &Job) {
     tell(portal, id, record.phase, None);
 }
 
-/// What a job is worked on with: an order, the lakes as they are now, and a new folder.
+/// Prepares a job: its order, the current versions of its lakes, and the name of the folder for its
+/// answer.
 fn prepare(
     portal: &Portal,
     id: &str,
@@ -203,7 +204,7 @@ fn prepare(
     let out = format!("out-{}", job.record.rounds);
     let folder = portal.state.work().join(id);
     let said = |error: std::io::Error| format!("the job could not be prepared: {error}");
-    // What an earlier round has left.
+    // Files that an earlier round has left.
     let _ = fs::remove_dir_all(portal.state.job(id).join(&out));
     fs::create_dir_all(&folder).map_err(said)?;
     let mut words = vec![spec.command.clone()];
@@ -238,7 +239,7 @@ fn text_path(folder: &std::path::Path, number: usize) -> PathBuf {
     folder.join(format!("text-{number}"))
 }
 
-/// What a worker's end means for its job.
+/// Records in a job how its worker ended.
 fn finish(
     record: &mut Record,
     outcome: &Outcome,
@@ -270,7 +271,7 @@ fn finish(
     }
 }
 
-/// Removes answers of earlier rounds, and what the job has worked with.
+/// Removes answers of earlier rounds, and the folder in which the worker ran.
 fn remove_others(portal: &Portal, id: &str, record: &Record) {
     let kept = record.answer.as_ref().map(|answer| answer.folder.as_str());
     let folder = portal.state.job(id);

@@ -25,17 +25,18 @@ pub fn new_token() -> Result<String> {
     Ok(hex(&random::<16>()?))
 }
 
-/// A text that only the holder of `secret` can make of `about`, for a purpose.
+/// A text that only the holder of `secret` can compute from `about`, for one purpose.
 pub(super) fn mark(secret: &[u8; 32], purpose: &str, about: &str) -> String {
     let mut hash = Sha256::new();
-    // The secret at both ends: neither a longer nor a shorter text has a mark that follows.
+    // The secret is hashed first and last, so the mark of one text does not give the mark of a
+    // longer or shorter one.
     for part in [secret.as_slice(), purpose.as_bytes(), &[0], about.as_bytes(), secret.as_slice()] {
         hash.update(part);
     }
     hex(&hash.finalize())
 }
 
-/// Whether two texts are the same; how long it takes says nothing about where they differ.
+/// Whether two texts are the same; the time it takes does not depend on where they differ.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     let sums = Sha256::digest(one).into_iter().zip(Sha256::digest(other));
     sums.fold(0, |differs, (one, other)| differs | (one ^ other)) == 0

@@ -1,4 +1,4 @@
-//! The first page: the lakes, and what can be asked of them.
+//! The first page: the lakes, and the questions that can be asked about them.
 
 use maud::{Markup, html};
 
@@ -26,7 +26,7 @@ pub(super) fn page(portal: &Portal, reader: &Reader) -> Markup {
     pages::page(Some(reader), "/", "Lakes", &body)
 }
 
-/// A name with a capital.
+/// A name with a capital first letter.
 pub(super) fn titled(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,14 +1,15 @@
 //! The portal's own folder: its secret, saved indices and jobs, in plain files.
 //!
-//! In: texts. Out: files that exist completely or not at all, whatever kills the portal. Names of
-//! files follow from checksums, never from what a user typed.
+//! In: values. Out: files that exist completely or not at all, even if the portal is killed. Names
+//! of files are checksums, never text that a user typed.
 //!
 //! ```text
 //!  state/secret                 32 bytes, for cookies and forms
 //!        indices/<id>.json      an index that a user saved
 //!        jobs/<id>/job.json     a question, how it went, and which folder has its answer
 //!        jobs/<id>/out-<n>/     the answer
-//!        work/                  what runs now; emptied at the start
+//!        watch/<id>/            what is taken from a followed log or folder, and its lakes
+//!        work/                  files of running questions; emptied at the start
 //! ```
 
 use std::fs;
@@ -27,7 +28,7 @@ use crate::faults::{Context, Result, Usage};
 use crate::files::{self, FolderLock};
 use crate::sources::hex;
 
-/// The folder, held as long as this is.
+/// The folder of the portal, locked as long as this exists.
 #[derive(Debug)]
 pub(super) struct State {
     folder: PathBuf,
@@ -46,25 +47,25 @@ pub(super) fn clock() -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// The time as files have it.
+/// The time of the system, to compare with times of files.
 #[expect(clippy::disallowed_methods, reason = "compared with the times of files")]
 pub(super) fn wall_clock() -> SystemTime {
     SystemTime::now()
 }
 
-/// What a text is known by.
+/// The id of a text: 16 hex digits of its SHA-256.
 pub(super) fn id_of(text: &str) -> String {
     hex(&Sha256::digest(text))[..16].to_owned()
 }
 
-/// Whether a text has the form of such an id.
+/// Whether a text has the format of such an id.
 pub(super) fn is_id(text: &str) -> bool {
     text.len() == 16
         && text.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
 }
 
 impl State {
-    /// Opens the folder, made if it is not there; another portal may not use it.
+    /// Opens the folder, which is created if it does not exist; fails if another portal uses it.
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let taken =
             || Usage(format!("another portal uses `{}`: give another --state", folder.display()));
@@ -76,12 +77,12 @@ impl State {
         }
         empty(&folder.join("work")).with_context(failed)?;
         let secret = secret(&folder.join("secret"))?;
-        // Workers run elsewhere: what they are given must not depend on where.
+        // Workers run in another folder, so paths must be absolute.
         let folder = folder.canonicalize().with_context(failed)?;
         Ok(Self { folder, secret, lock })
     }
 
-    /// A folder in which something runs.
+    /// The folder in which workers run.
     pub(super) fn work(&self) -> PathBuf {
         self.folder.join("work")
     }
@@ -126,13 +127,13 @@ impl State {
         Ok((good, bad))
     }
 
-    /// Stores what is known of a job.
+    /// Stores the record of a job.
     pub(super) fn put_job(&self, id: &str, value: &impl Serialize) -> io::Result<()> {
         private_folder(&self.job(id))?;
         put(&self.job(id).join("job.json"), value)
     }
 
-    /// Every job that is known.
+    /// Every stored job; damaged records are left out.
     pub(super) fn jobs<T: DeserializeOwned>(&self) -> io::Result<Vec<(String, T)>> {
         let mut all = Vec::new();
         for path in entries(&self.folder.join("jobs"))? {
@@ -170,13 +171,13 @@ fn empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a value with its checksum; a reader sees the earlier one or this.
+/// Writes a value with its checksum; a reader sees the earlier value or the new one.
 fn put(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
     files::write_whole(path, files::sealed(&text).as_bytes())
 }
 
-/// Reads a value; none where it was cut off or changed.
+/// Reads a value; `None` if it is missing, cut off or changed.
 fn get<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let text = fs::read_to_string(path).ok().filter(|text| files::is_sealed(text))?;
     let mut value: Value = serde_json::from_str(&text).ok()?;
@@ -184,7 +185,7 @@ fn get<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_value(value).ok()
 }
 
-/// The secret, drawn at the first start.
+/// The secret, which is drawn at the first start.
 fn secret(path: &Path) -> Result<[u8; 32]> {
     if let Some(known) = fs::read(path).ok().and_then(|bytes| bytes.try_into().ok()) {
         return Ok(known);
@@ -218,7 +219,7 @@ mod tests {
         let value = json!({"name": "<script>", "checksum_of": 1});
         state.put_index(&one, &value).unwrap();
         state.put_index(&other, &json!({"name": "b"})).unwrap();
-        // A kill in the middle of a write leaves the file beside, and never a half one.
+        // A kill in the middle of a write leaves an extra file, never half of one.
         fs::write(folder.join(format!("indices/{one}.new")), "{\"na").unwrap();
         let path = folder.join(format!("indices/{other}.json"));
         fs::write(&path, &fs::read(&path).unwrap()[..9]).unwrap();

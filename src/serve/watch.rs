@@ -1,7 +1,7 @@
 //! Lakes of logs and folders that grow while the portal serves.
 //!
 //! In: logs and folders to follow. Out: successive versions of lakes, and messages to the pages. A
-//! log is read again as a whole, from its copy, into a new lake: questions about the earlier lake
+//! log is read again as a whole, from its copy, into a new lake. Questions about the earlier lake
 //! are still answered from it, and the result equals that of a single ingest. Parts of a folder are
 //! added, each completely.
 
@@ -20,7 +20,7 @@ use super::state::wall_clock;
 use super::worker::{self, End, Meter, Order};
 use crate::faults::{Context, Hindered, Result, Usage};
 
-/// How often it is looked.
+/// How often logs and folders are checked.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Something that is followed.
@@ -39,7 +39,7 @@ enum What {
 }
 
 impl Followed {
-    /// Begins to follow a file or a folder.
+    /// Starts to follow a file or a folder.
     pub(super) fn open(portal: &Portal, name: &str, from: &Path) -> Result<Self> {
         let failed = || format!("could not follow `{}`", from.display());
         let about = fs::metadata(from).with_context(failed)?;
@@ -52,7 +52,7 @@ impl Followed {
             );
             return Err(Usage(said).into());
         }
-        // Lakes of an earlier portal are made again from what it has copied.
+        // Lakes of logs are made again from what an earlier portal has copied.
         for entry in fs::read_dir(&folder).with_context(failed)?.flatten() {
             if entry.file_name().to_string_lossy().starts_with("lake-") {
                 fs::remove_dir_all(entry.path()).with_context(failed)?;
@@ -66,7 +66,7 @@ impl Followed {
         Ok(Self { name: name.to_owned(), folder, what, rounds: 0 })
     }
 
-    /// The lake as it is at the begin.
+    /// The first version of the lake.
     pub(super) async fn first(&mut self, portal: &Portal) -> Result<Version> {
         self.take().with_context(|| format!("could not read what `{}` follows", self.name))?;
         match self.ingest(portal).await {
@@ -86,7 +86,7 @@ impl Followed {
         }
     }
 
-    /// Reads what has come into a lake.
+    /// Reads what was taken so far into a lake.
     async fn ingest(&mut self, portal: &Portal) -> Result<Version, String> {
         self.rounds += 1;
         let (from, lake) = match &self.what {
@@ -108,7 +108,7 @@ impl Followed {
         };
         let outcome = worker::run(&order, &Meter::default(), portal.end()).await;
         let outcome = outcome.map_err(|error| error.to_string())?;
-        // Of a folder a part may be damaged, and the others are there.
+        // A damaged part of a folder does not affect the others.
         if outcome.end != End::Code(0) && (is_log || !matches!(outcome.end, End::Code(_))) {
             return Err(outcome.error(&order));
         }
@@ -119,7 +119,7 @@ impl Followed {
     }
 }
 
-/// Follows until everything ends.
+/// Follows until the portal stops.
 pub(super) async fn follow(portal: Arc<Portal>, mut followed: Followed) {
     let mut ticks = interval(LOOK);
     loop {

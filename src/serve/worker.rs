@@ -1,9 +1,9 @@
 //! Questions as processes of this program, with limits that hold.
 //!
 //! In: the words of a command. Out: its output, or why it was stopped. The environment of the
-//! process has only a search path and the place of temporary files. Its stdin stays open while the
-//! portal runs, and the process ends when it closes, so a killed portal leaves no process behind.
-//! The process watches its own memory, and reports its progress on stderr.
+//! process has only the search paths, the place of temporary files and the limits. Its stdin stays
+//! open while the portal runs, and the process ends when it closes, so a killed portal leaves no
+//! process behind. The process watches its own memory, and reports its progress on stderr.
 
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -19,33 +19,33 @@ use tokio::time::{sleep, timeout};
 
 use crate::progress::{TELL, TOLD};
 
-/// Names the bytes that a worker may take.
+/// The environment variable with the memory that a worker may use, bytes.
 pub const MEMORY: &str = "JOBFATE_WORKER_MEMORY";
 
-/// No answer is longer, bytes.
+/// Longest answer, bytes.
 pub(super) const OUTPUT_MAX: u64 = 64 << 20;
 
-/// Lines of stderr that are kept, and bytes of each.
+/// Largest number of lines of stderr that are kept, and of characters in each.
 const SAID_MAX: usize = 100;
 const LINE_MAX: usize = 2000;
 
-/// How long a worker has to end by itself.
+/// Time that a worker has to end by itself.
 const GRACE: Duration = Duration::from_millis(400);
 
-/// What a worker is to do.
+/// The command of a worker, and its limits.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// This program.
+    /// The path of this program.
     pub program: PathBuf,
     /// Its arguments.
     pub words: Vec<String>,
-    /// Where it runs.
+    /// The folder in which it runs.
     pub folder: PathBuf,
-    /// How long it may take.
+    /// Its time limit.
     pub time: Duration,
-    /// Bytes that it may take.
+    /// Its memory limit, bytes.
     pub memory: u64,
-    /// Threads that it may take.
+    /// Its number of threads.
     pub threads: usize,
 }
 
@@ -58,25 +58,25 @@ pub(super) enum End {
     Time,
     /// It printed too much.
     Output,
-    /// It was told to stop.
+    /// It was stopped by `stop`.
     Cancelled,
     /// A signal ended it.
     Killed,
 }
 
-/// What a worker left.
+/// The result of a worker.
 #[derive(Debug)]
 pub(super) struct Outcome {
     /// How it ended.
     pub end: End,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// What it said.
+    /// Lines of its stderr, without those about progress.
     pub said: Vec<String>,
 }
 
 impl Outcome {
-    /// What went wrong in a text: the error with its causes and the hint.
+    /// What went wrong, as a text: the error with its causes and the hint.
     pub(super) fn error(&self, order: &Order) -> String {
         match &self.end {
             End::Time => {
@@ -98,7 +98,7 @@ impl Outcome {
         }
     }
 
-    /// The notes of the answer.
+    /// The notes of the answer: lines that are not about an error.
     pub(super) fn notes(&self) -> impl Iterator<Item = &str> {
         let is_wrong =
             |line: &&str| ["error: ", "cause: ", "hint: "].iter().any(|it| line.starts_with(it));
@@ -106,7 +106,7 @@ impl Outcome {
     }
 }
 
-/// How far a worker is.
+/// The progress of a worker.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     done: AtomicU64,
@@ -114,7 +114,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Percent that are done; none before anything is known.
+    /// The percentage that is done; `None` before anything is known.
     pub(super) fn percent(&self) -> Option<u64> {
         let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
         (0 < total).then(|| (done.saturating_mul(100) / total).min(100))
@@ -145,7 +145,7 @@ pub(super) async fn run(
     let (mut printed, mut said) = (Vec::new(), Vec::new());
     let end = {
         let work = async {
-            // Who prints too much is not waited for.
+            // A worker that prints too much is not waited for.
             let read = async {
                 stdout.read_to_end(&mut printed).await?;
                 let is_long = OUTPUT_MAX < printed.len() as u64;
@@ -192,7 +192,7 @@ fn begin(order: &Order) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// Reads what a worker says, and how far it is.
+/// Reads the stderr of a worker: notes, errors and progress.
 async fn listen(stderr: impl AsyncRead + Unpin, meter: &Meter, said: &mut Vec<String>) {
     let mut lines = BufReader::new(stderr).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {
@@ -205,7 +205,8 @@ async fn listen(stderr: impl AsyncRead + Unpin, meter: &Meter, said: &mut Vec<St
     }
 }
 
-/// Asks a worker to end, with what it has started itself, and ends it where it does not.
+/// Asks a worker to end, so that it can also end programs that it started, and kills it if it does
+/// not.
 async fn finish(child: &mut Child) {
     let pid = child.id().and_then(|id| i32::try_from(id).ok());
     if let Some(pid) = pid {
@@ -217,7 +218,7 @@ async fn finish(child: &mut Child) {
     let _ = child.kill().await;
 }
 
-/// This program, also when its file has been replaced since it was started.
+/// The path of this program, which also works after its file was replaced.
 pub(super) fn this_program() -> std::io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if running.exists() { Ok(running.to_owned()) } else { std::env::current_exe() }

@@ -11,7 +11,7 @@ use crate::charts::theme::Ink;
 /// The start of the group with title and caption.
 pub(in crate::charts) const HEAD: &str = "<g class=\"head\">\n";
 
-/// The group of the values under the pointer.
+/// The start of the group with the values under the pointer.
 pub(in crate::charts) const VALUES: &str = "<g class=\"values\" fill=\"transparent\">\n";
 
 /// The text of the file.

@@ -7,11 +7,11 @@ use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::envelope::Envelope;
 
-/// A shorter mean response below this share of the first one's is not a finding.
+/// A finding needs a mean response that is shorter by more than this share of the first one.
 const SHORTER: f64 = 0.01;
 
-/// The other policy with the shortest mean response, if it is shorter by a hundredth. Where no task
-/// waits under any policy, none can differ.
+/// The other policy with the shortest mean response, if that is more than 1 % shorter. If no task
+/// waits under any policy, the policies cannot differ.
 pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let answer: &ReplayAnswer = stored.found()?;
     let first = answer.policies.first()?;
@@ -54,7 +54,8 @@ fn never_full(first: &Replayed, unit: &str) -> String {
     }
 }
 
-/// What was requested and used of the CPU that there was, and the fullest interval.
+/// The shares of the CPU capacity that running tasks requested and used, and the largest requested
+/// share of one interval.
 pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let answer: &LoadAnswer = stored.found()?;
     let Some(requested) = answer.totals.cpu_allocated_of_capacity_share.map(percent) else {
@@ -72,7 +73,7 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     )))
 }
 
-/// What was requested at most, where it is not known of how much.
+/// The largest request, if the capacity is unknown.
 fn no_capacity(answer: &LoadAnswer) -> Option<Told> {
     let most = answer.rows.iter().filter_map(|row| row.cpu_allocated).reduce(f64::max)?;
     let unit = &answer.unit;

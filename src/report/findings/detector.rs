@@ -5,11 +5,11 @@ use crate::answers::detect::DetectAnswer;
 use crate::answers::sentences::percent;
 use crate::results::envelope::Envelope;
 
-/// Detectors that are bounds and cannot be had.
+/// Detectors that are only bounds and cannot be used in practice.
 const BOUNDS: [&str; 2] = ["none", "oracle"];
 
-/// The detector whose copies, without a budget, end the groups earliest; it is worth having if that
-/// is more than nothing.
+/// The detector whose copies, without a budget, end jobs earliest. It is worth having if jobs end
+/// earlier at all.
 pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     let answer: &DetectAnswer = stored.found()?;
     let stragglers = answer.stragglers()?;

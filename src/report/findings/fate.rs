@@ -8,7 +8,7 @@ use crate::answers::sentences::{Ends, percent};
 use crate::digits::{counted, six_digits};
 use crate::results::envelope::Envelope;
 
-/// What an outcome is called where it is counted; `other` is not a word for a reader.
+/// The words for an outcome in a sentence; `other` alone would mean nothing to a reader.
 fn words(outcome: &str) -> &str {
     match outcome {
         "running" => "still running at the end",
@@ -17,8 +17,8 @@ fn words(outcome: &str) -> &str {
     }
 }
 
-/// The share of each outcome that occurs, the most frequent first. Where a log has no status, what
-/// became of its jobs is unknown.
+/// The share of each outcome that occurs, the most frequent first. If a log records no status, the
+/// outcomes are unknown.
 pub(super) fn fate(stored: &Envelope) -> Option<Told> {
     let answer: &ClassifyAnswer = stored.found()?;
     let total = Some(answer.total).filter(|total| 0 < *total)?;
@@ -40,8 +40,8 @@ pub(super) fn fate(stored: &Envelope) -> Option<Told> {
     Some(Told::Shown(format!("Of {}, {}", counted(total, "job"), parts.join(", "))))
 }
 
-/// CPU time by outcome: what failed and killed jobs used, what finished ones did, and what is open
-/// because its jobs still run.
+/// CPU time by outcome: lost with failed and killed jobs, used by finished jobs, and open because
+/// jobs still run.
 pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let answer: &AccountAnswer = stored.found()?;
     if Ends::of(answer.finished(), &stored.inputs) == Ends::Assumed {
@@ -86,7 +86,7 @@ fn joined(parts: &[String]) -> String {
     }
 }
 
-/// Why nothing is known of the outcomes of a log.
+/// The reason why the outcomes of a log are unknown.
 fn no_status(jobs: u64) -> String {
     format!(
         "The log records no status: how its {} ended is unknown, and so are failures and waste",
@@ -102,7 +102,8 @@ fn jobs_of(outcome: &str) -> &'static str {
     }
 }
 
-/// The share of the job that used most; where the ledger is split, a job is in one of its groups.
+/// The share of the largest job in what an outcome used. If the ledger is split, each job is in one
+/// of its groups.
 fn largest(answer: &AccountAnswer, outcome: &str) -> Option<f64> {
     let own = answer.of_outcome(outcome);
     if let [only] = own.as_slice() {
@@ -113,7 +114,7 @@ fn largest(answer: &AccountAnswer, outcome: &str) -> Option<f64> {
     (0.0 < all).then(|| of_job.fold(0.0, f64::max) / all)
 }
 
-/// How long half of the jobs last, how long the longest hundredth, and the mean.
+/// How long jobs last: the median, the 99 % quantile (the longest of fewer than 100), and the mean.
 pub(super) fn lasting(stored: &Envelope) -> Option<Told> {
     stored.found::<DescribeAnswer>()?.durations().map(Told::Shown)
 }

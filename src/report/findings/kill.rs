@@ -9,8 +9,9 @@ use crate::results::envelope::Envelope;
 use crate::studies::kill_sweep::SweepRow;
 use crate::studies::selection::Selection;
 
-/// The rule that earlier jobs would have chosen, with its score on later ones and the interval over
-/// all; where jobs cannot be split by time, that with the largest certain saving, in hindsight.
+/// The rule that is best on earlier jobs, with its score on later jobs and its interval over all
+/// jobs. If jobs cannot be split by time: the rule with the largest lower bound of the net saving,
+/// in hindsight.
 pub(super) fn kill(stored: &Envelope) -> Option<Told> {
     let answer: &SweepAnswer = stored.found()?;
     let told = match &answer.selection {
@@ -67,17 +68,17 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     Told::Shown(format!("{}{over_all}", capital(&later)))
 }
 
-/// The bounds of what a row saves net, where jobs were resampled.
+/// The interval of the net saving of a row, if jobs were resampled.
 fn net_bounds(row: &SweepRow) -> Option<(f64, f64)> {
     row.interval.as_ref()?.net_share
 }
 
-/// What a row saves at least: the lower end of its interval, where it has one.
+/// The least that a row saves: the lower end of its interval, or its net saving if it has none.
 fn certain(row: &SweepRow) -> Option<f64> {
     net_bounds(row).map(|(low, _)| low).or(row.net_share)
 }
 
-/// What other time limits would have done: the one that is most certain to save.
+/// The time limit with the largest certain saving, in hindsight, as the end of a sentence.
 fn limits(answer: &SweepAnswer) -> Option<String> {
     let (_, rows) = answer.sweeps().find(|(rule, _)| *rule == LIMITS)?;
     let all = rows.iter().filter_map(|row| Some((certain(row)?, row)));

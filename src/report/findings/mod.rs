@@ -1,27 +1,28 @@
-//! Findings: what a trace shows, in three to six sentences at the start of a report.
+//! Findings: what a trace shows, in at most six sentences at the start of a report.
 //!
 //! In: stored results. Out: sentences, each with its number, its scope, and the result that holds
 //! the number; and the questions that the tables cannot answer. Every rule asks one question of one
 //! result and takes all of its numbers from there.
 //!
-//! The written rules, in the order in which their findings stand:
+//! The rules, in the order of their findings:
 //!
 //! | Rule | Asks | Says |
 //! |---|---|---|
 //! | [`fate::fate`] | What became of the jobs? | the share of each outcome that occurs |
 //! | [`fate::waste`] | What was wasted? | CPU time by outcome; that of running jobs is open, not wasted |
 //! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs, tested on later ones |
-//! | [`detector::detector`] | Which straggler detector is worth having? | that whose copies gain most time |
+//! | [`detector::detector`] | Which straggler detector is worth having? | most time saved by copies |
 //! | [`cluster::policy`] | Would another policy do better? | the shortest mean response, if 1 % shorter |
 //! | [`cluster::load`] | How full was the cluster? | what was requested and used of the capacity |
 //! | [`users::users`] | Who got how much? | the heaviest user, the Gini index, who used half |
-//! | [`fate::lasting`] | How long do jobs last? | the median, the hundredth that lasts longest, the mean |
+//! | [`fate::lasting`] | How long do jobs last? | the median, the 99 % quantile, the mean |
 //!
 //! - An interval that spans zero, or a gain that later jobs do not confirm, is *not shown*: the
 //!   sentence says so, and comes after what is shown.
-//! - A figure of which one job makes up half or more says so.
-//! - Where a trace cannot answer a question, that is said once, apart from the findings.
-//! - At most six are given; what is not shown is left out first, then the last.
+//! - If one job makes up half of a figure or more, the sentence says so.
+//! - A question that a trace cannot answer is listed once, apart from the findings.
+//! - At most six findings are given: those that are not shown are left out first, then the last
+//!   ones.
 
 use serde::Deserialize;
 
@@ -43,25 +44,25 @@ mod kill;
 mod tests;
 mod users;
 
-/// Findings that are given at most.
+/// Largest number of findings.
 const MOST: usize = 6;
 
 /// What a rule says of its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// What is shown.
+    /// A finding that the numbers show.
     Shown(String),
-    /// That something is not shown.
+    /// A finding that the numbers do not show.
     NotShown(String),
     /// Why the trace cannot answer.
     Unknown(String),
 }
 
-/// A rule: a question, the result that answers it, and what it says of that.
+/// A rule: a question, the name of the result that answers it, and the answer.
 struct Rule {
     asks: &'static str,
     of: &'static str,
-    /// From the whole of the result; nothing where the result has no such numbers.
+    /// Reads a stored result; `None` if it has no such numbers.
     say: fn(&Envelope) -> Option<Told>,
 }
 
@@ -90,11 +91,11 @@ pub(super) struct Finding {
     pub asks: &'static str,
     /// The answer, a sentence without its full stop.
     pub sentence: String,
-    /// Whether it is shown; `false` of what the numbers leave open.
+    /// Whether the numbers show it; `false` if they leave the question open.
     pub is_shown: bool,
     /// Tables, hours, and what had to be assumed.
     pub scope: String,
-    /// The result that holds its numbers, which is the anchor on the page.
+    /// The result that holds its numbers; its name is the anchor on the page.
     pub result: String,
     /// The page.
     pub topic: &'static Topic,
@@ -105,9 +106,10 @@ pub(super) type Asked = (String, String, &'static Topic);
 
 /// Questions that the trace does not answer, for one reason.
 pub(super) struct Unanswered {
-    /// The questions, or what was to be shown, each with the result that says so and its page.
+    /// The questions, or the titles of results, each with the result that gives the reason and its
+    /// page.
     pub asks: Vec<Asked>,
-    /// Why, for all of them.
+    /// The reason, the same for all of them.
     pub why: String,
 }
 
@@ -116,12 +118,12 @@ pub(super) struct Unanswered {
 pub(super) struct Findings {
     /// The most telling first.
     pub found: Vec<Finding>,
-    /// Each once.
+    /// One entry for each reason.
     pub unanswered: Vec<Unanswered>,
 }
 
 impl Findings {
-    /// Adds a question that stays open; the reason is said once.
+    /// Adds an open question; questions with the same reason share an entry.
     fn leave_open(&mut self, asked: Asked, why: String) {
         match self.unanswered.iter_mut().find(|known| known.why == why) {
             Some(known) => known.asks.push(asked),
@@ -186,7 +188,7 @@ fn scope(result: &Stored, kind: &Kind<'_>) -> String {
     all.join("; ")
 }
 
-/// What a result answers, in a sentence without its full stop: that of its rule, or of its kind.
+/// The answer of a result, a sentence without its full stop: from its rule, or from its kind.
 pub(super) fn answer(kind: &Kind<'_>, result: &Stored) -> Option<String> {
     let rule = RULES.iter().find(|rule| rule.of == result.name);
     let told = rule.and_then(|rule| (rule.say)(&result.whole));
@@ -201,14 +203,14 @@ pub(super) fn question(result: &Stored) -> Option<&'static str> {
     RULES.iter().find(|rule| rule.of == result.name).map(|rule| rule.asks)
 }
 
-/// At most [`MOST`], what is shown before what is not.
+/// At most [`MOST`] findings, those that are shown first.
 fn chosen(mut found: Vec<Finding>) -> Vec<Finding> {
     found.sort_by_key(|finding| !finding.is_shown);
     found.truncate(MOST);
     found
 }
 
-/// A result that no rule reads and that has nothing to show.
+/// The title and the reason of a result that no rule reads and that has nothing to show.
 fn without_rule(result: &Stored) -> Option<(Asked, String)> {
     if RULES.iter().any(|rule| rule.of == result.name) {
         return None;
@@ -218,7 +220,7 @@ fn without_rule(result: &Stored) -> Option<(Asked, String)> {
     Some(((caption(&result.name), result.name.clone(), topic), why))
 }
 
-/// Why a result has nothing to show, where it has not; without its full stop.
+/// Why a result has nothing to show, without a full stop; `None` if it has something.
 fn nothing(result: &Stored) -> Option<String> {
     Some(result.whole.nothing()?.trim_end_matches('.').to_owned())
 }

@@ -1,4 +1,4 @@
-//! Each rule, and the promise of all: a finding holds no number that its result does not.
+//! Tests of each rule, and a promise of all: every number in a finding is a number of its result.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -20,9 +20,9 @@ fn numbers_of(value: &Value, all: &mut Vec<f64>) {
     }
 }
 
-/// The numbers of a sentence as they are written, each with whether it is a share in per cent.
+/// The numbers of a sentence as written, each with whether it is a share in percent.
 fn numbers_in(sentence: &str) -> Vec<(String, bool)> {
-    // What is named in `...`, and the level of an interval, is not a result.
+    // Names in backticks and the level of an interval are not results.
     let outside = sentence.split('`').step_by(2).collect::<String>();
     let text = outside.replace("95 % interval", "").replace("under 0.1 %", "");
     let mut found = Vec::new();
@@ -177,7 +177,7 @@ fn other_time_limits_are_told_beside_the_rule() {
         text.ends_with("; no other time limit is shown to save more than it destroys"),
         "{text}"
     );
-    // Where it is the rule itself, it is told once.
+    // If the chosen rule is itself the limit, it is mentioned once.
     let mut hindsight = of(0.25);
     hindsight["answer"].as_object_mut().unwrap().remove("selection");
     let text = said(by(kill, &hindsight));

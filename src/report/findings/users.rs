@@ -7,7 +7,7 @@ use crate::digits::{counted, grouped, six_digits};
 use crate::fairness::history::known_name;
 use crate::results::envelope::Envelope;
 
-/// The share of the heaviest user, how unequal all are, and how few used half.
+/// The number of users, how few of them used half, the share of the heaviest, and the Gini index.
 pub(super) fn users(stored: &Envelope) -> Option<Told> {
     let answer: &FairnessAnswer = stored.found()?;
     let heaviest = answer.users.first()?;

@@ -1,11 +1,13 @@
-// Usage that fades, at any half-life, and who passes any ceiling: the sums of all intervals of the
-// heaviest users are on the page, with all digits. The recurrence is that of the index `condor`.
+// Effective priorities at any half-life, and the users who pass any ceiling. The page holds the
+// sums per interval of the heaviest users, with all digits. The recurrence is that of the index
+// `condor`.
 for (const box of document.querySelectorAll(".fading")) {
   const known = JSON.parse(box.dataset.sums);
   const unit = known.unit;
   const users = known.users.map(([name, href, sums]) => ({ name, href, sums: new Map(sums),
     first: sums.length === 0 ? known.intervals : sums[0][0] }));
-  // Intervals that have ended where the window ends, if the page has one of this time.
+  // The number of intervals that ended before the end of the window, if the page has a window on
+  // this clock.
   const isOfSpan = 0 < timed.length && timed[0].since === "span";
   const ended = () => (isOfSpan && span !== whole
     ? Math.min(known.intervals, Math.floor(span[1] / known.interval_s + 1e-9)) : known.intervals);
@@ -27,7 +29,7 @@ for (const box of document.querySelectorAll(".fading")) {
     made.setAttribute("aria-label", name);
     return made;
   };
-  // Seconds in a larger unit, where that says more.
+  // Seconds in a larger unit, if that is easier to read.
   const spoken = (seconds) => {
     const [unit, per] = seconds < 7200 ? ["min", 60] : seconds < 172800 ? ["h", 3600] : ["d", 86400];
     return seconds < 120 ? "" : ` (${Number((seconds / per).toPrecision(3))} ${unit})`;

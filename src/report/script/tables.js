@@ -1,14 +1,15 @@
 "use strict";
-// Without scripting everything is read as it is; with it, tables sort by column and filter, and
-// charts show values under the pointer, a window of time is chosen for all charts of a page, and a
-// kill rule is chosen by its price. What was chosen stands in the address, to be passed on.
+// Pages are complete without this script. With it, tables can be sorted, filtered and downloaded,
+// charts show values under the pointer, one window of time applies to all charts of a page, and a
+// kill rule can be chosen by its price. Choices are kept in the address, so that a link includes
+// them.
 const chosen = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
 const remember = (key, text) => {
   if (text === "") chosen.delete(key);
   else chosen.set(key, text);
   history.replaceState(null, "", `#${chosen}`);
 };
-// Another address of the same page, typed or gone back to.
+// The address was edited, or changed by going back.
 window.addEventListener("hashchange", () => {
   if (location.hash.includes("=") && location.hash.slice(1) !== `${chosen}`) location.reload();
 });
@@ -20,7 +21,7 @@ const element = (name, properties = {}, ...children) => {
 };
 const amount = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
 
-// The rows of a table that are shown, as a file.
+// Downloads the shown rows of a table as CSV.
 const download = (table, name) => {
   const cell = ({ dataset, textContent }) => {
     const text = dataset.value ?? textContent;
@@ -36,7 +37,7 @@ const download = (table, name) => {
 Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
   const body = table.tBodies[0];
   const rows = Array.from(body.rows);
-  // What reads rows as well reads them in the order of the page.
+  // Other scripts read the rows in the order of the page.
   rows.forEach((row, place) => { row.dataset.place = place; });
   const headers = Array.from(table.tHead.rows[0].cells);
   const value = (row, column) => {
@@ -44,7 +45,7 @@ Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
     return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent;
   };
   const compare = (one, other, sign) => {
-    // What is no number comes after what is one, in either order.
+    // Texts come after numbers, in either direction.
     if (typeof one !== typeof other) return typeof one === "number" ? -1 : 1;
     if (typeof one === "number") return sign * (one - other);
     return sign * one.localeCompare(other, "en", { numeric: true });
@@ -52,7 +53,7 @@ Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
   const caption = table.caption ? table.caption.textContent : "";
   headers.forEach((header, column) => {
     const isNumber = rows.some((row) => typeof value(row, column) === "number");
-    // Above its numbers, which stand to the right.
+    // Aligned to the right, like its numbers.
     header.classList.toggle("number", isNumber);
     if (rows.length < 2) return;
     const button = document.createElement("button");
@@ -65,14 +66,14 @@ Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
       headers.forEach((other) => other.setAttribute("aria-sort", "none"));
       header.setAttribute("aria-sort", direction);
       const sign = direction === "ascending" ? 1 : -1;
-      // From the order of the page, so that an address gives one order.
+      // Sorting starts from the order of the page, so an address always gives the same order.
       const order = [...rows];
       order.sort((one, other) => compare(value(one, column), value(other, column), sign));
       body.append(...order);
     };
     const key = `sort${number}`;
     button.addEventListener("click", () => {
-      // Numbers from the largest first, names from the first.
+      // The first click sorts numbers from the largest, names from the first.
       const before = header.getAttribute("aria-sort");
       const first = isNumber ? "descending" : "ascending";
       const second = isNumber ? "ascending" : "descending";
@@ -88,7 +89,7 @@ Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
   table.parentElement.before(tools);
   if (rows.length > 12) {
     const input = element("input", { type: "search" });
-    // A page may have several: heard alone, each says which table it is for.
+    // A page may have several filters: for screen readers the label names the table.
     input.setAttribute("aria-label", `Show rows with, in the table: ${caption}`);
     const count = element("span");
     count.setAttribute("role", "status");
@@ -115,8 +116,8 @@ Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
   tools.append(save);
 });
 
-// A box that scrolls is a stop of the tab key, so that arrow keys reach what it hides; a box that
-// shows all of its table is none.
+// A box that scrolls can be reached with the tab key, so that arrow keys show what it hides. A box
+// that shows its whole table cannot.
 const sizes = new ResizeObserver((entries) => {
   for (const box of new Set(entries.map((entry) => entry.target.closest(".table")))) {
     const hides = box.clientWidth < box.scrollWidth || box.clientHeight < box.scrollHeight;

@@ -1,14 +1,14 @@
-// Values of a chart: `g.values` holds a circle or a rectangle for each, in the order in which the
-// arrow keys go. Lengths are in units of the drawing.
+// Values of a chart: `g.values` holds a circle or a rectangle for each, in the order of the arrow
+// keys. Lengths are in units of the drawing.
 const CIRCLE_REACH = 40;
 const BAR_REACH = 12;
-// Values in the same place that are all named.
+// Largest number of values in the same place that are listed.
 const TOGETHER_MAX = 6;
 
 const tip = document.createElement("div");
 tip.className = "tip";
 tip.hidden = true;
-// What is shown is said by the region beside it, and only to who steps through by keys.
+// Screen readers use the region below, which changes only with the keyboard.
 tip.setAttribute("aria-hidden", "true");
 const spoken = document.createElement("div");
 spoken.className = "spoken";
@@ -55,7 +55,7 @@ const ring = (svg, value, name) => {
 const show = (svg, marks, text, x, y, value) => {
   if (shown !== null && shown.marks !== marks) hide();
   shown = { svg, marks, x, y };
-  // A dark line on a wider light one is seen on every colour.
+  // A dark line on a wider light one is visible on every colour.
   const names = value === null ? [] : ["halo", "ring"];
   marks.replaceChildren(...names.map((name) => ring(svg, value, name)));
   tip.textContent = text;
@@ -63,7 +63,7 @@ const show = (svg, marks, text, x, y, value) => {
   place();
 };
 
-// Curves that run one on the other are all named, above what they have in common.
+// Curves that overlap are all named, above the amounts that they share.
 const together = (texts) => {
   const all = [...new Set(texts)];
   const names = new Map();
@@ -80,7 +80,7 @@ const together = (texts) => {
 const read = (shape) => {
   const title = shape.querySelector("title");
   shape.dataset.text = title === null ? "" : title.textContent;
-  // Otherwise the browser shows it as well, a second later.
+  // Otherwise the browser would show the title as well, a second later.
   if (title !== null) title.remove();
   const of = (name) => Number(shape.getAttribute(name));
   const isCircle = shape.localName === "circle";
@@ -99,7 +99,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
     return left - 1 <= x && x <= right + 1 && top - 1 <= y && y <= bottom + 1;
   });
   const homes = new Map(everything.map((value) => [value, plotOf(value)]));
-  // Where values are within the window.
+  // The values within the window, at their positions in it.
   const inWindow = () => everything.flatMap((value) => {
     const plot = homes.get(value);
     if (plot === undefined || span === whole) return [value];
@@ -114,7 +114,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
   marks.setAttribute("class", "marks");
   svg.append(marks);
   if (0 < everything.length) svg.setAttribute("tabindex", "0");
-  // The value that the arrow keys go on from.
+  // The value from which the arrow keys continue.
   let current = -1;
 
   const far = (value, x, y) =>
@@ -132,7 +132,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
     values.forEach((value, number) => {
       const distance = far(value, x, y);
       const reach = value.isCircle ? CIRCLE_REACH : BAR_REACH;
-      // Of two at the same distance the later is drawn above the other.
+      // Of two at the same distance the later one is taken: it is drawn on top.
       if (distance <= Math.min(reach, least)) [found, least] = [number, distance];
     });
     if (found < 0) return hide();
@@ -144,7 +144,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
     return show(svg, marks, together(texts), inside, value.top, value);
   };
   svg.addEventListener("pointermove", (event) => {
-    // A finger that moves scrolls the page; a tap ends as a click.
+    // A moving finger scrolls the page; a tap arrives as a click.
     if (event.pointerType !== "touch") point(event);
   });
   svg.addEventListener("click", point);
@@ -180,7 +180,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
     drag = null;
     rect.remove();
     if (Math.abs(to - from) < 6) return;
-    // Of all that there is each plot shows its own part.
+    // Without a window, each plot shows its own part of the time.
     const [low, high] = span === whole ? [plot.from, plot.until] : span;
     const second = (x) => low + ((x - plot.left) / (plot.right - plot.left)) * (high - low);
     choose(second(Math.min(from, to)), second(Math.max(from, to)));
@@ -195,7 +195,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
   });
 
   svg.addEventListener("keydown", (event) => {
-    // With another key held they are the browser's: back, forward.
+    // With a modifier key, these keys belong to the browser: back, forward.
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const last = values.length - 1;
     const steps = new Map([
@@ -209,7 +209,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
     current = steps.get(event.key);
     const value = values[current];
     show(svg, marks, value.text, (value.left + value.right) / 2, value.top, value);
-    // Lines are heard as parts of a sentence.
+    // With commas, a screen reader reads the lines as one sentence.
     spoken.textContent = value.text.replaceAll("\n", ", ");
     // On a small screen the chart is wider than its box.
     marks.lastElementChild.scrollIntoView({ block: "nearest", inline: "nearest" });

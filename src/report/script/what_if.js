@@ -1,4 +1,5 @@
-// What is to be had at a price: every row of a sweep is on the page, with all digits.
+// The best kill rule at a price of a harmed job. Every row of a sweep is on the page, with all
+// digits.
 for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   const follows = (table) => box.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING;
   const table = Array.from(document.querySelectorAll("table.data")).find(follows);
@@ -28,7 +29,7 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     return made;
   };
 
-  // The price of a harmed job, from 1 to 10^7 and as any number.
+  // The price of a harmed job: a slider from 1 to 10^7, or any number.
   const price = element("input", { type: "number", min: 0, step: "any", value: box.dataset.price });
   price.setAttribute("aria-label", `Price of a harmed finished job, ${unit}`);
   const slide = element("input", { type: "range", min: 0, max: 7, step: 0.05 });
@@ -73,7 +74,7 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     at.textContent = `${named(one)}: ${said(one)}`;
     threshold.setAttribute("aria-valuetext", `T = ${amount(one.threshold)} ${one.unit}`);
   };
-  // A rule is first shown where it is worth most at the price of the sweep.
+  // A rule starts at the threshold that is worth most at the price of the sweep.
   const usual = Number(box.dataset.price);
   const worthMost = (some) => some.reduce((one, other) =>
     (one.net - usual * one.harmed < other.net - usual * other.harmed ? other : one));

@@ -1,7 +1,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const pairOf = (text) => text.split(" ").map(Number);
 
-// Plots over time, each with the ticks of its axis, which come before it.
+// Plots over time, each with the ticks of its axis; the ticks come before the plot in the drawing.
 const plots = [];
 for (const svg of document.querySelectorAll("figure svg")) {
   const ticks = Array.from(svg.querySelectorAll("g.ticks"));
@@ -12,7 +12,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
     plots.push({ svg, group, ticks: ticks[place], since, unit, from, until, left, right, top, bottom });
   });
 }
-// Those with the same beginning show one window; others stay as they are.
+// Plots on the same clock show one window; others stay as they are.
 const SECONDS = new Map([["h", 3600], ["d", 86400]]);
 const timed = plots.filter((plot) => plot.since === plots[0].since);
 const whole = timed.length === 0 ? null
@@ -22,7 +22,7 @@ let span = whole;
 const across = (plot, second) =>
   plot.left + ((second - span[0]) / (span[1] - span[0])) * (plot.right - plot.left);
 
-// The finest round steps of which at most eight fit.
+// Ticks at the finest round step of which at most eight fit.
 const roundTicks = (low, high) => {
   const least = (high - low) / 8;
   const power = 10 ** Math.floor(Math.log10(least));
@@ -31,8 +31,8 @@ const roundTicks = (low, high) => {
   return Array.from({ length: count + 1 }, (_, place) => (Math.ceil(low / step - 1e-9) + place) * step);
 };
 
-// The points of a path of straight lines, in the letters that charts are written with: M L H V and
-// their relative forms.
+// The points of a path of straight lines. Charts use only the commands M L H V and their relative
+// forms.
 const pointsOf = (path) => {
   let x = 0, y = 0, first = true;
   const points = [];
@@ -70,7 +70,8 @@ const drawPlot = (plot) => {
   const { svg, group, ticks, left, right, top, bottom } = plot;
   const isWhole = span === whole;
   plot.own?.remove();
-  // Dashes are laid along a whole line, seen or not: one spread a thousandfold would take seconds.
+  // A browser computes dashes along the whole line, visible or not: a line stretched a thousandfold
+  // would take seconds.
   plot.dashed ??= Array.from(group.querySelectorAll("path[stroke-dasharray][fill=none]"),
     (path) => ({ path, drawn: path.getAttribute("d") }));
   ticks.style.display = isWhole ? "" : "none";
@@ -88,7 +89,7 @@ const drawPlot = (plot) => {
     svg.append(path);
     plot.id = path.id;
   }
-  // What was drawn from `from` to `until` is spread so that the window fills the plot.
+  // The drawing from `from` to `until` is stretched so that the window fills the plot.
   const scale = (plot.until - plot.from) / (span[1] - span[0]);
   const place = (second) => left + ((second - plot.from) / (plot.until - plot.from)) * (right - left);
   group.setAttribute("transform", `translate(${left - scale * place(span[0])} 0) scale(${scale} 1)`);
@@ -117,7 +118,8 @@ const drawPlot = (plot) => {
   ticks.before(plot.own);
 };
 
-// A window in numbers, for fingers and keys; a mouse draws it on a chart.
+// Shows a window in all plots. It is typed as numbers (touch, keyboard) or drawn on a chart
+// (mouse).
 const choose = (from, until, isTyped = false) => {
   const inside = [Math.max(whole[0], from), Math.min(whole[1], until)];
   const isPart = inside[0] < inside[1] && (whole[0] < inside[0] || inside[1] < whole[1]);
@@ -142,14 +144,14 @@ if (0 < timed.length) {
       ` Also: drag across a chart over time. ${timed.length < 2 ? "" : `All ${timed.length} follow.`}`));
   const section = svg.closest(".figures") ?? svg.closest("figure");
   section.before(box);
-  // All of it needs no more digits than its axis has; a part keeps those that were drawn.
+  // The whole time needs no more digits than its axis has; a window keeps those of the drag.
   const shown = (second) => Number((second / SECONDS.get(unit)).toFixed(span === whole ? 2 : 4));
   showWindow = () => {
     [from.value, until.value] = span.map(shown);
     all.disabled = span === whole;
   };
   const typed = () => {
-    // An end that was left alone is the end, whatever digits are shown.
+    // A field that still shows the end of the whole time means that end, whatever digits are shown.
     const seconds = [from, until].map((input, place) =>
       input.valueAsNumber === Number((whole[place] / SECONDS.get(unit)).toFixed(2)) ? whole[place]
         : input.valueAsNumber * SECONDS.get(unit));

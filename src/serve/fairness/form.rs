@@ -13,7 +13,7 @@ use crate::serve::form::{Pairs, encoded};
 use crate::serve::pages::Reader;
 use crate::serve::portal::Portal;
 
-/// The form with what was entered, and what is wrong with it.
+/// The form with the entered values and what is wrong with them.
 pub(super) fn form(portal: &Portal, reader: &Reader, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     let known = portal.asks.parameters("fairness");
     let own = |names: &[&str]| -> Vec<Parameter> {
@@ -102,13 +102,13 @@ fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     }
 }
 
-/// The parameters of an index as it prints them.
+/// The default parameters of an index, as it prints them.
 fn usual(index: BuiltIn) -> String {
     let text = index.usual().to_string();
     text.split_once(':').map_or_else(|| "no parameters".to_owned(), |(_, with)| with.to_owned())
 }
 
-/// Where an index is entered, in one of three ways.
+/// The fields of a custom index, entered in one of three ways.
 fn entered(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     let kind = pairs.get(KIND).unwrap_or("none");
     let bad = |name: &str| said(wrong, name);
@@ -200,7 +200,7 @@ fn templates(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     }
 }
 
-/// The indices that were saved.
+/// The saved indices.
 fn saved(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     let all = portal.saved.all();
     let ticked: Vec<&str> = pairs.all("saved").collect();

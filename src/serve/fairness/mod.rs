@@ -1,4 +1,4 @@
-//! The fairness form: from fields to a question, with mistakes at their places.
+//! The fairness form: from fields to a question, with mistakes at their fields.
 //!
 //! In: pairs of a form or of a shared address. Out: a [`Spec`], or the fields with mistakes. The
 //! same pairs always give the same question, so an address contains the whole question.
@@ -14,7 +14,7 @@ use super::queue::{Spec, Text};
 use crate::fairness::indices::{self, BuiltIn};
 use own::{Saved, TEXT_MAX};
 
-/// Plain fields by what they are about: flags of the command.
+/// Plain fields by topic; each is a flag of the command.
 pub(super) const GROUPS: [(&str, &[&str]); 3] = [
     ("Window", &["from", "days", "interval", "warm-up"]),
     ("Users or groups", &["by", "top", "same-users", "align"]),
@@ -27,10 +27,10 @@ pub(super) const LIMITS: [&str; 3] = ["ceiling", "early", "free"];
 /// The field of accounts with shares.
 pub(super) const SHARES: &str = "shares";
 
-/// Indices in one question; each is a chart.
+/// Largest number of indices in one question; each is a chart.
 const INDICES_MAX: usize = 12;
 
-/// Reads the fields; every mistake that can be seen at once is among what is wrong.
+/// Reads the fields; the error has all mistakes that can be found in one pass.
 pub(super) fn question(portal: &Portal, pairs: &Pairs) -> Result<Spec, Vec<Wrong>> {
     let mut wrong = Vec::new();
     let lakes = match portal.lakes.chosen(pairs.all("lake")) {
@@ -71,7 +71,7 @@ pub(super) fn question(portal: &Portal, pairs: &Pairs) -> Result<Spec, Vec<Wrong
         Err(bad) => wrong.extend(bad),
     }
     if indices.is_empty() && 1 < count {
-        // Of custom indices alone nothing says who used how much.
+        // Custom indices alone do not show how much each user used.
         words.push("--index=metered".to_owned());
     }
     if INDICES_MAX < count {
@@ -91,7 +91,7 @@ pub(super) fn question(portal: &Portal, pairs: &Pairs) -> Result<Spec, Vec<Wrong
     }
 }
 
-/// The pairs that make the question, without those of the form itself.
+/// The pairs that make up the question, without those that only control the form.
 pub(super) fn canonical(pairs: &Pairs) -> Pairs {
     let mut kept = Pairs::default();
     let is_of_form = |name: &str| matches!(name, "form-token" | "action" | "replace" | "load");
@@ -101,7 +101,7 @@ pub(super) fn canonical(pairs: &Pairs) -> Pairs {
     kept
 }
 
-/// The words of the plain fields.
+/// The flags of the plain fields.
 fn plain(portal: &Portal, pairs: &Pairs) -> Result<Vec<String>, Wrong> {
     let groups = GROUPS.iter().flat_map(|(_, names)| names.iter());
     let names: Vec<&str> = groups.chain(&LIMITS).copied().collect();
@@ -124,7 +124,7 @@ fn is_built_in(name: &str) -> bool {
     BuiltIn::ALL.iter().any(|index| index.name() == name)
 }
 
-/// The built-in indices that are ticked, with their parameters.
+/// The selected built-in indices, with their parameters.
 pub(super) fn built_in(pairs: &Pairs) -> Result<Vec<String>, Vec<Wrong>> {
     let (mut texts, mut wrong) = (Vec::new(), Vec::new());
     for name in pairs.all("use") {
@@ -150,7 +150,7 @@ pub(super) fn built_in(pairs: &Pairs) -> Result<Vec<String>, Vec<Wrong>> {
     if wrong.is_empty() { Ok(texts) } else { Err(wrong) }
 }
 
-/// The index that is entered, and those that were saved.
+/// The entered index, and the selected saved ones.
 fn customs(portal: &Portal, pairs: &Pairs) -> Result<Vec<own::Custom>, Vec<Wrong>> {
     let mut customs = Vec::new();
     if own::is_entered(pairs) {

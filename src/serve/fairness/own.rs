@@ -1,8 +1,8 @@
-//! An index that a user enters: a template with its gaps filled, a formula, or a program that the
+//! An index that a user enters: a template with its parameters, a formula, or a program that the
 //! operator has named.
 //!
-//! In: the fields `own-...`. Out: a text or a word for the command, or the mistake with its line and
-//! column. Reading it runs nothing.
+//! In: the fields `own-...`. Out: a text or a flag for the command, or the mistake with its line
+//! and column. Reading it runs nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,32 +15,32 @@ use crate::serve::ask::Wrong;
 use crate::serve::form::Pairs;
 use crate::serve::queue::Text;
 
-/// The fields but those of templates' parameters.
+/// The fields, except those of the parameters of templates.
 pub(in crate::serve) const NAME: &str = "own-name";
 pub(in crate::serve) const KIND: &str = "own-kind";
 pub(in crate::serve) const TEMPLATE: &str = "own-template";
 pub(in crate::serve) const FORMULA: &str = "own-formula";
 pub(in crate::serve) const PROGRAM: &str = "own-program";
 
-/// A text in a field is no longer, bytes: it stands in an address.
+/// Longest text in a field, bytes: it becomes part of an address.
 pub(in crate::serve) const TEXT_MAX: usize = 16 << 10;
 
-/// The name of an index is no longer, in letters.
+/// Longest name of an index, characters.
 const NAME_MAX: usize = 60;
 
-/// What the command gets.
+/// A custom index, as the command takes it.
 #[derive(Debug)]
 pub(in crate::serve) enum Custom {
-    /// A word with the operator's program.
+    /// A flag with a program of the operator.
     Program(String),
-    /// A text that it reads as a file.
+    /// A text that the command reads as a file.
     Text(Text),
 }
 
 /// A saved index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::serve) struct Saved {
-    /// The version of the shape of this.
+    /// The version of this format; raised when the fields below change.
     pub format_version: u32,
     /// Its name.
     pub name: String,
@@ -49,7 +49,7 @@ pub(in crate::serve) struct Saved {
 }
 
 impl Saved {
-    /// That of some fields.
+    /// A saved index from the fields of a form.
     pub(in crate::serve) fn of(name: &str, pairs: &Pairs) -> Self {
         let fields = pairs.filled().filter(|(field, _)| is_field(field));
         let fields = fields.map(|(field, value)| (field.to_owned(), value.to_owned())).collect();
@@ -65,7 +65,7 @@ impl Saved {
         pairs
     }
 
-    /// What it is, in a word.
+    /// The way it was entered: `template`, `formula` or `program`.
     pub(in crate::serve) fn kind(&self) -> &str {
         self.fields.iter().find(|(name, _)| name == KIND).map_or("", |(_, kind)| kind)
     }
@@ -88,7 +88,7 @@ impl Shelf {
         self.inner().get(id).cloned()
     }
 
-    /// All of them by name.
+    /// All of them, sorted by name.
     pub(in crate::serve) fn all(&self) -> Vec<(String, Saved)> {
         let mut all: Vec<(String, Saved)> =
             self.inner().iter().map(|(id, saved)| (id.clone(), saved.clone())).collect();
@@ -105,12 +105,12 @@ impl Shelf {
     }
 }
 
-/// The field of a template's parameter.
+/// The name of the field for a parameter of a template.
 pub(in crate::serve) fn gap(template: &str, parameter: &str) -> String {
     format!("own-{template}-{parameter}")
 }
 
-/// Whether a field is one of an entered index.
+/// Whether a field is part of an entered index.
 pub(in crate::serve) fn is_field(name: &str) -> bool {
     let is_gap = || {
         let mut gaps = TEMPLATES.iter().flat_map(|template| {
@@ -126,7 +126,7 @@ pub(in crate::serve) fn is_entered(pairs: &Pairs) -> bool {
     pairs.get(KIND).is_some_and(|kind| kind != "none")
 }
 
-/// Reads the index that is entered.
+/// Reads the entered index.
 pub(in crate::serve) fn read(
     programs: &[(String, String)],
     pairs: &Pairs,
@@ -146,10 +146,10 @@ pub(in crate::serve) fn read(
     }
 }
 
-/// What becomes of an index once it has a name.
+/// Makes the index, given its name.
 type Named = Box<dyn FnOnce(&str) -> Custom>;
 
-/// The name, which stands in texts, file names and charts.
+/// The name, checked, since it is used in texts, file names and charts.
 pub(in crate::serve) fn name(pairs: &Pairs) -> Result<&str, Wrong> {
     let name =
         pairs.get(NAME).map(str::trim).ok_or_else(|| Wrong::of(NAME, "a name is missing"))?;
@@ -163,7 +163,7 @@ pub(in crate::serve) fn name(pairs: &Pairs) -> Result<&str, Wrong> {
     Ok(name)
 }
 
-/// A template with its gaps filled.
+/// A template with its parameters.
 fn filled(pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
     let name = pairs.get(TEMPLATE).unwrap_or_default();
     let Some(template) = Template::find(name).filter(|found| !found.formula.is_empty()) else {
@@ -184,7 +184,7 @@ fn filled(pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
     if wrong.is_empty()
         && let Err(mistake) = template::File::read(&template.fill("index", &values))
     {
-        // It names the parameter, which is the field.
+        // The message names a parameter, and so the field.
         let of = template.parameters.iter().find(|known| mistake.problem.contains(known.0));
         let field = of.map_or_else(|| TEMPLATE.to_owned(), |known| gap(template.name, known.0));
         wrong.push(Wrong::of(&field, mistake.problem));
@@ -216,7 +216,7 @@ fn written(pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
     }))
 }
 
-/// A program of the operator's.
+/// A program of the operator.
 fn chosen(programs: &[(String, String)], pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
     let wanted = pairs.get(PROGRAM).unwrap_or_default();
     let Some((_, command)) = programs.iter().find(|(name, _)| name == wanted) else {

@@ -1,7 +1,8 @@
-//! The fairness page: the form, and below it the answer to what stands in the address.
+//! The fairness page: the form, and above it the answer to the question in the address.
 //!
-//! In: an address, or a form. Out: a page; or, after a form, the address that says all of it and can
-//! be shared. Opening an address starts nothing: only a form does.
+//! In: an address, or a sent form. Out: a page; after a form, a redirect to an address that
+//! contains the whole question and can be shared. Opening an address starts nothing; only a form
+//! does.
 
 use hyper::StatusCode;
 use maud::{Markup, html};
@@ -17,7 +18,7 @@ use crate::serve::reply::{self, Reply};
 use crate::serve::runner;
 use crate::serve::state::id_of;
 
-/// What the page says first.
+/// The introduction of the page.
 const LEAD: &str = "Choose clusters, a window and indices, or enter a custom index; then compare the users under each index.";
 
 /// The page of an address.
@@ -66,7 +67,7 @@ pub(in crate::serve) async fn show(portal: &Portal, reader: &Reader, query: &Pai
     page(StatusCode::OK, reader, &body)
 }
 
-/// What comes of a form.
+/// Handles a sent form: asks the question, or saves the index.
 pub(in crate::serve) fn submit(portal: &Portal, reader: &Reader, sent: &Pairs) -> Reply {
     let refused = |wrong: &[Wrong]| {
         let form = form::form(portal, reader, sent, wrong);
@@ -88,7 +89,7 @@ pub(in crate::serve) fn submit(portal: &Portal, reader: &Reader, sent: &Pairs) -
     }
 }
 
-/// An address that says nothing but clusters would show an empty form.
+/// Adds a field to an address with only clusters, which would show an empty form.
 fn with_something(page: &str) -> String {
     let query = page.split_once('?').map_or("", |(_, query)| query);
     let pairs = Pairs::read(query).unwrap_or_default();
@@ -99,7 +100,7 @@ fn with_something(page: &str) -> String {
     format!("{page}{join}own-kind=none")
 }
 
-/// Saves the index that is entered; returns the fields of an address with it.
+/// Saves the entered index; returns the fields of an address that selects it.
 fn save(portal: &Portal, sent: &Pairs) -> Result<Pairs, Vec<Wrong>> {
     if !own::is_entered(sent) {
         return Err(vec![Wrong::of(own::KIND, "enter an index: there is nothing to save")]);
@@ -127,7 +128,7 @@ fn save(portal: &Portal, sent: &Pairs) -> Result<Pairs, Vec<Wrong>> {
     Ok(kept)
 }
 
-/// An error of the command at the field that it is about.
+/// An error of the command, at the field that it is about.
 fn placed(said: &str) -> Wrong {
     let flag = said.strip_prefix("--").and_then(|rest| rest.split([' ', ',', ':']).next());
     let parameter = match flag {
