@@ -12,7 +12,7 @@ use super::{AnswerArgs, stop_on_signal};
 use crate::cli::shown;
 use jobfate::answers::ingest::IngestChoice;
 use jobfate::answers::verify::{
-    KIND, Trust, absent, check_part, describe, lake_report, raw_table, same,
+    FILES, KIND, Trust, absent, check_part, describe, lake_report, raw_table, same,
 };
 use jobfate::faults::{CheckFailed, Failure, Result};
 use jobfate::lake::Lake;
@@ -103,7 +103,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
     absent(&folder, sums.as_ref()).iter().for_each(console::say);
     let table = raw_table(&folder, &reports);
     let answer = Answer {
-        kind: KIND,
+        kind: FILES,
         table: &table,
         json: json!({"rows": rows(&table)}),
         settings: json!({"trace": trace}),

@@ -67,8 +67,11 @@ impl VerifyAnswer {
         format!("{begin}. The most frequent irregularities: {}", named.join("; "))
     }
 
-    /// How many counts agree with those published.
-    pub(crate) fn sentence(&self) -> String {
+    /// How many counts agree with those published; `None` if files were checked, not a lake.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        if self.checks.is_empty() && self.counts.is_empty() {
+            return None;
+        }
         let all = grouped(self.checks.len() as u64);
         let differing = self.checks.iter().filter(|check| !check.is_ok()).count();
         let said = if self.checks.is_empty() {
@@ -79,7 +82,7 @@ impl VerifyAnswer {
             format!("{} of {all} published counts differ", grouped(differing as u64))
         };
         let warned = self.warnings.iter().map(|text| format!(". Warning: {text}"));
-        std::iter::once(said).chain(warned).collect()
+        Some(std::iter::once(said).chain(warned).collect())
     }
 }
 
@@ -93,10 +96,12 @@ mod tests {
     fn published_counts_agree_or_differ() {
         let check = |found: u64| json!({"table": "job_events", "what": "rows", "published": 5, "found": found});
         let said = |checks: &[Value]| {
-            from_value::<VerifyAnswer>(json!({"checks": checks})).unwrap().sentence()
+            from_value::<VerifyAnswer>(json!({"checks": checks})).unwrap().sentence().unwrap()
         };
         assert_eq!(said(&[check(5), check(5)]), "All 2 published counts that apply agree");
         assert_eq!(said(&[check(5), check(6)]), "1 of 2 published counts differ");
+        let of_files = json!({"rows": [{"table": "job_events", "part": 0}]});
+        assert_eq!(from_value::<VerifyAnswer>(of_files).unwrap().sentence(), None);
     }
 
     #[test]
@@ -104,7 +109,7 @@ mod tests {
         let count =
             |what: &str, count: u64| json!({"table": "task_events", "what": what, "count": count});
         let said = |counts: &[Value]| {
-            from_value::<VerifyAnswer>(json!({"counts": counts})).unwrap().sentence()
+            from_value::<VerifyAnswer>(json!({"counts": counts})).unwrap().sentence().unwrap()
         };
         let rows = count("rows", 10);
         assert_eq!(

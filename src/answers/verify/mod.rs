@@ -32,9 +32,12 @@ pub use answer::{Count, VerifyAnswer};
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     remarks: &[],
-    sentence: Some(|it| Some(it.found::<VerifyAnswer>()?.sentence())),
+    sentence: Some(|it| it.found::<VerifyAnswer>()?.sentence()),
     ..Kind::called("verify", "Checks of the tables").holding::<VerifyAnswer>()
 };
+
+/// The result of checking files that are not in a lake.
+pub const FILES: Kind<'static> = Kind::called(KIND.name, "Checks of the files");
 
 /// The step of an analysis: quick, and its verdict is the exit code.
 pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
