@@ -112,7 +112,7 @@ fn cut(all: &[Attempt], [begin_us, end_us]: [i64; 2], around_us: i64) -> Option<
         let last_us = (end_us - length_us).max(begin_us);
         let from_us = (around_us - length_us / 2).clamp(begin_us, last_us);
         let to_us = from_us + length_us;
-        // The next part is within this one.
+        // The next parts are shorter and within this one.
         within.retain(|own| own.from_us < to_us && from_us < own.to_us);
         let (attempts, machines) = busiest(&within, [from_us, to_us]);
         if CUT_MACHINES_MIN.min(machines[1]) <= machines[0] && 0 < machines[0] {

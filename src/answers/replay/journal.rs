@@ -16,8 +16,10 @@ use crate::replay::workload::NONE;
 use crate::results::frame::Frame;
 use crate::results::store::Files;
 
-/// The rows of a journal as lines of text; an error names the column that is missing or has another
-/// type.
+/// The rows of a journal as lines of text.
+///
+/// # Errors
+/// A column is missing or has another type.
 pub fn text_of(batch: &RecordBatch) -> Result<String, String> {
     let column =
         |name: &str| batch.column_by_name(name).ok_or_else(|| format!("it has no column `{name}`"));
@@ -51,6 +53,9 @@ pub fn text_of(batch: &RecordBatch) -> Result<String, String> {
 const PIECE: usize = 64 * 1024;
 
 /// Writes the journals of one seed's replays.
+///
+/// # Errors
+/// A file cannot be written.
 pub fn put(runs: &[Run], setting: &Setting, files: &mut Files) -> Result<()> {
     for (number, run) in (1..).zip(runs) {
         let stem = format!("journal-{number}");

@@ -310,6 +310,9 @@ pub(crate) fn parse_policies(text: &str) -> Result<PolicyList, String> {
 }
 
 /// The policies that were asked for, or the default ones of the kind of trace.
+///
+/// # Errors
+/// The default policies cannot be parsed.
 pub fn policies(asked: &ReplayPlan, lake: &Lake) -> Result<Vec<(String, PolicyPlan)>> {
     if asked.policies.is_empty() {
         let usual = Defaults::of(lake).policies.join(" ");
@@ -385,6 +388,9 @@ pub(crate) const HEARTBEATS_MAX: f64 = 1e9;
 pub(crate) const HEARTBEATS_MANY: f64 = 1e7;
 
 /// Refuses a policy that may have too many heartbeats, and returns a note for one with many.
+///
+/// # Errors
+/// The policy may have too many heartbeats.
 pub fn check_heartbeats(
     name: &str,
     workload: &Workload,
@@ -405,6 +411,10 @@ pub fn check_heartbeats(
 }
 
 /// Reads the history and the machines that are replayed under a seed.
+///
+/// # Errors
+/// The lake cannot be read, no task arrives, there are no machines, or an option does not fit the
+/// lake.
 pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> Result<Setting> {
     let plan = history_plan(asked, lake, seed);
     let Fleet { mut cluster, mut remarks, without_cpu } = fleet_of(asked, lake, &plan)?;
