@@ -9,7 +9,7 @@ use crate::charts::{FlowChart, FlowNode, FlowWay, Tone, outcome_tone};
 use crate::digits::grouped;
 use crate::studies::outcomes::{Classes, OutcomeRow};
 
-/// How a job was submitted.
+/// How a job was submitted, and how often it was scheduled.
 const CAME: [&str; 2] = ["submitted", "no SUBMIT"];
 const ATTEMPTS: [&str; 3] = ["1 attempt", "2+ attempts", "no attempt"];
 

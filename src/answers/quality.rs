@@ -268,7 +268,7 @@ impl Verified {
         found
     }
 
-    /// A rule applied to every table that counts it.
+    /// The finding of a rule, over all tables with its count.
     fn by_rule(&self, rule: &Rule) -> Option<Finding> {
         let of_table = |count: &Count| {
             let table = &count.table;

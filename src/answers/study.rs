@@ -28,8 +28,8 @@ use crate::results::store::{self, Answer, Files, Origin};
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study as Outcomes};
 
-/// What a study asks: the same struct for the flags of its command, for a section of the file of an
-/// analysis, and for its results.
+/// The options of a study: the same struct for the flags of its command, for a section of the file
+/// of an analysis, and for its results.
 pub trait Plan: Serialize + DeserializeOwned + Default {
     /// Takes over the definitions that all studies share.
     fn define(&mut self, definitions: &Definitions) {

@@ -242,7 +242,7 @@ fn is_choice(path: &str) -> bool {
 /// Settings that name a file.
 const FILES: [&str; 3] = ["accounts", "index_file", "slurm_conf"];
 
-/// Settings that decide what a row stands for.
+/// Settings that decide what a row is about.
 const QUESTIONS: [&str; 3] = ["by", "group_by", "interval_s"];
 
 /// The reason if rows of two results of the same name cannot be paired: they stand for different

@@ -1,9 +1,8 @@
-//! Record batches as text: aligned columns, CSV, JSON rows, Parquet.
+//! Record batches as CSV, JSON rows and Parquet.
 //!
 //! In: a batch of whole numbers, quantities, names and yes/no. Out: bytes. A missing cell is empty
-//! in CSV, null in JSON and `-` in a table. Quantities are printed with all their digits in CSV and
-//! JSON, and to six significant digits in a table. Parquet also records what made the table, and
-//! what its columns mean.
+//! in CSV and null in JSON. Quantities are written with all their digits. Parquet also records what
+//! made the table, and what its columns mean.
 
 use std::io::Write;
 

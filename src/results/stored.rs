@@ -19,7 +19,7 @@ use crate::cells::unguarded;
 use crate::charts::ChartFormat;
 use crate::files;
 
-/// The version of the shape of `result.json`.
+/// The version of the shape of `result.json`: raise it when the shape changes.
 pub const RESULT_VERSION: u32 = 3;
 
 /// How much of the tables of results is read.

@@ -26,7 +26,7 @@ pub struct PredictAnswer {
     pub jobs_without_tasks: Option<u64>,
     /// All jobs.
     pub jobs_in_all: u64,
-    /// Jobs submitted before the window that ended.
+    /// Jobs that ended but were submitted before the window.
     pub jobs_before_window: u64,
     /// Jobs without FINISH, FAIL or KILL as the last event.
     pub jobs_without_end: u64,

@@ -2,9 +2,9 @@
 //!
 //! In: the runs of a seed. Out: two plots, each with the share of tasks per bin of a logarithmic
 //! axis under the first policy and under the one with the shortest mean response among the others.
-//! Bins are counted, not smoothed. The first bin of slowdowns has all tasks that hardly waited and
-//! would dwarf the others: it is not drawn, and the caption says so. If hardly any task waits under
-//! either policy, there is no chart.
+//! Bins are counted, not smoothed. The first bin of slowdowns has all tasks that hardly waited, and
+//! next to it the others would be too small to see: it is not drawn, and the caption says so. If
+//! hardly any task waits under either policy, there is no chart.
 
 use std::collections::BTreeMap;
 

@@ -26,7 +26,7 @@ const CUT_MACHINES_MAX: usize = 8;
 const CUT_MACHINES_MIN: usize = 2;
 const TRIED_MAX: usize = 500;
 
-/// Parts into which a long run is divided: a cut is at most as long as one of them, and lies around
+/// Parts into which a long run is divided: a cut is at most as long as one of them, and is around
 /// the time at which most tasks wait.
 const PARTS: i64 = 12;
 

@@ -171,7 +171,7 @@ pub(super) struct OverTime {
 }
 
 impl OverTime {
-    /// Adds a usage window of a task, as far as it lies inside attempts.
+    /// Adds the parts of a usage window of a task that are inside attempts.
     pub(super) fn add_window(&mut self, task_index: i32, [start_us, end_us]: [i64; 2], rate: f32) {
         let Some(&task) = self.job.places.get(&task_index) else { return };
         let (own, rate) = (&self.job.attempts[self.job.tasks[task].clone()], CpuRate::new(rate));

@@ -205,7 +205,7 @@ pub enum Trust {
     JustWritten,
 }
 
-/// Checks the files and the numbers of a lake, and says what is absent.
+/// Checks the files and the numbers of a lake; the notes name what is missing.
 ///
 /// # Errors
 /// A file cannot be read, or differs from its checksum.
@@ -261,7 +261,8 @@ pub fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
     Ok(LakeReport { census, gaps: lake.gaps(), contradictions, warnings, checks, said })
 }
 
-/// A note with the number of jobs and that in the header of the log; cleaned logs have fewer.
+/// A note with the number of jobs next to that in the header of the log; a cleaned log has fewer
+/// jobs.
 fn size_of_log(lake: &Lake, census: &Census) -> Option<Said> {
     let promised = lake.header("MaxJobs").find_map(|value| value.parse::<u64>().ok())?;
     let jobs = census.tables.get(&Table::JobEvents).and_then(|counts| counts.get("jobs"))?;
@@ -319,7 +320,10 @@ impl LakeReport {
         (0 < all).then(|| format!("{right} of {all} published counts agree"))
     }
 
-    /// Ends with exit code 1 if a number differs from what is published, or two from each other.
+    /// Whether the lake passes its checks.
+    ///
+    /// # Errors
+    /// A count differs from the published one, or tables contradict each other; the exit code is 1.
     pub fn into_result(self) -> Result<()> {
         let wrong = self.checks.iter().filter(|check| !check.is_ok()).count();
         if !self.contradictions.is_empty() {
