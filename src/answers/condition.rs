@@ -2,10 +2,10 @@
 
 use crate::digits::counted;
 
-/// Time limits in per cent of the requested time, as a rule.
+/// The rule whose thresholds are time limits in per cent of the requested time.
 pub(crate) const LIMITS: &str = "slurm:of=requested";
 
-/// What such a limit is a part of.
+/// The words after the number of such a limit.
 pub(crate) const OF_REQUESTED: &str = " % of the requested time";
 
 /// When a rule kills: `after 10 events`, `after 3 failures in a row`, `by k8s:backoff_limit=6`.

@@ -1,4 +1,4 @@
-//! What several studies have in common: CPU time, outcomes, and where windows and attempts end.
+//! Definitions that several studies share: CPU time, outcomes, and where windows and attempts end.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::studies::meter::CpuDefinition;
 use crate::studies::outcomes::Classes;
 use crate::units::{micros_to_seconds, parse_micros};
 
-/// What several studies have in common.
+/// Definitions that several studies share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Definitions {

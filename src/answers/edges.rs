@@ -1,27 +1,27 @@
 //! Reports how many of a statistic's jobs, tasks or attempts cross the start or the end of the
 //! window.
 //!
-//! In: a [`Censoring`], or what it is part of. Out: a sentence without its full stop, for captions
-//! and for stderr.
+//! In: a [`Censoring`], or the study or ledger that contains it. Out: a sentence without its full
+//! stop, for captions and for stderr.
 
 use crate::digits::{counted, grouped, six_digits};
 use crate::studies::censoring::Censoring;
 use crate::studies::fold::Study;
 use crate::studies::ledger::Ledger;
 
-/// The sentence of a study, with the attempts that are closed at the end of their job.
+/// The sentence for a study, with the attempts that are closed at the end of their job.
 pub fn of_study(study: &Study) -> String {
     let cpu = study.closed_with_job_sum();
     with_closed(&study.censoring(), study.closed_with_job.attempts, cpu, study.unit())
 }
 
-/// The same of a ledger.
+/// The same for a ledger.
 pub fn of_ledger(ledger: &Ledger) -> String {
     let cpu = ledger.closed_with_job_sum;
     with_closed(&ledger.censoring, ledger.attempts_closed_with_job, cpu, ledger.unit)
 }
 
-/// A sentence as the end of a caption; empty if there is no sentence.
+/// A sentence for the end of a caption, with its full stop; empty if there is no sentence.
 pub(crate) fn ending(sentence: &str) -> String {
     if sentence.is_empty() { String::new() } else { format!(" {sentence}.") }
 }
@@ -32,8 +32,8 @@ fn with_closed(censoring: &Censoring, closed: u64, cpu: Option<f64>, unit: &str)
     clauses.into_iter().filter(|clause| !clause.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// `7 attempts without an end in the loaded parts closed at the end of the job (8.5 task-s)`;
-/// nothing where there are none.
+/// `7 attempts without an end in the loaded parts closed at the end of the job (8.5 task-s)`; empty
+/// if there are none.
 pub(crate) fn closed_with_job(closed: u64, cpu: Option<f64>, unit: &str) -> String {
     if closed == 0 {
         return String::new();
@@ -45,8 +45,8 @@ pub(crate) fn closed_with_job(closed: u64, cpu: Option<f64>, unit: &str) -> Stri
     )
 }
 
-/// `7 jobs begun before the window (time 0) are in, 3,989 open at its end are closed there`.
-/// Counts of 0 are left out, and so the sentence may be empty.
+/// `7 jobs begun before the window (time 0) are in, 3,989 open at its end are closed there`. Counts
+/// of 0 are left out, so the sentence may be empty.
 pub(crate) fn sentence(censoring: &Censoring) -> String {
     let noun = censoring.of.trim_end_matches('s');
     let mut clauses: Vec<String> = Vec::new();

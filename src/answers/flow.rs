@@ -1,7 +1,7 @@
-//! From submission through events to the outcome, as a picture.
+//! A chart of the paths of jobs or tasks from submission through attempts to the outcome.
 //!
 //! In: event sequences with their counts. Out: bands from how a job was submitted, over its number
-//! of attempts, to how it ended. Every job is in one band of each stage.
+//! of attempts, to how it ended. Every job is in exactly one band.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::charts::{FlowChart, FlowNode, FlowWay, Tone, outcome_tone};
 use crate::digits::grouped;
 use crate::studies::outcomes::{Classes, OutcomeRow};
 
-/// How a job came, and how often it was scheduled.
+/// How a job was submitted, and how often it was scheduled.
 const CAME: [&str; 2] = ["submitted", "no SUBMIT"];
 const ATTEMPTS: [&str; 3] = ["1 attempt", "2+ attempts", "no attempt"];
 
-/// The way of a sequence: the places of how it came, how often it was scheduled, and how it ended by
-/// its last event that decides (among the outcomes of [`Classes::Terminal`]).
+/// The path of a sequence, as positions in `CAME`, in `ATTEMPTS` and among the outcomes of
+/// [`Classes::Terminal`]. The last event from SUBMIT to LOST (0 to 6) decides the outcome.
 fn way(sequence: &str) -> [usize; 3] {
     let came = usize::from(!sequence.starts_with('0'));
     let attempts = match sequence.matches('1').count() {
@@ -36,7 +36,7 @@ fn way(sequence: &str) -> [usize; 3] {
     [came, attempts, ended.expect("all are among the outcomes")]
 }
 
-/// The picture of `sequences`, of jobs or tasks.
+/// The chart of `sequences`. `plural` is `jobs` or `tasks`; `edges` ends the caption.
 pub(crate) fn chart(sequences: &[OutcomeRow], plural: &str, edges: &str) -> FlowChart {
     let mut ways: BTreeMap<[usize; 3], u64> = BTreeMap::new();
     for row in sequences {
@@ -97,8 +97,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: the outcome at the end of a way is the one of `--classes terminal`, and every job
-        /// is in one way.
+        /// The outcome at the end of a path is that of `--classes terminal`, and every job is in
+        /// one path.
         #[test]
         fn ends_are_those_of_the_terminal_classes(
             all in prop::collection::vec(prop::collection::vec(0..11_i32, 1..9), 1..20),

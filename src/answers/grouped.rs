@@ -1,7 +1,7 @@
 //! Groups that only some lakes record.
 //!
-//! In: a lake, and what an answer is to be split by. Out: nothing, or the sentence that says what the
-//! lake does not record.
+//! In: a lake, and the groups that an answer asks for. Out: nothing, or an error that names what
+//! the lake does not record.
 
 use crate::facts::jobs::{END_REASON, QOS};
 use crate::faults::Usage;
@@ -12,7 +12,7 @@ use crate::studies::ledger::GroupBy;
 /// Refuses a lake that does not record why jobs or tasks ended.
 ///
 /// # Errors
-/// It does not.
+/// The lake has the table, but not the reasons.
 pub(crate) fn check_reasons(lake: &Lake, table: Table) -> Result<(), Usage> {
     if !lake.has(table) || lake.has_column(table, END_REASON) {
         return Ok(());
@@ -24,7 +24,7 @@ pub(crate) fn check_reasons(lake: &Lake, table: Table) -> Result<(), Usage> {
 /// Refuses groups that the lake does not record.
 ///
 /// # Errors
-/// It does not.
+/// The lake does not record them.
 pub(crate) fn check_group(lake: &Lake, group: GroupBy) -> Result<(), Usage> {
     match group {
         GroupBy::Reason => check_reasons(lake, Table::JobEvents),

@@ -1,4 +1,4 @@
-//! What `ingest` asks: which parts of a trace become a lake, and how.
+//! The plan of `ingest`: which parts of a trace become a lake, and how.
 //!
 //! In: flags or a file. Out: a plan, checked against the folder of the trace.
 
@@ -183,7 +183,7 @@ fn write_tables<S: serde::Serializer>(
     words::texts::serialize(tables.as_deref().unwrap_or_default(), to)
 }
 
-/// Buckets of a lake at most.
+/// The most buckets of a lake.
 const BUCKETS_MAX: u32 = 4096;
 
 fn parse_buckets(text: &str) -> Result<u32, String> {
@@ -206,10 +206,11 @@ fn parse_ranges(text: &str) -> Result<PartNumbers, PartNumbersError> {
     Ok(PartNumbers(numbers))
 }
 
-/// What is to be done, checked against the folder.
+/// Plans an ingest and checks it against the folder of the trace.
 ///
 /// # Errors
-/// The folder is not a trace, or holds no table or part that was chosen.
+/// The folder is not a trace, an option does not fit its kind, or it has none of the chosen tables
+/// and parts.
 pub fn plan(
     trace: &Path,
     lake: &Path,
@@ -246,10 +247,10 @@ pub fn plan(
 }
 
 impl IngestChoice {
-    /// The parts of a trace, which know how they are to be read.
+    /// The parts of a trace, each with how it is read.
     ///
     /// # Errors
-    /// It is not a trace of this kind, or an option is for another kind.
+    /// The folder is not a trace of this kind, or an option is for another kind.
     pub fn folder(&self, trace: &Path) -> Result<TraceFolder> {
         check_table(self.source, self.table)?;
         let source = match (self.source, &self.map) {
@@ -308,7 +309,7 @@ impl IngestChoice {
     }
 }
 
-/// The key in a file.
+/// Reads the key from a file.
 fn key_of(path: &Path) -> Result<Mask> {
     Mask::of_file(path).map_err(|error| match &error {
         KeyError::Read(_, cause) => Hindered(format!("{error}: {cause}")).into(),
@@ -316,10 +317,10 @@ fn key_of(path: &Path) -> Result<Mask> {
     })
 }
 
-/// The map of a file, or a ready one of this name.
+/// Reads the map in a file, or finds the ready map of this name.
 ///
 /// # Errors
-/// There is no such file, or it is not a map.
+/// The file cannot be read, or it is not a map.
 pub fn map_of(path: &Path) -> Result<Map> {
     let ready = path.to_str().and_then(ready::find).filter(|_| !path.exists());
     let text = match ready {
@@ -344,7 +345,8 @@ fn check_columns(folder: &TraceFolder) -> Result<()> {
     Ok(())
 }
 
-/// Only the Google trace comes in parts that can lie flat in a folder.
+/// Refuses `--table` for other traces: only the parts of the Google trace can be directly in a
+/// folder.
 ///
 /// # Errors
 /// A table is named for another kind of trace.

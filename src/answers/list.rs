@@ -1,5 +1,4 @@
-//! The studies: one list, a row each, from which steps, sections, pages, captions and the table of
-//! commands follow.
+//! The list of studies. Steps, sections, pages, captions and the table of commands follow from it.
 //!
 //! In: the description in each study. Out: [`STUDIES`]. No other code chooses a study by its name.
 
@@ -17,8 +16,8 @@ const OUTCOMES: Topic = Topic {
     question: "What became of every job and task, and what did it cost?",
 };
 
-/// All of them. Steps run in this order, after those that check the lake; pages follow in the order
-/// in which they first occur.
+/// All studies. Steps run in this order, after those that check the lake. Pages are in the order in
+/// which they first occur.
 pub static STUDIES: [Study; 13] = [
     Study {
         name: "classify",
@@ -190,7 +189,7 @@ pub fn kinds_on(topic: &'static Topic) -> impl Iterator<Item = &'static Kind<'st
     STUDIES.iter().filter(move |study| study.topic == topic).flat_map(|study| study.results)
 }
 
-/// What the pages are about, in their order.
+/// The topics of the pages, in order.
 pub fn topics() -> Vec<&'static Topic> {
     let mut topics: Vec<&Topic> = Vec::new();
     for study in &STUDIES {

@@ -32,24 +32,24 @@ pub mod verify;
 pub mod words;
 pub mod work;
 
-/// The notes of an answer.
+/// A note of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// What is good to know.
+    /// Useful information.
     Note(String),
-    /// What was assumed.
+    /// An assumption that was made.
     Assumption(String),
-    /// What the user should look at.
+    /// Something that the user should check.
     Warning(String),
 }
 
 impl Said {
-    /// What is good to know.
+    /// Useful information.
     pub(crate) fn note(text: impl AsRef<str>) -> Self {
         Self::Note(text.as_ref().to_owned())
     }
 
-    /// What the user should look at.
+    /// Something that the user should check.
     pub(crate) fn warning(text: impl AsRef<str>) -> Self {
         Self::Warning(text.as_ref().to_owned())
     }

@@ -1,7 +1,8 @@
 //! One pass over the buckets of a lake for several studies of an analysis.
 //!
-//! In: what the studies ask. Out: what each makes of the whole lake, to the digit what it makes
-//! alone. The jobs and tasks of a bucket, with their usage, are read once and folded by all.
+//! In: what the studies ask. Out: the result of each, with the same digits as if it had read the
+//! lake alone. The jobs and tasks of a bucket and their usage are read once and folded by all
+//! studies.
 //!
 //! ```text
 //!  load    ─► read events, usage ─► fold          all ─► read events, usage ─┬► fold load
@@ -25,18 +26,18 @@ use crate::schema::Table;
 use crate::studies::fold::{Folding, Study};
 use crate::studies::load::{self, Adding};
 
-/// Cells of usage and ends of attempts that are kept until they are asked for: some 100 MB. A study
-/// with more reads the lake by itself, so that they are not in memory beside other studies.
+/// The most cells of usage and ends of attempts that are kept until a step takes them: about 100
+/// MB. A study with more reads the lake in its own step, when other studies are not in memory.
 const KEPT: usize = 1_000_000;
 
-/// Intervals times groups of load of which each bucket makes a part, some 10 MB. Load with more is
-/// left to its own step, which has a part per thread.
+/// The most cells of load (intervals times groups) in a pass: about 10 MB for each bucket. Load
+/// with more is left to its own step, which keeps one part per thread instead of one per bucket.
 const LOAD_CELLS: usize = 20_000;
 
-/// A study that takes part.
+/// A study that takes part in the pass.
 enum Member<'a> {
     Outcomes(Box<Folding>, Option<Box<Study>>),
-    /// `None` once it is left to its own step.
+    /// `None` if it is left to its own step.
     Usage(Option<Box<Gathering<'a>>>),
     Load(Box<Adding>, Option<Box<load::Part>>),
 }
@@ -48,7 +49,7 @@ enum Found {
     Load(Box<load::Part>),
 }
 
-/// Makes the pass for those of the studies that can share one.
+/// Makes one pass for all studies that can share it.
 ///
 /// # Errors
 /// The lake cannot be read.
@@ -61,7 +62,7 @@ pub fn pass(
     let usage: Vec<Option<(Cluster, Plan)>> = usage.collect();
     let mut members: Vec<(&'static str, Member<'_>)> = Vec::new();
     for ((name, errand), usage) in errands.iter().zip(&usage) {
-        // What cannot be folded or gathered is refused by its own step, in its turn.
+        // A study that cannot be folded or gathered is left out: its own step reports the error.
         if let Ok(Some(asked)) = outcomes_of(errand, lake, &definitions) {
             if let Ok(folding) = Folding::of(lake, windows, asked) {
                 members.push((*name, Member::Outcomes(Box::new(folding), None)));
@@ -76,11 +77,11 @@ pub fn pass(
             members.push((*name, Member::Usage(gathering.ok().map(Box::new))));
         }
     }
-    // Load reads requests with the usage, and others find what they need among it.
+    // Load comes first: it reads usage and requests, and a bucket keeps them for the other studies.
     members.sort_by_key(|(_, member)| !matches!(member, Member::Load(..)));
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
     let buckets: Vec<u32> = (0..lake.bucket_count()).collect();
-    // A few at once, as usage has cells of most users in each of them.
+    // A few buckets at once, since each has usage cells of most users.
     for some in buckets.chunks(2 * rayon::current_num_threads()) {
         let fold = |&number: &u32| {
             let bucket = Bucket::shared(lake, number, windows);
@@ -114,7 +115,7 @@ impl Member<'_> {
         })
     }
 
-    /// Adds what was found in a bucket, and gives up usage that is too much to be kept.
+    /// Adds what was found in a bucket, and drops usage that is too large to keep.
     fn add(&mut self, found: Option<Found>) {
         match (self, found) {
             (Self::Outcomes(_, sum), Some(Found::Outcomes(part))) => {
@@ -142,7 +143,7 @@ impl Member<'_> {
     }
 }
 
-/// What the buckets so far and one more make together.
+/// Merges the part of one more bucket into that of the buckets so far.
 fn joined<T>(whole: Option<Box<T>>, part: T, merge: impl Fn(T, T) -> T) -> T {
     match whole {
         Some(whole) => merge(*whole, part),

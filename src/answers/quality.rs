@@ -1,4 +1,4 @@
-//! What is missing, wrong or unusual in a lake, in words, with what it means for a study.
+//! What is missing, wrong or unusual in a lake, in words, and what it means for studies.
 //!
 //! In: the counts, checks and tables of a stored `verify`. Out: findings in the order in which a
 //! reader needs them: what is wrong, what is missing, what is unusual. Nothing is counted here.
@@ -15,13 +15,13 @@ use crate::studies::checks::Check;
 /// What a stored `verify` found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Verified {
-    /// Counts that are published.
+    /// Published counts, each with ours.
     pub checks: Vec<Check>,
-    /// Statements that cannot be true, whatever the log says.
+    /// Tables that contradict each other.
     contradictions: Vec<String>,
-    /// What looks wrong and fails no check.
+    /// What looks wrong but fails no check.
     warnings: Vec<String>,
-    /// All that was counted.
+    /// All counts.
     counts: Vec<Count>,
     /// What is missing between loaded parts.
     gaps: Vec<Gap>,
@@ -39,18 +39,18 @@ impl From<&VerifyAnswer> for Verified {
     }
 }
 
-/// How much a reader has to mind a finding; the first comes first.
+/// How serious a finding is, the most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
     /// Something is wrong.
     Wrong,
     /// Something is missing.
     Missing,
-    /// Something is unusual, and figures hold it.
+    /// Something is unusual, and is part of the figures.
     Unusual,
 }
 
-/// Something that a reader should know of a lake.
+/// Something that a reader should know about a lake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     /// How much it matters.
@@ -59,19 +59,20 @@ pub(crate) struct Finding {
     pub about: String,
     /// What was found, with its number and scope; without the full stop.
     pub said: String,
-    /// What that means for studies; likewise.
+    /// What that means for studies; without the full stop.
     pub means: &'static str,
-    /// What can be done; likewise, and nothing where nothing can.
+    /// What the user can do, without the full stop; `None` if nothing can be done.
     pub act: Option<String>,
 }
 
-/// A count that should be 0, or that changes what a study says.
+/// A count that should be 0, or that changes the results of studies.
 struct Rule {
+    /// The name of the count in the census.
     what: &'static str,
-    /// Of what it is a share, in the names of the census.
+    /// The count of the census of which it is a share; empty for none.
     of: &'static str,
     about: &'static str,
-    /// What is counted, one of them.
+    /// What is counted, in the singular.
     noun: &'static str,
     /// The rest of the sentence, after the count.
     said: &'static str,
@@ -79,7 +80,7 @@ struct Rule {
     act: &'static str,
 }
 
-/// The rules, those that matter most first.
+/// The rules, the most important first.
 const RULES: [Rule; 10] = [
     Rule {
         what: "exact duplicates",
@@ -176,7 +177,7 @@ const RULES: [Rule; 10] = [
     },
 ];
 
-/// What a trace may not record at all: where it would stand, and in words.
+/// What a trace may not record at all: the table, the column, and a name in words.
 const RECORDED: [(&str, &str, &str); 14] = [
     ("job_events", "user", "the user of jobs"),
     ("job_events", "job_name", "the name of jobs"),
@@ -194,7 +195,7 @@ const RECORDED: [(&str, &str, &str); 14] = [
     ("machine_events", "memory_capacity", "the memory of machines"),
 ];
 
-/// Columns whose gaps change a study, and how.
+/// Columns whose nulls change a study, and how.
 const NULLS: [(&str, &str); 8] = [
     ("user", "Jobs without a user stand together as one, `-`"),
     ("cpu_request", "Nothing is added for them to requested CPU"),
@@ -213,7 +214,8 @@ impl Verified {
         found.map_or(0, |count| count.found)
     }
 
-    /// All findings, in order; `inputs` are the tables of the lake.
+    /// All findings, in order. `inputs` are the tables of the lake, `known` those that such a trace
+    /// can have.
     pub(crate) fn findings(&self, inputs: &[Input], known: &[Table]) -> Vec<Finding> {
         let mut found = self.wrong();
         found.extend(missing(inputs, known, &self.gaps));
@@ -225,7 +227,7 @@ impl Verified {
         found
     }
 
-    /// What fails a check, or looks wrong.
+    /// Failed checks, contradictions and warnings.
     fn wrong(&self) -> Vec<Finding> {
         let mut found: Vec<Finding> = Vec::new();
         let differ: Vec<String> = self
@@ -266,7 +268,7 @@ impl Verified {
         found
     }
 
-    /// A rule applied to every table that counts it.
+    /// The finding of a rule, over all tables with its count.
     fn by_rule(&self, rule: &Rule) -> Option<Finding> {
         let of_table = |count: &Count| {
             let table = &count.table;
@@ -305,7 +307,7 @@ impl Verified {
         })
     }
 
-    /// Columns that hold a value in some rows only.
+    /// Columns that have a value in only some rows.
     fn sometimes_recorded(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         for (column, means) in NULLS {
@@ -398,14 +400,14 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
     found
 }
 
-/// From when to when a table goes, hours of the clock of its trace; none where that counts from 1970.
+/// The first and last hour of a table on the trace clock; `None` if that clock counts from 1970.
 fn hours(input: &Input) -> Option<[f64; 2]> {
     const YEARS_10_S: f64 = 315_360_000.0;
     let (start_s, end_s) = input.start_s.zip(input.end_s)?;
     (start_s < end_s && end_s < YEARS_10_S).then_some([start_s / 3600.0, end_s / 3600.0])
 }
 
-/// What tables are needed for; those that no study reads are not missed.
+/// What tables are needed for; a table that no study reads is not reported as missing.
 const NEEDED_FOR: [(Table, &str); 4] = [
     (Table::JobEvents, "outcomes of jobs, users, job ends"),
     (Table::TaskEvents, "tasks, attempts, requests, waits"),
@@ -413,12 +415,12 @@ const NEEDED_FOR: [(Table, &str); 4] = [
     (Table::MachineEvents, "capacity, outages"),
 ];
 
-/// What had to be assumed of rows.
+/// What was assumed about rows.
 fn assumed(inputs: &[Input]) -> Option<Finding> {
     let mut all: BTreeMap<&str, u64> = BTreeMap::new();
     for (wording, count) in inputs.iter().flat_map(|input| &input.remarks) {
         let own = all.entry(wording).or_default();
-        // Each table of a log is made of the same lines.
+        // All tables of a log are made from the same lines, so counts are not added.
         *own = (*own).max(*count);
     }
     let mut all: Vec<(&str, u64)> = all.into_iter().collect();

@@ -1,11 +1,11 @@
-//! What the sentences of several studies have in common.
+//! Parts of sentences that several studies share.
 //!
-//! In: numbers of answers. Out: words. The sentence of a study stands with the type of its answer.
+//! In: numbers of answers. Out: words. The sentence of a study is next to the type of its answer.
 
 use crate::results::envelope::Input;
 use crate::studies::meter::{CpuDefinition, Resource};
 
-/// A share as a reader wants it.
+/// A share in per cent with one decimal; `under 0.1 %` for very small ones.
 pub(crate) fn percent(share: f64) -> String {
     if share == 0.0 {
         return "0 %".to_owned();
@@ -16,18 +16,18 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// Whether it is known that the jobs that count as finished have finished.
+/// Whether the log records that the jobs counted as finished have finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
-    /// Known for some at least.
+    /// Recorded for at least some of them.
     Known,
-    /// Not known for any: the log has no status, and what ran counts as finished.
+    /// Recorded for none: the log has no status, and jobs that ran count as finished.
     Assumed,
 }
 
 impl Ends {
-    /// What is known of the ends of so many jobs that count as finished, from what was assumed of the
-    /// tables.
+    /// Compares the number of jobs that count as finished with the number of jobs whose status was
+    /// assumed.
     pub(crate) fn of(finished: u64, inputs: &[Input]) -> Self {
         let remarks = inputs.iter().flat_map(|input| &input.remarks);
         let assumed = remarks.filter(|(wording, _)| wording.starts_with("status unknown"));
@@ -36,32 +36,32 @@ impl Ends {
     }
 }
 
-/// What a definition of `--cpu` counts.
+/// The noun for what a definition of `--cpu` counts.
 pub(crate) fn noun_of(cpu: &str) -> &'static str {
     let is_of_gpus = cpu == CpuDefinition::GpuSlots.to_string();
     if is_of_gpus { Resource::Gpu } else { Resource::Cpu }.noun()
 }
 
-/// ` (what is known; what else)`; empty where nothing is.
+/// ` (one clause; another)`; empty if there are none.
 pub(crate) fn aside(clauses: [Option<String>; 2]) -> String {
     let said: Vec<String> = clauses.into_iter().flatten().collect();
     if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
 }
 
-/// From this share on one job is most of a sum.
+/// From this share on, one job counts as most of a sum.
 pub(crate) const MOST: f64 = 0.5;
 
-/// `one job makes up 97.7 % of it` where one job is most of a sum.
+/// `one job makes up 97.7 % of it`, if one job is most of a sum.
 pub(crate) fn most_of(largest: Option<f64>, sum: &str) -> Option<String> {
     let share = largest.filter(|share| MOST <= *share)?;
     Some(format!("one job makes up {} of {sum}", percent(share)))
 }
 
-/// Letters of a hash that tell it from others, and the fewest that a hash has.
+/// How many letters of a hash are shown, and from how many letters on a name counts as a hash.
 const HASH_SHOWN: usize = 8;
 const HASH_LETTERS: usize = 40;
 
-/// A name with its hash shortened; its own page has the whole name.
+/// A name, shortened if it is a hash; its own page has the whole name.
 pub(crate) fn short(name: &str) -> String {
     let is_of_hash = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     if name.len() < HASH_LETTERS || !name.bytes().all(is_of_hash) {

@@ -1,8 +1,8 @@
 //! Studies spread over the workers of a cluster, each with a range of buckets.
 //!
-//! In: questions about a lake. Out: the parts that workers computed, which are merged into a study
-//! here. A worker is this program, and its sums are exact, so the answer has the same digits as on
-//! one machine.
+//! In: questions about a lake. Out: the parts that the workers computed, merged into a study. A
+//! worker runs this program and its sums are exact, so the answer has the same digits as on one
+//! machine.
 //!
 //! ```text
 //!  question ─► worker: buckets 0..4  ─► part ┐
@@ -31,21 +31,21 @@ use crate::sources::hex;
 use crate::studies::fold::{Asked, Study, fold, fold_parts};
 use crate::studies::load::Load;
 
-/// Parts that a study is divided into: a worker is started for each.
+/// The most parts of a study; this program is started once for each.
 const PARTS_MAX: u32 = 32;
 
-/// A study whose buckets are folded in a pass that studies share, or by workers.
+/// A study whose buckets can be folded in a shared pass or by workers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Errand {
-    /// The ledger, as its section asks for it.
+    /// The ledger, with its section.
     Account(Section),
-    /// Kill rules, as their section asks for them, and the threshold whose harmed jobs are listed.
+    /// Kill rules, with their section, and the threshold whose harmed jobs are listed.
     Sweep(Section, Option<i64>),
-    /// Detectors, as their section asks for them.
+    /// Detectors, with their section.
     Detect(Section),
-    /// Load over time, as its section asks for it; not for workers.
+    /// Load over time, with its section; not for workers.
     Load(Section),
-    /// The use of all users.
+    /// The usage of all users.
     Usage {
         /// How it is gathered.
         plan: Plan,
@@ -57,40 +57,40 @@ pub enum Errand {
 }
 
 impl Errand {
-    /// Whether it can share a pass over the lake: detectors walk by themselves.
+    /// Whether it can share a pass over the lake: detectors need their own.
     pub const fn shares_pass(&self) -> bool {
         !matches!(self, Self::Detect(_))
     }
 
-    /// Whether the workers of a cluster can do it: what load adds up does not travel.
+    /// Whether the workers of a cluster can do it: the sums of load cannot be sent.
     pub const fn is_for_workers(&self) -> bool {
         !matches!(self, Self::Load(_))
     }
 }
 
-/// What workers are asked.
+/// The question for the workers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Question {
     pub(super) version: String,
     pub(super) lake: PathBuf,
-    /// What tells the lake from others, so that a copy of another day is refused.
+    /// A checksum of the lake, so that a worker refuses an older or newer copy.
     pub(super) known_by: String,
     pub(super) windows: Windows,
     pub(super) definitions: Definitions,
-    /// How many parts each study has.
+    /// The number of parts of each study.
     pub(super) parts: u32,
     pub(super) errands: Vec<Errand>,
 }
 
-/// What workers made of a study, by range of buckets.
+/// The encoded parts of a study, by range of buckets.
 #[derive(Clone, Debug)]
 pub struct Parts(pub Vec<Vec<u8>>);
 
 impl Parts {
-    /// Each part as what it is.
+    /// Decodes the parts.
     ///
     /// # Errors
-    /// It is not that.
+    /// A part is not of this type.
     pub fn read<P: DeserializeOwned>(&self) -> Result<Vec<P>> {
         let read = |part: &Vec<u8>| postcard::from_bytes(part);
         let parts: Result<_, postcard::Error> = self.0.iter().map(read).collect();
@@ -106,7 +106,7 @@ pub(super) fn worker_failed(error: &postcard::Error) -> Failure {
     .into()
 }
 
-/// Asks the workers of a Spark, all studies in one session.
+/// Asks the workers of a Spark cluster, with all studies in one session.
 ///
 /// # Errors
 /// Spark or a worker fails.
@@ -126,15 +126,15 @@ pub fn ask(
     Ok(found.chunks(parts as usize).map(|parts| Parts(parts.to_vec())).collect())
 }
 
-/// How parts are written: raise it when a type in them changes.
+/// The version of the encoding of parts: raise it when a type in them changes.
 const LAYOUT: u32 = 2;
 
-/// The program that a worker must be, with how it writes parts.
+/// The version that a worker must have: that of the program and that of the encoding.
 fn version() -> String {
     format!("{} (parts as of {LAYOUT})", env!("CARGO_PKG_VERSION"))
 }
 
-/// What tells a lake from others: its buckets, and the checksums of its parts.
+/// A checksum of a lake: of its number of buckets and the checksums of its parts.
 fn known_by(lake: &Lake) -> String {
     let sums = lake.manifest.tables.iter().flat_map(|(table, entry)| {
         entry.parts.iter().map(move |part| format!("{table} {} {}\n", part.part, part.sha256))
@@ -146,7 +146,7 @@ fn known_by(lake: &Lake) -> String {
 }
 
 impl Question {
-    /// Studies of a lake, each in so many parts.
+    /// Asks for studies of a lake, each in so many parts.
     pub fn of(
         lake: &Lake,
         (windows, definitions): (Windows, Definitions),
@@ -160,7 +160,7 @@ impl Question {
     /// Opens the lake.
     ///
     /// # Errors
-    /// It cannot be opened, or has other parts than that of whoever asks.
+    /// The lake cannot be opened, or its parts differ from those of the lake in the question.
     pub(super) fn open(&self) -> Result<Lake> {
         let lake = Lake::open(&self.lake)?;
         if known_by(&lake) == self.known_by {
@@ -176,7 +176,7 @@ impl Question {
     /// Reads a question.
     ///
     /// # Errors
-    /// It is not a question, or that of another version of this program.
+    /// The text is not a question, or another version of this program wrote it.
     pub fn read(text: &str) -> Result<Self> {
         let question: Self = serde_json::from_str(text)?;
         let (own, its) = (version(), &question.version);
@@ -191,15 +191,15 @@ impl Question {
     }
 }
 
-/// What one pass over the lake made for several studies, by name, until their steps take it.
+/// The results of one pass over the lake, by study, until the steps take them.
 #[derive(Default)]
 pub struct Folded(Mutex<BTreeMap<&'static str, Made>>);
 
-/// What was made for a study.
+/// The result of a pass for one study.
 pub(super) enum Made {
-    /// What it asks of the outcomes.
+    /// The outcomes that it asks for.
     Outcomes(Box<Study>),
-    /// The use of all users.
+    /// The usage of all users.
     Usage(Box<(History, Counts)>),
     /// Load over time.
     Load(Box<Load>),
@@ -210,7 +210,7 @@ impl Folded {
         Self(Mutex::new(made.collect()))
     }
 
-    /// The outcomes that were made for a study, once.
+    /// Takes the outcomes of a study; `None` if there are none, or if they were taken before.
     pub fn outcomes(&self, name: &str) -> Option<Study> {
         match self.take(name)? {
             Made::Outcomes(study) => Some(*study),
@@ -218,7 +218,7 @@ impl Folded {
         }
     }
 
-    /// The usage that was gathered for a study, once.
+    /// Takes the usage that was gathered for a study, likewise.
     pub fn usage(&self, name: &str) -> Option<(History, Counts)> {
         match self.take(name)? {
             Made::Usage(usage) => Some(*usage),
@@ -226,7 +226,7 @@ impl Folded {
         }
     }
 
-    /// The load that was added up for a study, once.
+    /// Takes the load that was added up for a study, likewise.
     pub fn load(&self, name: &str) -> Option<Load> {
         match self.take(name)? {
             Made::Load(load) => Some(*load),
@@ -239,7 +239,8 @@ impl Folded {
     }
 }
 
-/// The study of outcomes: put together, where workers were asked, and folded here otherwise.
+/// The outcomes of a lake: merged from the parts of workers if there are any, otherwise folded
+/// here.
 ///
 /// # Errors
 /// Those of [`fold`], or a part cannot be read.

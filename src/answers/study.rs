@@ -1,8 +1,8 @@
 //! What a study is: its command, its results, its page, and its step in an analysis.
 //!
 //! In: plans and functions of the studies. Out: the types of the list in
-//! [`list`](crate::answers::list), and [`Work`], which a step gets when it runs. A study prints
-//! nothing: it reports through a [`Screen`], which the command line implements.
+//! [`list`](crate::answers::list), and [`Work`], which a step gets when it runs. A study does not
+//! print: it reports through a [`Screen`], which the command line implements.
 
 use std::any::Any;
 use std::path::Path;
@@ -28,18 +28,18 @@ use crate::results::store::{self, Answer, Files, Origin};
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study as Outcomes};
 
-/// What a study asks: the same struct for the flags of its command, for a section of the file of an
-/// analysis, and for its results.
+/// The options of a study: the same struct for the flags of its command, for a section of the file
+/// of an analysis, and for its results.
 pub trait Plan: Serialize + DeserializeOwned + Default {
-    /// Takes over what all studies have in common.
+    /// Takes over the definitions that all studies share.
     fn define(&mut self, definitions: &Definitions) {
         let _ = definitions;
     }
 
-    /// Whether what was chosen can stand together.
+    /// Checks that the options can be combined.
     ///
     /// # Errors
-    /// It cannot.
+    /// They cannot be combined; the text gives the reason.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
@@ -55,14 +55,14 @@ pub trait Plan: Serialize + DeserializeOwned + Default {
     }
 }
 
-/// What several results are about: a page of a report.
+/// The topic of several results: a page of a report.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Topic {
     /// Its file.
     pub file: &'static str,
-    /// What it is called.
+    /// Its title.
     pub title: &'static str,
-    /// What is asked there.
+    /// The question that the page answers.
     pub question: &'static str,
 }
 
@@ -71,9 +71,9 @@ pub struct Topic {
 pub struct Study {
     /// Its name: that of its command, its step and its section.
     pub name: &'static str,
-    /// What its command answers, as a table of commands says it.
+    /// What its command answers, for the table of commands.
     pub answers: &'static str,
-    /// The page on which its results stand.
+    /// The page with its results.
     pub topic: &'static Topic,
     /// Its results, in their order on the page.
     pub results: &'static [Kind<'static>],
@@ -84,14 +84,14 @@ pub struct Study {
 /// How the section of a study is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
-    /// Whether a section can be read.
+    /// Checks that a section can be read.
     pub check: fn(&Section) -> Result<(), Wrong>,
     /// Its defaults.
     pub usual: fn() -> Section,
 }
 
 impl Reader {
-    /// That of a plan.
+    /// The reader of a plan.
     pub const fn of<P: Plan>() -> Self {
         Self { check: |section| P::all(section).map(drop), usual: || words::write(&P::default()) }
     }
@@ -100,7 +100,7 @@ impl Reader {
 /// What a step found out about the lake, for the end of an analysis.
 #[derive(Debug)]
 pub struct Verdict {
-    /// What is said of it.
+    /// The note to show.
     pub note: Option<String>,
     /// Whether the lake is as it should be.
     pub result: Result<()>,
@@ -111,24 +111,25 @@ pub struct Verdict {
 pub struct Step {
     /// Runs it.
     pub run: fn(&Work<'_>) -> Result<Option<Verdict>>,
-    /// The options of `[definitions]` that it has.
+    /// The options of `[definitions]` that it uses.
     pub shares: &'static [&'static str],
     /// How its section is read, if it has one.
     pub section: Option<Reader>,
-    /// Settles what its section leaves open, from the lake.
+    /// Sets the options that its section leaves open, from the lake.
     pub settle: fn(&mut Open<'_>),
     /// Options of its section that follow from the kind of trace.
     pub of_source: &'static [&'static str],
     /// Whether it checks the lake: it runs first and each time, and its verdict ends the analysis.
     pub is_check: bool,
-    /// Whether its results lie in a folder of their own.
+    /// Whether its results have their own folder.
     pub has_folder: bool,
-    /// What a shared pass over the lake, or the workers of a cluster, can do of it, if anything.
+    /// The part of it that a shared pass over the lake, or the workers of a cluster, can do, if
+    /// any.
     pub errand: Option<fn(&Work<'_>) -> Result<Errand>>,
 }
 
 impl Step {
-    /// A step that nothing is asked of.
+    /// A step without a section.
     pub const fn plain(
         run: fn(&Work<'_>) -> Result<Option<Verdict>>,
         shares: &'static [&'static str],
@@ -153,13 +154,14 @@ impl Step {
         Self { section: Some(Reader::of::<P>()), ..Self::plain(run, shares) }
     }
 
-    /// It, with what a shared pass or workers can do of it.
+    /// Adds the part that a shared pass or workers can do.
     #[must_use]
     pub const fn spread(self, errand: fn(&Work<'_>) -> Result<Errand>) -> Self {
         Self { errand: Some(errand), ..self }
     }
 
-    /// It, with what settles its section.
+    /// Adds how the open options of its section are set, and those that follow from the kind of
+    /// trace.
     #[must_use]
     pub const fn settled(
         self,
@@ -170,15 +172,15 @@ impl Step {
     }
 }
 
-/// A section that is to be settled for a lake.
+/// A section whose open options are set for a lake.
 pub struct Open<'a> {
-    /// What it says so far.
+    /// The options that are set so far.
     pub section: &'a mut Section,
     /// The lake.
     pub lake: &'a Lake,
-    /// The defaults of its kind of trace.
+    /// The defaults for its kind of trace.
     pub usual: Defaults,
-    /// Its windows by default.
+    /// Its default windows.
     pub windows: Windows,
 }
 
@@ -195,9 +197,9 @@ impl Open<'_> {
     }
 }
 
-/// What a study found: an answer, its further tables, and what is good to know about it.
+/// What a study found: an answer, its further tables, and its notes.
 pub trait Found {
-    /// What is good to know about the sums.
+    /// The notes about the sums.
     fn notes(&self) -> Vec<String>;
 
     /// Stores the further tables.
@@ -210,19 +212,19 @@ pub trait Found {
     fn answer(&self, windows: Windows) -> Answer<'_>;
 }
 
-/// What is shown while a study runs, and where its answer goes.
+/// Shows notes, progress and tables while a study runs, and takes its answer.
 pub trait Screen {
     /// Adds a note to the answer.
     fn say(&self, said: &Said);
 
-    /// Says several things.
+    /// Adds several notes to the answer.
     fn say_all(&self, said: &[Said]) {
         for one in said {
             self.say(one);
         }
     }
 
-    /// Shows how the work continues, counted in `units`, until what it returns is dropped.
+    /// Shows progress, counted in `units`, until the returned value is dropped.
     fn follow(&self, what: &str, units: &'static str) -> Box<dyn Any>;
 
     /// Shows a table under a title.
@@ -244,27 +246,27 @@ pub trait Screen {
     fn give(&self, answer: &Answer<'_>, files: Option<Files>, origin: &Origin) -> Result<()>;
 }
 
-/// What a step works on.
+/// The input of a step.
 pub struct Work<'a> {
     /// The study.
     pub study: &'static Study,
     /// The lake.
     pub lake: &'a Lake,
-    /// Whether every part of it was written just now.
+    /// Whether every part of it was written in this run.
     pub is_just_written: bool,
     /// Where its windows end.
     pub windows: Windows,
-    /// What the studies have in common.
+    /// The definitions that studies share.
     pub definitions: Definitions,
-    /// What the study is asked.
+    /// The options of the study.
     pub section: &'a Section,
-    /// On the folder of the results.
+    /// The lock on the folder of the results.
     pub lock: &'a Arc<FolderLock>,
-    /// What workers of a cluster have made of its buckets, if they were asked.
+    /// The parts that workers of a cluster have made of its buckets, if they were asked.
     pub parts: Option<&'a Parts>,
-    /// What a pass over the lake has made for several studies.
+    /// The results of a pass over the lake for several studies.
     pub folded: &'a Folded,
-    /// Where it speaks.
+    /// Where notes and tables are shown.
     pub screen: &'a dyn Screen,
 }
 
@@ -274,7 +276,7 @@ impl Work<'_> {
         self.lock.folder()
     }
 
-    /// Says something that is good to know.
+    /// Adds a note.
     pub fn note(&self, text: impl AsRef<str>) {
         self.screen.say(&Said::note(text));
     }
@@ -295,7 +297,8 @@ impl Work<'_> {
         Ok(self.plans::<P>()?.into_iter().next().unwrap_or_default())
     }
 
-    /// What is asked of the outcomes: as a pass has made it, or put together or folded now.
+    /// The outcomes that are asked for: from the shared pass, merged from the parts of workers, or
+    /// folded now.
     ///
     /// # Errors
     /// The lake or the part of a worker cannot be read.
@@ -314,7 +317,7 @@ impl Work<'_> {
         Files::within(self.lock, name)
     }
 
-    /// Begins the files of the study in a folder of its own.
+    /// Begins the files of the study in its own folder.
     ///
     /// # Errors
     /// They cannot be written.
@@ -322,7 +325,7 @@ impl Work<'_> {
         self.own_files_of(self.study.name)
     }
 
-    /// Begins the files of one of the study's results in a folder of its own.
+    /// Begins the files of one of the study's results in the folder of the study.
     ///
     /// # Errors
     /// They cannot be written.
@@ -334,10 +337,10 @@ impl Work<'_> {
         Files::within(&lock, name)
     }
 
-    /// Runs a study, stores what it found, and says under a title what is good to know about it.
+    /// Runs a study, stores what it found, and shows its notes under a title.
     ///
     /// # Errors
-    /// It fails, or its files cannot be written.
+    /// The study fails, or its files cannot be written.
     pub fn study<S: Found>(
         &self,
         title: &str,
@@ -382,7 +385,8 @@ impl Work<'_> {
         }
     }
 
-    /// Says that a result is left out if its table is not there or is empty, and stores that.
+    /// Whether a table is missing or empty. If so, the result is left out: a note says so, and the
+    /// reason is stored.
     ///
     /// # Errors
     /// The reason cannot be stored.
@@ -397,7 +401,7 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// Says that a result is left out, and stores why.
+    /// Leaves a result out: adds a note and stores the reason.
     ///
     /// # Errors
     /// The reason cannot be stored.
@@ -421,7 +425,7 @@ impl Work<'_> {
     }
 }
 
-/// The plans that a section asks for, with what the studies have in common.
+/// The plans that a section asks for, with the definitions that studies share.
 ///
 /// # Errors
 /// An option has a value that it does not take.
@@ -437,8 +441,8 @@ pub fn plans_of<P: Plan>(
     Ok(plans)
 }
 
-/// What a result was asked: every option of the plan, its key in snake case as all keys of a
-/// result, with `resolved`, the values that were filled in for the lake, instead of the given ones.
+/// The settings of a result: every option of the plan, with keys in snake case like all keys of a
+/// result. The values in `resolved`, which were filled in for the lake, replace the given ones.
 pub fn settings<P: Serialize>(plan: &P, resolved: Value) -> Value {
     let object = |value: Value| match value {
         Value::Object(object) => object,

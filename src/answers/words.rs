@@ -1,7 +1,7 @@
 //! Plans as words: the same parsers read the file of an analysis and the flags of a command.
 //!
-//! In: options by name, each a switch, a word or several. Out: a plan, by its own `Deserialize`, or
-//! the option that is wrong, and why. `write` does the reverse.
+//! In: options by name, each a switch, a word or several words. Out: a plan, read by its own
+//! `Deserialize`, or the wrong option and the reason. `write` does the reverse.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -20,11 +20,11 @@ use crate::notation::nearest;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Setting {
-    /// Given or not.
+    /// A switch that is given or not.
     Flag(bool),
     /// One word.
     One(String),
-    /// Several.
+    /// Several words.
     Many(Vec<String>),
 }
 
@@ -37,10 +37,10 @@ impl From<&str> for Setting {
 /// Options by name.
 pub type Section = BTreeMap<String, Setting>;
 
-/// Which option is wrong, and why.
+/// The option that is wrong, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// The option, where it is known.
+    /// The option, if it is known.
     pub key: Option<String>,
     /// What is wrong with it.
     pub problem: String,
@@ -72,7 +72,7 @@ impl de::Error for Wrong {
     }
 }
 
-/// The plan that options stand for; what they leave open is as the plan has it by default.
+/// Reads a plan from its options; missing options have the defaults of the plan.
 ///
 /// # Errors
 /// An option that the plan does not have, or a value that it does not take.
@@ -84,7 +84,7 @@ pub fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Wrong> {
 pub fn write<T: Serialize>(plan: &T) -> Section {
     let word = |value: &Value| match value {
         Value::String(text) => text.clone(),
-        // As it is written by hand: 3600 and not 3600.0.
+        // As a user writes it: 3600, not 3600.0.
         Value::Number(number) if number.is_f64() => {
             number.as_f64().map_or_else(String::new, |number| number.to_string())
         }
@@ -104,7 +104,7 @@ pub fn write<T: Serialize>(plan: &T) -> Section {
     options.iter().filter_map(|(name, value)| Some((name.clone(), setting(value)?))).collect()
 }
 
-/// Options that are still to be read.
+/// Options that are not read yet.
 struct Options<'a> {
     rest: std::collections::btree_map::Iter<'a, String, Setting>,
     value: Option<(&'a str, &'a Setting)>,
@@ -129,7 +129,7 @@ impl<'de> MapAccess<'de> for Options<'_> {
     }
 }
 
-/// A value that is read as whatever is asked for.
+/// A value that is read as the type that the field asks for.
 pub struct Of(Setting);
 
 impl Of {
@@ -235,7 +235,7 @@ impl IntoDeserializer<'_, Wrong> for Setting {
     }
 }
 
-/// Takes a word, or a number or a yes or no as one; or several of them.
+/// Reads one word or a list of words; a number or a boolean counts as a word.
 struct Words;
 
 impl<'de> Visitor<'de> for Words {
@@ -274,7 +274,7 @@ impl<'de> Visitor<'de> for Words {
     }
 }
 
-/// A word, whatever it is written as.
+/// One word, which may be written as a number or a boolean.
 struct Word(String);
 
 impl<'de> Deserialize<'de> for Word {
@@ -309,7 +309,7 @@ pub fn parsed_if<'de, D: Deserializer<'de>, T, E: Display>(
     word.map(|word| parse(&word.0).map_err(de::Error::custom)).transpose()
 }
 
-/// Reads a list with the parser of its members, which commas divide.
+/// Reads a list whose members are separated by commas, with the parser of a member.
 ///
 /// # Errors
 /// The parser refuses a word.
@@ -322,10 +322,10 @@ pub fn parsed_list<'de, D: Deserializer<'de>, T, E: Display>(
     pieces.map(|piece| parse(piece).map_err(de::Error::custom)).collect()
 }
 
-/// Reads a list of values that commas divide.
+/// Reads a list of values separated by commas.
 ///
 /// # Errors
-/// One is not of the type.
+/// A value is not of the type.
 pub fn commas<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     source: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -358,7 +358,7 @@ pub mod text {
     }
 }
 
-/// The same of a value that may be absent.
+/// The same for a value that may be absent.
 pub mod maybe {
     use std::fmt::Display;
     use std::str::FromStr;
@@ -390,7 +390,7 @@ pub mod maybe {
     }
 }
 
-/// The same of a list whose members commas divide.
+/// The same for a list whose members are separated by commas.
 pub mod texts {
     use std::fmt::Display;
     use std::str::FromStr;
@@ -416,7 +416,7 @@ pub mod texts {
     }
 }
 
-/// Functions that serde reads a field with, by the parser of its flag.
+/// Functions with which serde reads a field, using the parser of its flag.
 macro_rules! readers {
     ($($name:ident: $type:ty = $how:ident($parse:expr);)+) => {
         $(fn $name<'de, D: serde::Deserializer<'de>>(source: D) -> Result<$type, D::Error> {

@@ -1,6 +1,6 @@
 //! This program as a worker: it computes its part of an answer from a range of buckets.
 //!
-//! In: a question, and the number of a part. Out: the part, exact, as bytes.
+//! In: a question, and the number of a part. Out: the exact part, as bytes.
 
 use std::ops::Range;
 
@@ -23,10 +23,11 @@ use crate::replay::detect::walk_range;
 use crate::studies::fold::{Asked, fold_range};
 use crate::studies::load;
 
-/// What this process makes of a part of a study; parts are counted through all studies.
+/// Computes one part of one study. `task` numbers the parts of all studies, one study after the
+/// other.
 ///
 /// # Errors
-/// The lake does not read, or something is asked for that cannot be.
+/// The lake cannot be read, or the question cannot be answered.
 pub fn answer(question: &Question, task: u32) -> Result<Vec<u8>> {
     let lake = question.open()?;
     let (errand, part) = (task / question.parts, task % question.parts);
@@ -47,10 +48,10 @@ pub fn answer(question: &Question, task: u32) -> Result<Vec<u8>> {
     written(&walk_range::<Failure>(&lake, question.windows, &plan, buckets)?)
 }
 
-/// What an errand asks of the outcomes, if that is what it is about.
+/// What an errand asks about outcomes; `None` if it is about something else.
 ///
 /// # Errors
-/// Its section does not read, or asks for what the lake does not have.
+/// Its section cannot be read, or asks for what the lake does not have.
 pub(super) fn outcomes_of(
     errand: &Errand,
     lake: &Lake,
@@ -68,17 +69,17 @@ pub(super) fn outcomes_of(
     })
 }
 
-/// Whose usage an errand gathers and how, if that is what it is about.
+/// The cluster whose usage an errand gathers, and how; `None` if it is about something else.
 pub(super) fn usage_of(errand: &Errand, lake: &Lake, windows: Windows) -> Option<(Cluster, Plan)> {
     let Errand::Usage { plan, name, shift_us } = errand else { return None };
     let (name, lake, shift_us) = (name.clone(), lake.clone(), *shift_us);
     Some((Cluster { name, lake, windows, shift_us }, *plan))
 }
 
-/// What an errand asks of the load over time, if that is what it is about.
+/// What an errand asks about load over time; `None` if it is about something else.
 ///
 /// # Errors
-/// Its section does not read, or asks for what the lake does not have.
+/// Its section cannot be read, or asks for what the lake does not have.
 pub(super) fn load_of(
     errand: &Errand,
     lake: &Lake,

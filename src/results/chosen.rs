@@ -1,4 +1,4 @@
-//! Which results of some folders are shown together.
+//! Chooses the results of some folders that are shown together.
 //!
 //! In: folders. Out: results of one analysis, or of none, and the names of the others. Numbers of
 //! two analyses follow from different definitions, so they are never shown together.
@@ -12,34 +12,35 @@ use serde::Deserialize;
 use super::ResultError;
 use super::stored::{Limits, Stored};
 
-/// The file of an analysis that holds its steps, and which analysis was begun last.
+/// The file with the steps of an analysis, and the checksum of the analysis that was begun last in
+/// its folder.
 pub const ANALYSIS_STEPS: &str = "steps.json";
 
 /// Results that are shown together.
 #[derive(Debug)]
 pub struct Chosen {
-    /// By name.
+    /// The results, by name.
     pub results: Vec<Stored>,
-    /// Others in the same folders.
+    /// Other results in the same folders.
     pub left_out: Vec<LeftOut>,
 }
 
 /// A result that is not shown.
 #[derive(Debug)]
 pub struct LeftOut {
-    /// Its JSON.
+    /// Its JSON file.
     pub path: PathBuf,
     /// Whether it is of another analysis (true) or of no analysis (false).
     pub has_analysis: bool,
 }
 
-/// Reads the results of some folders and of the folders in them. Of a folder that holds an analysis
+/// Reads the results of some folders and of the folders in them. If a folder holds an analysis,
 /// only the results of that analysis are chosen.
 ///
 /// # Errors
-/// A folder cannot be read or holds no result; it holds results of several analyses, none of which
-/// is the one that was begun last; folders are of different analyses; a result is not one of this
-/// program or was cut off or changed after it was written.
+/// A folder cannot be read or holds no result; it holds results of several analyses, and the one
+/// that was begun last is not among them; the folders are of different analyses; two results have
+/// the same name; a result is not one of this program, or it was cut off or changed.
 pub fn read_all(folders: &[PathBuf], limits: Limits) -> Result<Chosen, ResultError> {
     let mut chosen = Chosen { results: Vec::new(), left_out: Vec::new() };
     let mut first: Option<(&Path, String)> = None;
@@ -85,7 +86,7 @@ pub fn read_analysis(
 ) -> Result<Vec<Stored>, ResultError> {
     let mut results = Vec::new();
     for path in candidates(folder)? {
-        // Whatever else lies there may be of any version, or damaged.
+        // Other files may be damaged or of any version, so they are not parsed.
         let bytes = fs::read(&path).map_err(|cause| ResultError::io(&path, cause))?;
         if memchr::memmem::find(&bytes, sha256.as_bytes()).is_none() {
             continue;
@@ -99,13 +100,13 @@ pub fn read_analysis(
     Ok(results)
 }
 
-/// What [`ANALYSIS_STEPS`] says of the analysis that was begun last.
+/// The part of [`ANALYSIS_STEPS`] about the analysis that was begun last.
 #[derive(Deserialize)]
 struct BegunLast {
     analysis_sha256: String,
 }
 
-/// The analysis whose results of a folder are chosen; `None` where no result is of one.
+/// The analysis whose results are chosen in a folder; `None` if no result belongs to an analysis.
 fn analysis_of(folder: &Path, here: &[Stored]) -> Result<Option<String>, ResultError> {
     let all: BTreeSet<&str> = here.iter().filter_map(Stored::analysis).collect();
     let begun_last = || {

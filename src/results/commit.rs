@@ -1,13 +1,13 @@
-//! Gives the files of an answer their places in the folder of `--out`: all of them or none.
+//! Moves the files of an answer to their places in the folder of `--out`: all of them or none.
 //!
-//! In: complete files in the work folder. Out: the same files in their places, the JSON that names
-//! them last, and the replaced files of the earlier answer removed. A list of these steps is
-//! written first: after a kill, the next run that writes into the folder completes them. A file
-//! that no result in the folder names is never overwritten or removed.
+//! In: complete files in the work folder. Out: the same files in their places, and the replaced
+//! files of the earlier answer removed. The JSON, which names the files, is moved last. A list of
+//! these steps is written first: after a kill, the next run that writes into the folder completes
+//! them. A file that no result in the folder names is never overwritten or removed.
 //!
 //! ```text
 //!  out/.jobfate-work/sweep.csv ...  ─► synced ─► .jobfate-work/commit
-//!      killed before: the earlier answer is whole     killed after: the next run goes on
+//!      killed before: the earlier answer is whole     killed after: the next run completes it
 //!  out/sweep.csv ... ─► stale files removed ─► out/result.json ─► .jobfate-work removed
 //! ```
 
@@ -23,27 +23,30 @@ use crate::facts::query::{FACTS, is_fact};
 use crate::faults::{Context, Hindered, Result, Usage};
 use crate::files;
 
-/// Where files are in the making. What a killed run has left there the next one finishes or
-/// removes.
+/// The work folder, in which files are written. The next run completes or removes what a killed run
+/// has left there.
 pub(super) const WORK: &str = ".jobfate-work";
 
-/// The file in the work folder that lists what is to be done with the others.
+/// The file in the work folder that lists the steps of a commit.
 const LIST: &str = "commit";
 
-/// What gives the files of an answer their places.
+/// The steps that move the files of an answer to their places.
 #[derive(Debug, Serialize, Deserialize)]
 struct Commit {
-    /// JSON files of other answers that get their own names, and these.
+    /// JSON files of other answers in the place of this one's JSON, with their new names.
     rename: Vec<(ResultFile, String)>,
-    /// Files that come from the work folder.
+    /// Files that are moved from the work folder.
     place: Vec<String>,
     /// Files of earlier answers that this one replaces.
     remove: Vec<ResultFile>,
-    /// The JSON that names the files; it comes last.
+    /// The JSON that names the files; it is moved last.
     json: String,
 }
 
-/// Gives the files of an answer their places, and last of all its JSON; they are in the work folder.
+/// Moves the files of an answer from the work folder to their places, and its JSON last.
+///
+/// # Errors
+/// A name belongs to another file of the folder, or a file cannot be read or moved.
 pub(super) fn give_places(
     folder: &Path,
     name: &str,
@@ -68,7 +71,7 @@ pub(super) fn give_places(
                 commit.remove.push(own(&old.json)?);
             }
         } else if old.json == json {
-            // That of another command keeps its files, and a JSON of its own.
+            // The answer of another command keeps its files; its JSON gets its own name.
             let own_name = old.own_json();
             check_names(folder, &old.name, &earlier, [own_name.as_str()].into_iter())?;
             commit.rename.push((own(json)?, own_name));
@@ -81,7 +84,11 @@ pub(super) fn give_places(
     commit.apply(folder)
 }
 
-/// Finishes what a killed run had begun to do, and says so.
+/// Completes the commit of a killed run and returns a note about it; `None` if there is nothing to
+/// complete.
+///
+/// # Errors
+/// The list of steps was changed, or a file cannot be read or moved.
 pub(super) fn finish_earlier(folder: &Path) -> Result<Option<String>> {
     let list = folder.join(WORK).join(LIST);
     let text = match fs::read_to_string(&list) {
@@ -100,13 +107,13 @@ pub(super) fn finish_earlier(folder: &Path) -> Result<Option<String>> {
     )))
 }
 
-/// Whether a list of what is to be done is waiting.
+/// Whether a commit was begun and not completed.
 pub(super) fn is_waiting(folder: &Path) -> bool {
     folder.join(WORK).join(LIST).exists()
 }
 
 impl Commit {
-    /// Does what is not done yet.
+    /// Does the steps that are not done yet.
     fn apply(&self, folder: &Path) -> Result<()> {
         for (old, to) in &self.rename {
             if is_unchanged(old, folder)? {
@@ -119,7 +126,7 @@ impl Commit {
             give_place(folder, file)?;
         }
         for old in &self.remove {
-            // What someone has changed stays.
+            // A file that someone has changed is kept.
             if is_unchanged(old, folder)? {
                 let path = folder.join(&old.file);
                 fs::remove_file(&path)
@@ -141,7 +148,7 @@ fn give_place(folder: &Path, file: &str) -> Result<()> {
     let parent = path.parent().unwrap_or(folder);
     fs::create_dir_all(parent).with_context(|| could_not_write(parent))?;
     match fs::rename(folder.join(WORK).join(file), &path) {
-        // It has its place already.
+        // It is in its place already.
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.exists() => Ok(()),
         renamed => renamed.with_context(|| could_not_write(&path)),
     }
@@ -195,7 +202,7 @@ impl Earlier {
         Ok(all)
     }
 
-    /// The JSON of its own name.
+    /// The JSON file with the name of the answer.
     fn own_json(&self) -> String {
         format!("{}.json", self.name)
     }
@@ -205,12 +212,12 @@ impl Earlier {
     }
 }
 
-/// Whether an answer takes the place of an earlier one.
+/// Whether an answer replaces an earlier one.
 fn is_replaced(old: &str, new: &str) -> bool {
     old == new || (new == FACTS && is_fact(old))
 }
 
-/// Refuses to replace files of an earlier answer that someone has changed since.
+/// Refuses to replace files of an earlier answer that someone has changed since they were written.
 pub(super) fn check_unchanged(folder: &Path, name: &str, earlier: &[Earlier]) -> Result<()> {
     for file in earlier.iter().filter(|old| is_replaced(&old.name, name)).flat_map(|old| &old.files)
     {
@@ -226,8 +233,8 @@ pub(super) fn check_unchanged(folder: &Path, name: &str, earlier: &[Earlier]) ->
     Ok(())
 }
 
-/// Refuses names that other files of the folder have. The files of this answer's earlier version are
-/// replaced, and the JSON of another command gets another name.
+/// Refuses names that other files of the folder have. Allowed are the names of this answer's
+/// earlier files, which are replaced, and of the JSON of another command, which gets another name.
 pub(super) fn check_names<'a>(
     folder: &Path,
     name: &str,

@@ -1,8 +1,8 @@
-//! Two sets of results side by side: what changed.
+//! Compares two sets of results: what changed.
 //!
 //! In: stored results of two folders. Out: settings and inputs that differ, and for every table the
 //! rows that only one has and the numbers that changed. Rows are paired by the first columns that
-//! identify them, the same in both tables; if no columns do, equal rows are counted. Rows of
+//! identify them in both tables; if no columns identify rows, equal rows are counted. Rows of
 //! different meaning and numbers of different units are never compared.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::envelope::Envelope;
 use super::stored::{Stored, Table};
 
-/// What differs, before, after.
+/// The name of what differs, its value before, and its value after.
 pub type Difference = (String, String, String);
 
 /// What changed in one result.
@@ -21,11 +21,11 @@ pub type Difference = (String, String, String);
 pub struct ResultChange {
     /// The result.
     pub name: String,
-    /// In which of the two it is.
+    /// Whether it is in both sets or in one.
     pub side: Side,
     /// Program, source and settings that differ: what, before, after.
     pub settings: Vec<Difference>,
-    /// What differs in the data that the two are made of: its files, span, rows and remarks.
+    /// Differences in the data behind the two: files, span, rows and remarks.
     pub data: Vec<Difference>,
     /// Tables that both have.
     pub tables: Vec<TableChange>,
@@ -33,7 +33,7 @@ pub struct ResultChange {
     pub not_compared: Vec<(String, String)>,
 }
 
-/// Where something is.
+/// The sets that a result is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -50,7 +50,7 @@ pub enum Side {
 pub struct TableChange {
     /// The file.
     pub file: String,
-    /// The columns that pair rows; empty where rows repeat, so that equal rows are counted.
+    /// The columns that pair rows; empty if rows repeat, so that equal rows are counted.
     pub key: Vec<String>,
     /// Rows that are in both.
     pub rows: usize,
@@ -62,9 +62,9 @@ pub struct TableChange {
     pub only_second: Vec<Vec<String>>,
     /// Columns in one only.
     pub columns: Vec<String>,
-    /// The two units, where they differ: numbers without a unit of their own are not compared.
+    /// The two units, if they differ: numbers in these units are not compared.
     pub units: Option<(String, String)>,
-    /// Columns that are not compared because of it.
+    /// Columns that are not compared because of their units.
     pub other_unit: Vec<String>,
     /// Values that changed, by row and column.
     pub cells: Vec<CellChange>,
@@ -81,11 +81,12 @@ pub struct CellChange {
     pub first: String,
     /// After.
     pub second: String,
-    /// The difference, of numbers.
+    /// The difference, if both are numbers.
     pub change: Option<f64>,
-    /// The same as a share of the first, where that is not 0.
+    /// The difference over the first value, if that is not 0.
     pub relative: Option<f64>,
-    /// The same as a share of the largest number of the column; of a column of shares, as it is.
+    /// The difference over the largest number of the column; for a column of shares, the difference
+    /// itself.
     pub of_column: Option<f64>,
 }
 
@@ -97,14 +98,14 @@ impl CellChange {
 }
 
 impl TableChange {
-    /// The change that is largest beside the largest number of its column: 5 jobs that became 1,000
-    /// count for little where others are millions.
+    /// The largest change, measured against the largest number of its column: from 5 to 1,000 jobs
+    /// is a small change in a column of millions.
     pub fn largest(&self) -> Option<&CellChange> {
         let size = |cell: &&CellChange| cell.of_column.map_or(f64::NEG_INFINITY, f64::abs);
         self.cells.iter().rev().max_by(|one, other| size(one).total_cmp(&size(other)))
     }
 
-    /// Whether the two tables say the same.
+    /// Whether the two tables are the same.
     pub fn is_same(&self) -> bool {
         self.changed_rows == 0
             && self.only_first.is_empty()
@@ -114,7 +115,7 @@ impl TableChange {
     }
 }
 
-/// Compares results of one name, name by name.
+/// Compares the results of the same name in two sets.
 pub fn compare(first: &[Stored], second: &[Stored]) -> Vec<ResultChange> {
     let by_name = |all: &'_ [Stored]| -> BTreeMap<String, usize> {
         all.iter().enumerate().map(|(idx, result)| (result.name.clone(), idx)).collect()
@@ -140,7 +141,7 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     for ((key, one), (_, other)) in compared(first).into_iter().zip(compared(second)) {
         differences(key, &one, &other, &mut differing);
     }
-    // A checksum has no meaning for a reader; a name that differs is a place, not a choice.
+    // A checksum means nothing to a reader.
     differing.retain(|(path, ..)| !path.ends_with(".sha256"));
     let (settings, data) = differing.into_iter().partition(|(path, ..)| is_choice(path));
     let mut not_compared: Vec<(String, String)> = Vec::new();
@@ -179,7 +180,7 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     ResultChange { name, side: Side::Both, settings, data, tables, not_compared }
 }
 
-/// What is compared of two results besides their tables.
+/// The parts of a result that are compared, other than its tables.
 fn compared(result: &Stored) -> [(&'static str, Value); 4] {
     let Envelope { program, source, settings, inputs, .. } = &result.whole;
     [
@@ -190,7 +191,7 @@ fn compared(result: &Stored) -> [(&'static str, Value); 4] {
     ]
 }
 
-/// The places where two values differ: inside them while both have the same form.
+/// Collects the paths at which two values differ, as deep as both have the same form.
 fn differences(
     path: &str,
     first: &Value,
@@ -225,8 +226,8 @@ fn differences(
     }
 }
 
-/// Whether a difference is one of choice, and not of the data: the table that was read, its name,
-/// its window, and how many steps fit into it.
+/// Whether a difference is a choice of the user. Differences of the data are not: the tables that
+/// were read, names of lakes, ends of windows, the number of intervals, and paths of files.
 fn is_choice(path: &str) -> bool {
     let mut parts = path.split('.');
     match (parts.next(), parts.next(), path.rsplit('.').next().unwrap_or(path)) {
@@ -241,10 +242,11 @@ fn is_choice(path: &str) -> bool {
 /// Settings that name a file.
 const FILES: [&str; 3] = ["accounts", "index_file", "slurm_conf"];
 
-/// Settings that say what a row stands for.
+/// Settings that decide what a row is about.
 const QUESTIONS: [&str; 3] = ["by", "group_by", "interval_s"];
 
-/// Why rows of two results of one name cannot be paired: they stand for different things.
+/// The reason if rows of two results of the same name cannot be paired: they stand for different
+/// things.
 fn other_rows(first: &Stored, second: &Stored) -> Option<String> {
     let word = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -261,7 +263,7 @@ fn other_rows(first: &Stored, second: &Stored) -> Option<String> {
     })
 }
 
-/// The units of two results, where they differ.
+/// The units of two results, if they differ.
 fn units(first: &Stored, second: &Stored) -> Option<(String, String)> {
     #[derive(Deserialize)]
     struct Unit {
@@ -271,8 +273,8 @@ fn units(first: &Stored, second: &Stored) -> Option<(String, String)> {
     unit(first).zip(unit(second)).filter(|(one, other)| one != other)
 }
 
-/// Whether a number of a column means the same whatever unit its table is in: a share, a time, a
-/// count.
+/// Whether the numbers of a column do not depend on the unit of their table: shares, times and
+/// counts.
 fn has_own_unit(column: &str) -> bool {
     const ENDS: [&str; 16] = [
         "share",
@@ -298,7 +300,7 @@ fn has_own_unit(column: &str) -> bool {
     end == "share" || ENDS.contains(&end) && !is_cpu
 }
 
-/// Whether a column has parts of a whole.
+/// Whether a column has shares of a whole.
 fn is_share(column: &str) -> bool {
     column.contains("share")
 }
@@ -314,7 +316,7 @@ fn cells_of(table: &Table, row: Row, columns: &[&str]) -> Vec<String> {
     columns.iter().map(|column| row[place_of(table, column)].clone()).collect()
 }
 
-/// The first columns of a table that tell all its rows apart.
+/// The fewest first columns of a table that identify all its rows; `None` if rows repeat.
 fn own_key(table: &Table) -> Option<Vec<&str>> {
     (1..=table.header.len()).find_map(|count| {
         let mut seen = BTreeSet::new();
@@ -323,8 +325,8 @@ fn own_key(table: &Table) -> Option<Vec<&str>> {
     })
 }
 
-/// The columns by which rows of two tables are paired: all that either of them needs. `None` where
-/// rows repeat.
+/// The columns by which rows of two tables are paired: those that either table needs. `None` if
+/// rows repeat; an error if the two tables need different columns.
 fn key_of<'a>(first: &'a Table, second: &'a Table) -> Result<Option<Vec<&'a str>>, String> {
     let is_in = |table: &Table, name: &str| table.header.iter().any(|column| column == name);
     match (own_key(first), own_key(second)) {
@@ -371,7 +373,7 @@ fn compare_tables(
     Ok(change)
 }
 
-/// Compares the rows of two tables that have the same key.
+/// Pairs the rows of two tables by a key, and compares them.
 fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
     fn by_key<'a>(table: &'a Table, key: &[&str]) -> BTreeMap<Vec<String>, Row<'a>> {
         table.rows.iter().map(|row| (cells_of(table, row, key), row.as_slice())).collect()
@@ -396,7 +398,8 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
         if change.units.is_none() {
             change.units.clone_from(&own);
         }
-        // A column says it row by row; where there is none, the whole result does.
+        // A column `unit` gives the unit of each row; without it, the unit is that of the whole
+        // result.
         let is_other = own.is_some() || (change.units.is_some() && unit(row, first).is_none());
         let before = change.cells.len();
         for &column in &columns {
@@ -414,7 +417,7 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
     weigh(first, second, &mut change.cells);
 }
 
-/// Sets each change beside the largest number of its column.
+/// Sets each change in relation to the largest number of its column.
 fn weigh(first: &Table, second: &Table, cells: &mut [CellChange]) {
     let numbers = |table: &Table, column: &str| -> f64 {
         let place = place_of(table, column);
@@ -429,13 +432,13 @@ fn weigh(first: &Table, second: &Table, cells: &mut [CellChange]) {
             }
             numbers(first, &cell.column).max(numbers(second, &cell.column))
         });
-        // Of two numbers that differ, one is not 0.
+        // `largest` is not 0: of two numbers that differ, one is not 0.
         cell.of_column = cell.change.map(|change| change / largest);
     }
 }
 
-/// Counts the rows that two tables have in common. For tables whose rows repeat, so that no row can
-/// be paired with one row of the other table.
+/// Counts the rows that two tables have in common, for tables whose rows repeat: a row cannot be
+/// paired with a single row of the other table.
 fn count(first: &Table, second: &Table, change: &mut TableChange) {
     let mut theirs: BTreeMap<Row, usize> = BTreeMap::new();
     for row in &second.rows {
@@ -537,7 +540,7 @@ mod tests {
         let columns: Vec<&str> = change.cells.iter().map(|cell| cell.column.as_str()).collect();
         assert_eq!(columns, ["jobs", "cpu_share"]);
         assert!(!change.is_same());
-        // A column of units says it row by row.
+        // A column `unit` gives the unit of each row.
         let header = "rule,threshold,unit";
         let first = table(header, &["a,5,events", "b,60,s"]);
         let second = table(header, &["a,5,events", "b,1,events"]);
@@ -550,7 +553,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Every row of either table is paired, or in one only; what is paired has one key.
+        /// Every row is paired or in one table only, and paired rows have the same key.
         #[test]
         fn no_row_is_lost_or_paired_twice(
             ours in proptest::collection::vec((0..4_u8, 0..4_u8, 0..3_u8), 0..12),

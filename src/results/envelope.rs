@@ -1,7 +1,7 @@
-//! The JSON of a result: what it answers, where its numbers come from, and the answer.
+//! The JSON of a result: its name, the origin of its numbers, and the answer.
 //!
-//! In: nothing. Out: the type that is written and read back. What an answer holds is a type of its
-//! study, which [`Envelope::read`] reads.
+//! In: nothing. Out: the type that is written and read back. Each study has its own type of answer,
+//! which [`Envelope::read`] reads.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::files::ResultFile;
 use crate::lake::Gap;
 
-/// The JSON of a result. What older results lack is empty.
+/// The JSON of a result. Fields that older results lack are empty.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Envelope {
     /// Name and version of the program that wrote it.
@@ -32,7 +32,7 @@ pub struct Envelope {
     /// The tables that it was made from.
     #[serde(default)]
     pub inputs: Vec<Input>,
-    /// Definitions and choices that move the numbers: the plan of the study.
+    /// Definitions and choices that affect the numbers: the plan of the study.
     #[serde(default)]
     pub settings: Value,
     /// Its charts.
@@ -44,13 +44,13 @@ pub struct Envelope {
     /// What was found.
     #[serde(default)]
     pub answer: Value,
-    /// What the analysis that it is part of is known by; written when the rest is text.
+    /// The checksum of the analysis that it is part of; added when the rest has become text.
     #[serde(default, skip_serializing)]
     pub analysis_sha256: Option<String>,
-    /// The checksum of all that stands before it; written last.
+    /// The checksum of all text before it; added last.
     #[serde(default, skip_serializing)]
     pub checksum: Option<String>,
-    /// The answer as the type of its study, when it was read.
+    /// The answer as the type of its study, once it was read.
     #[serde(skip)]
     pub(crate) known: OnceLock<Option<Arc<dyn Any + Send + Sync>>>,
 }
@@ -65,7 +65,7 @@ pub struct Input {
     pub parts: String,
     /// Parts in the lake.
     pub part_count: Option<u64>,
-    /// The number of all parts if their names say it.
+    /// The number of parts in all, if the names of parts give it.
     pub parts_of: Option<u64>,
     /// Rows in the lake.
     pub rows: Option<u64>,
@@ -73,7 +73,7 @@ pub struct Input {
     pub start_s: Option<f64>,
     /// Last time of a row in the lake, s.
     pub end_s: Option<f64>,
-    /// What had to be assumed of its rows, and how often.
+    /// What was assumed about its rows, and how often.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub remarks: BTreeMap<String, u64>,
     /// SHA-256 over the SHA-256 sums of the raw parts, in the order of their numbers.
@@ -84,7 +84,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Whether no part is missing, as far as the names of the parts show it.
+    /// Whether no part is missing, as far as the names of the parts show.
     pub(crate) fn is_whole(&self) -> bool {
         self.parts_of.zip(self.part_count).is_none_or(|(of, has)| of == has)
     }
@@ -95,7 +95,7 @@ impl Input {
 pub struct Drawn {
     /// The file, without folder and ending.
     pub file: String,
-    /// What is seen.
+    /// The title.
     pub title: String,
     /// Definition, source and censoring.
     pub caption: String,
@@ -114,8 +114,8 @@ pub struct Measures {
 }
 
 impl Envelope {
-    /// The answer as the type of its study, which is read once; none where the study was left out,
-    /// or wrote another shape.
+    /// The answer as the type of its study; it is read once. `None` if the study was left out, or
+    /// if the answer has another shape.
     pub fn found<T: DeserializeOwned + Send + Sync + 'static>(&self) -> Option<&T> {
         let read = || -> Option<Arc<dyn Any + Send + Sync>> { Some(Arc::new(self.read::<T>()?)) };
         let known = self.known.get_or_init(read).as_ref()?.downcast_ref();
@@ -123,12 +123,13 @@ impl Envelope {
         known
     }
 
-    /// The answer as far as a type knows it.
+    /// Reads the answer as any type that covers a part of it; `None` if the study was left out, or
+    /// if the answer has another shape.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         if is_left_out(&self.answer) { None } else { T::deserialize(&self.answer).ok() }
     }
 
-    /// Why there is nothing to see, where there is not.
+    /// The reason, if there is nothing to show.
     pub fn nothing(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Nothing {
@@ -137,24 +138,25 @@ impl Envelope {
         Nothing::deserialize(&self.answer).ok()?.nothing
     }
 
-    /// The settings, as far as a type knows them; its defaults where they have another shape.
+    /// Reads the settings as any type that covers a part of them; its defaults if they have another
+    /// shape.
     pub fn chosen<T: DeserializeOwned + Default>(&self) -> T {
         T::deserialize(&self.settings).unwrap_or_default()
     }
 }
 
-/// The key of the sentence that says why a study has no answer for this trace.
+/// The key of the sentence that gives the reason why a study has no answer for this trace.
 pub const NOTHING: &str = "nothing";
 
-/// Whether an answer says nothing but why there is none.
+/// Whether an answer has only the reason why there is none.
 pub(super) fn is_left_out(answer: &Value) -> bool {
     answer.as_object().is_some_and(|keys| keys.len() == 1 && keys.contains_key(NOTHING))
 }
 
-/// A setting whose type differs from study to study: none where it has another type.
+/// Reads a setting whose type differs between studies; `None` if it has another type.
 ///
 /// # Errors
-/// What is read is no JSON.
+/// The input is not JSON.
 pub fn if_it_reads<'de, D, T>(source: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -163,15 +165,15 @@ where
     Ok(T::deserialize(Value::deserialize(source)?).ok())
 }
 
-/// Writes an answer of this type and reads it again: what a result holds is what is read back.
+/// Reads an answer as this type and writes it again, to check that nothing is lost.
 ///
 /// # Errors
-/// The value is no answer of this type.
+/// The value is not an answer of this type.
 pub fn again<T: Serialize + DeserializeOwned>(answer: &Value) -> serde_json::Result<Value> {
     serde_json::to_value(T::deserialize(answer)?)
 }
 
-/// A key that is there, with a value or with none.
+/// Reads a key that is present, so that a null differs from a missing key.
 ///
 /// # Errors
 /// It has a value of another type.

@@ -15,14 +15,14 @@ use crate::files;
 pub struct ResultFile {
     /// The file, without its folder.
     pub file: String,
-    /// Its size.
+    /// Its size, bytes.
     pub bytes: u64,
     /// CRC-32 of its bytes.
     pub crc32: u32,
 }
 
 impl ResultFile {
-    /// A file as it is now, `file` below a folder.
+    /// The file `file` below a folder, as it is now.
     ///
     /// # Errors
     /// It cannot be read.

@@ -1,9 +1,8 @@
-//! Record batches as text: aligned columns, CSV, JSON rows, Parquet.
+//! Record batches as CSV, JSON rows and Parquet.
 //!
-//! In: a batch of whole numbers, quantities, names and yes/no. Out: bytes. A missing cell is
-//! empty in CSV, null in JSON and `-` in a table. Quantities are printed with all their digits
-//! in CSV and JSON, and to six significant digits in a table. Parquet also says what made the
-//! table, and what its columns mean.
+//! In: a batch of whole numbers, quantities, names and yes/no. Out: bytes. A missing cell is empty
+//! in CSV and null in JSON. Quantities are written with all their digits. Parquet also records what
+//! made the table, and what its columns mean.
 
 use std::io::Write;
 
@@ -20,7 +19,7 @@ use super::frame::{MEANING, UNIT, noted};
 use crate::cells::guarded;
 use crate::faults::{Context, Result};
 
-/// What made a table: names and values, such as `command` and the words of it.
+/// What made a table: names and values, such as `command` and its words.
 pub type Made = [(&'static str, Value)];
 
 /// The rows as JSON objects.
@@ -46,7 +45,7 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Value {
         DataType::Utf8 => json!(column.as_string::<i32>().value(row)),
         DataType::Int64 => json!(column.as_primitive::<Int64Type>().value(row)),
         DataType::Float64 => json!(column.as_primitive::<Float64Type>().value(row)),
-        // The shortest digits that mean the same 32 bits, and not those of the same number in 64.
+        // The shortest digits of the 32-bit number, not those of the same number in 64 bits.
         DataType::Float32 => {
             let text = column.as_primitive::<Float32Type>().value(row).to_string();
             json!(text.parse::<f64>().ok())
@@ -56,7 +55,7 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Value {
     }
 }
 
-/// A table as CSV, cells of text guarded against spreadsheets.
+/// A table as CSV; text that a spreadsheet would run as a formula is escaped.
 pub fn csv(batch: &RecordBatch) -> Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(batch.schema().fields().iter().map(|field| field.name().as_str()))?;

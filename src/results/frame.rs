@@ -1,9 +1,9 @@
 //! Tables of answers: columns that carry their unit, their meaning and whether they are shown first.
 //!
-//! In: cells, column by column. Out: a record batch. What a column means is metadata of its field,
-//! so that it goes wherever the batch goes: into the Parquet file, and into the table on a
-//! terminal. If no unit is stated, it follows from the end of the name; a meaning follows from the
-//! glossary.
+//! In: cells, column by column. Out: a record batch. The meaning of a column is metadata of its
+//! field, so it is part of the batch wherever that is used: in the Parquet file and in the table on
+//! a terminal. If no unit is stated, it follows from the end of the name; a meaning follows from
+//! the glossary.
 //!
 //! ```ignore
 //! Frame::default()
@@ -28,10 +28,10 @@ pub(crate) const UNIT: &str = "unit";
 /// The key of the meaning.
 pub(crate) const MEANING: &str = "meaning";
 
-/// The key of a column that a terminal shows without being asked.
+/// The key of a column that a terminal shows by default.
 pub(crate) const VIEW: &str = "view";
 
-/// The key of a column of sentences, which no table cuts.
+/// The key of a column of sentences, which tables do not cut.
 pub(crate) const WHOLE: &str = "whole";
 
 /// Builds a batch column by column.
@@ -105,18 +105,19 @@ impl Frame {
         self.with(name, DataType::Boolean, Arc::new(cells.into_iter().collect::<BooleanArray>()))
     }
 
-    /// States the unit of the column added last, where its name does not end in it; none is empty.
+    /// Sets the unit of the column added last, if its name does not end in it; an empty unit is
+    /// ignored.
     pub(crate) fn unit(self, unit: &str) -> Self {
         if unit.is_empty() { self } else { self.noted(UNIT, unit) }
     }
 
-    /// Says in one line what the column added last means, where the glossary does not.
+    /// Sets the meaning of the column added last, in one line, in place of that in the glossary.
     #[must_use]
     pub fn about(self, meaning: &str) -> Self {
         self.noted(MEANING, meaning)
     }
 
-    /// The column added last holds sentences: no table cuts them, however long.
+    /// Marks the column added last as sentences: tables do not cut them, however long they are.
     pub(crate) fn whole(self) -> Self {
         self.noted(WHOLE, "yes")
     }
@@ -128,8 +129,8 @@ impl Frame {
         self
     }
 
-    /// The columns that answer the question: a terminal shows these unless asked for others. A name
-    /// that ends in `*` stands for all that begin so; names of columns that are not there say nothing.
+    /// Marks the columns that a terminal shows by default. A name that ends in `*` stands for all
+    /// columns that begin so; names of missing columns are ignored.
     pub(crate) fn view(mut self, names: &[&str]) -> Self {
         let is_named = |field: &Field| {
             names.iter().any(|name| match name.strip_suffix('*') {
@@ -155,7 +156,7 @@ fn note(field: &mut Field, key: &str, text: String) {
     field.metadata_mut().insert(key, text);
 }
 
-/// A field with the unit of its name and the meaning of the glossary, where it has none of its own.
+/// A field with the unit of its name and the meaning of the glossary, if it has none of its own.
 fn explained(mut field: Field) -> Field {
     let known: [(&str, Option<String>); 2] = [
         (UNIT, glossary::unit(field.name()).map(str::to_owned)),
@@ -169,7 +170,7 @@ fn explained(mut field: Field) -> Field {
     field
 }
 
-/// A batch that was not built here, such as that of a query, with units and meanings.
+/// Adds units and meanings to a batch that was not built here, such as that of a query.
 pub fn explain(batch: &RecordBatch) -> RecordBatch {
     let fields: Vec<Field> = batch
         .schema()
@@ -181,12 +182,12 @@ pub fn explain(batch: &RecordBatch) -> RecordBatch {
         .expect("columns and types stay")
 }
 
-/// What is known of a column.
+/// The metadata of a column under a key.
 pub(crate) fn noted<'a>(field: &'a Field, key: &str) -> Option<&'a str> {
     field.metadata().get(key).map(String::as_str)
 }
 
-/// The unit of a column in brackets, where the end of its name does not say it.
+/// The unit of a column in brackets, if its name does not end in it.
 pub(crate) fn unit_in_header(field: &Field) -> Option<String> {
     let unit = noted(field, UNIT)?;
     (glossary::unit(field.name()) != Some(unit)).then(|| format!(" ({unit})"))

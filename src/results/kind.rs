@@ -1,4 +1,4 @@
-//! Kinds of results: the name of each and its tables, wherever it is stored or shown.
+//! Kinds of results: the name, titles and tables of each, wherever it is stored or shown.
 //!
 //! In: nothing. Out: one [`Kind`] per result, defined next to its study. Captions, pages and
 //! sentences of a report follow from it.
@@ -16,7 +16,7 @@ pub type Sentence = fn(&Envelope) -> Option<String>;
 /// A kind of result.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind<'a> {
-    /// Its name, which is that of its files.
+    /// Its name, which is also that of its files.
     pub name: &'a str,
     /// Its title for a reader; `None` if its name is the title.
     pub caption: Option<&'static str>,
@@ -24,7 +24,7 @@ pub struct Kind<'a> {
     pub captions: &'static [(&'static str, &'static str)],
     /// The tables of the lake that it is made of; empty if it is made of all.
     pub tables: &'static [Table],
-    /// Whether it is made of `task_usage` too, where its definition of CPU or memory needs that.
+    /// Whether it is also made of `task_usage`, if its definition of CPU or memory needs that.
     pub meters: bool,
     /// The first words of the assumptions that matter for it.
     pub remarks: &'static [&'static str],
@@ -32,15 +32,15 @@ pub struct Kind<'a> {
     pub form: Option<fn(&Value) -> serde_json::Result<Value>>,
     /// What was found, in a sentence.
     pub sentence: Option<Sentence>,
-    /// What else it says of the quality of the data.
+    /// A further sentence about the quality of the data.
     pub quality: Option<Sentence>,
     /// The first letters of the name of the chart that the overview shows.
     pub figure: Option<&'static str>,
-    /// What in it has a page each in a report.
+    /// Which of its items have their own pages in a report.
     pub pages: Option<Pages>,
 }
 
-/// What has a page each.
+/// The items that have their own pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pages {
     /// Its users and its classes of machines.
@@ -52,7 +52,7 @@ pub enum Pages {
 }
 
 impl<'a> Kind<'a> {
-    /// A result that is known by its name alone.
+    /// A kind with only a name.
     pub const fn of(name: &'a str) -> Self {
         Self {
             name,
@@ -69,13 +69,13 @@ impl<'a> Kind<'a> {
         }
     }
 
-    /// It, with its caption.
+    /// A kind with a name and a caption.
     #[must_use]
     pub const fn called(name: &'a str, caption: &'static str) -> Self {
         Self { caption: Some(caption), ..Self::of(name) }
     }
 
-    /// It, with the type of its answers.
+    /// Sets the type of its answers.
     #[must_use]
     pub const fn holding<T: Serialize + DeserializeOwned>(self) -> Self {
         Self { form: Some(again::<T>), ..self }

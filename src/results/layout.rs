@@ -1,4 +1,5 @@
-//! The layout of the JSON of a result: as usual down to its answer, and then one item per line.
+//! The layout of the JSON of a result: indented as usual down to its answer, then one item per
+//! line.
 //!
 //! In: a value. Out: text. A table of a thousand rows takes a thousand lines, each of which is JSON.
 
@@ -7,17 +8,17 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// Brackets within which each item has a line of its own: the result, its answer and a table in it.
+/// Levels in which each item has its own line: the result, its answer, and a table in it.
 const OPEN: usize = 3;
 
-/// The text of a JSON value, an item a line in its outer three levels.
+/// The text of a JSON value, with an item per line in its outer three levels.
 pub(super) fn laid_out(value: &impl Serialize) -> serde_json::Result<String> {
     let mut text = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut text, Lines::default()))?;
     Ok(String::from_utf8(text).expect("JSON is UTF-8"))
 }
 
-/// Where the writer is.
+/// The position of the writer.
 #[derive(Default)]
 struct Lines {
     depth: usize,
@@ -128,7 +129,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the value, the text is the same JSON, and no deeper level has a line end.
+        /// The text is the same JSON for any value, and deeper levels have no line ends.
         #[test]
         fn the_text_is_the_value(value in values()) {
             let text = laid_out(&value).unwrap();

@@ -44,11 +44,14 @@ struct Steps {
     steps: BTreeMap<String, Mark>,
 }
 
-/// Files with the time of their last change.
+/// Files, with the times of their last change.
 pub(crate) type Listing = BTreeMap<String, SystemTime>;
 
 impl Marks {
-    /// Begins an analysis: what is marked was done by an earlier one.
+    /// Begins an analysis; the marks so far are those of earlier runs.
+    ///
+    /// # Errors
+    /// `steps.json` cannot be read or written, or it is a file of another kind.
     pub fn begin(out: &Path, folders: Vec<&'static str>, analysis_sha256: &str) -> Result<Self> {
         let mut steps = Self::load(out)?;
         analysis_sha256.clone_into(&mut steps.analysis_sha256);
@@ -57,7 +60,7 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Refuses a folder in which another file has the name of the marks.
+    /// Refuses a folder in which `steps.json` is a file of another kind.
     pub fn check(out: &Path) -> Result<()> {
         Self::load(out).map(|_| ())
     }
@@ -71,7 +74,7 @@ impl Marks {
         if let Ok(steps) = serde_json::from_slice(&text) {
             return Ok(steps);
         }
-        // Earlier versions kept the marks alone; their steps are done again.
+        // Earlier versions stored only the marks; their steps are done again.
         match serde_json::from_slice::<BTreeMap<String, Mark>>(&text) {
             Ok(_) => Ok(Steps::default()),
             Err(_) => Err(Usage(format!(
@@ -82,7 +85,7 @@ impl Marks {
         }
     }
 
-    /// Whether the results of a step are there and made from the same.
+    /// Whether the results of a step are there, unchanged, and made from the same inputs.
     pub fn has(&self, step: &str, made_from: &str) -> bool {
         self.steps.steps.get(step).is_some_and(|mark| {
             mark.made_from == made_from
@@ -90,12 +93,12 @@ impl Marks {
         })
     }
 
-    /// Forgets a step that is about to begin.
+    /// Removes the mark of a step that is about to begin.
     pub fn remove(&mut self, step: &str) -> Result<()> {
         if self.steps.steps.remove(step).is_some() { self.store() } else { Ok(()) }
     }
 
-    /// Marks a step whose results are there: what has changed since `before`.
+    /// Marks a step as complete; its results are the files that have changed since `before`.
     pub fn put(&mut self, step: &str, made_from: String, before: &Listing) -> Result<()> {
         let now = self.listing()?;
         let is_new = |file: &(&String, &SystemTime)| before.get(file.0) != Some(file.1);
@@ -108,7 +111,7 @@ impl Marks {
         self.store()
     }
 
-    /// Makes the results of a step that was done before a part of this analysis.
+    /// Records in the results of a step that was done earlier that they are part of this analysis.
     pub fn adopt(&mut self, step: &str) -> Result<()> {
         let Some(mark) = self.steps.steps.get_mut(step) else { return Ok(()) };
         let mut is_changed = false;
@@ -123,7 +126,7 @@ impl Marks {
         if is_changed { self.store() } else { Ok(()) }
     }
 
-    /// The results in the folder of the analysis and in the folders of commands.
+    /// The files in the folder of the analysis and in the folders of its steps.
     pub fn listing(&self) -> Result<Listing> {
         let mut found = Listing::new();
         for folder in std::iter::once("").chain(self.folders.iter().copied()) {
@@ -152,8 +155,8 @@ impl Marks {
     }
 }
 
-/// What the results of a step follow from: `texts`, the words of its command, and the files that
-/// these name.
+/// A checksum of all that the results of a step follow from: `texts`, the words of its command, and
+/// the files that these words name.
 pub fn made_from(texts: &[&str], words: &[String]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(RESULT_VERSION.to_le_bytes());
@@ -164,11 +167,11 @@ pub fn made_from(texts: &[&str], words: &[String]) -> String {
     for word in words {
         hasher.update(word);
         hasher.update([0]);
-        // Accounts, factors, formulas: another content is another question.
+        // Files of accounts, factors or formulas: with other contents, the results are others.
         for file in files_in(word) {
             let bytes = fs::read(file).unwrap_or_default();
             hasher.update(&bytes);
-            // An index file names further ones, beside itself and between quotes.
+            // An index file names further files, in quotes and relative to its folder.
             let folder = file.parent().unwrap_or(Path::new(""));
             for quoted in String::from_utf8_lossy(&bytes).split('"').skip(1).step_by(2) {
                 let further = folder.join(quoted);
@@ -181,7 +184,7 @@ pub fn made_from(texts: &[&str], words: &[String]) -> String {
     hex(&hasher.finalize())
 }
 
-/// The files that a word names, wherever in it: after a key, in a list, in a notation.
+/// The files that a word names anywhere: after a key, in a list, in a notation.
 fn files_in(word: &str) -> Vec<&Path> {
     let signs = ['=', ',', ':'];
     let begins = std::iter::once(0).chain(word.match_indices(signs).map(|(at, _)| at + 1));

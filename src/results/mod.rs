@@ -53,7 +53,7 @@ pub enum ResultError {
         /// The folder.
         path: PathBuf,
     },
-    /// A result does not read.
+    /// A file is not a result of this program.
     #[error("`{}` is not a result of this program: {problem}", path.display())]
     BadResult {
         /// The file.
@@ -89,7 +89,7 @@ pub enum ResultError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         cause: io::Error,
     },

@@ -93,7 +93,7 @@ fn curves(panels: &[&LineChart], has_panels: bool, at_risk: &[AtRisk]) -> Record
         .batch()
 }
 
-/// The ways of a flow, with the node in each stage.
+/// The paths of a flow, with the node in each stage.
 fn ways(chart: &FlowChart) -> RecordBatch {
     let name_of = |stage: usize, node: usize| {
         chart.stages.get(stage).and_then(|nodes| nodes.get(node)).map_or("", |node| &node.name)
@@ -108,7 +108,7 @@ fn ways(chart: &FlowChart) -> RecordBatch {
     frame.count("count", chart.ways.iter().map(|way| way.count)).about(&chart.unit).batch()
 }
 
-/// The points of a curve, then the places of its band at which it has no point.
+/// The points of a curve, then the positions of its band at which the curve has no point.
 fn points_of<'a>(panel: &'a str, line: &'a Line) -> Vec<Point<'a>> {
     let curve = line.name.as_str();
     let band_at = |x: f64| {

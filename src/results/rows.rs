@@ -1,7 +1,7 @@
 //! The rows of a table in the JSON of an answer.
 //!
-//! In: a table, all of whose columns are written. Out: its rows, as far as a type knows the columns:
-//! which there are may depend on what was asked.
+//! In: a table, whose columns are all written. Out: its rows, read as a type that may know only
+//! some of the columns: the columns can depend on the question.
 
 use std::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::forms;
 
-/// Rows that a reader takes as `T`.
+/// Rows that are read as `T`.
 #[derive(Clone, Debug)]
 pub struct TableRows<T> {
     rows: Vec<Value>,
@@ -25,26 +25,26 @@ impl<T> TableRows<T> {
         Self { rows: forms::rows(table), of: PhantomData }
     }
 
-    /// The first of them.
+    /// The first `count` rows.
     #[must_use]
     pub fn first(mut self, count: usize) -> Self {
         self.rows.truncate(count);
         self
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub const fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no rows.
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }
 
 impl<T: DeserializeOwned> TableRows<T> {
-    /// Row by row.
+    /// The rows as `T`; rows that do not have its form are left out.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         self.rows.iter().filter_map(|row| T::deserialize(row).ok())
     }

@@ -18,7 +18,7 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Spans below this many days are given in hours.
 const HOURS_BELOW_DAYS: f64 = 3.0;
 
-/// The tables that an answer is made of; none where it is made of all of the lake.
+/// The tables that an answer is made of; empty if it is made of the whole lake.
 pub(super) fn tables_of(kind: &Kind<'_>, settings: &Value) -> Vec<Table> {
     let Measures { cpu, memory } = Measures::deserialize(settings).unwrap_or_default();
     let has_usage = matches!(cpu.as_deref(), Some("measured" | "published"))
@@ -27,8 +27,8 @@ pub(super) fn tables_of(kind: &Kind<'_>, settings: &Value) -> Vec<Table> {
     kind.tables.iter().copied().chain(usage).collect()
 }
 
-/// `task_events: 17 of 500 parts, 25.0 hours; job_events: all, 29.0 days`; empty where nothing is
-/// known of the tables.
+/// `task_events: 17 of 500 parts, 25.0 hours; job_events: all, 29.0 days`; empty if nothing is
+/// known about the tables.
 pub fn scope(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> String {
     let wanted = tables_of(kind, settings);
     let is_read =
@@ -48,8 +48,8 @@ pub fn scope(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> String {
     pieces.collect::<Vec<String>>().join("; ")
 }
 
-/// What had to be assumed of the rows, as far as it bears on an answer: a status where outcomes are
-/// counted, a wait where waits and starts are.
+/// The assumptions about rows that affect an answer: those about status if it counts outcomes,
+/// those about waits if it uses waits or starts.
 fn assumed(kind: &Kind<'_>, inputs: &[Input]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for (wording, &count) in inputs.iter().flat_map(|input| &input.remarks) {
@@ -62,7 +62,7 @@ fn assumed(kind: &Kind<'_>, inputs: &[Input]) -> Vec<String> {
     all
 }
 
-/// The shares of jobs and machines that a replay draws, where it does not take all.
+/// The shares of jobs and machines that a replay samples, if it does not take all.
 fn drawn(settings: &Value) -> Option<String> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -104,7 +104,7 @@ fn extent(input: &Input) -> String {
     let ends = input.start_s.zip(input.end_s);
     let extent = match ends.map(|(start, end)| (end - start) / SECONDS_PER_DAY) {
         None => parts,
-        // All that there is stands at one instant, such as the machines of a log.
+        // All rows are at one instant, such as the machines of a log.
         Some(days) if days <= 0.0 => parts,
         Some(days) if days < HOURS_BELOW_DAYS => format!("{parts}, {:.1} hours", days * 24.0),
         Some(days) => format!("{parts}, {days:.1} days"),

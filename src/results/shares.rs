@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A share that an answer gives.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// The column; bounds of its interval and the same by outcome begin with this name.
+    /// The column; the columns of its bounds and of single outcomes begin with this name.
     pub name: &'static str,
     /// The numerator.
     pub part: &'static str,
@@ -24,7 +24,7 @@ pub const fn share(name: &'static str, part: &'static str, whole: &'static str) 
     Share { name, part, whole }
 }
 
-/// What the shares of an answer are: `of` their wholes and `numerators` their parts, by name.
+/// The numerators and denominators of the shares of an answer, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Terms {
@@ -35,7 +35,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Those of some shares.
+    /// The terms of some shares.
     pub fn of(shares: &[Share]) -> Self {
         let by_name = |text: fn(&Share) -> &'static str| {
             shares.iter().map(|share| (share.name.to_owned(), text(share).to_owned())).collect()

@@ -1,8 +1,9 @@
-//! Stores an answer: `result.json`, the table as CSV, and the charts, in the folder of `--out`.
+//! Stores an answer: `result.json`, the table as CSV and Parquet, and the charts, in the folder of
+//! `--out`.
 //!
-//! In: an outcome and its inputs. Out: files from which the report is built without running
-//! anything again. Every `result.json` has the command line, the settings, the program's version,
-//! the checksums of the input and those of the other files.
+//! In: an answer and its origin. Out: files from which the report is built without running anything
+//! again. Every `result.json` has the command line, the settings, the version of the program, and
+//! the checksums of the inputs and of the other files.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IntoInnerError, Write};
@@ -32,13 +33,13 @@ use crate::lake::{Gap, Lake};
 
 /// An answer in all its forms.
 pub struct Answer<'a> {
-    /// What kind of result it is; its name names the files.
+    /// The kind of result; the files have its name.
     pub kind: Kind<'a>,
     /// The table.
     pub table: &'a RecordBatch,
-    /// The JSON value of the contract.
+    /// The answer as JSON.
     pub json: Value,
-    /// Definitions and choices that move the numbers.
+    /// Definitions and choices that affect the numbers.
     pub settings: Value,
     /// Charts by the stem of their file.
     pub charts: Vec<(String, Chart)>,
@@ -48,24 +49,26 @@ pub struct Answer<'a> {
 pub struct Whole {
     /// A SHA-256 over its `analysis.toml` and the checksums of what it reads.
     pub sha256: String,
-    /// What it asks.
+    /// The choices.
     pub asks: Value,
 }
 
-/// The analysis that answers are part of; one in a process.
+/// The analysis that answers are part of; at most one per process.
 static ANALYSIS: OnceLock<Whole> = OnceLock::new();
 
-/// From here on every result holds the analysis that it is part of.
+/// Sets the analysis that all further results are part of.
 pub fn set_analysis(analysis: Whole) {
     let is_first = ANALYSIS.set(analysis).is_ok();
     debug_assert!(is_first, "one analysis in a process");
 }
 
-/// Says in the JSON of a result that it is part of this analysis; its numbers stay to the digit.
+/// Records in the JSON of a result that it is part of this analysis; the rest of the text stays the
+/// same.
 pub(crate) fn adopt(path: &Path) -> Result<()> {
     let text =
         fs::read_to_string(path).with_context(|| format!("could not read `{}`", path.display()))?;
-    // A key of the object itself: those within are indented further, and texts have no line ends.
+    // This finds a key of the outer object: inner keys are indented further, and strings have no
+    // line ends.
     let at = text.find(&format!(",\n  \"{ANALYSIS_KEY}\": "));
     let (Some(at), Some(analysis)) = (at.filter(|_| files::is_sealed(&text)), ANALYSIS.get())
     else {
@@ -78,7 +81,7 @@ pub(crate) fn adopt(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The first of the last keys of a result.
+/// The first of the keys that are added at the end of a result.
 const ANALYSIS_KEY: &str = "analysis_sha256";
 
 /// The text of a JSON object with the analysis as its last keys.
@@ -90,7 +93,7 @@ fn with_analysis(object: &str, analysis: &Whole) -> Result<String> {
     Ok(format!("{open},{last}"))
 }
 
-/// Where the numbers of an answer come from, as it is stored with them.
+/// The origin of the numbers of an answer, as it is stored with them.
 pub struct Origin {
     /// The kind of trace.
     pub source: Option<String>,
@@ -101,19 +104,19 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// A lake.
+    /// The origin of an answer from one lake.
     pub fn of(lake: &Lake) -> Self {
         Self::of_all(&[lake])
     }
 
-    /// Several lakes; the source is that of the first.
+    /// The origin of an answer from several lakes; the source is that of the first.
     pub(crate) fn of_all(lakes: &[&Lake]) -> Self {
         let inputs = lakes.iter().flat_map(|lake| inputs(lake)).collect();
         let gaps = lakes.iter().flat_map(|lake| lake.gaps()).collect();
         Self { source: Some(lakes[0].source().name().to_owned()), inputs, gaps }
     }
 
-    /// What is missing of the tables that an answer is made of, in a sentence.
+    /// A sentence about the gaps in the tables that an answer is made of, if there are any.
     pub fn gap_note(&self, answer: &Answer<'_>) -> Option<String> {
         let tables = tables_of(&answer.kind, &answer.settings);
         let is_read =
@@ -122,7 +125,7 @@ impl Origin {
     }
 }
 
-/// What made an answer, as it goes into JSON and Parquet: program and command line.
+/// What made an answer, for its JSON and Parquet: program and command line.
 pub fn made() -> Vec<(&'static str, Value)> {
     vec![("program", json!(crate::PROGRAM)), ("command", json!(command()))]
 }
@@ -137,8 +140,8 @@ pub fn made_from(origin: &Origin, settings: &Value) -> Vec<(&'static str, Value)
     made().into_iter().chain(further).collect()
 }
 
-/// The JSON of an answer with its rows as they are in CSV and Parquet, under `table`, and with what
-/// made it.
+/// The JSON of an answer, with what made it and, under `table`, the rows that are also in CSV and
+/// Parquet.
 pub fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
     let mut whole = json.as_object().cloned().unwrap_or_default();
     whole.insert("table".to_owned(), Value::Array(forms::rows(table)));
@@ -146,23 +149,23 @@ pub fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
     Value::Object(whole)
 }
 
-/// The stem of the JSON of an answer that is the only one of its folder; of several each has its
-/// name.
+/// The stem of the JSON of an answer that has a folder of its own; if a folder has several answers,
+/// each JSON has the name of its answer.
 pub const RESULT: &str = "result";
 
-/// The files of an answer. They lie in a folder of their own until all are whole; then they take
-/// their places, all of them or none.
+/// The files of an answer. They are written into a work folder. When all are complete, they are
+/// moved to their places, all of them or none.
 pub struct Files {
     lock: Arc<FolderLock>,
     /// The name of the answer.
     name: String,
     written: Vec<ResultFile>,
-    /// What makes the tables, for the metadata of Parquet.
+    /// What made the tables, for the metadata of Parquet.
     made: Vec<(&'static str, Value)>,
     pictures: Pictures,
 }
 
-/// What follows the stem of a chart in the name of the file with its numbers, before the ending.
+/// The end of the stem of a file with the numbers of a chart.
 const DATA: &str = ".data";
 
 /// How charts become files.
@@ -170,9 +173,9 @@ const DATA: &str = ".data";
 pub struct Pictures {
     /// Their size.
     pub look: Look,
-    /// The kinds of files of each.
+    /// The file formats of each chart.
     pub formats: Vec<ChartFormat>,
-    /// Whether the numbers of each are stored too, as Parquet.
+    /// Whether the numbers of each chart are stored too, as Parquet.
     pub has_data: bool,
 }
 
@@ -183,18 +186,21 @@ impl Default for Pictures {
 }
 
 impl Files {
-    /// Begins the files of an answer in a folder that this process holds.
+    /// Begins the files of an answer in a folder that this process has locked.
+    ///
+    /// # Errors
+    /// A name is in use, a file of the earlier answer was changed, or the folder cannot be written.
     pub fn within(lock: &Arc<FolderLock>, name: &str) -> Result<Self> {
         let folder = lock.folder();
-        // One that cannot be read could not be synced at the end.
+        // A folder that cannot be read cannot be synced at the end.
         files::sync_folder(folder)
             .with_context(|| format!("could not write into `{}`", folder.display()))?;
-        // Most names are known only in the end; these are refused before anything is computed.
+        // Most names are known only at the end; these are checked before anything is computed.
         let names = ["csv", "parquet"].map(|end| format!("{name}.{end}"));
         let names = names.iter().map(String::as_str).chain(["result.json"]);
         let earlier = Earlier::all(folder)?;
         commit::check_names(folder, name, &earlier, names)?;
-        // An analysis makes again what is not as it left it.
+        // An analysis replaces changed results: it makes them again.
         if ANALYSIS.get().is_none() {
             commit::check_unchanged(folder, name, &earlier)?;
         }
@@ -208,14 +214,14 @@ impl Files {
         Ok(Self { lock: Arc::clone(lock), name: name.to_owned(), written, made, pictures })
     }
 
-    /// States how charts are drawn.
+    /// Sets how charts are drawn.
     #[must_use]
     pub fn drawn_as(mut self, pictures: Pictures) -> Self {
         self.pictures = pictures;
         self
     }
 
-    /// States what makes the tables that follow.
+    /// Sets what made the tables that follow.
     pub fn are_made_from(&mut self, origin: &Origin, settings: &Value) {
         self.made = made_from(origin, settings);
     }
@@ -237,15 +243,15 @@ impl Files {
         self.take(new)
     }
 
-    /// Begins a further table that comes in pieces, as `<stem>.csv` and `<stem>.parquet`, with one
-    /// of no rows, which names the columns.
+    /// Begins a further table that is written in pieces, as `<stem>.csv` and `<stem>.parquet`.
+    /// `empty` is a table without rows, which gives the columns.
     pub(crate) fn rows(&self, stem: &str, empty: &RecordBatch) -> Result<Rows> {
         let mut rows = self.in_pieces(stem, "csv", empty)?;
         rows.write(&forms::csv(empty)?)?;
         Ok(rows)
     }
 
-    /// The same as `<stem>.txt` and `<stem>.parquet`.
+    /// The same, as `<stem>.txt` and `<stem>.parquet`.
     pub(crate) fn lines(&self, stem: &str, empty: &RecordBatch) -> Result<Rows> {
         self.in_pieces(stem, "txt", empty)
     }
@@ -258,19 +264,19 @@ impl Files {
         })
     }
 
-    /// Takes a table that came in pieces, when it is whole.
+    /// Completes a table that was written in pieces.
     pub(crate) fn take_rows(&mut self, rows: Rows) -> Result<()> {
         let path = rows.columns.inner().path.clone();
         self.take(rows.text)?;
         self.take(rows.columns.into_inner().with_context(|| could_not_write(&path))?)
     }
 
-    /// Where files are in the making; it goes when they are published or given up.
+    /// The work folder; it is removed when the files are published or dropped.
     pub(crate) fn work_folder(&self) -> PathBuf {
         self.lock.folder().join(WORK)
     }
 
-    /// Begins a further file, whose name may have folders in front.
+    /// Begins a further file, whose name may have folders in it.
     pub(crate) fn create(&self, file: String) -> Result<New> {
         let path = self.lock.folder().join(WORK).join(&file);
         let parent = path.parent().unwrap_or(Path::new(""));
@@ -279,7 +285,7 @@ impl Files {
         Ok(New { file, path, to: BufWriter::new(Summed::of(to)) })
     }
 
-    /// Syncs a file that is whole.
+    /// Completes a file and syncs it.
     pub(crate) fn take(&mut self, new: New) -> Result<()> {
         let New { file, path, to } = new;
         let ended = to.into_inner().map_err(IntoInnerError::into_error).and_then(Summed::finish);
@@ -288,8 +294,11 @@ impl Files {
         Ok(())
     }
 
-    /// Writes table and charts of the answer and `<stem>.json`, whose path is returned, then gives
-    /// all files their places.
+    /// Writes the table and charts of the answer and `<stem>.json`, then moves all files to their
+    /// places. Returns the path of the JSON.
+    ///
+    /// # Errors
+    /// A file cannot be written, or a name belongs to another file of the folder.
     pub fn publish(mut self, stem: &str, answer: &Answer, origin: &Origin) -> Result<PathBuf> {
         debug_assert_eq!(
             self.name, answer.kind.name,
@@ -320,7 +329,7 @@ impl Files {
     }
 }
 
-/// Whether what is written is what the type of its study reads.
+/// Whether the type of its study reads all of an answer.
 fn is_read_back(answer: &Answer<'_>) -> bool {
     let Some(form) = answer.kind.form.filter(|_| !is_left_out(&answer.json)) else { return true };
     form(&answer.json).is_ok_and(|read| read == answer.json)
@@ -328,15 +337,19 @@ fn is_read_back(answer: &Answer<'_>) -> bool {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // The next run would do it too; or finish what could not be finished.
+        // If this fails, the next run removes the folder. An incomplete commit stays, for the next
+        // run to complete.
         if !commit::is_waiting(self.lock.folder()) {
             let _ = fs::remove_dir_all(self.lock.folder().join(WORK));
         }
     }
 }
 
-/// Makes a folder and keeps other processes from writing results into it.
-/// Finishes what an earlier run had begun to do, and says so.
+/// Creates a folder and locks it, so that no other process writes results into it. If an earlier
+/// run was killed while it moved files, completes that and returns a note.
+///
+/// # Errors
+/// Another process has locked the folder, or it cannot be created, read or written.
 pub fn lock(folder: &Path) -> Result<(Arc<FolderLock>, Option<String>)> {
     let lock = FolderLock::take(folder)
         .with_context(|| format!("could not make `{}`", folder.display()))?;
@@ -352,8 +365,8 @@ pub(crate) fn could_not_write(path: &Path) -> String {
     format!("could not write `{}`", path.display())
 }
 
-/// The charts that show something, each with tables and hours in its caption. If two have the same
-/// name, a number follows the name of the second.
+/// The charts that show something, each with tables and hours in its caption. If several have the
+/// same stem, a number is added to the later ones.
 fn with_own_stems(charts: &[(String, Chart)], scope: &str) -> Vec<(String, Chart)> {
     let mut all: Vec<(String, Chart)> = Vec::new();
     for (stem, chart) in charts {
@@ -384,7 +397,7 @@ impl Write for New {
     }
 }
 
-/// A further table of an answer that comes in pieces.
+/// A further table of an answer that is written in pieces.
 pub(crate) struct Rows {
     text: New,
     columns: ArrowWriter<New>,
@@ -402,7 +415,7 @@ impl Rows {
         self.push_with(batch, &lines[header..])
     }
 
-    /// Writes some rows, whose text is given.
+    /// Writes some rows as Parquet, and their text as given.
     pub(crate) fn push_with(&mut self, batch: &RecordBatch, lines: &[u8]) -> Result<()> {
         self.write(lines)?;
         let wrote = self.columns.write(batch);

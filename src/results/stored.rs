@@ -1,7 +1,7 @@
 //! Stored results: JSON with their origin, tables as CSV, charts by name.
 //!
-//! In: folders. Out: answers, every byte as it was written: the JSON has a checksum of itself and
-//! those of the other files, and no file is read before its checksum is compared.
+//! In: folders. Out: answers, every byte as it was written. The JSON has its own checksum and those
+//! of the other files, and no file is read before its checksum is compared.
 
 use std::fs;
 use std::io;
@@ -19,25 +19,26 @@ use crate::cells::unguarded;
 use crate::charts::ChartFormat;
 use crate::files;
 
-/// The version of the shape of `result.json`.
+/// The version of the shape of `result.json`: raise it when the shape changes.
 pub const RESULT_VERSION: u32 = 3;
 
-/// How much is read of the tables of results.
+/// How much of the tables of results is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Rows of a table.
+    /// The most rows of a table.
     pub rows: usize,
-    /// A further table of more bytes is not read.
+    /// The size above which a further table is not read, bytes.
     pub bytes: u64,
 }
 
-/// What a page holds; all rows are in the files. Millions of flags are no page.
+/// The limits for a page; the files have all rows. A table with millions of rows does not fit on a
+/// page.
 pub const PAGE_LIMITS: Limits = Limits { rows: 300, bytes: 512 << 10 };
 
-/// The result whose rows have pages of their own: a report holds no JSON of it.
+/// The result whose rows have their own pages: a report has no copy of its JSON.
 const JOBS: &str = "jobs";
 
-/// What is compared: every row, of tables that fit into memory.
+/// The limits for a comparison: all rows of tables that fit into memory.
 pub const COMPARE_LIMITS: Limits = Limits { rows: usize::MAX, bytes: 256 << 20 };
 
 /// A stored answer.
@@ -47,13 +48,13 @@ pub struct Stored {
     pub name: String,
     /// The whole of its JSON.
     pub whole: Envelope,
-    /// Tables of it, the main one first.
+    /// Its tables, the main one first.
     pub tables: Vec<Table>,
     /// Files of further tables that are too large, or missing.
     pub left_out: Vec<String>,
-    /// Files that its JSON names, all of them as it says.
+    /// Files that its JSON names, compared with their checksums.
     files: Vec<ResultFile>,
-    /// Files that its JSON names and that are not there.
+    /// Files that its JSON names and that are missing.
     missing: Vec<String>,
     /// The JSON file.
     path: PathBuf,
@@ -77,13 +78,13 @@ pub struct Table {
 pub struct Picture<'a> {
     /// The file, without folder and ending.
     pub file: &'a str,
-    /// What is seen.
+    /// The title.
     pub title: &'a str,
     /// Definition, source and censoring.
     pub caption: &'a str,
 }
 
-/// What tells a result from other JSON, whatever its version.
+/// The keys that identify a result of any version among other JSON.
 #[derive(Deserialize)]
 struct Head {
     #[serde(rename = "program")]
@@ -100,7 +101,7 @@ impl Stored {
         Self { name: whole.name.clone(), whole, tables, left_out, files, missing, path }
     }
 
-    /// Reads the JSON of a result; `None` of a file that is something else.
+    /// Reads the JSON of a result; `None` if the file is something else.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, ResultError> {
         let bytes = fs::read(path).map_err(|cause| ResultError::io(path, cause))?;
         let bad = |problem: String| ResultError::BadResult { path: path.to_owned(), problem };
@@ -118,7 +119,7 @@ impl Stored {
                 bad("it was changed after it was written: its checksum differs".to_owned()),
             );
         }
-        // Files are copied by their names: none may lead out of the folder.
+        // Files are copied by their names, so no name may lead out of the folder.
         if !is_name(&head.name) {
             return Err(bad(format!("`{}` is not the name of a result", head.name)));
         }
@@ -136,28 +137,29 @@ impl Stored {
         self.read_tables(limits)
     }
 
-    /// What the analysis that it is part of is known by.
+    /// The checksum of the analysis that it is part of.
     pub fn analysis(&self) -> Option<&str> {
         self.whole.analysis_sha256.as_deref()
     }
 
-    /// Whether a report holds its JSON as well.
+    /// Whether a report has a copy of its JSON.
     pub(crate) fn is_small(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|about| about.len() <= PAGE_LIMITS.bytes)
             && self.name != JOBS
     }
 
-    /// Where it is stored.
+    /// The path of its JSON.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The answer as the type of its study; none where the study was left out.
+    /// The answer as the type of its study; `None` if the study was left out, or if the answer has
+    /// another shape.
     pub fn found<T: DeserializeOwned + Send + Sync + 'static>(&self) -> Option<&T> {
         self.whole.found()
     }
 
-    /// The command line that made it.
+    /// The command line that made it, quoted for a shell.
     pub fn command(&self) -> String {
         self.whole.command.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
     }
@@ -173,7 +175,7 @@ impl Stored {
         all.map(|Drawn { file, title, caption }| Picture { file, title, caption }).collect()
     }
 
-    /// The kinds of files of one of its charts.
+    /// The file formats of one of its charts.
     pub(crate) fn formats(&self, chart: Picture<'_>) -> Vec<ChartFormat> {
         let listed = || self.files.iter().map(|known| &known.file).chain(&self.missing);
         let is_listed = |format: &ChartFormat| {
@@ -183,13 +185,13 @@ impl Stored {
         ChartFormat::ALL.into_iter().filter(is_listed).collect()
     }
 
-    /// The drawing of one of its charts.
+    /// The SVG of one of its charts.
     pub(crate) fn svg(&self, chart: Picture<'_>) -> Result<String, ResultError> {
         let path = self.path_of(&format!("{}.svg", chart.file))?;
         fs::read_to_string(&path).map_err(|cause| ResultError::io(&path, cause))
     }
 
-    /// The files that its JSON names and that are there.
+    /// The files that its JSON names and that are present.
     #[cfg(feature = "serve")]
     pub(crate) fn file_names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|known| known.file.as_str())
@@ -204,7 +206,7 @@ impl Stored {
         Err(ResultError::BadResult { path: self.path.clone(), problem })
     }
 
-    /// Compares the files that its JSON names with what it says.
+    /// Compares the files that its JSON names with the recorded checksums.
     fn check_files(&mut self) -> Result<(), ResultError> {
         for file in within(self.whole.files.clone()) {
             let path = self.folder().join(&file.file);
@@ -214,7 +216,7 @@ impl Stored {
                     return Err(ResultError::Changed { path, result: self.path.clone() });
                 }
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
-                    // A report holds no table that would be too large for it.
+                    // A report has no copy of tables that are too large for it.
                     if file.file.ends_with(".csv") && file.bytes <= PAGE_LIMITS.bytes {
                         return Err(ResultError::Changed { path, result: self.path.clone() });
                     }
@@ -251,20 +253,20 @@ impl Stored {
         Ok(())
     }
 
-    /// A file that its JSON names and that is not there.
+    /// The first missing file that its JSON names, if there is one.
     pub(crate) fn missing(&self) -> Option<PathBuf> {
         self.missing.first().map(|file| self.folder().join(file))
     }
 }
 
-/// The files that the JSON of a result names; only those in the same folder or in folders inside
-/// it, whatever it lists.
+/// The files that the JSON of a result names, but only those in the same folder or in folders
+/// inside it.
 fn within(files: Vec<ResultFile>) -> impl Iterator<Item = ResultFile> {
     files.into_iter().filter(|entry| entry.file.split('/').all(is_name))
 }
 
-/// The name of a result and the files that its JSON names, if a text is one, of whichever version
-/// of this program.
+/// The name of a result and the files that its JSON names; `None` if the text is not a result of
+/// this program, of any version.
 pub fn files_of_result(text: &str) -> Option<(String, Vec<ResultFile>)> {
     #[derive(Deserialize)]
     struct Names {
@@ -279,7 +281,7 @@ pub fn files_of_result(text: &str) -> Option<(String, Vec<ResultFile>)> {
     is_ours.then(|| (name, within(files).collect()))
 }
 
-/// A word as a shell takes it.
+/// A word, quoted for a shell if needed.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=,+%@~".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

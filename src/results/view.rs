@@ -1,8 +1,8 @@
 //! The part of a table that is shown: chosen columns, sorted rows, and lines that fit a terminal.
 //!
-//! In: a batch whose fields say unit and view, what the user asked for, and a width. Out: a batch
-//! of the rows and columns that were chosen, or text. Nothing is cut off silently: a column that is
-//! not shown is named.
+//! In: a batch whose fields have unit and view, the choices of the user, and a width. Out: a batch
+//! of the chosen rows and columns, or text. Columns that are not shown are named, never dropped
+//! silently.
 //!
 //! ```text
 //!  fits           -> one line per row, headers in several lines
@@ -25,23 +25,26 @@ use crate::results::frame::{UNIT, VIEW, WHOLE, noted, unit_in_header};
 /// Which rows and columns are shown, and in how many characters.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// As asked for; none is the default.
+    /// The chosen columns; empty for the default, `all` for all.
     pub columns: Vec<String>,
-    /// As asked for.
+    /// The column to sort by, as `NAME`, `NAME:asc` or `NAME:desc`.
     pub sort: Option<String>,
-    /// Rows at most.
+    /// The most rows.
     pub top: Option<usize>,
-    /// As asked for.
+    /// The chosen width, in characters.
     pub width: Option<usize>,
 }
 
 impl View {
-    /// Whether anything but the default is asked for.
+    /// Whether rows or columns other than the default are chosen.
     pub fn is_chosen(&self) -> bool {
         !self.columns.is_empty() || self.sort.is_some() || self.top.is_some()
     }
 
-    /// The rows and columns that were asked for; all where nothing was.
+    /// The chosen rows and columns; all if none are chosen.
+    ///
+    /// # Errors
+    /// A column does not exist, or a direction is not `asc` or `desc`.
     pub fn of(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut shown = match &self.sort {
             Some(text) => sorted(batch, text)?,
@@ -74,7 +77,7 @@ impl View {
     }
 }
 
-/// Where a column is that a flag names.
+/// The position of the column that a flag names.
 fn place(batch: &RecordBatch, name: &str, flag: &str) -> Result<usize> {
     let schema = batch.schema();
     schema.index_of(name).map_err(|_| {
@@ -84,7 +87,8 @@ fn place(batch: &RecordBatch, name: &str, flag: &str) -> Result<usize> {
     })
 }
 
-/// The rows by the value of a column.
+/// The rows sorted by a column, as `NAME`, `NAME:asc` or `NAME:desc`; rows without a value come
+/// last.
 fn sorted(batch: &RecordBatch, text: &str) -> Result<RecordBatch> {
     let (name, descending) = match text.split_once(':') {
         None | Some((_, "asc")) => (text.trim_end_matches(":asc"), false),
@@ -106,7 +110,8 @@ fn sorted(batch: &RecordBatch, text: &str) -> Result<RecordBatch> {
 /// A column as text.
 #[derive(Clone)]
 struct Column {
-    /// The name in pieces that may stand in lines of their own, and the unit if the name lacks it.
+    /// The name in pieces, which may be on separate lines, and the unit if the name does not end in
+    /// it.
     name: Vec<String>,
     cells: Vec<String>,
     is_text: bool,
@@ -114,16 +119,16 @@ struct Column {
     is_cut: bool,
 }
 
-/// Rows that may be turned into columns.
+/// The most rows that are turned into columns.
 const TURNED_MAX: usize = 8;
 
-/// Shortest names that text is cut to before a table is turned or cut in pieces.
+/// The length to which text is cut before a table is divided into pieces.
 const NAME_MIN: usize = 24;
 
-/// Between two columns.
+/// Spaces between two columns.
 const GAP: usize = 2;
 
-/// A table in lines of at most `width` characters, where that can be.
+/// A table in lines of at most `width` characters, if possible.
 pub fn fitted(batch: &RecordBatch, width: usize) -> String {
     let mut columns = columns_of(batch);
     if columns.is_empty() {
@@ -164,7 +169,7 @@ fn columns_of(batch: &RecordBatch) -> Vec<Column> {
         .collect()
 }
 
-/// Whether a column `unit`, or `..._unit`, says nothing that the headers of the others do not.
+/// Whether a column `unit` or `..._unit` only repeats the unit in the header of another column.
 pub(crate) fn says_only_units(batch: &RecordBatch, field: &Field) -> bool {
     if field.name() != "unit" && !field.name().ends_with("_unit") {
         return false;
@@ -189,8 +194,9 @@ fn pieces(field: &Field) -> Vec<String> {
     pieces
 }
 
-/// Numbers of a column with the same decimals: six significant digits for the largest, and three
-/// for the smallest as far as six decimals go. One that would become 0 keeps digits of its own, and `0` is nothing at all.
+/// The numbers of a column with the same decimals: enough for six significant digits of the largest
+/// and three of the smallest, but at most six. A number that would be rounded to 0 is written with
+/// six significant digits, so `0` is always exactly 0.
 fn aligned(numbers: &[Option<f64>]) -> Vec<String> {
     let known = || numbers.iter().flatten().filter(|number| number.is_finite());
     let largest = known().fold(0.0_f64, |most, number| most.max(number.abs()));
@@ -213,7 +219,7 @@ fn aligned(numbers: &[Option<f64>]) -> Vec<String> {
     numbers.iter().map(|number| number.map_or_else(|| "-".to_owned(), text)).collect()
 }
 
-/// A name of at most so many characters.
+/// A text, cut to at most `longest` characters.
 fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         None => text.to_owned(),
@@ -237,20 +243,20 @@ fn header_lines(column: &Column, width: usize) -> Vec<String> {
     lines
 }
 
-/// The width that a column takes at least.
+/// The least width of a column.
 fn narrowest(column: &Column) -> usize {
     let all = column.cells.iter().chain(&column.name);
     all.map(|text| length(text.trim_start())).max().unwrap_or(0)
 }
 
-/// One line per row; `None` where that is too wide.
+/// The table with a line per row; `None` if that is too wide.
 fn upright(columns: &[Column], width: usize) -> Option<String> {
     let mut widths: Vec<usize> = columns.iter().map(narrowest).collect();
     let total = widths.iter().sum::<usize>() + GAP * (columns.len() - 1);
     if width < total {
         return None;
     }
-    // What is left over goes to the headers with most lines.
+    // The remaining width goes to the headers with most lines.
     let mut left = width - total;
     loop {
         let lines = |place: usize, width: usize| header_lines(&columns[place], width).len();
@@ -288,7 +294,8 @@ fn upright(columns: &[Column], width: usize) -> Option<String> {
     Some(text)
 }
 
-/// A line of a header that stands on the numbers below it.
+/// A line of a header whose last line is just above the cells, in a table whose tallest header has
+/// `tall` lines.
 fn own_line(lines: &[String], line: usize, tall: usize) -> &str {
     (line + lines.len()).checked_sub(tall).map_or("", |line| lines[line].as_str())
 }
@@ -312,7 +319,7 @@ fn push_line<'a>(
     text.push('\n');
 }
 
-/// One line per column; `None` where that is too wide.
+/// The table with a line per column; `None` if that is too wide.
 fn turned(columns: &[Column], width: usize) -> Option<String> {
     let names = Column {
         name: Vec::new(),
@@ -329,11 +336,11 @@ fn turned(columns: &[Column], width: usize) -> Option<String> {
     let all: Vec<Column> =
         std::iter::once(names).chain((0..columns[0].cells.len()).map(row)).collect();
     let text = upright(&all, width)?;
-    // Names are no headers here, and an empty header is not a line.
+    // These columns have no headers, so the empty header line is removed.
     Some(text.trim_start_matches('\n').to_owned())
 }
 
-/// The columns in pieces that fit, each with the first one.
+/// The columns in pieces that fit, each with the first column.
 fn in_pieces(columns: &[Column], width: usize) -> String {
     let mut text = String::new();
     let mut rest = &columns[1..];
@@ -344,7 +351,7 @@ fn in_pieces(columns: &[Column], width: usize) -> String {
             count -= 1;
         }
         let piece = piece(count);
-        // One that is wider than the terminal for itself is as wide as it is.
+        // A piece that does not fit with a single further column is wider than the terminal.
         let widest = upright(&piece, width).or_else(|| upright(&piece, usize::MAX));
         if !text.is_empty() {
             text.push('\n');
@@ -397,7 +404,7 @@ pub fn table(batch: &RecordBatch) -> String {
     text
 }
 
-/// A cell as a reader wants it.
+/// A cell as text for people.
 fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping, cut: Cut) -> String {
     match cell(column, row) {
         Value::Null => "-".to_owned(),
@@ -417,14 +424,14 @@ fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping, cut: Cut) -> St
 /// Whether a table cuts the text of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cut {
-    /// Names that are too long.
+    /// Names that are too long are cut.
     Long,
-    /// Nothing: a text without its end cannot be understood.
+    /// Nothing is cut: a sentence without its end cannot be understood.
     Nothing,
 }
 
 impl Cut {
-    /// That of a column.
+    /// The rule for a column.
     fn of(field: &Field) -> Self {
         if noted(field, WHOLE).is_some() { Self::Nothing } else { Self::Long }
     }
@@ -440,16 +447,16 @@ enum Grouping {
 }
 
 impl Grouping {
-    /// That of a column.
+    /// The rule for a column.
     fn of(column: &str) -> Self {
         if column.ends_with("_id") { Self::Plain } else { Self::Thousands }
     }
 }
 
-/// Longest name in a table; event sequences of crash loops have thousands of digits.
+/// The longest text of a cell; event sequences of crash loops have thousands of digits.
 const CELL_MAX: usize = 60;
 
-/// Cuts a long name and says how much is left; CSV and JSON have it whole.
+/// Cuts a long name and adds its full length in characters; CSV and JSON have the whole name.
 fn shortened(text: &str) -> String {
     let length = text.chars().count();
     if length <= CELL_MAX {
@@ -459,7 +466,7 @@ fn shortened(text: &str) -> String {
     format!("{kept}… ({length})")
 }
 
-/// Control characters of a name must not steer the terminal.
+/// Escapes control characters, so that a name cannot control the terminal.
 fn visible(letter: char) -> impl Iterator<Item = char> {
     let escaped: Vec<char> =
         if is_hidden(letter) { letter.escape_default().collect() } else { vec![letter] };

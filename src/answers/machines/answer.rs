@@ -11,7 +11,7 @@ use crate::results::shares::Terms;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachinesAnswer {
-    /// Machines.
+    /// The number of machines.
     pub machines: u64,
     /// Those that were away at least once.
     pub machines_down: u64,
@@ -31,13 +31,13 @@ pub struct MachinesAnswer {
     pub outage_s_max: Option<f64>,
     /// CPU x time of outages that ended.
     pub lost_cpu_s: f64,
-    /// CPU x time of machines in service, and `lost_cpu_s`.
+    /// CPU x time of machines in service, plus `lost_cpu_s`.
     pub up_and_lost_cpu_s: f64,
-    /// The one over the other.
+    /// `lost_cpu_s` over `up_and_lost_cpu_s`.
     pub capacity_lost_share: Option<f64>,
     /// CPU x time after the last REMOVE of machines that did not come back.
     pub gone_cpu_s: f64,
-    /// What was lost and gone over all.
+    /// `lost_cpu_s` and `gone_cpu_s` over these and CPU x time in service.
     pub capacity_away_share: Option<f64>,
     /// Memory x time in service.
     pub up_memory_s: f64,
@@ -49,20 +49,20 @@ pub struct MachinesAnswer {
     pub events_without_capacity: u64,
     /// The end of the window, s.
     pub end_s: f64,
-    /// By configuration.
+    /// A row for all machines, then one per configuration.
     pub rows: TableRows<Value>,
     /// Time between failures and to repair.
     pub spells: TableRows<Value>,
-    /// Machines that left together, the first of them.
+    /// The first groups of machines that left together.
     pub together: TableRows<Value>,
     /// How many times machines left together.
     pub together_count: u64,
-    /// What ran on machines when they left, where tasks are loaded.
+    /// What ran on machines when they left, if tasks are loaded.
     pub ran: Option<RanAnswer>,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// Why there is nothing to see.
+    /// The reason, if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
@@ -71,14 +71,14 @@ pub struct MachinesAnswer {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RanAnswer {
-    /// Outages while tasks are loaded.
+    /// Outages in the hours for which tasks are loaded.
     pub outages: u64,
-    /// By how the attempts ended.
+    /// A row for each way in which attempts ended.
     pub rows: TableRows<Value>,
 }
 
 impl MachinesAnswer {
-    /// How many machines left, and what that cost.
+    /// The sentence: how many machines left, and the CPU time lost.
     pub(crate) fn sentence(&self) -> String {
         let median = self.outage_s_median.map_or_else(String::new, |median| {
             format!("; half of the outages that ended lasted {} s or less", six_digits(median))

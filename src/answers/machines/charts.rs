@@ -11,10 +11,10 @@ use crate::studies::machines::Outage;
 use crate::studies::machines::closeup::{Left, left_most_often};
 use crate::units::micros_to_seconds;
 
-/// Columns of a chart over time.
+/// The number of columns of a chart over time.
 const COLUMNS: i64 = 300;
 
-/// Points of a fitted curve.
+/// The number of points of a fitted curve.
 const POINTS: u32 = 120;
 
 /// Every chart, by the stem of its file.

@@ -1,4 +1,4 @@
-//! Machines in detail: the answer that the pages of machines are made of.
+//! Machines in detail: the answer behind the pages of machines.
 //!
 //! In: a lake and its fleet. Out: for each machine that left most often, its outages, its load, and
 //! the longest attempts and jobs on it. Lists are bounded, with the total count.
@@ -37,16 +37,16 @@ pub(crate) const KIND: Kind<'static> = Kind {
     ..Kind::called("machine-details", "Machines in detail").holding::<MachineDetails>()
 };
 
-/// Machines that are looked at, those of the chart with a strip for each.
+/// The most machines in detail: those of the chart with a strip per machine.
 pub(super) const MACHINES_MAX: usize = 30;
 
-/// Outages that are listed of one.
+/// The most outages that are listed for a machine.
 const OUTAGES_MAX: usize = 20;
 
-/// Stores the machines that left most often beside the study that names them.
+/// Stores the machines that left most often next to the study that names them.
 ///
 /// # Errors
-/// A table does not read, or the result cannot be written.
+/// A table cannot be read, or the result cannot be written.
 pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
     let left = left_most_often(&studied.fleet, MACHINES_MAX);
     let named: Vec<i64> = left.iter().map(|own| own.0).collect();
@@ -86,11 +86,11 @@ pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
     })
 }
 
-/// A machine from close by, whichever it is: the hours that are loaded, and the machine as in the
-/// result; none that the lake does not know.
+/// Any machine in detail: the loaded hours, and the machine as in the result. `None` if the lake
+/// does not know it.
 ///
 /// # Errors
-/// A table does not read, or the lake is watched and its reader says to stop.
+/// A table cannot be read, or the callback of a watched lake stops the call.
 #[cfg(feature = "serve")]
 pub(crate) fn one(
     lake: &Lake,
@@ -126,7 +126,7 @@ fn last_cpu(own: &Closeup) -> Option<f64> {
     own.up.iter().rev().find_map(|up| up.cpu).map(shortest)
 }
 
-/// Of what it had, what was requested, while that is known.
+/// The share of its CPU that was requested, while its CPU is known.
 fn share(own: &Closeup) -> Option<f64> {
     own.requested_of_known.share_of(own.capacity.iter().copied().sum())
 }

@@ -18,15 +18,15 @@ pub struct MachineDetails {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadedHours {
-    /// Where the loaded tasks begin.
+    /// When the loaded tasks begin.
     pub start_s: f64,
     /// The length of an interval.
     pub interval_s: f64,
-    /// Where the loaded tasks end.
+    /// When the loaded tasks end.
     pub end_s: f64,
-    /// Where the machines begin.
+    /// When the machine events begin.
     pub machines_start_s: f64,
-    /// Where the machines end.
+    /// When the machine events end.
     pub machines_end_s: f64,
 }
 
@@ -38,11 +38,11 @@ pub struct MachineDetail {
     pub machine_id: i64,
     /// When it is first seen, s.
     pub first_s: Option<f64>,
-    /// Its capacities, one after the other.
+    /// Its capacities, in the order in which it had them.
     pub capacities: Vec<Capacity>,
-    /// CPU that was requested over its own, while that is known.
+    /// Requested CPU x time over its own CPU x time, while its CPU is known.
     pub cpu_requested_share: Option<f64>,
-    /// Times at which it left.
+    /// How many times it left.
     pub outage_count: u64,
     /// How long it was away in all, s.
     pub away_s: f64,
@@ -54,7 +54,7 @@ pub struct MachineDetail {
     pub ended: Named<u64>,
     /// Jobs that ran on it.
     pub job_count: u64,
-    /// Those that ran longest.
+    /// The jobs that ran longest on it.
     pub jobs: Vec<JobThere>,
     /// The longest attempts, in the order in which they began.
     pub attempts: Vec<AttemptThere>,

@@ -52,7 +52,7 @@ pub const KIND: Kind<'static> = Kind {
     ..Kind::called("machines", "Machines and their outages").holding::<MachinesAnswer>()
 };
 
-/// The shares that are given.
+/// The shares of the answer.
 pub const SHARES: [Share; 3] = [
     share(
         "capacity_lost_share",
@@ -88,7 +88,7 @@ impl Default for MachinesPlan {
 
 impl Plan for MachinesPlan {}
 
-/// Spells of a kind, and what is known of their lengths.
+/// The spells of one kind, with the distribution of their lengths.
 struct Spells {
     kind: &'static str,
     count: usize,
@@ -109,7 +109,7 @@ impl Spells {
     }
 }
 
-/// Machines in all forms.
+/// The studied machines, from which the answer is made.
 pub struct Studied {
     plan: MachinesPlan,
     fleet: Fleet,
@@ -121,7 +121,8 @@ pub struct Studied {
 /// Studies the machines of a lake.
 ///
 /// # Errors
-/// There is no `machine_events`, or a table does not read.
+/// There is no `machine_events`, the log does not record when machines fail, or a table cannot be
+/// read.
 pub fn study(lake: &Lake, windows: Windows, plan: &MachinesPlan) -> Result<Studied> {
     lake.require(Table::MachineEvents)?;
     let events = MachineEvents::read(lake)?;
@@ -141,7 +142,7 @@ pub fn study(lake: &Lake, windows: Windows, plan: &MachinesPlan) -> Result<Studi
     Ok(Studied { plan: plan.clone(), fleet, ran, spells, table })
 }
 
-/// A length in the middle, s; the mean of the middle two of an even number.
+/// The median length, s; for an even number, the mean of the middle two. `None` if there are none.
 fn median_s(ascending_us: &[i64]) -> Option<f64> {
     let seconds: Vec<f64> = ascending_us.iter().map(|&us| micros_to_seconds(us)).collect();
     crate::studies::quantile(&seconds, 0.5)
@@ -374,7 +375,7 @@ impl Studied {
     }
 }
 
-/// Machines that left together, as often as they are in the JSON; the table has all.
+/// The most groups of machines that left together in the JSON; the table has all of them.
 const TOGETHER_MAX: usize = 20;
 
 impl Found for Studied {

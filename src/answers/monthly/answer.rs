@@ -22,27 +22,27 @@ pub struct MonthlyAnswer {
     pub zone: String,
     /// Running time from which a failure counts as late, s.
     pub late_s: f64,
-    /// CPU time.
+    /// CPU time of all attempts.
     pub total: f64,
-    /// That of attempts that did not finish.
+    /// CPU time of attempts that did not finish.
     pub total_wasted: f64,
-    /// That of those of them that ran so long.
+    /// CPU time of attempts that did not finish and ran for at least `late_s`.
     pub total_late: f64,
-    /// GPU time, where that is known.
+    /// GPU time, if it is known.
     pub total_gpu_s: Option<f64>,
     /// Limit x CPUs of attempts with a limit.
     pub total_asked: f64,
-    /// What they used of it.
+    /// CPU time of the attempts with a limit.
     pub total_used_of_asked: f64,
-    /// Jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// How long half of them waited at most, s.
+    /// The median wait of jobs, s.
     pub wait_s_median: Option<f64>,
-    /// How long all but a twentieth waited at most, s.
+    /// The 95 % quantile of the waits of jobs, s.
     pub wait_s_p95: Option<f64>,
-    /// Attempts.
+    /// The number of attempts.
     pub attempts: u64,
-    /// Those counted as 0.
+    /// Attempts without a CPU request, counted as 0.
     pub attempts_without_request: u64,
     /// By account and month.
     pub rows: TableRows<Value>,
@@ -58,10 +58,10 @@ pub struct MonthlyAnswer {
     pub ends: TableRows<Value>,
     /// Time limits.
     pub limits: TableRows<Value>,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// Why there is nothing to see.
+    /// The reason, if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
@@ -76,7 +76,8 @@ pub struct OfAccount {
 }
 
 impl MonthlyAnswer {
-    /// What accounts used, what of it was wasted, how long jobs waited, and what limits left unused.
+    /// The sentence: what accounts used, what was wasted, how long jobs waited, and how much of the
+    /// time limits was used.
     pub(crate) fn sentence(&self) -> Option<String> {
         let total = Some(self.total).filter(|&total| 0.0 < total)?;
         let first = self.accounts.iter().next()?;

@@ -1,5 +1,5 @@
-//! Pictures of a log by month: use by month and account, users with their waste, waits by size,
-//! time limits by queue.
+//! Charts of a log by month: use by month and account, users with their waste, waits by size, time
+//! limits by queue.
 
 use super::{Months, by_use, hours};
 use crate::answers::sentences::{self, short};
@@ -9,15 +9,15 @@ use crate::studies::load::jobs::FateRow;
 use crate::studies::monthly::{Limits, Sums};
 use crate::units::CpuTime;
 
-/// Months, and accounts of each, that are drawn.
+/// The most months of a chart, and the most bars.
 const MONTHS_SHOWN: usize = 12;
 const BARS_SHOWN: usize = 24;
 
-/// A tone for each account; they come round again.
+/// A tone for each account; they repeat.
 const TONES: [Tone; 7] =
     [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Orange, Tone::Purple, Tone::Sky, Tone::Grey];
 
-/// All of them.
+/// The charts that have bars, by the stem of their files.
 pub(super) fn all(months: &Months) -> Vec<(String, Chart)> {
     let charts = [
         ("monthly-use", by_month(months)),
@@ -29,7 +29,7 @@ pub(super) fn all(months: &Months) -> Vec<(String, Chart)> {
     drawn.map(|(name, chart)| (name.to_owned(), Chart::Bars(chart))).collect()
 }
 
-/// A name as it stands at a bar; a number says what it is the number of.
+/// The label of a bar: a name that is a number gets its kind in front, as in `account 4`.
 fn named(kind: &str, name: &str) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|letter| letter.is_ascii_digit());
     if is_number { format!("{kind} {name}") } else { name.to_owned() }
@@ -158,7 +158,7 @@ fn waits(months: &Months) -> BarChart {
     }
 }
 
-/// How much of the time limits was used, those that asked for most first.
+/// The used share of time limits by queue, the largest requests first.
 fn limits(months: &Months) -> BarChart {
     let mut rows: Vec<(&String, &Limits)> = months.monthly.limits.iter().collect();
     rows.sort_by(|one, other| other.1.asked.cmp(&one.1.asked).then(one.0.cmp(other.0)));
@@ -193,7 +193,7 @@ fn limits(months: &Months) -> BarChart {
     }
 }
 
-/// Who used most: `User honbu used most, 30.3 % of all. `; nothing of one alone.
+/// `User honbu used most, 30.3 % of all. `; empty if there are fewer than two.
 fn heaviest<'a>(
     kind: &str,
     mut by_use: impl ExactSizeIterator<Item = (&'a str, CpuTime)>,
@@ -208,7 +208,7 @@ fn heaviest<'a>(
     })
 }
 
-/// Says that not all are drawn, where that is so.
+/// A sentence if not all bars are drawn; otherwise empty.
 fn at_most(count: usize, which: &str) -> String {
     if BARS_SHOWN < count {
         format!(" Shown: {which} {BARS_SHOWN} of {count}.")

@@ -1,8 +1,8 @@
 //! The answer of `monthly`: the report of a computing centre on its accounting log.
 //!
-//! In: the lake of a log, a time zone, and the running time from which a failure is late. Out: use
-//! by account and month; accounts and users with their waste; waits by queue and size; how and why
-//! jobs ended; and the unused part of time limits.
+//! In: the lake of a log, a time zone, and the running time from which a failure counts as late.
+//! Out: use by account and month; accounts and users with their waste; waits by queue and size; how
+//! and why jobs ended; and the unused part of time limits.
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub const KIND: Kind<'static> = Kind {
     ..Kind::called("monthly", "Use by account and month").holding::<MonthlyAnswer>()
 };
 
-/// The shares that are given.
+/// The shares of the answer.
 pub const SHARES: [Share; 4] = [
     share("month_share", "cpu_h of the row", "cpu_h of all accounts in the month"),
     share("share", "cpu_h of the row", "cpu_h of the whole log"),
@@ -59,7 +59,7 @@ pub const SHARES: [Share; 4] = [
     share("used_share", "used_cpu_h", "asked_cpu_h: limit x CPUs of attempts with a limit"),
 ];
 
-/// Months of a log at most: a hundred years.
+/// The most months of a log: a hundred years.
 const MONTHS_MAX: i64 = 1200;
 
 /// What is asked of a log.
@@ -102,20 +102,20 @@ impl Default for MonthlyPlan {
 
 impl Plan for MonthlyPlan {
     fn define(&mut self, definitions: &Definitions) {
-        // Published CPU is known per job and not over time; GPUs stand beside the CPU time.
+        // Published CPU is known per job, not over time; GPU time has its own columns.
         let is_of_time = |cpu| cpu != CpuDefinition::Published && cpu != CpuDefinition::GpuSlots;
         self.cpu = definitions.cpu.filter(|&cpu| is_of_time(cpu));
     }
 }
 
-/// A log by month in all its forms.
+/// The sums of a log by month, from which the answer is made.
 pub struct Months {
     plan: MonthlyPlan,
     cpu: CpuDefinition,
     zone: Zone,
-    /// What the log calls its zone, where nobody knows it.
+    /// The name of the zone in the log, if the zone is not known.
     unknown_zone: Option<String>,
-    /// Units of a sum in seconds, and in hours.
+    /// The units of sums in seconds and in hours.
     units: [String; 2],
     monthly: Monthly,
     /// The note if the log records no wait.
@@ -123,7 +123,7 @@ pub struct Months {
     table: RecordBatch,
 }
 
-/// Why a lake has no months.
+/// The reason why a lake has no months; `None` if it has.
 fn lack(lake: &Lake) -> Option<String> {
     if !lake.has_column(Table::TaskEvents, ACCOUNT) {
         return Some(format!("the source `{}` has no accounts", lake.source().name()));
@@ -135,7 +135,8 @@ fn lack(lake: &Lake) -> Option<String> {
 /// Adds up a log by month.
 ///
 /// # Errors
-/// The lake has no accounts or no dates, or a table does not read.
+/// The lake has no accounts or no dates, the log is too long, an option does not fit, or a table
+/// cannot be read.
 pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Months> {
     let wrong = |text: String| Err(Usage(text).into());
     lake.require(Table::TaskEvents)?;
@@ -183,7 +184,7 @@ fn hours(cpu: CpuTime) -> f64 {
 }
 
 impl Months {
-    /// What is good to know about the sums.
+    /// The notes about the sums.
     pub fn notes(&self) -> Vec<String> {
         let (monthly, total) = (&self.monthly, self.monthly.total());
         let without = monthly.without_request;
@@ -208,7 +209,7 @@ impl Months {
         [Some(total), zone, no_request, self.assumed.clone()].into_iter().flatten().collect()
     }
 
-    /// The further tables: names and rows.
+    /// The further tables, by name.
     fn details(&self) -> [(&'static str, RecordBatch); 6] {
         let (monthly, unit) = (&self.monthly, self.units[1].as_str());
         [

@@ -11,10 +11,10 @@ use crate::studies::monthly::{Ends, Limits, Monthly, Sums};
 use crate::studies::quantile;
 use crate::units::{CpuTime, micros_to_seconds};
 
-/// The row of all users who have none of their own.
+/// The name of the row for all users without their own row.
 const OTHERS: &str = "(others)";
 
-/// Use by account and month: months in their order, of each those who used most first.
+/// Use by account and month: months in order, and in each the accounts with most CPU time first.
 pub(super) fn use_of_months(monthly: &Monthly, unit: &str) -> RecordBatch {
     let totals = monthly.by_month();
     let mut rows: Vec<(String, &str, Sums, CpuTime)> = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn months(monthly: &Monthly, unit: &str) -> RecordBatch {
     sums_columns(frame, &sums, ("share", shares), unit, monthly.has_gpus).batch()
 }
 
-/// Accounts over the whole log, those who used most first.
+/// Accounts over the whole log, those with most CPU time first.
 pub(super) fn accounts(monthly: &Monthly, unit: &str) -> RecordBatch {
     let (rows, total) = (by_use(monthly.by_account()), monthly.total().used.cpu);
     let frame = Frame::default()
@@ -79,7 +79,7 @@ pub(super) fn users(monthly: &Monthly, unit: &str, most: usize) -> RecordBatch {
     sums_columns(frame, &sums, ("share", shares), unit, monthly.has_gpus).batch()
 }
 
-/// Adds what is known of sums to the columns that name them.
+/// Adds the columns of sums to the columns that name the rows.
 fn sums_columns(
     frame: Frame,
     sums: &[&Sums],
@@ -139,7 +139,7 @@ pub(super) fn waits(monthly: &Monthly) -> RecordBatch {
     fate_columns(frame, &fates).batch()
 }
 
-/// How jobs ended, and why; in each outcome those who used most first.
+/// How jobs ended, and why; in each outcome the reasons with most CPU time first.
 pub(super) fn ends(monthly: &Monthly, unit: &str) -> RecordBatch {
     let total = monthly.total().used.cpu;
     let mut rows: Vec<(&(u8, String), &Ends)> = monthly.ends.iter().collect();
@@ -168,7 +168,7 @@ pub(super) fn ends(monthly: &Monthly, unit: &str) -> RecordBatch {
     frame.float("gpu_h", gpu).about("GPUs times running time").unit("GPU-h").batch()
 }
 
-/// What attempts asked for with their time limit, and what they used of it.
+/// What attempts requested with their time limits, and what they used.
 pub(super) fn limits(monthly: &Monthly, unit: &str) -> RecordBatch {
     let rows = || monthly.limits.values();
     let median = |of: fn(&[i64; 2]) -> f64| {

@@ -15,31 +15,31 @@ pub struct PredictAnswer {
     pub first: Option<Score>,
     /// All rules.
     pub rules: Vec<Score>,
-    /// The age at which jobs are predicted, s; none at submission.
+    /// The age at which jobs are predicted, s; `None` at submission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age_s: Option<f64>,
-    /// Jobs that ended before it.
+    /// Jobs that ended before that age.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs_too_short: Option<u64>,
-    /// Jobs without tasks in the loaded parts by then.
+    /// Jobs without tasks in the loaded parts by that age.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs_without_tasks: Option<u64>,
-    /// Jobs.
+    /// All jobs.
     pub jobs_in_all: u64,
-    /// Those submitted before the window.
+    /// Jobs that ended but were submitted before the window.
     pub jobs_before_window: u64,
-    /// Those without an end.
+    /// Jobs without FINISH, FAIL or KILL as the last event.
     pub jobs_without_end: u64,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// Why there is nothing to see.
+    /// The reason, if there is nothing to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
 
 impl PredictAnswer {
-    /// How often the best rule is right about a job, at its submission or later.
+    /// The sentence: how often the best rule is right about a job, at its submission or later.
     pub(crate) fn sentence(&self) -> Option<String> {
         let right = self.rules.iter().filter_map(|rule| Some((rule.accuracy?, rule)));
         let (accuracy, rule) = right.max_by(|one, other| one.0.total_cmp(&other.0))?;
@@ -62,7 +62,7 @@ impl PredictAnswer {
     }
 }
 
-/// How right it would be to say the same of every job: ` (87.3 % if all were predicted to finish)`.
+/// The accuracy of one prediction for all jobs: ` (87.3 % if all were predicted to finish)`.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn without_rule(rule: &Score) -> Option<String> {
     let lost = rule.true_positives + rule.false_negatives;
@@ -73,7 +73,7 @@ fn without_rule(rule: &Score) -> Option<String> {
     Some(format!(" ({share} if all were predicted {not}to finish)"))
 }
 
-/// When a rule is asked: `at submission`, `3,600 s after submission`.
+/// When jobs are predicted: `at submission`, `3,600 s after submission`.
 pub(crate) fn when_predicted(age_s: Option<f64>) -> String {
     let age_s = age_s.filter(|age_s| 0.0 < *age_s);
     age_s.map_or_else(

@@ -1,24 +1,25 @@
-//! Pictures of predictions: both curves, the calibration, and accuracy over the days.
+//! Charts of predictions: ROC and precision-recall curves, the calibration, and accuracy over the
+//! days.
 //!
-//! In: scores. Out: charts by the stem of their files. A rule that only says yes or no is a single
-//! point of a curve, between the corners.
+//! In: scores. Out: charts by the stem of their files. A rule that only predicts yes or no gives a
+//! single point, between the corners of the curve.
 
 use crate::answers::sentences;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
 
-/// A tone for each rule; of more than seven they come round again.
+/// A tone for each rule; they repeat after seven.
 const TONES: [Tone; 7] =
     [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Purple, Tone::Orange, Tone::Grey, Tone::Sky];
 
-/// Fewest jobs of a bin that is drawn; the table has all bins.
+/// The fewest jobs of a bin that is drawn; the table has all bins.
 const JOBS_SHOWN: u64 = 100;
 
-/// Fewest jobs of a day that is drawn: the share of a few says little.
+/// The fewest jobs of a day that is drawn: a share of a few jobs means little.
 const JOBS_OF_DAY: u64 = 10;
 
-/// The pictures of predictions that were made at submission or later, with what is not counted at
-/// the end of each caption.
+/// The charts, by the stem of their files. `edges` says which jobs are not counted and ends each
+/// caption; `when` is the time of the prediction, in words.
 pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, Chart)> {
     if scores.iter().all(|score| score.jobs == 0) {
         return Vec::new();
@@ -81,7 +82,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
     charts
 }
 
-/// The rule of which a number is largest: its name and the number.
+/// The rule for which a number is largest, and that number.
 fn largest(scores: &[Score], of: impl Fn(&Score) -> Option<f64>) -> Option<(&Score, f64)> {
     let known = scores.iter().filter_map(|score| Some((score, of(score)?)));
     // The first of equal ones.
@@ -99,7 +100,7 @@ fn largest_area(scores: &[Score]) -> String {
     })
 }
 
-/// Where precision and recall are best together, by their harmonic mean.
+/// The rule and point with the best precision and recall together, by their harmonic mean.
 fn best_balance(scores: &[Score]) -> String {
     let balance = |point: &Point| {
         let (precision, recall) = (point.precision?, point.recall?);
@@ -119,7 +120,7 @@ fn best_balance(scores: &[Score]) -> String {
     })
 }
 
-/// The rule whose chances are closest to what came true.
+/// The rule whose predicted chances are closest to the actual ends.
 fn closest(scores: &[Score]) -> String {
     let negative = |score: &Score| Some(-score.brier_score?);
     largest(scores, negative).map_or_else(String::new, |(score, brier)| {
@@ -130,13 +131,13 @@ fn closest(scores: &[Score]) -> String {
     })
 }
 
-/// How right the best rule is on the median day.
+/// The accuracy of the best rule on the median day.
 fn usual_day(scores: &[Score]) -> String {
     let Some((score, _)) = largest(scores, |score| score.accuracy) else { return String::new() };
     let shown = score.days.iter().filter(|day| JOBS_OF_DAY <= day.jobs);
     let mut shares: Vec<f64> = shown.filter_map(|day| day.accuracy).collect();
     shares.sort_by(f64::total_cmp);
-    // Half of the days, and one more if they are odd, lie at or above it.
+    // At least half of the days are at or above it.
     let median = shares.get(shares.len() / 2);
     median.map_or_else(String::new, |&share| {
         format!(
@@ -152,8 +153,8 @@ fn percent(share: Option<f64>) -> Option<f64> {
     share.map(|share| share * 100.0)
 }
 
-/// Recall against false alarms. Above every chance no job is predicted not to finish: the corner at
-/// which each curve starts.
+/// Recall against the false positive rate. Each curve starts at (0, 0): if the smallest chance that
+/// counts is above all chances, no job is predicted not to finish.
 fn roc(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.false_positive_rate).zip(percent(point.recall));
     lines(scores, Stroke::Straight, &|score| {
@@ -167,7 +168,7 @@ fn tradeoff(scores: &[Score]) -> Vec<Line> {
     lines(scores, Stroke::Straight, &|score| score.curve.iter().filter_map(at).collect())
 }
 
-/// What came true against what was predicted, and the diagonal.
+/// The actual share against the predicted chance, and the diagonal.
 fn calibration(scores: &[Score]) -> Vec<Line> {
     let at = |bin: &Bin| percent(bin.chance_mean).zip(percent(bin.not_finished_share));
     let mut all = lines(scores, Stroke::Marked, &|score| {

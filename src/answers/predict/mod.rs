@@ -1,7 +1,7 @@
 //! The answer of `predict`: what was predicted for jobs, and how often it was right.
 //!
-//! In: rules and a lake. Out: a row per rule; by outcome, by day, by predicted chance, and both
-//! curves.
+//! In: rules and a lake. Out: a row per rule, and tables by outcome, by day, by predicted chance,
+//! and of both curves.
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
@@ -114,10 +114,10 @@ pub struct Predicted {
     pub scores: Vec<Score>,
 }
 
-/// Follows a lake's jobs under every rule.
+/// Predicts the jobs of a lake with every rule.
 ///
 /// # Errors
-/// The lake has no `job_events`, or they do not read.
+/// The lake has no `job_events`, they cannot be read, or a rule needs an age that is not given.
 pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Predicted> {
     let mut rules: Vec<Predictor> = Vec::new();
     for rule in &plan.rules {
@@ -140,7 +140,7 @@ pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Pr
 }
 
 impl Predicted {
-    /// Says which jobs are not counted.
+    /// A sentence, without its full stop: which jobs are not counted.
     pub fn edges(&self) -> String {
         let Past { jobs, jobs_before_window, jobs_without_end, jobs_too_short, .. } = self.past;
         let short = match jobs_too_short {
@@ -188,7 +188,7 @@ impl Predicted {
             .batch()
     }
 
-    /// The further tables.
+    /// Writes the further tables.
     ///
     /// # Errors
     /// They cannot be written.
@@ -199,7 +199,8 @@ impl Predicted {
         files.table("predict-curves", &self.curves())
     }
 
-    /// Rows of which each rule has several, and a frame with the column that names the rule.
+    /// The rows of a table in which each rule has several, and a frame with the column that names
+    /// the rule.
     fn by_rule<T>(&self, of: fn(&Score) -> &[T]) -> (Frame, Vec<&T>) {
         let all =
             || self.scores.iter().flat_map(|score| of(score).iter().map(move |row| (score, row)));
@@ -286,7 +287,7 @@ impl Predicted {
         }
     }
 
-    /// The first rule by itself, and all of them.
+    /// The answer: the first rule, and all rules.
     fn found(&self) -> PredictAnswer {
         let Self { past, scores } = self;
         let first = scores.first();
@@ -309,7 +310,7 @@ impl Predicted {
     }
 }
 
-/// Why there is nothing to predict: all jobs that are counted ended alike.
+/// The reason why there is nothing to predict: all counted jobs ended in the same way.
 fn one_sided(score: &Score) -> Option<String> {
     let finished = score.false_positives + score.true_negatives;
     let how = match (finished, score.jobs) {

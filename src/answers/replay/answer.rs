@@ -17,15 +17,15 @@ use crate::studies::named::Named;
 pub struct ReplayAnswer {
     /// Unit of CPU time.
     pub unit: Cow<'static, str>,
-    /// By policy, in the order in which they were asked for.
+    /// The policies, in the order in which they were asked for.
     pub policies: Vec<Replayed>,
-    /// Machines.
+    /// The number of machines.
     pub machines: Option<u64>,
-    /// What was taken and left out.
+    /// What was replayed and what was left out.
     pub history: Option<Counts>,
     /// What was assumed.
     pub assumptions: Vec<String>,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
 }
@@ -36,29 +36,30 @@ pub struct ReplayAnswer {
 pub struct Replayed {
     /// The policy.
     pub policy: String,
-    /// Its numbers.
+    /// Its metrics.
     pub metrics: Metrics,
-    /// CPU time of attempts that came to nothing.
+    /// CPU time of attempts that were overtaken by a copy, restarted, lost or evicted.
     pub wasted_cpu_s: f64,
-    /// Beside the first policy.
+    /// Compared with the first policy, job by job.
     pub against_first: Paired,
-    /// Tasks that no machine could take.
+    /// Tasks larger than any machine.
     pub refused: u64,
-    /// How often the depth of a reservation was cut.
+    /// Instants at which tasks waited beyond the depth of the order although a machine had room;
+    /// `None` for an order without a depth.
     pub depth_cuts: Option<u64>,
-    /// When users submit, where that was asked.
+    /// When users submit, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<String>,
-    /// By how much later than recorded jobs were submitted.
+    /// By how much later than recorded jobs were submitted, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submissions: Option<Moved>,
-    /// What was left of GPUs, where that was asked.
+    /// The free GPUs that tasks could not use, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu_fragmentation: Option<GpuFragmentation>,
-    /// Its tasks by size or user, where that was asked.
+    /// Its tasks by size or user, if that was asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupRow>,
-    /// Its figures over several seeds.
+    /// Its figures over several seeds, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<Named<Option<Estimate>>>,
 }
@@ -79,7 +80,8 @@ impl ReplayAnswer {
         Some([(first.response_s()?, first), best])
     }
 
-    /// How long jobs would have taken under the first policy and the best of the others.
+    /// The sentence: how long jobs would have taken under the first policy and the best of the
+    /// others.
     pub(crate) fn sentence(&self) -> Option<String> {
         let [(took, first), (best_s, best)] = self.first_and_best()?;
         let waits = |row: &Replayed| row.metrics.waiting_s.is_none_or(|waits| waits.mean != 0.0);

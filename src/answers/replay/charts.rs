@@ -1,4 +1,4 @@
-//! Pictures of replays: response times, queue and use over time, and who ran where.
+//! Charts of replays: response times, queue and use over time, and which task ran where.
 
 use super::{Run, Setting, densities, gantt};
 use crate::charts::{Bar, BarChart, Chart, HOURS_OF_REPLAY, Line, LineChart, Scale, Stroke, Tone};
@@ -6,10 +6,10 @@ use crate::digits::{self, lasting, unit_of_time};
 use crate::replay::metrics::{GpuSample, Sample, Spread};
 use crate::units::micros_to_seconds;
 
-/// Policies in one picture over time.
+/// The most policies in a chart over time.
 const LINES_MAX: usize = 6;
 
-/// The pictures of a seed's replays, by the name of their files.
+/// The charts of one seed's replays, by the stem of their files.
 pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let caption = format!(
         "{} of {} on {}.",
@@ -17,7 +17,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         digits::counted(setting.history.counts.jobs, "job"),
         digits::counted(setting.cluster.machine_count() as u64, "machine"),
     );
-    // Tasks stand in order of arrival.
+    // Tasks are in order of arrival.
     let workload = &setting.history.workload;
     let first_us = if workload.task_count == 0 { 0 } else { workload.arrival_us.get(0) };
     let begin_s = micros_to_seconds(first_us);
@@ -40,7 +40,8 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         sample.cpu_share.map(|share| share * 100.0)
     });
     let mut charts = Vec::new();
-    // Where no task ever waits, all policies are one: bars and queues would only look like a result.
+    // If no task ever waits, all policies give the same result: charts of responses and queues
+    // would only seem to show something.
     let waits = |run: &Run| run.metrics.waiting_s.is_none_or(|waiting| 0.0 < waiting.max);
     if runs.iter().any(waits) {
         if are_apart(response.bars.iter().map(|bar| bar.value)) {
@@ -69,7 +70,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     charts
 }
 
-/// The most of each policy, said once where it is the same.
+/// The maximum under each policy, given once if it is the same.
 fn at_most(most: &[(String, String)]) -> String {
     match most {
         [(first, _), _, ..] if most.iter().all(|(own, _)| own == first) => {
@@ -121,7 +122,7 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
     }
 }
 
-/// Whether values differ so much that bars show it: the largest by 1 % from the smallest.
+/// Whether values differ so much that bars show it: the largest is at least 1 % above the smallest.
 fn are_apart(values: impl Iterator<Item = f64> + Clone) -> bool {
     const APART: f64 = 0.01;
     let least = values.clone().fold(f64::INFINITY, f64::min);
@@ -129,7 +130,7 @@ fn are_apart(values: impl Iterator<Item = f64> + Clone) -> bool {
     least * (1.0 + APART) <= most
 }
 
-/// A line for each policy over the hours of the replay; with title, caption and what is shown.
+/// A line for each policy over the hours of the replay, with the title, the caption and the y axis.
 fn lines(
     runs: &[Run],
     [title, caption, axis]: [&str; 3],

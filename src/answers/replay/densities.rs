@@ -1,10 +1,10 @@
-//! Waits and slowdowns of tasks under two policies, one above the other.
+//! Distributions of the waits and slowdowns of tasks under two policies, in two plots.
 //!
 //! In: the runs of a seed. Out: two plots, each with the share of tasks per bin of a logarithmic
 //! axis under the first policy and under the one with the shortest mean response among the others.
-//! Bins are counted, not smoothed. The first bin of slowdowns, with all tasks that hardly waited,
-//! would hide the others: the caption has it, and it is not drawn. If hardly any task waits under
-//! either policy, there is no chart.
+//! Bins are counted, not smoothed. The first bin of slowdowns has all tasks that hardly waited, and
+//! next to it the others would be too small to see: it is not drawn, and the caption says so. If
+//! hardly any task waits under either policy, there is no chart.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,17 @@ use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Tone};
 use crate::digits::three_digits;
 use crate::replay::metrics::{BOUND_S, fates};
 
-/// Bins of a power of ten.
+/// Bins per power of ten.
 const PER_TEN: i32 = 5;
 
-/// Shorter waits are counted in the caption, and not drawn: a logarithmic axis has no 0.
+/// Shorter waits are not drawn, since a logarithmic axis has no 0; the caption gives their share.
 const SHORTEST_S: f64 = 1.0;
 
-/// The share of tasks that must wait under one of the policies: of fewer a plot shows nothing.
+/// The least share of tasks that wait under one of the policies: with fewer, a plot shows nothing.
 const WAITING_MIN: f64 = 0.01;
 
-/// The runs that are compared: the first, and of the others the one with the shortest mean response.
+/// The two runs that are compared: the first, and the one with the shortest mean response among the
+/// others.
 fn compared(runs: &[Run]) -> Option<[&Run; 2]> {
     let (first, others) = runs.split_first()?;
     let mean_s = |run: &Run| Some(run.metrics.job_response_s?.mean);
@@ -34,7 +35,7 @@ fn compared(runs: &[Run]) -> Option<[&Run; 2]> {
     Some([first, best?.1])
 }
 
-/// The picture; nothing of one policy alone, or where hardly any task waits.
+/// The chart; `None` for a single policy, or if hardly any task waits.
 pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Chart> {
     let both = compared(runs)?;
     let fates = both.map(|run| fates(&run.journal, task_count));
@@ -75,7 +76,7 @@ pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Ch
     }))
 }
 
-/// What is known of tasks.
+/// The known values of all tasks.
 fn values(task_count: usize, of: impl Fn(usize) -> Option<f64>) -> Vec<f64> {
     (0..task_count).filter_map(of).collect()
 }
@@ -99,13 +100,14 @@ fn edge(bin: i32) -> f64 {
     10_f64.powf(f64::from(bin) / f64::from(PER_TEN))
 }
 
-/// The bin that a value from the shortest on lies in.
+/// The bin of a value above 0.
 #[expect(clippy::cast_possible_truncation, reason = "a power of ten of a number")]
 fn bin_of(value: f64) -> i32 {
     (value.log10() * f64::from(PER_TEN)).floor() as i32
 }
 
-/// A step for every bin from the first to the last with a value, in percent of all values.
+/// A step for every bin from the first to the last with a value, in per cent of all values; the
+/// last step is 0.
 #[expect(clippy::cast_precision_loss, reason = "tasks are far below 2^53")]
 fn steps(values: &[f64], shortest: f64) -> Vec<(f64, f64)> {
     let mut bins: BTreeMap<i32, u64> = BTreeMap::new();
@@ -166,7 +168,7 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: drawn and counted tasks add up to all tasks.
+        /// The tasks that are drawn and those below the shortest wait add up to all tasks.
         #[test]
         fn steps_and_the_rest_are_all_values(
             values in prop::collection::vec(prop_oneof![Just(0.0), 1e-3..1e6_f64], 1..50),

@@ -1,8 +1,8 @@
-//! Who ran where under a policy: a bar for each attempt, on the row of its machine.
+//! Which task ran where under a policy: a bar for each attempt, on the row of its machine.
 //!
-//! In: the journal of a replay. Out: a chart of the whole run if it fits a picture; of a larger one
-//! the time around the longest queue, on the busiest machines whose attempts all fit, and the caption
-//! says which. Of a machine that is drawn, nothing in this time is left out.
+//! In: the journal of a replay. Out: a chart of the whole run if it fits. Otherwise a cut: the time
+//! around the longest queue, on the busiest machines whose attempts all fit; the caption names
+//! both. A machine is drawn with all of its attempts in this time, or not at all.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,24 +13,24 @@ use crate::digits::{counted, grouped, lasting, unit_of_time};
 use crate::replay::journal::Kind;
 use crate::units::micros_to_seconds;
 
-/// Rows and attempts of a picture, at most.
+/// The most rows and attempts of a chart of a whole run.
 const ROWS_MAX: usize = 32;
 const SPANS_MAX: usize = 400;
 
-/// The same of a cut from a larger run, and its machines.
+/// The most attempts, rows and machines of a cut.
 const CUT_SPANS_MAX: usize = 48;
 const CUT_ROWS_MAX: usize = 16;
 const CUT_MACHINES_MAX: usize = 8;
 
-/// Machines of a cut at least, and those that are tried, the busiest first.
+/// The fewest machines of a cut, and the most that are tried, the busiest first.
 const CUT_MACHINES_MIN: usize = 2;
 const TRIED_MAX: usize = 500;
 
-/// Parts into which a long run is divided: a cut is no longer than one of them, and begins where the
-/// most tasks wait.
+/// Parts into which a long run is divided: a cut is at most as long as one of them, and is around
+/// the time at which most tasks wait.
 const PARTS: i64 = 12;
 
-/// No cut is shorter, µs.
+/// The shortest cut, µs.
 const SHORTEST_US: i64 = 1_000_000;
 
 /// An attempt on its machine, µs.
@@ -67,11 +67,12 @@ fn sort(attempts: &mut [Attempt]) {
     attempts.sort_by_key(|attempt| (attempt.machine, attempt.from_us, attempt.task));
 }
 
-/// Puts attempts, machine by machine, into rows in which they do not overlap; for each attempt its
-/// row, and for each row the machine, if the row is its first.
+/// Puts attempts, machine by machine, into rows in which they do not overlap. Returns the row of
+/// each attempt, and for each row its machine, or `None` if it is a further row of the machine
+/// above.
 fn rows_of(attempts: &[Attempt]) -> (Vec<usize>, Vec<Option<u32>>) {
     let (mut places, mut rows) = (Vec::new(), Vec::new());
-    // When each row of the present machine is free again.
+    // When each row of the current machine is free again.
     let mut free_us: Vec<i64> = Vec::new();
     let mut machine = None;
     for attempt in attempts {
@@ -91,18 +92,19 @@ fn rows_of(attempts: &[Attempt]) -> (Vec<usize>, Vec<Option<u32>>) {
     (places, rows)
 }
 
-/// A part of a run that fits a picture: everything that some machines ran in it.
+/// A part of a run that fits a chart: everything that some machines ran in it.
 #[derive(Debug, PartialEq)]
 struct Cut {
     attempts: Vec<Attempt>,
     from_us: i64,
     to_us: i64,
-    /// Machines that are drawn, and all that ran something in this time.
+    /// The number of machines that are drawn, and of all that ran something in this time.
     machines: [usize; 2],
 }
 
-/// The part of a run around an instant, shorter and shorter until what the busiest machines ran in it
-/// fits; none where even that of a second does not, as on one machine with hundreds of processors.
+/// The part of a run around an instant: its length is halved until the attempts of the busiest
+/// machines fit. `None` if they do not fit even in a part of about a second, as on one machine with
+/// hundreds of processors.
 fn cut(all: &[Attempt], [begin_us, end_us]: [i64; 2], around_us: i64) -> Option<Cut> {
     let mut length_us = (end_us - begin_us) / PARTS;
     let mut within = all.to_vec();
@@ -110,7 +112,7 @@ fn cut(all: &[Attempt], [begin_us, end_us]: [i64; 2], around_us: i64) -> Option<
         let last_us = (end_us - length_us).max(begin_us);
         let from_us = (around_us - length_us / 2).clamp(begin_us, last_us);
         let to_us = from_us + length_us;
-        // A shorter part lies within the longer one.
+        // The next parts are shorter and within this one.
         within.retain(|own| own.from_us < to_us && from_us < own.to_us);
         let (attempts, machines) = busiest(&within, [from_us, to_us]);
         if CUT_MACHINES_MIN.min(machines[1]) <= machines[0] && 0 < machines[0] {
@@ -121,8 +123,8 @@ fn cut(all: &[Attempt], [begin_us, end_us]: [i64; 2], around_us: i64) -> Option<
     None
 }
 
-/// What the busiest machines ran in a time, cut to it: of each machine everything, or nothing if that
-/// does not fit; and how many machines are taken of how many.
+/// The attempts of the busiest machines in a time, cut at its ends: all attempts of a machine, or
+/// none if they do not fit. Also how many machines are taken, and how many there are.
 fn busiest(within: &[Attempt], [from_us, to_us]: [i64; 2]) -> (Vec<Attempt>, [usize; 2]) {
     let mut by_machine: BTreeMap<u32, Vec<Attempt>> = BTreeMap::new();
     for own in within {
@@ -147,7 +149,7 @@ fn busiest(within: &[Attempt], [from_us, to_us]: [i64; 2]) -> (Vec<Attempt>, [us
     (taken, [machine_count, count])
 }
 
-/// When most tasks wait, µs; the begin where none waits.
+/// When most tasks wait, µs; `begin_us` if none waits.
 fn fullest_us(run: &Run, begin_us: i64) -> i64 {
     let waiting = run.metrics.samples.iter().filter(|sample| 0.0 < sample.waiting);
     let most = waiting.max_by(|one, other| one.waiting.total_cmp(&other.waiting));
@@ -155,7 +157,7 @@ fn fullest_us(run: &Run, begin_us: i64) -> i64 {
     most.map_or(begin_us, |sample| (sample.time_s * 1e6) as i64)
 }
 
-/// The picture; nothing of a run without attempts.
+/// The chart; `None` for a run without attempts, or if no cut fits.
 pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<GanttChart> {
     let all = attempts(run);
     let begin_us = all.iter().map(|attempt| attempt.from_us).min()?;
@@ -201,7 +203,7 @@ pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<Gantt
     })
 }
 
-/// What is drawn of a larger run.
+/// The sentence that says what is drawn of a larger run.
 fn said(cut: &Cut, begin_us: i64) -> String {
     let [drawn, all] = cut.machines.map(|count| count as u64);
     let which = if drawn < all {
@@ -218,7 +220,7 @@ fn said(cut: &Cut, begin_us: i64) -> String {
     )
 }
 
-/// Each way in which an attempt ended, once.
+/// The legend: each way in which an attempt ended, once.
 fn legend(attempts: &[Attempt]) -> Vec<(String, Tone)> {
     let mut legend: Vec<(String, Tone)> = Vec::new();
     for attempt in attempts {
@@ -231,7 +233,7 @@ fn legend(attempts: &[Attempt]) -> Vec<(String, Tone)> {
     legend
 }
 
-/// What became of an attempt, and its colour.
+/// How an attempt ended, and its colour.
 fn meaning(attempt: &Attempt) -> (&'static str, Tone) {
     match (attempt.how, attempt.is_copy) {
         (Kind::Finish, true) => ("copy that finished", Tone::Sky),
@@ -266,7 +268,8 @@ mod tests {
     #[test]
     fn a_cut_is_around_the_queue_and_has_all_of_the_busiest_machines_that_fit() {
         let second = 1_000_000;
-        // 40 machines, each with 100 attempts of 10 s one after the other; the first is fuller.
+        // 40 machines, each with 100 attempts of 10 s one after the other; the first machine has
+        // one more attempt, as long as the run.
         let mut all: Vec<Attempt> = (0..40_u32)
             .flat_map(|machine| {
                 let at = |task: u32| i64::from(task) * 10 * second;
@@ -285,7 +288,7 @@ mod tests {
         assert_eq!(found.machines, [4, 40]);
         let said = said(&found, 0);
         assert!(said.contains(": 4 of 40 machines, the busiest that fit, with "), "{said}");
-        // One machine with too much side by side has no picture, and those beside it have one.
+        // A machine with too many attempts at a time is not drawn, but the machines beside it are.
         let full = |machine: u32, count: u32| {
             (0..count).map(move |task| attempt(machine, task, 0, 100 * second))
         };

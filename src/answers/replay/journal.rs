@@ -1,7 +1,7 @@
 //! Journals of replays as tables and as text.
 //!
-//! In: the journals of a seed's replays. Out: Parquet and text, an event per line, written in
-//! pieces, so writing a journal of any length takes the memory of one piece.
+//! In: the journals of a seed's replays. Out: Parquet and text, an event per line. They are written
+//! in pieces, so that a journal of any length needs the memory of one piece.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,10 @@ use crate::replay::workload::NONE;
 use crate::results::frame::Frame;
 use crate::results::store::Files;
 
-/// The lines of a journal's rows; or what they lack to be some.
+/// The rows of a journal as lines of text.
+///
+/// # Errors
+/// A column is missing or has another type.
 pub fn text_of(batch: &RecordBatch) -> Result<String, String> {
     let column =
         |name: &str| batch.column_by_name(name).ok_or_else(|| format!("it has no column `{name}`"));
@@ -46,10 +49,13 @@ pub fn text_of(batch: &RecordBatch) -> Result<String, String> {
     Ok(text)
 }
 
-/// Lines that are held as a table and as text at a time.
+/// Lines that are in memory at a time, as a table and as text.
 const PIECE: usize = 64 * 1024;
 
-/// The journals of a seed's replays.
+/// Writes the journals of one seed's replays.
+///
+/// # Errors
+/// A file cannot be written.
 pub fn put(runs: &[Run], setting: &Setting, files: &mut Files) -> Result<()> {
     for (number, run) in (1..).zip(runs) {
         let stem = format!("journal-{number}");
@@ -68,7 +74,7 @@ pub fn put(runs: &[Run], setting: &Setting, files: &mut Files) -> Result<()> {
     Ok(())
 }
 
-/// Lines as a table, with the names of the trace.
+/// Lines as a table, with jobs, tasks and machines by their ids in the trace.
 fn table_of(entries: &[Entry], setting: &Setting) -> RecordBatch {
     let rows = || entries.iter();
     let id = |task: u32| (task != NONE).then(|| setting.history.ids[task as usize]);

@@ -34,34 +34,36 @@ pub const KIND: Kind<'static> = Kind {
 /// One policy's replay under one seed.
 pub struct Run {
     pub policy: String,
-    /// When users submit, where that was asked.
+    /// When users submit, if that was asked.
     pub arrivals: Option<Arrivals>,
-    /// Its name among the others.
+    /// The policy, with the arrivals if there are several.
     pub label: String,
-    /// By how much later than recorded jobs were submitted, where users react.
+    /// By how much later than recorded jobs were submitted, if users react.
     pub moved: Moved,
     pub metrics: Metrics,
     pub jobs: Vec<JobEnd>,
-    /// Its tasks by size or user, where that was asked.
+    /// Its tasks by size or user, if that was asked.
     pub groups: Vec<GroupRow>,
-    /// What was left of GPUs, where that was asked.
+    /// The free GPUs that tasks could not use, if that was asked.
     pub gpus: Option<GpuFragmentation>,
-    /// Beside the first policy under the same seed.
+    /// Compared with the first policy under the same seed.
     pub paired: Paired,
+    /// Tasks larger than any machine.
     pub refused: Vec<u32>,
     pub depth_cuts: Option<u64>,
     pub journal: Journal,
+    /// How long the replay took, s.
     pub seconds: f64,
     pub events: u64,
 }
 
-/// What is replayed.
+/// What is replayed, on which machines.
 pub struct Setting {
     pub history: History,
     pub cluster: Cluster,
     pub remarks: Vec<Remark>,
-    /// When users submit, where that was asked, and what jobs follow then.
+    /// When users submit, if that was asked, and which jobs then follow others.
     pub arrivals: Vec<(Arrivals, Option<Feedback>)>,
-    /// Whether what is left of GPUs is added up.
+    /// Whether free GPUs that tasks cannot use are added up.
     pub has_fragmentation: bool,
 }

@@ -1,4 +1,4 @@
-//! What `replay` asks: policies, machines, and which part of the history.
+//! The plan of `replay`: policies, machines, and the part of the history.
 //!
 //! In: flags and a lake. Out: what is replayed, and the policies.
 
@@ -221,10 +221,10 @@ impl Plan for ReplayPlan {
 }
 
 impl ReplayPlan {
-    /// Whether what was chosen can stand together.
+    /// Checks that the options can be combined.
     ///
     /// # Errors
-    /// It cannot.
+    /// They cannot be combined; the text gives the reason.
     pub fn check(&self) -> Result<(), String> {
         if self.cluster.is_some() && self.overcommit.is_some() {
             return Err("`overcommit` cannot be used with `cluster`".to_owned());
@@ -232,14 +232,14 @@ impl ReplayPlan {
         Ok(())
     }
 
-    /// By how much a job is hurt or helped at least.
+    /// The least change of its response that hurts or helps a job.
     pub fn tolerance(&self) -> Tolerance {
         Tolerance { seconds: self.tolerance_s, share: self.tolerance_share }
     }
 }
 
 impl Default for ReplayPlan {
-    /// What is asked where no flag is given.
+    /// The plan without any flag.
     fn default() -> Self {
         Self {
             policies: Vec::new(),
@@ -309,7 +309,10 @@ pub(crate) fn parse_policies(text: &str) -> Result<PolicyList, String> {
     }
 }
 
-/// The policies that were asked for, and otherwise those of the kind of trace.
+/// The policies that were asked for, or the default ones of the kind of trace.
+///
+/// # Errors
+/// The default policies cannot be parsed.
 pub fn policies(asked: &ReplayPlan, lake: &Lake) -> Result<Vec<(String, PolicyPlan)>> {
     if asked.policies.is_empty() {
         let usual = Defaults::of(lake).policies.join(" ");
@@ -318,10 +321,11 @@ pub fn policies(asked: &ReplayPlan, lake: &Lake) -> Result<Vec<(String, PolicyPl
     Ok(asked.policies.iter().flat_map(|list| list.0.clone()).collect())
 }
 
-/// More than these are a slip, or somebody's joke: braces multiply.
+/// The most policies of a grid: more are probably a mistake, since braces multiply.
 pub(crate) const POLICIES_MAX: usize = 1_000;
 
-/// `a{b,c}d` as `abd acd`, `{1..3}` as `{1,2,3}`; every pair of braces against every other.
+/// Expands `a{b,c}d` to `abd acd`; `{1..3}` is the same as `{1,2,3}`. Every choice in a pair of
+/// braces is combined with every choice in the other pairs.
 pub(crate) fn grid(text: &str) -> Result<Vec<String>, String> {
     let mut all = vec![String::new()];
     let mut rest = text;
@@ -377,14 +381,16 @@ pub(crate) fn parse_overcommit(text: &str) -> Result<f64, String> {
     number(text, "factor from 0.01 to 100", |factor| (0.01..=100.0).contains(&factor))
 }
 
-/// More heartbeats than these would take hours.
+/// The most heartbeats: more would take hours.
 pub(crate) const HEARTBEATS_MAX: f64 = 1e9;
 
 /// From this number on, a note states how many heartbeats are possible.
 pub(crate) const HEARTBEATS_MANY: f64 = 1e7;
 
-/// Refuses a policy that would look at running tasks too often, and says how often one will that
-/// does so many times.
+/// Refuses a policy that may have too many heartbeats, and returns a note for one with many.
+///
+/// # Errors
+/// The policy may have too many heartbeats.
 pub fn check_heartbeats(
     name: &str,
     workload: &Workload,
@@ -404,7 +410,11 @@ pub fn check_heartbeats(
     Ok(Some(format!("{name}: up to {shown} heartbeats")))
 }
 
-/// Reads what is to be replayed under a seed.
+/// Reads the history and the machines that are replayed under a seed.
+///
+/// # Errors
+/// The lake cannot be read, no task arrives, there are no machines, or an option does not fit the
+/// lake.
 pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> Result<Setting> {
     let plan = history_plan(asked, lake, seed);
     let Fleet { mut cluster, mut remarks, without_cpu } = fleet_of(asked, lake, &plan)?;
@@ -438,7 +448,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation })
 }
 
-/// The failures of the lake's machines as a model, and until when they are known, µs.
+/// A model of the failures of the lake's machines, and the time until which they are recorded, µs.
 fn failure_model(lake: &Lake, windows: Windows) -> Result<(FailureModel, i64)> {
     lake.require(Table::MachineEvents)?;
     let events = MachineEvents::read(lake)?;
@@ -451,7 +461,7 @@ fn failure_model(lake: &Lake, windows: Windows) -> Result<(FailureModel, i64)> {
 
 #[expect(clippy::cast_possible_truncation, reason = "a million hours are far below 2^63 µs")]
 pub fn history_plan(asked: &ReplayPlan, lake: &Lake, seed: u64) -> HistoryPlan {
-    // Machines by specification are as large as it says.
+    // A specification gives the capacities themselves: they are not scaled by default.
     let usual = Defaults::of(lake);
     let overcommit = if asked.cluster.is_some() { 1.0 } else { usual.overcommit };
     let micros = |hours: f64| (hours * 3.6e9).round() as i64;

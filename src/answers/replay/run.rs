@@ -1,4 +1,4 @@
-//! Runs policies over one history, and compares each with the first.
+//! Replays policies on one history, and compares each with the first.
 //!
 //! In: a workload and policies. Out: runs, and notes about them.
 
@@ -17,11 +17,11 @@ use crate::replay::metrics::{
 };
 use crate::replay::policies::PolicyPlan;
 
-/// Stretches of time in the pictures.
+/// The number of periods in the charts over time.
 pub(crate) const SAMPLES: usize = 120;
 
-/// Jobs whose tasks need more different machines than there are: some of them have to
-/// wait for others, and whoever waits behind them in a strict order as well.
+/// A warning if jobs need more different machines than there are: some of their tasks wait for
+/// others, and in a strict order all tasks behind them wait as well.
 pub fn warning_of_apart(history: &History, cluster: &Cluster) -> Option<Said> {
     let workload = &history.workload;
     let mut tasks = vec![0_usize; workload.job_count()];
@@ -37,7 +37,7 @@ pub fn warning_of_apart(history: &History, cluster: &Cluster) -> Option<Said> {
     })
 }
 
-/// What is replayed and what was assumed.
+/// Notes: what is replayed, what was assumed, and what was left out.
 pub fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
     let Setting { history, cluster, remarks, .. } = setting;
     let mut said = vec![Said::note(format!(
@@ -55,10 +55,10 @@ pub fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
     said
 }
 
-/// When users submit, as it was asked or not, and what jobs follow then.
+/// When users submit, and which jobs then follow others; `None` if that was not asked.
 type Reaction<'a> = Option<&'a (Arrivals, Option<Feedback>)>;
 
-/// Replays every policy under all arrivals, each beside the first.
+/// Replays every policy under all arrivals, and compares each with the first.
 pub fn replay_all(
     policies: &[&(String, PolicyPlan)],
     setting: &Setting,
@@ -118,7 +118,7 @@ pub(crate) fn replay_one(
     }
 }
 
-/// How long a replay took and which tasks it could not run.
+/// Notes: how long a replay took, and which tasks it could not run.
 pub fn report(run: &Run, history: &History) -> Vec<Said> {
     let mut said = vec![Said::note(format!(
         "{}: {} events in {:.1} s",

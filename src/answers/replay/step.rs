@@ -1,5 +1,5 @@
-//! Policies over a recorded history: replayed and given, for the command and as a step of an
-//! analysis.
+//! Replays policies on a recorded history and gives the answer, for the command and for a step of
+//! an analysis.
 
 use rayon::prelude::*;
 use serde_json::json;
@@ -31,8 +31,8 @@ pub(crate) const STEP: Step = Step {
         .settled(settle, &["overcommit", "killed", "policies", "sample", "machines"])
 };
 
-/// Rows of `task_events` that are replayed: a minute or two on two cores. Of a larger trace a share
-/// of jobs and machines is.
+/// The most rows of `task_events` that a step replays, which takes a minute or two on two cores. Of
+/// a larger trace, a sample of jobs and machines is replayed.
 const REPLAYED_ROWS: f64 = 2e6;
 
 fn settle(open: &mut Open<'_>) {
@@ -53,7 +53,7 @@ fn settle(open: &mut Open<'_>) {
     }
 }
 
-/// A few policies over the recorded tasks; of a large trace a part of jobs and machines.
+/// Replays a few policies on the recorded tasks; of a large trace, a sample of jobs and machines.
 fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     let plan: ReplayPlan = work.plan()?;
     for table in [Table::TaskEvents, Table::MachineEvents] {
@@ -67,14 +67,13 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     Ok(None)
 }
 
-/// Begins the files of the answer, if there are any.
+/// A function that begins the files of the answer, if there are any.
 type Begin<'a> = dyn Fn() -> Result<Option<Files>> + 'a;
 
-/// Replays every policy, and gives the answer; the files are begun when the plan is known to be
-/// good.
+/// Replays every policy and gives the answer. The files are begun after the plan is checked.
 ///
 /// # Errors
-/// The plan asks for what cannot be, or the lake or a file cannot be read or written.
+/// The plan cannot be replayed, the lake cannot be read, or a file cannot be written.
 pub fn give(
     plan: &ReplayPlan,
     (lake, windows): (&Lake, Windows),
@@ -132,7 +131,7 @@ pub fn give(
     screen.give(&answer, files, &Origin::of(lake))
 }
 
-/// What was replayed, and what became of it under each policy.
+/// The answer: what was replayed, and the result under each policy.
 fn found(runs: &[Vec<Run>], first: &Setting, unit: &'static str) -> ReplayAnswer {
     let mut assumptions = first.history.assumptions.clone();
     if !first.remarks.is_empty() {
@@ -149,7 +148,7 @@ fn found(runs: &[Vec<Run>], first: &Setting, unit: &'static str) -> ReplayAnswer
     }
 }
 
-/// Every policy under every seed.
+/// Replays every policy under every seed; the first index is the seed.
 fn runs_of(
     plan: &ReplayPlan,
     (lake, windows): (&Lake, Windows),
@@ -159,7 +158,8 @@ fn runs_of(
     progress::expect(first.history.workload.task_count as u64 * policies.len() as u64 * plan.seeds);
     let tolerance = plan.tolerance();
     let mut runs = vec![replay_all(policies, first, plan.seed, tolerance)];
-    // Samples and made-up machines follow the seed; otherwise all seeds have the same setting.
+    // Samples, simulated machines and modelled failures depend on the seed; otherwise all seeds
+    // have the same setting.
     let is_drawn = plan.sample < 1.0
         || plan.machines < 1.0
         || plan.cluster.is_some()
@@ -167,7 +167,7 @@ fn runs_of(
     let others: Result<Vec<Vec<Run>>> = (1..plan.seeds)
         .into_par_iter()
         .map(|further| {
-            // Behind the last seed comes the first.
+            // After the largest number, seeds continue from 0.
             let seed = plan.seed.wrapping_add(further);
             let drawn = is_drawn.then(|| setting(plan, lake, windows, seed)).transpose()?;
             drawn.iter().try_for_each(|drawn| refuse_bookings(policies, drawn))?;
@@ -182,7 +182,7 @@ fn runs_of(
     Ok(runs)
 }
 
-/// Refuses orders that book for every waiting task where GPUs are handed out.
+/// Refuses orders that reserve for every waiting task if GPUs are assigned.
 fn refuse_bookings(policies: &[&(String, PolicyPlan)], setting: &Setting) -> Result<()> {
     let checks_gpus = setting.history.workload.has_gpus() && !setting.cluster.gpus.is_empty();
     match policies.iter().find(|(_, policy)| checks_gpus && policy.order.1.books_ahead()) {
@@ -195,7 +195,8 @@ fn refuse_bookings(policies: &[&(String, PolicyPlan)], setting: &Setting) -> Res
     }
 }
 
-/// Reads what is to be replayed, and says what that is, what is assumed and what will take long.
+/// Reads what is replayed under the first seed, and adds notes: what that is, what is assumed and
+/// what will take long.
 fn first_setting(
     asked: &ReplayPlan,
     (lake, windows): (&Lake, Windows),

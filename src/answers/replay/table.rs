@@ -26,13 +26,13 @@ pub const SHARES: [Share; 5] = [
     share("mean_ratio", "response of a job", "its response under the first policy; mean over jobs"),
 ];
 
-/// The shares that are given besides where it is asked what is left of GPUs.
+/// Further shares of a replay with `--fragmentation`.
 const SHARES_OF_GPUS: [Share; 2] = [
     share("fragmented_gpu_share", "fragmented_gpu_s", "free_gpu_s"),
     share("expected_gpu_share", "expected_gpu_s", "free_gpu_s"),
 ];
 
-/// What the shares of a replay are of.
+/// The shares of a replay, with those of GPUs if `has_gpus`.
 pub fn shares(has_gpus: bool) -> Vec<Share> {
     SHARES.into_iter().chain(SHARES_OF_GPUS.into_iter().filter(|_| has_gpus)).collect()
 }
@@ -45,7 +45,7 @@ struct Figure {
 }
 
 impl Figure {
-    /// The unit of CPU time where it is one; others say theirs in their names, or have none.
+    /// The unit of a CPU or GPU time; other figures have theirs in the name, or none.
     fn unit<'a>(&self, of_cpu: &'a str) -> &'a str {
         match self.name {
             name if name.ends_with("gpu_s") => "GPU-s",
@@ -93,7 +93,7 @@ const FIGURES: [Figure; 26] = [
     quantity("user_fairness", |run| run.metrics.user_fairness),
 ];
 
-/// Figures besides, where it is asked what is left of GPUs.
+/// Further figures with `--fragmentation`.
 const OF_GPUS: [Figure; 5] = [
     quantity("free_gpu_s", |run| left(run, |gpus| Some(gpus.free_gpu_s))),
     quantity("fragmented_gpu_s", |run| left(run, |gpus| Some(gpus.fragmented_gpu_s))),
@@ -106,7 +106,7 @@ fn left(run: &Run, value: fn(&GpuFragmentation) -> Option<f64>) -> Option<f64> {
     run.gpus.as_ref().and_then(value)
 }
 
-/// The figures that some runs have.
+/// The figures of some runs.
 fn figures(runs: &[Vec<Run>]) -> impl Iterator<Item = &'static Figure> {
     let has_gpus = runs[0].iter().any(|run| run.gpus.is_some());
     FIGURES.iter().chain(OF_GPUS.iter().filter(move |_| has_gpus))
@@ -134,7 +134,7 @@ const VIEW: [&str; 18] = [
     "moved_s_mean",
 ];
 
-/// The figure that intervals are given of.
+/// The figure with confidence intervals.
 const RESPONSE: &str = "response_s_mean";
 
 #[expect(clippy::unnecessary_wraps, reason = "a figure may be unknown")]
@@ -147,7 +147,7 @@ fn response(run: &Run, value: fn(Spread) -> f64) -> Option<f64> {
     run.metrics.job_response_s.map(value)
 }
 
-/// A figure of every policy over the seeds; `None` where it is unknown under one of them.
+/// A figure of every policy over the seeds; `None` if it is unknown under one of them.
 fn estimates(
     runs: &[Vec<Run>],
     value: impl Fn(&Run, &Run) -> Option<f64>,
@@ -166,7 +166,7 @@ fn difference_s(run: &Run, first: &Run) -> Option<f64> {
     Some(mean(run)? - mean(first)?)
 }
 
-/// The policy of each row and, where that was asked, when users submit.
+/// The policy of each row and, if that was asked, when users submit.
 fn kinds<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Frame {
     let frame = Frame::default().text("policy", runs.clone().map(|run| run.policy.as_str()));
     let arrivals: Vec<String> = runs.filter_map(|run| Some(run.arrivals?.to_string())).collect();
@@ -208,7 +208,7 @@ pub fn of(runs: &[Vec<Run>], unit: &str) -> RecordBatch {
     with_unit(frame, runs, unit)
 }
 
-/// Ends the table with how submissions moved, where users react, and the unit of its CPU time.
+/// Ends the table with how submissions moved, if arrivals were asked for, and the unit of CPU time.
 fn with_unit(mut frame: Frame, runs: &[Vec<Run>], unit: &str) -> RecordBatch {
     if runs[0].iter().any(|run| run.arrivals.is_some()) {
         let submitted = estimates(runs, |run, _| whole(run.moved.jobs_submitted));
@@ -263,7 +263,7 @@ pub fn over_time(runs: &[Run]) -> RecordBatch {
         .batch()
 }
 
-/// Free GPUs over time, and what of them cannot be given to tasks: the first seed of every policy.
+/// Free GPUs over time, and those of them that tasks cannot use: the first seed of every policy.
 pub fn of_gpus(runs: &[Run]) -> RecordBatch {
     let samples = |run| left_samples(run).iter().map(move |one| (run, one));
     let rows = || runs.iter().flat_map(samples);
@@ -292,7 +292,8 @@ fn left_samples(run: &Run) -> &[GpuSample] {
     run.gpus.as_ref().map_or(&[], |gpus| &gpus.samples)
 }
 
-/// What could not be given to a task of the workload, by the cause: the first seed of every policy.
+/// Free GPU time that tasks of the workload could not use, by cause: the first seed of every
+/// policy.
 pub fn by_cause(runs: &[Run]) -> RecordBatch {
     let gpus = runs.iter().filter_map(|run| Some((run, run.gpus.as_ref()?)));
     let rows: Vec<_> = gpus

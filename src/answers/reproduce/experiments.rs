@@ -1,4 +1,4 @@
-//! The answer of an experiment: its figures as curves and claims.
+//! Answers of experiments: figures as curves and claims.
 //!
 //! In: figures of a simulated paper. Out: a study with its tables and charts.
 
@@ -12,7 +12,7 @@ use crate::replay::experiments::{Curve, Experiment, Figure};
 use crate::results::frame::Frame;
 use crate::results::store::Origin;
 
-/// The experiment in the form that all studies have.
+/// An experiment as a study of a paper.
 pub fn study_of(experiment: &Experiment, figures: &[Figure]) -> Study {
     let name = experiment.name();
     let in_json = figures.iter().map(|figure| {
@@ -39,11 +39,12 @@ pub fn study_of(experiment: &Experiment, figures: &[Figure]) -> Study {
     }
 }
 
+/// The claims of all figures.
 pub fn claims_of(figures: &[Figure]) -> Vec<Claim> {
     figures.iter().flat_map(|figure| figure.claims.clone()).collect()
 }
 
-/// One row per point of a curve; the published value where the paper prints one.
+/// One row per point of a curve, with the published value if the paper prints one.
 pub(crate) fn curves_table(figures: &[Figure]) -> RecordBatch {
     let mut rows = Vec::new();
     for figure in figures {
@@ -70,7 +71,7 @@ pub(crate) fn curves_table(figures: &[Figure]) -> RecordBatch {
         .batch()
 }
 
-/// The pictures of a figure: times, shares, ratios and counts do not share an axis.
+/// The charts of a figure: times, shares, ratios and counts have separate charts.
 pub(crate) fn charts_of(experiment: &Experiment, figure: &Figure) -> Vec<(String, Chart)> {
     let stem = format!("{}-{}", experiment.name(), figure.name.replace(' ', "-"));
     let units = [(", s", "times", "time, s"), (", %", "shares", "%"), (", x", "ratios", "times")];

@@ -30,7 +30,7 @@ use crate::studies::predict::rules::Predictor;
 use crate::studies::samples::What;
 use crate::units::micros_to_seconds;
 
-/// What its claims are of.
+/// The literature, as the study names it.
 pub const PAPER: &str = "What others published about the trace of 2011";
 
 const MINUTE_S: f64 = 60.0;
@@ -50,10 +50,10 @@ const LOST_SHARES: [f64; 4] = [0.48, 1.86, 1.89, -60.47];
 const FINISHED_BY_PRIORITY: [(&str, f64); 5] =
     [("0", 53.80), ("1", 67.44), ("2", 90.78), ("3", 95.62), ("9", 23.35)];
 
-/// The literature on what a lake has.
+/// Compares the literature with a lake.
 ///
 /// # Errors
-/// The lake is of another trace, or a table does not read.
+/// The lake is of another trace, or a table cannot be read.
 pub fn study(lake: &Lake, windows: Windows) -> Result<Study> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
@@ -126,7 +126,8 @@ fn percent(count: u64, of: u64) -> Option<f64> {
 #[derive(Default)]
 struct JobCounts {
     jobs: u64,
-    /// Ended within 3 minutes and 2 hours of the first SCHEDULE, and of the first event.
+    /// Jobs that ended within 3 minutes and within 2 hours, from the first SCHEDULE and from the
+    /// first event.
     within: [[u64; 2]; 2],
     users: FxHashSet<String>,
 }
@@ -275,7 +276,7 @@ fn tasks(lake: &Lake, windows: Windows) -> Result<Vec<Claim>> {
     Ok(claims)
 }
 
-/// What published predictors and kill rules reach, compared with the rule `last` of `predict`.
+/// Scores of published predictors and kill rules, next to those of the rule `last` of `predict`.
 fn predictions(lake: &Lake, windows: Windows) -> Result<Vec<Claim>> {
     let basis = basis(lake, &[Table::JobEvents]);
     let plan = PredictPlan { rules: vec![Predictor::Last], ..PredictPlan::default() };

@@ -1,6 +1,6 @@
 //! The answer of a reproduction: claims with verdicts, parameters and their effect.
 //!
-//! In: a study of a paper. Out: claims with verdicts, parameters, and a table and chart of variants.
+//! In: a study of a paper, and a parameter that was varied, if any. Out: tables and charts of both.
 
 use arrow::record_batch::RecordBatch;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use crate::results::frame::Frame;
 use crate::results::kind::Kind;
 use crate::results::store::{Answer, Origin};
 
-/// A published study, run again.
+/// A published study that is run again.
 pub struct Study {
     /// Its notes.
     pub notes: Vec<String>,
@@ -21,29 +21,30 @@ pub struct Study {
     pub paper: &'static str,
     /// Every claim of the paper.
     pub claims: Vec<Claim>,
-    /// Every parameter, with who settled it.
+    /// Every parameter, and how its value was chosen.
     pub parameters: Vec<Parameter>,
     /// The figures: name, title, axes, curves, marks and remarks of each.
     pub(crate) figures: Value,
-    /// Settings beside the parameters.
+    /// Settings other than the parameters.
     pub(crate) settings: Map<String, Value>,
-    /// The pictures, by the stem of their file.
+    /// The charts, by the stem of their files.
     pub charts: Vec<(String, Chart)>,
-    /// Further tables of `--out`, by the stem of their file.
+    /// Further tables for `--out`, by the stem of their files.
     pub tables: Vec<(String, RecordBatch)>,
     /// What it was made from.
     pub origin: Origin,
 }
 
-/// A parameter varied.
+/// A parameter that was varied.
 pub struct Varied {
     /// The parameter.
     pub key: String,
-    /// Each value, and the claims under it.
+    /// Each value, and the claims under it, in the same order for all values.
     pub values: Vec<(String, Vec<Claim>)>,
 }
 
-/// One line for each way in which a parameter was settled.
+/// A line for the parameters that the paper gives, one for those that it leaves open, and one for
+/// each that was fitted.
 pub fn parameters_in_words(parameters: &[Parameter]) -> Vec<String> {
     let of = |wanted: fn(&Settled) -> bool| {
         let found = parameters.iter().filter(|one| wanted(&one.settled));
@@ -62,7 +63,7 @@ pub fn parameters_in_words(parameters: &[Parameter]) -> Vec<String> {
     lines
 }
 
-/// The claims as rows.
+/// A row per claim.
 pub fn claims_table(claims: &[Claim]) -> RecordBatch {
     let rows = || claims.iter();
     Frame::default()
@@ -82,6 +83,7 @@ pub fn claims_table(claims: &[Claim]) -> RecordBatch {
         .batch()
 }
 
+/// A row per parameter.
 pub fn parameters_table(parameters: &[Parameter]) -> RecordBatch {
     let rows = || parameters.iter();
     let (settled, to): (Vec<&str>, Vec<Option<&str>>) = rows()
@@ -101,7 +103,7 @@ pub fn parameters_table(parameters: &[Parameter]) -> RecordBatch {
         .batch()
 }
 
-/// Claim by claim, one row for each value of the varied parameter.
+/// A row for each claim and each value of the varied parameter, claim by claim.
 pub fn varied_table(varied: &Varied) -> RecordBatch {
     let rows: Vec<(&str, &Claim)> = (0..varied.values.first().map_or(0, |one| one.1.len()))
         .flat_map(|idx| {
@@ -124,7 +126,7 @@ pub fn varied_table(varied: &Varied) -> RecordBatch {
 }
 
 impl Study {
-    /// The claims as the answer of a command, with the pictures of the study and that of a varied
+    /// The claims as the answer of a command, with the charts of the study and that of a varied
     /// parameter. `table` is the [table of the claims](claims_table).
     pub fn answer<'a>(&self, varied: Option<&Varied>, table: &'a RecordBatch) -> Answer<'a> {
         let mut charts = self.charts.clone();
@@ -143,7 +145,7 @@ impl Study {
     }
 }
 
-/// The whole answer, with the same keys whatever the study.
+/// The whole answer, with the same keys for all studies.
 fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
     let varied = varied.map(|Varied { key, values }| {
         let values = values.iter();
@@ -161,8 +163,8 @@ fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
     })
 }
 
-/// Places of the points on the x axis, and the axis in words. Labels that are not numbers
-/// are numbered.
+/// The positions of the points on the x axis, and the name of the axis. If a label is not a number,
+/// all are numbered, and the axis lists them.
 pub(crate) fn places_of(labels: &[&str], axis: &str) -> (Vec<f64>, String) {
     let numbers: Option<Vec<f64>> = labels.iter().map(|label| label.parse().ok()).collect();
     if let Some(numbers) = numbers {
@@ -178,7 +180,7 @@ pub(crate) fn places_of(labels: &[&str], axis: &str) -> (Vec<f64>, String) {
     (places, format!("{axis} ({})", named.join(", ")))
 }
 
-/// How many claims come to each verdict, by the value of the parameter.
+/// The number of claims with each verdict, by the value of the parameter.
 fn chart_of_varied(paper: &str, varied: &Varied) -> Chart {
     let labels: Vec<&str> = varied.values.iter().map(|(value, _)| value.as_str()).collect();
     let (places, x_axis) = places_of(&labels, &varied.key);

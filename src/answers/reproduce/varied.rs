@@ -1,8 +1,8 @@
 //! `jobfate reproduce NAME --vary KEY=VALUES --vary KEY=VALUES`: which claims hold where.
 //!
-//! In: the experiment, and two parameters with their values. Out: every claim at every pair of
-//! values as a table, and for each figure a picture with a map per kind of claim: in how many of its
-//! cells it holds.
+//! In: the experiment, and two parameters with their values. Out: a table with every claim at every
+//! pair of values, and a chart per figure with a map for each kind of claim: how many claims of
+//! this kind are reproduced at each pair.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::faults::Usage;
 use crate::replay::experiments::Experiment;
 use crate::results::frame::Frame;
 
-/// Runs at most.
+/// The most pairs of values; each is a run.
 const POINTS_MAX: usize = 10_000;
 
 /// A parameter and its values.
@@ -29,18 +29,22 @@ pub struct Variants {
 /// The claims at each pair of values.
 pub struct Pairs {
     keys: [Key; 2],
-    /// In the order of the first key, then of the second.
+    /// By the value of the first key, then by that of the second.
     points: Vec<Point>,
 }
 
 /// The claims at one pair of values.
 struct Point {
     values: [String; 2],
-    /// By figure.
+    /// The claims of each figure, by its name.
     figures: Vec<(String, Vec<Claim>)>,
 }
 
-/// Reads two `--vary`.
+/// Reads two values of `--vary`.
+///
+/// # Errors
+/// A value is not of the form `KEY=VALUES`, both name the same key, the experiment does not take a
+/// value, or there are too many pairs.
 pub fn variants_of([first, second]: [&str; 2], experiment: &Experiment) -> Result<Variants, Usage> {
     let keys = [key_of(first)?, key_of(second)?];
     if keys[0].0 == keys[1].0 {
@@ -92,7 +96,7 @@ impl Point {
 }
 
 impl Pairs {
-    /// What each pair of values came to.
+    /// A line per pair of values, with the number of claims per verdict.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         self.points.iter().map(|point| {
             let claims: Vec<Claim> = point.claims().cloned().collect();
@@ -106,7 +110,7 @@ impl Pairs {
         pairs.map(|((key, _), value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// Claim by claim, one row for each pair of values.
+    /// A row for each claim and each pair of values, claim by claim.
     pub fn table(&self) -> RecordBatch {
         let count = self.points.first().map_or(0, |point| point.claims().count());
         let rows: Vec<(&Point, &Claim)> = (0..count)
@@ -135,7 +139,7 @@ impl Pairs {
             .batch()
     }
 
-    /// A map for each kind of claim, a picture for each figure.
+    /// A chart for each figure, with a map for each kind of claim.
     pub fn charts(&self, experiment: &Experiment) -> Vec<(String, Chart)> {
         let [first, second] = &self.keys;
         let names: Vec<&String> = self
@@ -165,7 +169,7 @@ impl Pairs {
         let mut panels: BTreeMap<usize, MapPanel> = BTreeMap::new();
         for row in 0..rows {
             for column in 0..columns {
-                // The first key runs to the right, the second up.
+                // The values of the first key go to the right, those of the second up.
                 let (_, claims) = &self.points[column * rows + row].figures[figure];
                 for (place, (name, share, label)) in held(claims).into_iter().enumerate() {
                     let panel = panels
@@ -179,8 +183,8 @@ impl Pairs {
     }
 }
 
-/// The kinds of claims (what stands before `: `) in order, each with the share of its claims that
-/// are reproduced, and their number.
+/// The kinds of claims (the text before `: `) in order, each with the share of its claims that are
+/// reproduced, and their number.
 fn held(claims: &[Claim]) -> Vec<(String, f64, String)> {
     let mut kinds: Vec<(String, usize, usize)> = Vec::new();
     for claim in claims {
@@ -243,7 +247,7 @@ mod tests {
     fn fields_stand_where_their_values_are() {
         let vary = ["slow_nodes=0,1,2", "slow_speed=0.2,0.5"];
         let mut varied = variants_of(vary, &experiment()).unwrap().run();
-        // A claim that holds in one corner alone: the largest first value, the lowest second.
+        // A claim that holds in one corner only: the largest first value, the lowest second.
         for point in &mut varied.points {
             let holds = point.values == ["2", "0.2"];
             let cell = Cell::new("", vec![if holds { 1.0 } else { -1.0 }]);

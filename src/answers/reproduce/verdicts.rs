@@ -37,7 +37,11 @@ impl Row {
     }
 }
 
-/// The verdicts of the table of claims that `reproduce NAME --out FOLDER/NAME` has stored.
+/// Counts the verdicts in the table of claims that `reproduce NAME --out FOLDER/NAME` has stored.
+/// The inner error says that there is no such table.
+///
+/// # Errors
+/// The file cannot be read, or is not a table of claims.
 pub fn stored(folder: &Path, name: &str) -> Result<Result<Tally, String>> {
     let path = folder.join(name).join(format!("{name}.csv"));
     if !path.is_file() {
@@ -65,7 +69,7 @@ pub fn stored(folder: &Path, name: &str) -> Result<Result<Tally, String>> {
     Ok(Ok(tally))
 }
 
-/// The rows as a table.
+/// A row per paper.
 pub fn table(rows: &[Row]) -> RecordBatch {
     let count = |of: fn(&Tally) -> usize| {
         rows.iter().map(move |row| row.tally.as_ref().ok().map(|tally| of(tally) as u64))

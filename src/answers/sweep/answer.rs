@@ -17,40 +17,40 @@ use crate::studies::selection::Selection;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SweepAnswer {
-    /// What is added up.
+    /// The definition of CPU time, or of another resource, that is added up.
     pub cpu: String,
     /// How outcomes are defined.
     pub classes: Classes,
     /// Unit of every sum.
     pub unit: Cow<'static, str>,
-    /// What reaches over the edges of the window.
+    /// The jobs, tasks or attempts that cross the edges of the window.
     pub censoring: Censoring,
     /// Finished jobs with tasks loaded.
     pub finished_jobs_with_tasks: Option<u64>,
     /// Attempts closed at the end of their job.
     pub attempts_closed_with_job: u64,
-    /// Their CPU.
+    /// CPU of attempts closed at the end of their job.
     pub closed_with_job_cpu: Option<f64>,
     /// All CPU, by outcome.
     pub total_cpu: ByOutcome<f64>,
     /// The first rule.
     pub rule: String,
-    /// Its rows.
+    /// The rows of the first rule.
     pub rows: Vec<SweepRow>,
-    /// The other rules.
+    /// The other rules, with their rows.
     pub rules: Vec<Sweep>,
     /// All rules in one plane.
     pub plane: Vec<PlanePoint>,
-    /// What each share is of.
+    /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// By rule and group, where the sweep is split.
+    /// By rule and group, if the sweep is split.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Sweep>>,
-    /// What earlier jobs would have chosen.
+    /// The rule and threshold chosen on earlier jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<Selection>,
-    /// Why there is nothing to see.
+    /// The reason, if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
@@ -70,7 +70,7 @@ impl SweepAnswer {
         std::iter::once((self.rule.as_str(), self.rows.as_slice())).chain(others)
     }
 
-    /// What the first threshold of the first rule would have saved and harmed.
+    /// The sentence: what the first threshold of the first rule would have saved and harmed.
     pub(crate) fn sentence(&self) -> Option<String> {
         let row = self.rows.first()?;
         let interval = row.interval.clone().unwrap_or_default();
@@ -101,13 +101,13 @@ impl SweepAnswer {
     }
 }
 
-/// `95 % interval 5.2 % to 38.4 %`; nothing where jobs were not resampled.
+/// `95 % interval 5.2 % to 38.4 %`; `None` if jobs were not resampled.
 fn bounds(bounds: Option<(f64, f64)>, text: impl Fn(f64) -> String) -> Option<String> {
     let (low, high) = bounds?;
     Some(format!("95 % interval {} to {}", text(low), text(high)))
 }
 
-/// Says so where one job makes up most of the work that a kill would have destroyed.
+/// A clause if one job makes up most of the work that a kill would have destroyed.
 fn concentration(row: &SweepRow) -> Option<String> {
     let largest = row.harmed.first().map(|job| job.destroyed_cpu);
     let shares = largest.zip(row.destroyed_cpu.filter(|cpu| 0.0 < *cpu));

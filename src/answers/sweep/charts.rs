@@ -1,6 +1,6 @@
-//! Pictures of a kill sweep: saved and harmed by threshold, and all rules in one plane.
+//! Charts of a kill sweep: saved and harmed by threshold, and all rules in one plane.
 //!
-//! In: sweeps, with intervals where jobs were resampled. Out: charts by the stem of their files.
+//! In: sweeps, with intervals if jobs were resampled. Out: charts by the stem of their files.
 
 use crate::answers::edges;
 use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Stroke, Tone, outcome_tone};
@@ -11,7 +11,7 @@ use crate::studies::meter::Resource;
 /// A point, with the bounds of its interval if it has one.
 type Bounded = (f64, Option<(f64, f64)>);
 
-/// What each rule saves and harms side by side, and all rules in one plane.
+/// Two charts: what each rule saves and harms, and all rules in one plane.
 pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
     let definition = format!(
         "{}: {}; outcomes classified by {}.{}",
@@ -37,13 +37,13 @@ pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
     ]
 }
 
-/// What each rule saves above what it harms, over its parameter.
+/// What each rule saves, and below it what it harms, over its parameter.
 fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     let what = saved_of(study);
     let (drawn, left_out) = drawn(sweeps);
     let columns = drawn.len().clamp(1, COLUMNS);
     let rows = drawn.chunks(columns).flat_map(|row| {
-        // Of a log without a status there is nothing that could be saved.
+        // In a log without a status, nothing can be saved.
         let saved = row.iter().map(|sweep| saved_plot(study, sweep)).filter(has_points);
         saved.chain(row.iter().map(|sweep| harmed_plot(sweep))).collect::<Vec<LineChart>>()
     });
@@ -68,8 +68,8 @@ fn has_points(plot: &LineChart) -> bool {
     plot.lines.iter().any(|line| !line.points.is_empty())
 }
 
-/// The sweeps that are drawn: those of rules that save or harm something, and all where none does;
-/// and a sentence on the others.
+/// The sweeps that are drawn, and a sentence about the others: drawn are rules that save or harm
+/// something, or all if none does.
 fn drawn(sweeps: &[Sweep]) -> (Vec<&Sweep>, String) {
     let (drawn, others): (Vec<&Sweep>, Vec<&Sweep>) =
         sweeps.iter().partition(|sweep| sweep.rows.iter().any(has_effect));
@@ -85,10 +85,10 @@ fn has_effect(row: &SweepRow) -> bool {
     row.harmed_jobs.is_some_and(|jobs| 0 < jobs) || row.net_share.is_some_and(|share| share != 0.0)
 }
 
-/// Rules in a row of the figure.
+/// The most rules in a row of the chart.
 const COLUMNS: usize = 4;
 
-/// One curve over the parameters, with a band where jobs were resampled.
+/// One curve over the parameters, with a band if jobs were resampled.
 #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
 fn curve(
     name: &str,
@@ -109,7 +109,7 @@ fn curve(
     }
 }
 
-/// What the bands are, where there are any.
+/// A sentence that explains the bands; empty if there are none.
 fn band_note(sweep: &Sweep) -> &'static str {
     if sweep.rows.iter().any(|row| row.interval.is_some()) {
         " Bands: 95 % under resampling of jobs."
@@ -118,14 +118,14 @@ fn band_note(sweep: &Sweep) -> &'static str {
     }
 }
 
-/// Grids over many sizes are spread by powers of ten, even ones evenly.
+/// A logarithmic axis if the largest threshold is more than 15 times the smallest.
 fn x_scale(sweep: &Sweep) -> Scale {
     let thresholds = || sweep.rows.iter().map(|row| row.threshold);
     let (least, most) = (thresholds().min().unwrap_or(1), thresholds().max().unwrap_or(1));
     if 0 < least && least.saturating_mul(15) < most { Scale::Log } else { Scale::Linear }
 }
 
-/// What a kill saves.
+/// The name of what a kill saves.
 fn saved_of(study: &Study) -> &'static str {
     if study.asked.meter.resource() == Resource::Gpu { "GPU time" } else { "CPU" }
 }
@@ -181,7 +181,7 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         stroke,
     };
     let (drawn, left_out) = drawn(sweeps);
-    // A rule keeps its colour, whichever others are drawn.
+    // A rule has the same colour whichever others are drawn.
     let tones = || {
         let all = sweeps.iter().zip(Tone::SERIES.iter().cycle());
         all.filter(|(sweep, _)| drawn.iter().any(|own| own.rule == sweep.rule))
@@ -192,14 +192,15 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
             ends.map(move |ends| line("", ends, tone, Stroke::Whisker)).collect::<Vec<Line>>()
         })
         .collect();
-    // Below the rules, which touch it.
+    // The front is drawn before the points of the rules, which touch it.
     let front = points.iter().filter(|point| point.is_on_front).map(at).collect();
     lines.push(line("Pareto front", front, Tone::Ink, Stroke::Steps));
     lines.extend(tones().map(|(sweep, &tone)| {
         let own = points.iter().filter(|point| point.rule == sweep.rule).map(at).collect();
         line(&sweep.rule, own, tone, Stroke::Marked)
     }));
-    // What bounds all rules: its height would press the rules together.
+    // The upper bound of all rules. It is in the legend only: at its height, the rules would be too
+    // close together.
     let oracle = "oracle: 100 % and 0 harmed, above the picture";
     lines.push(line(oracle, Vec::new(), Tone::Sky, Stroke::Marked));
     lines.push(line("never kill", vec![(0.0, 0.0)], Tone::Grey, Stroke::Marked));
@@ -220,7 +221,7 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     })
 }
 
-/// The interval of a row as an upright and a level line through its point.
+/// The intervals of a row: a vertical and a horizontal line through its point.
 fn whiskers(row: &SweepRow) -> Vec<Vec<(f64, f64)>> {
     let Some(interval) = &row.interval else { return Vec::new() };
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]

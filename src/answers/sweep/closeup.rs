@@ -47,28 +47,29 @@ pub const KIND: Kind<'static> = Kind {
     ..Kind::called("jobs", "Jobs in detail").holding::<JobDetails>()
 };
 
-/// Harmed jobs that are looked at, and jobs of each outcome whose tasks ran longest.
+/// The most harmed jobs in detail, and the number of longest-running jobs per outcome.
 const HARMED_MAX: usize = 150;
 const LONGEST: usize = 8;
 
-/// What is listed of one job.
+/// The most items that are listed for a job. `TASKS_HELD` is the most tasks in memory.
 const TASKS_MAX: usize = 12;
 const TASKS_HELD: usize = 100 * TASKS_MAX;
 const EVENTS_MAX: usize = 60;
 const ATTEMPTS_MAX: usize = 12;
 const SEQUENCE_MAX: usize = 60;
 
-/// Steps between the quantiles of lengths, and the fewest lengths of which they are stored.
+/// The number of steps from the lowest to the highest quantile of lengths, and the fewest lengths
+/// for which quantiles are stored.
 const QUANTILES: u32 = 20;
 const LENGTHS_MIN: usize = 10;
 
-/// Users of whom the outcomes of all jobs are stored, those with most jobs.
+/// The most users for whom the outcomes of all jobs are stored: those with most jobs.
 const USERS_MAX: usize = 5000;
 
-/// Stores the jobs beside the sweep that names them.
+/// Stores the jobs next to the sweep that names them.
 ///
 /// # Errors
-/// A table does not read, or the result cannot be written.
+/// A table cannot be read, or the result cannot be written.
 pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<()> {
     if work.is_missing(Table::JobEvents, KIND)? {
         return Ok(());
@@ -100,7 +101,7 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
     })
 }
 
-/// Finished jobs that a rule would have harmed, those of the strictest thresholds first.
+/// Finished jobs that a rule would have harmed, those of the lowest thresholds first.
 fn harmed(swept: &Swept) -> Vec<i64> {
     let mut all = Vec::new();
     let longest = swept.sweeps.iter().map(|sweep| sweep.rows.len()).max().unwrap_or(0);
@@ -115,13 +116,13 @@ fn harmed(swept: &Swept) -> Vec<i64> {
     all
 }
 
-/// By outcome: how long tasks ran, µs, and the job; the longest first.
+/// By outcome: how long the tasks of a job ran in all, µs, and the job; the longest first.
 type Longest = BTreeMap<u8, Vec<(Reverse<i64>, i64)>>;
 
-/// By user: how many jobs have each outcome.
+/// By user: the number of jobs with each outcome.
 type Users = BTreeMap<String, [u64; SEQUENCE_OUTCOMES.len()]>;
 
-/// The jobs of each outcome whose tasks ran longest, and what became of the jobs of each user.
+/// The jobs of each outcome whose tasks ran longest, and the outcomes of the jobs of each user.
 fn looked_over(lake: &Lake, windows: Windows) -> Result<(Vec<i64>, Users), FactError> {
     let of_bucket = |bucket: u32| -> Result<(Longest, Users), FactError> {
         let known = Jobs::read(lake, bucket)?;
@@ -185,7 +186,7 @@ fn shortened(mut all: Longest) -> Longest {
     all
 }
 
-/// The jobs that are named, by id.
+/// The named jobs in detail, by id.
 fn closeups(
     lake: &Lake,
     windows: Windows,
@@ -203,7 +204,7 @@ fn closeups(
     Ok(all)
 }
 
-/// Those that lie in a bucket, by id.
+/// The named jobs of a bucket in detail, by id.
 fn in_bucket(
     lake: &Lake,
     bucket: u32,
@@ -228,7 +229,7 @@ fn in_bucket(
         }
     }
     let mut refused = None;
-    // Of usage windows those of the named jobs are enough, and they are read below.
+    // Only the usage windows of the named jobs are needed: they are read below.
     let has_windows = lake.has(Table::TaskUsage);
     let usage = if has_windows { Usage::Skip } else { Usage::Read };
     Tasks::read(lake, bucket, windows, usage)?.for_each(|task| {
@@ -257,7 +258,7 @@ fn in_bucket(
     Ok(all.into_values().map(ended).collect())
 }
 
-/// Adds the usage windows of a bucket to the jobs that they are of.
+/// Adds the usage windows of a bucket to their jobs.
 fn add_use(
     lake: &Lake,
     (bucket, windows): (u32, Windows),
@@ -272,7 +273,7 @@ fn add_use(
         for (row, id) in ids.values().iter().enumerate() {
             let Some(job) = jobs.get_mut(id) else { continue };
             let end_us = closed(ends.value(row), windows.task_end_us);
-            // Without a rate it counts as nothing used, as for `account`.
+            // A window without a rate counts as no use, as for `account`.
             let rate = if rates.is_null(row) { 0.0 } else { rates.value(row) };
             job.add_window(tasks.value(row), [begins.value(row), end_us], rate);
         }
@@ -280,11 +281,10 @@ fn add_use(
     Ok(())
 }
 
-/// A job from close by, whichever it is, as in the result but without rules; none that the lake does
-/// not know.
+/// Any job in detail, as in the result but without rules; `None` if the lake does not know it.
 ///
 /// # Errors
-/// A table does not read, or the lake is watched and its reader says to stop.
+/// A table cannot be read, or the callback of a watched lake stops the call.
 #[cfg(feature = "serve")]
 pub(crate) fn one(lake: &Lake, windows: Windows, job_id: i64) -> Result<Option<JobDetail>> {
     let bucket = crate::schema::bucket_of(job_id, lake.bucket_count());
@@ -329,7 +329,7 @@ fn add(
         attempt_count: task.attempts.len(),
         attempts: task.attempts.iter().take(ATTEMPTS_MAX).map(of_attempt).collect(),
     });
-    // A job may have a million.
+    // A job may have a million tasks: only those that may be listed stay in memory.
     if TASKS_HELD < job.tasks.len() {
         keep_first_tasks(&mut job.tasks);
     }
@@ -360,7 +360,7 @@ fn add(
     Ok(())
 }
 
-/// Sums up a job whose tasks are all added; those with most attempts stay.
+/// Completes a job whose tasks are all added: quantiles, and the tasks that are listed.
 fn ended(mut job: JobDetail) -> JobDetail {
     let mut lengths = std::mem::take(&mut job.finished_s);
     lengths.sort_by(f64::total_cmp);

@@ -1,14 +1,14 @@
 //! The CPU of one job over time: what its running attempts requested, and what they used.
 //!
 //! In: the attempts of its tasks, then its usage windows in any order. Out: the mean of each
-//! interval. A window counts as far as it lies inside an attempt, as for `account`, so the means
-//! times the length of an interval add up to the measured CPU of the job. No window is kept.
+//! interval. Only the part of a window inside an attempt counts, as for `account`, so the means
+//! times the length of an interval add up to the measured CPU of the job. Windows are not stored.
 //!
 //! ```text
 //!  attempts      |-------- 1 --------|     |------ 2 ------|
 //!  windows    |====|====|====|                 |====|====|
 //!  intervals     |     |     |     |     |     |     |     |
-//!  used          known known known   none  none known known
+//!  used          known known none  none  none  known known
 //! ```
 
 use std::ops::Range;
@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 use crate::facts::tasks::TaskView;
 use crate::units::{AFTER_TRACE_US, CpuRate, CpuTime, micros_to_seconds};
 
-/// Intervals of the CPU over time.
+/// The number of intervals.
 const INTERVALS: usize = 32;
 
-/// Separate spans of a task from which on they are joined.
+/// How many spans of a task are collected before those that touch are joined.
 const SPANS_MAX: usize = 1024;
 
 /// The CPU of a job over time, the mean of each interval.
@@ -30,11 +30,11 @@ const SPANS_MAX: usize = 1024;
 pub struct JobCpu {
     /// When the first interval begins, s.
     pub start_s: f64,
-    /// The length of each, s.
+    /// The length of each interval, s.
     pub interval_s: f64,
-    /// What its running attempts requested; empty where none says its request.
+    /// The CPU that its running attempts requested; empty if no request is known.
     pub requested: Vec<f64>,
-    /// What they used; none where no usage of it is recorded.
+    /// The CPU that they used; `None` if no usage is recorded.
     #[serde(default)]
     pub used: Option<JobUse>,
 }
@@ -42,39 +42,40 @@ pub struct JobCpu {
 /// The measured CPU of a job over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobUse {
-    /// The mean of each interval; none where no usage is recorded in it.
+    /// The mean of each interval; `None` if no usage is recorded in it.
     pub means: Vec<Option<f64>>,
-    /// All of it, CPU-seconds.
+    /// The total, CPU-seconds.
     pub cpu_s: f64,
-    /// What the attempts requested in the recorded time, CPU-seconds; none where one does not say it.
+    /// What the attempts requested in the recorded time, CPU-seconds; `None` if an attempt has no
+    /// request.
     pub requested_cpu_s: Option<f64>,
     /// The share of the time of its attempts for which usage is recorded.
     pub recorded_share: f64,
 }
 
-/// The CPU time that a log says its attempts used.
+/// The CPU time of the attempts of a job, as the log records it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToldUse {
     /// CPU-seconds.
     pub cpu_s: f64,
     /// What the same attempts requested, CPU-seconds.
     pub requested_cpu_s: f64,
-    /// Attempts of which the log says it.
+    /// Attempts for which the log records it.
     pub attempts: u64,
 }
 
-/// What is known of a job until its intervals are.
+/// What is gathered of a job before its intervals are known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gathered {
     attempts: Vec<Attempted>,
-    /// By task: its place, and at each place where its attempts lie in the list.
+    /// The position of each task in `tasks`, which has the range of its attempts.
     places: FxHashMap<i32, usize>,
     tasks: Vec<Range<usize>>,
     told: [CpuTime; 2],
     told_count: u64,
 }
 
-/// From when to when an attempt ran, µs, and what it requested.
+/// When an attempt ran, µs, and what it requested.
 #[derive(Clone, Copy, Debug)]
 struct Attempted {
     span: [i64; 2],
@@ -101,14 +102,14 @@ impl Gathered {
         }
     }
 
-    /// What a log says that its attempts used, if it says that of any.
+    /// The CPU time that a log records for its attempts, if it records any.
     pub(super) fn told(&self) -> Option<ToldUse> {
         let [cpu_s, requested_cpu_s] = self.told.map(CpuTime::seconds);
         let told = ToldUse { cpu_s, requested_cpu_s, attempts: self.told_count };
         (0 < told.attempts).then_some(told)
     }
 
-    /// The job once all of its tasks are added; nothing where none of them ran.
+    /// The intervals, when all tasks are added; `None` if no task ran.
     pub(super) fn over_time(self) -> Option<OverTime> {
         let grid = Grid::of(&self.attempts)?;
         let recorded = vec![Recorded::default(); self.tasks.len()];
@@ -116,7 +117,7 @@ impl Gathered {
     }
 }
 
-/// Intervals of one length.
+/// Intervals of the same length.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
     from_us: i64,
@@ -124,7 +125,8 @@ struct Grid {
 }
 
 impl Grid {
-    /// From the first start to the last instant that is known.
+    /// The grid from the first start to the last known instant; `None` if that is shorter than 1 µs
+    /// per interval.
     fn of(attempts: &[Attempted]) -> Option<Self> {
         let known = || attempts.iter().filter(|own| own.span[0] < AFTER_TRACE_US);
         let from_us = known().map(|own| own.span[0]).min()?;
@@ -162,14 +164,14 @@ impl Grid {
 pub(super) struct OverTime {
     grid: Grid,
     job: Gathered,
-    /// By interval: what was used, and for how long that is recorded, µs.
+    /// By interval: what was used, and for how long use is recorded, µs.
     used: Vec<(CpuTime, i64)>,
     /// By task: the time for which its use is recorded.
     recorded: Vec<Recorded>,
 }
 
 impl OverTime {
-    /// Adds a usage window of a task, as far as it lies inside attempts.
+    /// Adds the parts of a usage window of a task that are inside attempts.
     pub(super) fn add_window(&mut self, task_index: i32, [start_us, end_us]: [i64; 2], rate: f32) {
         let Some(&task) = self.job.places.get(&task_index) else { return };
         let (own, rate) = (&self.job.attempts[self.job.tasks[task].clone()], CpuRate::new(rate));
@@ -185,8 +187,8 @@ impl OverTime {
         }
     }
 
-    /// The means; nothing where they say nothing: of one attempt, which is even, or where no request
-    /// is known, and no use either.
+    /// The means. `None` if no use is recorded and requests show nothing: there is only one
+    /// attempt, whose request is constant, or no request is known.
     #[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
     pub(super) fn ended(mut self) -> Option<JobCpu> {
         let used = self.take_use();
@@ -222,7 +224,8 @@ impl OverTime {
             let own = &self.job.attempts[task.clone()];
             for span in recorded.joined() {
                 recorded_us += span[1] - span[0];
-                // Windows are cut at the ends of attempts; the spans of two that touch are joined.
+                // Windows are cut at the ends of attempts, but spans of two attempts that touch are
+                // joined.
                 for attempt in running_in(own, *span) {
                     let inside = span[1].min(attempt.span[1]) - span[0].max(attempt.span[0]);
                     requested += attempt.rate.over(inside);
@@ -247,7 +250,7 @@ impl OverTime {
     }
 }
 
-/// Those attempts of a task, in order, that run in a span.
+/// The attempts of a task that run in a span, in order.
 fn running_in(attempts: &[Attempted], span: [i64; 2]) -> impl Iterator<Item = &Attempted> {
     let first = attempts.partition_point(|attempt| attempt.span[1] <= span[0]);
     attempts[first..].iter().take_while(move |attempt| attempt.span[0] < span[1])
@@ -260,7 +263,7 @@ struct Recorded(Vec<[i64; 2]>);
 impl Recorded {
     fn add(&mut self, span: [i64; 2]) {
         match self.0.last_mut() {
-            // Windows of a task follow each other: nearly all of them lengthen the last span.
+            // The windows of a task follow each other, so most of them extend the last span.
             Some(last) if last[0] <= span[0] && span[0] <= last[1] => {
                 last[1] = last[1].max(span[1]);
             }
@@ -346,7 +349,7 @@ mod tests {
         assert_eq!(found.requested[15], 3.0);
         let sum: f64 = found.requested.iter().sum::<f64>() * found.interval_s;
         assert!((sum - 96.0).abs() < 1e-9);
-        // One that ends after the trace is there to the last instant that is known.
+        // An attempt that ends after the trace counts up to the last known instant.
         let open = [held[0], ([16 * SECOND, i64::MAX], 1.0)];
         let found = cpu(&open).unwrap();
         assert_eq!((found.interval_s, found.requested[31]), (1.0, 2.0));
@@ -414,7 +417,7 @@ mod tests {
                 let mut spent = Spent::default();
                 spent.of_windows(&own, attempts);
                 measured += spent.total();
-                // Microsecond by microsecond.
+                // Count the recorded time microsecond by microsecond.
                 for attempt in attempts {
                     ran_us += attempt.length_us();
                     let is_known = |at_us: &i64| own.iter().any(|it| (it.start_us..it.end_us).contains(at_us));

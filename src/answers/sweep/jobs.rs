@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::job_cpu::{Gathered, JobCpu, ToldUse};
 use crate::studies::named::Named;
 
-/// Jobs that a sweep would harm and the longest of each outcome; and the users of all jobs.
+/// Jobs that a sweep would harm, the longest jobs of each outcome, and the users of all jobs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JobDetails {
@@ -22,7 +22,7 @@ pub struct JobDetails {
 pub struct UserOutcomes {
     /// The user.
     pub user: String,
-    /// Jobs by outcome, of those that occur.
+    /// The number of jobs by outcome, for outcomes that occur.
     pub outcomes: Named<u64>,
 }
 
@@ -40,17 +40,17 @@ pub struct JobDetail {
     pub outcome_by_sequence: Cow<'static, str>,
     /// Its outcome by its last terminal event.
     pub outcome_by_last_event: Cow<'static, str>,
-    /// The begin of its event sequence.
+    /// The beginning of its event sequence.
     pub sequence: String,
-    /// Its events.
+    /// The number of its events.
     pub event_count: usize,
-    /// The first of them.
+    /// The first of its events.
     pub events: Vec<JobEvent>,
-    /// Its tasks.
+    /// The number of its tasks.
     pub task_count: u64,
-    /// Their attempts.
+    /// The number of attempts of its tasks.
     pub attempt_count: u64,
-    /// How long these ran in all, s.
+    /// How long its attempts ran in all, s.
     pub running_s: f64,
     /// Lengths of attempts that finished, s, while they are gathered.
     #[serde(skip)]
@@ -65,9 +65,9 @@ pub struct JobDetail {
     pub finished_s_p95: Option<f64>,
     /// The longest of them, s.
     pub finished_s_max: Option<f64>,
-    /// Quantiles of the lengths at 0 %, 5 %, ..., 100 %, s; none of a few.
+    /// Quantiles of the lengths at 0 %, 5 %, ..., 100 %, s; empty for fewer than ten lengths.
     pub finished_s_quantiles: Vec<f64>,
-    /// What its attempts requested and used, while that is gathered.
+    /// The requests and use of its attempts, while they are gathered.
     #[serde(skip)]
     pub(crate) gathered: Gathered,
     /// What its running attempts requested and used over time.
@@ -76,16 +76,16 @@ pub struct JobDetail {
     pub told_use: Option<ToldUse>,
     /// The tasks with most attempts.
     pub tasks: Vec<JobTask>,
-    /// What rules would have done with it.
+    /// When rules would have killed its tasks.
     pub kills: Vec<JobKill>,
 }
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobEvent {
-    /// When it was, s.
+    /// When it happened, s.
     pub time_s: f64,
-    /// What it was.
+    /// Its type, such as `SUBMIT`.
     pub event: String,
 }
 
@@ -94,13 +94,13 @@ pub struct JobEvent {
 pub struct JobTask {
     /// Its number in the job.
     pub task_index: i32,
-    /// The begin of its event sequence.
+    /// The beginning of its event sequence.
     pub sequence: String,
-    /// Its events.
+    /// The number of its events.
     pub event_count: usize,
-    /// Its attempts.
+    /// The number of its attempts.
     pub attempt_count: usize,
-    /// The first of them.
+    /// The first of its attempts.
     pub attempts: Vec<TaskAttempt>,
 }
 
@@ -117,7 +117,7 @@ pub struct TaskAttempt {
     pub machine_id: Option<i64>,
 }
 
-/// What a rule would have done with a job.
+/// The tasks of a job that a rule would have killed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobKill {
     /// The rule.

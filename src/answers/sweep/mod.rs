@@ -1,6 +1,6 @@
 //! The answer of `sweep`: CPU saved and jobs harmed, by threshold.
 //!
-//! In: a study of kill rules. Out: rows per rule and threshold, all rules in one plane, and the
+//! In: a study of kill rules. Out: a row per rule and threshold, all rules in one plane, and the
 //! rule chosen on earlier jobs.
 
 use arrow::record_batch::RecordBatch;
@@ -36,7 +36,7 @@ pub use job_cpu::{JobCpu, JobUse, ToldUse};
 pub use jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes};
 pub use plan::SweepPlan;
 
-/// The shares that a sweep gives; of some jobs where they are grouped.
+/// The shares that a sweep gives; those of a group refer to the jobs of the group.
 pub const SHARES: [Share; 9] = [
     share("saved_share", "saved_cpu of the outcome", "CPU of all jobs of the outcome"),
     share(
@@ -71,23 +71,23 @@ pub const KIND: Kind<'static> = Kind {
     ..Kind::called("sweep", "Killing tasks by a rule").holding::<SweepAnswer>()
 };
 
-/// A sweep of several rules, how far it can be trusted, and what would have been chosen.
+/// A sweep of several rules, with intervals, and the rule chosen on earlier jobs.
 #[derive(Debug)]
 pub struct Swept {
     pub sweeps: Vec<Sweep>,
-    /// By rule and group, where the sweep is split.
+    /// By rule and group, if the sweep is split.
     pub groups: Vec<Sweep>,
     pub selection: Option<Selection>,
 }
 
 impl Swept {
-    /// What the table shows: each group where the sweep is split.
+    /// The sweeps in the table: those of the groups if the sweep is split.
     pub fn shown(&self) -> &[Sweep] {
         if self.groups.is_empty() { &self.sweeps } else { &self.groups }
     }
 }
 
-/// Every rule of a study; a harmed job costs `price` CPU-seconds.
+/// Sweeps every rule of a study. For the choice of a rule, a harmed job costs `price` CPU-seconds.
 pub fn sweep_all(study: &Study, price: f64) -> Swept {
     let mut sweeps: Vec<Sweep> =
         (0..study.asked.rules.len()).map(|rule_idx| sweep(study, rule_idx)).collect();
@@ -106,7 +106,7 @@ pub fn sweep_all(study: &Study, price: f64) -> Swept {
 /// Refuses a choice without jobs to choose on, or without later jobs to test it on.
 ///
 /// # Errors
-/// No job with tasks loaded lies on one of the sides, or no outcome is known.
+/// One side has no job with tasks loaded, or no outcome is known.
 pub fn check_sides(study: &Study) -> Result<()> {
     match sides(study) {
         Some(_) if !study.knows_outcomes() => {
@@ -128,7 +128,7 @@ pub fn check_sides(study: &Study) -> Result<()> {
     }
 }
 
-/// The further tables: all rules in one plane, and what the past would have chosen.
+/// Writes the further tables: all rules in one plane, and the rule chosen on earlier jobs.
 pub fn put_details(
     study: &Study,
     swept: &Swept,
@@ -162,7 +162,7 @@ pub fn answer<'a>(
     }
 }
 
-/// What was found, with the other rules and the plane.
+/// The answer, with all rules and the plane.
 pub(crate) fn found(study: &Study, swept: &Swept) -> SweepAnswer {
     let (first, others) = swept.sweeps.split_first().expect("there is a rule");
     SweepAnswer {
@@ -185,8 +185,8 @@ pub(crate) fn found(study: &Study, swept: &Swept) -> SweepAnswer {
     }
 }
 
-/// Why there is nothing to see: nothing says what would be saved, no job has a known outcome, or no rule kills a task at its lowest
-/// threshold.
+/// The reason, if there is nothing to show: the amounts are unknown, no job has a known outcome, or
+/// no rule would have killed a task.
 pub(crate) fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
     if !study.knows_amounts() {
         return Some(unknown_of(study.asked.meter, study.attempts));
@@ -213,7 +213,7 @@ pub(crate) fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
     ))
 }
 
-/// Every parameter of every rule and group; the rule is a column where there are several.
+/// A row for every threshold of every rule and group; the rule is a column if there are several.
 pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
     let all = || sweeps.iter().flat_map(|sweep| sweep.rows.iter().map(move |row| (sweep, row)));
     let rows = || all().map(|(_, row)| row);
@@ -283,7 +283,8 @@ pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
         .batch()
 }
 
-/// What is saved by outcome, as shares; outcomes in which nothing is saved have no column.
+/// Adds the shares that are saved, a column per outcome; outcomes in which nothing is saved have no
+/// column.
 pub(crate) fn saved_shares(mut frame: Frame, all: &[&SweepRow], is_resampled: bool) -> Frame {
     let rows = || all.iter();
     let outcomes: Vec<&str> = rows()
@@ -303,18 +304,18 @@ pub(crate) fn saved_shares(mut frame: Frame, all: &[&SweepRow], is_resampled: bo
     frame
 }
 
-/// What all thresholds count; nothing where rules count different things.
+/// The unit of all thresholds; empty if rules have different units.
 pub(crate) fn counted_in(sweeps: &[Sweep]) -> &str {
     let first = sweeps.first().map_or("", |sweep| sweep.threshold_unit.as_ref());
     if sweeps.iter().all(|sweep| sweep.threshold_unit == first) { first } else { "" }
 }
 
-/// What the threshold of a rule counts; empty for `never` and the oracle, which have no threshold.
+/// The unit of the threshold of a rule; `None` for `never` and the oracle, which have no threshold.
 fn unit_of_threshold<'a>(sweeps: &'a [Sweep], rule: &str) -> Option<&'a str> {
     sweeps.iter().find(|sweep| sweep.rule == rule).map(|sweep| sweep.threshold_unit.as_ref())
 }
 
-/// All rules in one plane, as the chart of them shows it.
+/// All rules in one plane, as in the chart.
 pub(crate) fn plane_table(study: &Study, sweeps: &[Sweep]) -> RecordBatch {
     let points = plane(study, sweeps);
     let rows = || points.iter();
@@ -332,7 +333,7 @@ pub(crate) fn plane_table(study: &Study, sweeps: &[Sweep]) -> RecordBatch {
         .batch()
 }
 
-/// The columns `<name>_low` and `<name>_high`.
+/// Adds the columns `<name>_low` and `<name>_high`.
 pub(crate) fn bounds_of(
     frame: Frame,
     name: &str,
@@ -346,7 +347,8 @@ pub(crate) fn bounds_of(
         .unit(unit)
 }
 
-/// What was chosen among each rule, and among all of them, with its score on both parts.
+/// The choice within each rule, and over all rules if there are several, with its scores on earlier
+/// and on later jobs.
 pub fn selection_table(selection: &Selection, sweeps: &[Sweep], unit: &str) -> RecordBatch {
     let several = if selection.rules.len() == 1 { None } else { Some(&selection.chosen) };
     let rows = || selection.rules.iter().chain(several);
@@ -389,7 +391,7 @@ pub fn selection_table(selection: &Selection, sweeps: &[Sweep], unit: &str) -> R
         .batch()
 }
 
-/// What the selection is made of, in a line.
+/// A line about the selection: the jobs it was chosen and tested on, and the price of a harmed job.
 pub fn selection_line(selection: &Selection) -> String {
     format!(
         "chosen on {} jobs that ended before {} s, tested on {} jobs submitted afterwards; a harmed job costs {} CPU-seconds",
@@ -405,6 +407,7 @@ pub(crate) fn sum_of(counts: &ByOutcome<u64>) -> u64 {
     counts.iter().filter_map(|(_, count)| count).sum()
 }
 
+/// The jobs that the first rule harms at its threshold number `step`, counted from 0.
 pub fn harmed_table(study: &Study, step: usize) -> RecordBatch {
     let harmed = harmed_jobs(study, 0, step);
     Frame::default()

@@ -119,7 +119,7 @@ impl Plan for SweepPlan {
 }
 
 impl Default for SweepPlan {
-    /// What is asked where no flag is given.
+    /// The plan without any flag.
     fn default() -> Self {
         Self {
             thresholds: Grid((1..=40).map(|step| step * 10).collect()),
@@ -142,13 +142,13 @@ readers! {
     days: Option<f64> = parsed_if(parse_days);
 }
 
-/// Writes every rule as a word of its own.
+/// Writes every rule as a separate word.
 fn write_rules<S: Serializer>(rules: &[RuleList], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(rules.iter().flat_map(|list| &list.0).map(ToString::to_string))
 }
 
 fn read_rules<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<RuleList>, D::Error> {
-    // Commas divide both rules and their parameters: which is which, the list knows.
+    // Commas separate rules and also their parameters: the parser of the list tells them apart.
     let pieces = parsed_list(source, |piece| Ok::<_, D::Error>(piece.to_owned()))?;
     let list = pieces.join(",").parse::<RuleList>().map_err(serde::de::Error::custom)?;
     Ok(list.0.into_iter().map(|rule| RuleList(vec![rule])).collect())
@@ -162,7 +162,7 @@ pub struct Grid(pub Vec<i64>);
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GridError {
-    /// It is not of the form.
+    /// The text does not have the form of a list.
     #[error("`{0}` is not a list of thresholds such as `10..=400:10` or `5,10,20`")]
     NotAList(String),
     /// There are too many thresholds.
@@ -179,7 +179,7 @@ impl FromStr for Grid {
 }
 
 impl fmt::Display for Grid {
-    /// As a range where the steps are all the same, otherwise as a list.
+    /// Writes a range if all steps are the same, otherwise a list.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.as_slice() {
             [first, second, .., last]
@@ -198,7 +198,7 @@ impl fmt::Display for Grid {
 /// More days than any trace has.
 const DAYS_MAX: f64 = 36_500.0;
 
-/// Most points of a grid.
+/// The most thresholds of a grid.
 pub(crate) const GRID_MAX: usize = 10_000;
 
 pub fn parse_grid(text: &str) -> Result<Grid, GridError> {
@@ -229,7 +229,7 @@ pub fn parse_grid(text: &str) -> Result<Grid, GridError> {
     Ok(Grid(grid.into_iter().collect()))
 }
 
-/// The rules with the grid of events put in.
+/// The rules, each once; `events` without its own grid has that of `--thresholds`.
 pub(crate) fn rules_of(plan: &SweepPlan) -> Vec<RuleGrid> {
     let mut rules: Vec<RuleGrid> = Vec::new();
     for rule in plan.rules.iter().flat_map(|list| &list.0) {
@@ -240,7 +240,7 @@ pub(crate) fn rules_of(plan: &SweepPlan) -> Vec<RuleGrid> {
     for rule in rules.iter_mut().filter(|rule| rule.rule == Rule::Events && !rule.is_given) {
         rule.grid.clone_from(&plan.thresholds.0);
     }
-    // The threshold that is asked about by name is swept as well.
+    // The threshold of `--harmed` is swept as well.
     if let Some(threshold) = plan.harmed
         && let Err(place) = rules[0].grid.binary_search(&threshold)
     {
@@ -261,7 +261,7 @@ fn parse_days(text: &str) -> Result<f64, String> {
     days.ok_or_else(|| format!("`{text}` is not a number of days from 0 to {DAYS_MAX}"))
 }
 
-/// Resamplings at most.
+/// The most resamplings.
 pub(crate) const ROUNDS_MAX: usize = 100_000;
 
 pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
@@ -274,7 +274,7 @@ pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
 /// What the flags ask of the lake.
 ///
 /// # Errors
-/// Groups by what the lake does not record.
+/// The lake does not record the groups.
 pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
     plan.group_by.map_or(Ok(()), |group| check_group(lake, group))?;
     let days = plan.train_until;

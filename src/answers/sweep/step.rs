@@ -24,20 +24,19 @@ pub(crate) const STEP: Step =
         .settled(settle, &[])
         .spread(|work| Ok(Errand::Sweep(work.section.clone(), None)));
 
-/// Resamplings of jobs for the intervals.
+/// The number of resamplings of jobs for the intervals.
 const BOOTSTRAP_ROUNDS: &str = "200";
 
-/// Rows that are shown; all of them are in the results.
+/// The number of rows that are shown; the results have all rows.
 const ROWS_SHOWN: usize = 5;
 
 fn settle(open: &mut Open<'_>) {
     let mut rules = Rule::USUAL.map(|rule| rule.name().to_owned()).to_vec();
-    // What another time limit would have done, where jobs have one. A lake that does not read is
-    // reported by the step.
+    // Time limits are swept too if jobs have one. If the lake cannot be read, the step reports it.
     rules.extend(tells_requested_time(open.lake).unwrap_or(false).then(|| LIMITS.to_owned()));
     open.default_to("rules", Setting::Many(rules));
     open.default_to("bootstrap", BOOTSTRAP_ROUNDS);
-    // Chosen on the first half of the tasks' history, scored on the second.
+    // The rule is chosen on the first half of the tasks' history and tested on the second.
     let end_us = open.windows.job_end_us.min(open.windows.task_end_us);
     #[expect(clippy::cast_precision_loss, reason = "a time, rounded all the same")]
     let half = (end_us - first_event_us(open.lake)).max(0) as f64 / 2.0 / MICROS_PER_DAY as f64;

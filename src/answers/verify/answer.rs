@@ -1,5 +1,5 @@
-//! What checks of a lake found, as it is stored and read back, and its sentence: how many counts agree
-//! with those published; where none are published, the irregular rows.
+//! What checks of a lake found, as it is stored and read back, and its sentence: how many counts
+//! agree with the published ones, or the irregular rows if none are published.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +14,9 @@ use crate::studies::checks::Check;
 pub struct VerifyAnswer {
     /// Published counts that apply, with ours.
     pub checks: Vec<Check>,
-    /// What cannot be true, whatever the log says.
+    /// Tables that contradict each other.
     pub contradictions: Vec<String>,
-    /// What looks wrong and fails no check.
+    /// What looks wrong but fails no check.
     pub warnings: Vec<String>,
     /// Every count.
     pub counts: TableRows<Count>,
@@ -31,12 +31,12 @@ pub struct Count {
     pub table: String,
     /// What is counted.
     pub what: String,
-    /// How often it is there.
+    /// The count.
     #[serde(rename = "count")]
     pub found: u64,
 }
 
-/// Counts of rows that no trace should have: of a clean one they are 0.
+/// Counts of rows that no trace should have: in a clean trace they are 0.
 const IRREGULAR: [&str; 5] = [
     "exact duplicates",
     "illegal transitions",
@@ -46,7 +46,7 @@ const IRREGULAR: [&str; 5] = [
 ];
 
 impl VerifyAnswer {
-    /// What was counted of a trace for which nothing is published.
+    /// The sentence for a trace without published counts: its most frequent irregular rows.
     fn irregularities(&self) -> String {
         let begin = "No counts are published for this trace";
         let irregular = self.counts.iter().filter(|row| IRREGULAR.contains(&row.what.as_str()));
@@ -67,7 +67,8 @@ impl VerifyAnswer {
         format!("{begin}. The most frequent irregularities: {}", named.join("; "))
     }
 
-    /// How many counts agree with those published; `None` if files were checked, not a lake.
+    /// The sentence: how many counts agree with the published ones, and the warnings; `None` if files
+    /// were checked and not a lake.
     pub(crate) fn sentence(&self) -> Option<String> {
         if self.checks.is_empty() && self.counts.is_empty() {
             return None;

@@ -39,7 +39,7 @@ pub const KIND: Kind<'static> = Kind {
 /// The result of checking files that are not in a lake.
 pub const FILES: Kind<'static> = Kind::called(KIND.name, "Checks of the files");
 
-/// The step of an analysis: quick, and its verdict is the exit code.
+/// The step of an analysis; its verdict decides the exit code.
 pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     let trust = if work.is_just_written { Trust::JustWritten } else { Trust::Nothing };
     let report = lake_report(work.lake, trust)?;
@@ -50,10 +50,10 @@ pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     Ok(Some(Verdict { note, result: report.into_result() }))
 }
 
-/// What was found of a raw part.
+/// What was found about a raw part.
 pub struct PartReport {
     pub part: RawPart,
-    /// Agrees with the list of checksums; `None` where the part is not listed.
+    /// Whether the checksum agrees with the list; `None` if the part is not listed.
     pub is_sum_right: Option<bool>,
     /// SHA-256 of the file, if it could be read.
     pub sha256: Option<String>,
@@ -65,12 +65,17 @@ pub struct PartReport {
 }
 
 impl PartReport {
+    /// Whether the part is readable, has no rejects, and does not contradict the list of checksums.
     pub fn is_ok(&self) -> bool {
         self.is_sum_right != Some(false) && self.error.is_none() && self.rejects.is_empty()
     }
 }
 
 /// Reads a raw part, and compares its checksum.
+///
+/// # Errors
+/// The checksum cannot be computed, or the user interrupts. A part that cannot be read is in the
+/// report.
 pub fn check_part(
     part: &RawPart,
     sums: Option<&Checksums>,
@@ -107,7 +112,7 @@ pub fn check_part(
     Ok(PartReport { part, is_sum_right, sha256, lines, rejects, first_reject, error })
 }
 
-/// Whether the files of a part of several have the checksums of a list; nothing where none is in it.
+/// Whether the files of a part have the checksums of a list; `None` if the list has none of them.
 fn are_sums_right(part: &RawPart, sums: Option<&Checksums>) -> Result<Option<bool>> {
     let Some(Checksums { kind, sums, .. }) = sums else { return Ok(None) };
     let mut are_right = None;
@@ -120,6 +125,7 @@ fn are_sums_right(part: &RawPart, sums: Option<&Checksums>) -> Result<Option<boo
     Ok(are_right)
 }
 
+/// The faults of a part, in a line.
 pub fn describe(report: &PartReport) -> String {
     let mut faults = Vec::new();
     if report.is_sum_right == Some(false) {
@@ -135,7 +141,7 @@ pub fn describe(report: &PartReport) -> String {
     format!("{}: {}", report.part.listed_name(), faults.join("; "))
 }
 
-/// The parts that are the same file under two numbers.
+/// Warnings about parts that are the same file under two numbers.
 pub fn same(reports: &[PartReport]) -> Vec<Said> {
     let mut known: BTreeMap<(Table, &str), u32> = BTreeMap::new();
     let mut said = Vec::new();
@@ -151,7 +157,8 @@ pub fn same(reports: &[PartReport]) -> Vec<Said> {
     said
 }
 
-/// The parts that the names of the others, or the list of checksums, promise.
+/// Notes about missing parts: those that the list of checksums names, or that the names of the
+/// other parts imply.
 pub fn absent(folder: &TraceFolder, sums: Option<&Checksums>) -> Vec<Said> {
     let mut said = Vec::new();
     for &table in folder.source.tables() {
@@ -173,6 +180,7 @@ pub fn absent(folder: &TraceFolder, sums: Option<&Checksums>) -> Vec<Said> {
     said
 }
 
+/// A row per table, with the number of parts by what was found.
 pub fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordBatch {
     let tables: Vec<Table> = folder.parts.keys().copied().collect();
     let sum = |value: fn(&PartReport) -> u64| {
@@ -193,30 +201,33 @@ pub fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordBatch {
         .batch()
 }
 
-/// What is in a lake, and what of it should be otherwise.
+/// The contents of a lake, and its faults.
 pub struct LakeReport {
     census: Census,
     gaps: Vec<Gap>,
     contradictions: Vec<String>,
-    /// What looks wrong and fails no check.
+    /// What looks wrong but fails no check.
     warnings: Vec<String>,
     checks: Vec<Check>,
     /// Its notes.
     pub said: Vec<Said>,
 }
 
-/// Whether the files of a lake are what was written.
+/// Whether the files of a lake are known to be what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// That is to be found out.
+    /// They are compared with their checksums.
     Nothing,
-    /// This very run has written and hashed all of them.
+    /// This run has written and hashed all of them.
     JustWritten,
 }
 
-/// Checks the files and the numbers of a lake, and says what is absent.
+/// Checks the files and the numbers of a lake; the notes name what is missing.
+///
+/// # Errors
+/// A file cannot be read, or differs from its checksum.
 pub fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
-    // Each stretch is read once: hashed, then counted.
+    // Every byte is read once: it is hashed, then counted.
     let census = match trust {
         Trust::Nothing => census(&lake.compared())?,
         Trust::JustWritten => census(lake)?,
@@ -267,7 +278,8 @@ pub fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
     Ok(LakeReport { census, gaps: lake.gaps(), contradictions, warnings, checks, said })
 }
 
-/// How many of the jobs that the header of a log speaks of are there; cleaned logs have fewer.
+/// A note with the number of jobs next to that in the header of the log; a cleaned log has fewer
+/// jobs.
 fn size_of_log(lake: &Lake, census: &Census) -> Option<Said> {
     let promised = lake.header("MaxJobs").find_map(|value| value.parse::<u64>().ok())?;
     let jobs = census.tables.get(&Table::JobEvents).and_then(|counts| counts.get("jobs"))?;
@@ -318,14 +330,17 @@ impl LakeReport {
         }
     }
 
-    /// How many counts are as published, where any are known.
+    /// How many counts are as published; `None` if none are published.
     pub fn verdict(&self) -> Option<String> {
         let right = self.checks.iter().filter(|check| check.is_ok()).count();
         let all = self.checks.len();
         (0 < all).then(|| format!("{right} of {all} published counts agree"))
     }
 
-    /// Ends with exit code 1 if a number differs from what is published, or two from each other.
+    /// Whether the lake passes its checks.
+    ///
+    /// # Errors
+    /// A count differs from the published one, or tables contradict each other; the exit code is 1.
     pub fn into_result(self) -> Result<()> {
         let wrong = self.checks.iter().filter(|check| !check.is_ok()).count();
         if !self.contradictions.is_empty() {

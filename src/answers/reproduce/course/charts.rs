@@ -1,4 +1,4 @@
-//! A chart for each question: the answer, and the answers under other definitions.
+//! A chart for each question: the answer, and those under other definitions.
 
 use super::words::Question;
 use crate::charts::{
@@ -7,7 +7,7 @@ use crate::charts::{
 use crate::digits::six_digits;
 use crate::studies::course::{HourRow, Row};
 
-/// What the numbers of a question are.
+/// The axis of a question, and the factor of its numbers.
 fn axis(number: u64) -> (&'static str, f64) {
     match number {
         6 | 7 => ("correlation", 1.0),
@@ -16,7 +16,7 @@ fn axis(number: u64) -> (&'static str, f64) {
     }
 }
 
-/// The chart of a question; none where it has no answer.
+/// The chart of a question; `None` if it has no answer.
 pub(super) fn of(
     number: u64,
     question: &Question,
@@ -35,7 +35,7 @@ pub(super) fn of(
     })
 }
 
-/// A bar for each number, the answer in a colour of its own.
+/// A bar for each number; the answer has its own colour.
 fn bars(number: u64, question: &Question, rows: &[Row], title: String, caption: &str) -> Chart {
     let (value_axis, scale) = axis(number);
     let bar = |row: &Row| {
@@ -47,7 +47,7 @@ fn bars(number: u64, question: &Question, rows: &[Row], title: String, caption: 
             format!("{}, {group}", row.measure)
         };
         let tone = if question.is_answer(&row.measure) { Tone::Blue } else { Tone::Grey };
-        // A bar has no side; the note has the sign.
+        // A bar shows the size only; the note has the sign.
         Some(Bar { label, value: value.abs(), note: six_digits(value), tone })
     };
     Chart::Bars(BarChart {

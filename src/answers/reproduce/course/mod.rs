@@ -34,17 +34,17 @@ pub const KIND: Kind<'static> = Kind {
 /// The answers on the loaded tables.
 pub struct Course {
     answers: Answers,
-    /// By question, what it was answered on.
+    /// By question: how much of its tables is loaded.
     scopes: [Basis; COUNT],
     windows: Windows,
     /// What it was made from.
     pub origin: Origin,
 }
 
-/// Answers all questions where the tables allow.
+/// Answers all questions whose tables are loaded.
 ///
 /// # Errors
-/// The lake is of another trace, or a table does not read.
+/// The lake is of another trace, or a table cannot be read.
 pub fn course(lake: &Lake, windows: Windows) -> Result<Course> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
@@ -60,7 +60,7 @@ pub fn course(lake: &Lake, windows: Windows) -> Result<Course> {
     })
 }
 
-/// The group in words.
+/// The group of a row, in words.
 fn group(question: &Question, row: &Row) -> String {
     match (row.group_key, question.group) {
         (-1.0, _) => "all".to_owned(),
@@ -69,7 +69,7 @@ fn group(question: &Question, row: &Row) -> String {
     }
 }
 
-/// What it was answered on.
+/// The tables and parts that a question was answered on, in words.
 fn scope(question: &Question, basis: &Basis) -> String {
     let names: Vec<&str> = question.tables.iter().map(|table| table.name()).collect();
     match basis {
@@ -84,13 +84,14 @@ impl Course {
     fn questions(&self) -> impl Iterator<Item = (u64, &'static Question, &[Row], &Basis)> {
         let all = QUESTIONS.iter().zip(&self.answers.questions).zip(&self.scopes);
         (1..).zip(all).map(|(number, ((question, rows), scope))| {
-            // What is missing has no answer, even where a part of it would have one.
+            // Without one of its tables a question has no answer, even if another table gives some
+            // of its numbers.
             let rows = if matches!(scope, Basis::Missing(_)) { &[] } else { rows.as_slice() };
             (number, question, rows, scope)
         })
     }
 
-    /// The questions that need a table that is not there, in words.
+    /// The questions that need a missing table, in words.
     pub fn unanswered(&self) -> Vec<String> {
         let missing = self.questions().filter_map(|(number, _, _, scope)| match scope {
             Basis::Missing(table) => Some(format!("question {number} needs {table}")),
@@ -99,7 +100,7 @@ impl Course {
         missing.collect()
     }
 
-    /// A row per number; those of other readings where `is_answer` is false.
+    /// A row per number: those of the answers, or those of other readings if `is_answer` is false.
     fn frame(&self, is_answer: bool) -> RecordBatch {
         let rows: Vec<(u64, &Question, &Row, &Basis)> = self
             .questions()
@@ -191,7 +192,7 @@ impl Course {
     }
 }
 
-/// What a public report says, and the number of the reading that it has, where one gives the same.
+/// A number of a public report, next to ours for the same reading if one is known.
 fn beside(said: &Said, rows: &[Row]) -> Value {
     let (measure, key) = said.reading;
     let row =

@@ -1,13 +1,13 @@
 //! The questions in words: the question, its definition, why published answers differ, and the
-//! answers of public reports, which students wrote and which are only numbered.
+//! numbers of public reports. Students wrote these reports, so they have numbers instead of names.
 
 use crate::schema::Table;
 
 /// A question.
 pub(super) struct Question {
-    /// In the words of the courses.
+    /// The question, in the words of the courses.
     pub asked: &'static str,
-    /// What exactly is answered.
+    /// Exactly what is answered.
     pub definition: &'static str,
     /// The query that defines it.
     pub query: &'static str,
@@ -19,26 +19,27 @@ pub(super) struct Question {
     pub answers: &'static [&'static str],
     /// Why published answers differ.
     pub differ: &'static str,
-    /// What reports say.
+    /// The numbers of public reports.
     pub said: &'static [Said],
 }
 
 /// A number of a public report.
 pub(super) struct Said {
-    /// The number, as a share where it is one.
+    /// The number; a share is from 0 to 1.
     pub value: f64,
     /// The unit of its last printed digit.
     pub digit: f64,
     /// Whether it is a count: the numerator of the reading.
     pub is_count: bool,
-    /// Measure and group of the reading that it is compared with; empty where none is known.
+    /// Measure and group of the reading that it is compared with; an empty measure if none is
+    /// known.
     pub reading: (&'static str, f64),
-    /// What it is, in words.
+    /// What it counts and which report gives it.
     pub about: &'static str,
 }
 
 impl Question {
-    /// Whether a measure is the answer, and no other reading.
+    /// Whether a measure is the answer, and not another reading.
     pub(super) fn is_answer(&self, measure: &str) -> bool {
         self.answers.contains(&measure)
     }
@@ -52,7 +53,7 @@ const fn share(value: f64, digit: f64, reading: (&'static str, f64), about: &'st
     Said { value, digit, is_count: false, reading, about }
 }
 
-/// No reading of ours is known to be that of a report.
+/// The reading of a number for which none of ours is known to be the same.
 const NONE: (&str, f64) = ("", -1.0);
 
 /// The ten questions.

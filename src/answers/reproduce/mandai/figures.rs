@@ -1,7 +1,7 @@
 //! The figures of the paper of 2017, drawn from the loaded parts.
 //!
 //! In: our curves. Out: one chart per figure, with the printed values of the paper as marks. The
-//! paper's figures cannot be read off, so a mark is a number of its text.
+//! figures of the paper cannot be read off, so a mark is a number from its text.
 
 use super::DAY_S;
 use crate::answers::describe::Described;
@@ -64,7 +64,7 @@ pub(crate) fn events(described: &Described, name: &str) -> (String, Chart) {
     (name.to_owned(), marked(chart, &EVENTS))
 }
 
-/// Figures 4.2.1 and 4.2.2, of what a rule saves and harms.
+/// Figures 4.2.1 and 4.2.2: what a rule saves and harms.
 pub(crate) fn of_sweep([saved, harmed]: [LineChart; 2], caption: &str) -> [(String, Chart); 2] {
     let chart = |plot: LineChart| Chart::Lines(LineChart { caption: caption.to_owned(), ..plot });
     let saved = only(&chart(saved), "figure-4.2.1", &["failed", "killed"]);
@@ -75,7 +75,7 @@ pub(crate) fn of_sweep([saved, harmed]: [LineChart; 2], caption: &str) -> [(Stri
     ]
 }
 
-/// The bars of table 3.1.2 with the paper's share behind ours.
+/// The bars of table 3.1.2 with the paper's share after ours.
 pub(crate) fn with_published_shares(chart: Chart) -> Chart {
     let Chart::Bars(mut bars) = chart else { return chart };
     for bar in &mut bars.bars {
@@ -87,7 +87,7 @@ pub(crate) fn with_published_shares(chart: Chart) -> Chart {
     Chart::Bars(bars)
 }
 
-/// The curves of these names alone, under the name of the figure.
+/// Only the curves with these names, under the name of the figure.
 fn only(chart: &Chart, figure: &str, names: &[&str]) -> Chart {
     let Chart::Lines(chart) = chart else { return chart.clone() };
     let is_kept = |line: &&Line| names.contains(&line.name.as_str());
@@ -97,13 +97,13 @@ fn only(chart: &Chart, figure: &str, names: &[&str]) -> Chart {
     Chart::Lines(LineChart { title: capital(&title), lines, ..chart.clone() })
 }
 
-/// A sentence with a capital at its head.
+/// The text with a capital first letter.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The picture with the paper's values beside its curves.
+/// The chart with the paper's values as rings.
 fn marked(chart: Chart, marks: &[Mark]) -> Chart {
     let Chart::Lines(mut chart) = noted(chart, "Rings: values that the paper prints.") else {
         unreachable!("the figures of the paper are curves")
@@ -124,7 +124,7 @@ fn marked(chart: Chart, marks: &[Mark]) -> Chart {
     Chart::Lines(chart)
 }
 
-/// The picture with a further sentence in its caption.
+/// The chart with a further sentence at the start of its caption.
 fn noted(chart: Chart, sentence: &str) -> Chart {
     match chart {
         Chart::Lines(chart) => {

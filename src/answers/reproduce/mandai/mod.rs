@@ -38,7 +38,7 @@ pub const PAPER: &str = "Mandai, Kawahara and Kasahara (2017)";
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 
-/// The claims and pictures found so far.
+/// The claims, charts and notes so far.
 #[derive(Default)]
 struct Found {
     claims: Vec<Claim>,
@@ -46,7 +46,10 @@ struct Found {
     notes: Vec<String>,
 }
 
-/// The study of 2017 on what a lake has.
+/// Compares the study of 2017 with a lake.
+///
+/// # Errors
+/// The lake is of another trace, or a table cannot be read.
 pub fn study(lake: &Lake, windows: Windows) -> Result<Study> {
     if lake.source() != Source::Google2011 {
         let source = lake.source();
@@ -74,7 +77,7 @@ pub fn study(lake: &Lake, windows: Windows) -> Result<Study> {
     })
 }
 
-/// What the paper gives and what it leaves open.
+/// The parameters that the paper gives, and those that it leaves open.
 fn parameters(windows: Windows) -> Vec<Parameter> {
     let of = |key, value: &str, settled, about| Parameter {
         key,
@@ -114,7 +117,7 @@ fn parameters(windows: Windows) -> Vec<Parameter> {
     ]
 }
 
-/// How far numbers from these tables can be compared with those of the whole trace.
+/// Whether numbers from these tables are those of the whole trace, of a part, or missing.
 pub(super) fn basis(lake: &Lake, tables: &[Table]) -> Basis {
     if let Some(missing) = tables.iter().find(|table| !lake.has(**table)) {
         return Basis::Missing(format!("table {missing}"));
@@ -135,7 +138,7 @@ pub(super) fn basis(lake: &Lake, tables: &[Table]) -> Basis {
     }
 }
 
-/// What is described, where its table is there.
+/// The distribution that answers a question; `None` without its table.
 fn described(
     lake: &Lake,
     windows: Windows,
@@ -335,7 +338,7 @@ fn cpu(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
     let tables = [Table::JobEvents, Table::TaskEvents, Table::TaskUsage, Table::MachineEvents];
     let basis = basis(lake, &tables);
     let has_usage = !matches!(basis, Basis::Missing(_));
-    // Without usage the curves are drawn for slots, and nothing is compared with them.
+    // Without usage, the curves are drawn for slots and not compared with the paper.
     let cpu = if has_usage { CpuDefinition::Published } else { CpuDefinition::Slots };
     let rules = vec![RuleGrid::new(Rule::Events, Rule::Events.default_grid())];
     let asked = Asked { meter: Meter::Cpu(cpu), rules, ..Asked::default() };
@@ -362,7 +365,7 @@ fn cpu(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
     Ok(())
 }
 
-/// The share of an outcome in a ledger, %.
+/// The share of an outcome in a ledger, %; `None` if it is unknown.
 fn share_of(book: Option<&Ledger>, outcome: &str) -> Option<f64> {
     let row = book?.rows.iter().find(|row| row.outcome == outcome)?;
     row.share.map(|share| share * 100.0)
@@ -380,7 +383,8 @@ fn cpu_shares(basis: &Basis, book: Option<&Ledger>, found: &mut Found) {
     found.claims.push(place.number("CPU time of failed and killed jobs, %", (44.0, 1.0), both));
 }
 
-/// Memory per outcome, which section 3.1 announces: measured where that is known, else requested.
+/// Memory per outcome, which section 3.1 announces: measured if the lake has usage, otherwise
+/// requested.
 fn memory(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
     let memory = MemoryDefinition::usual(lake);
     let asked = Asked { meter: Meter::Memory(memory), ..Asked::default() };

@@ -29,9 +29,9 @@ pub const PAPER: &str = "Ota and Aida (2009)";
 /// The span and the users of the figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// First day, from the first event.
+    /// The first day, counted from the first event.
     from: f64,
-    /// Days.
+    /// The number of days.
     days: f64,
     /// The users that are drawn.
     users: Users,
@@ -56,14 +56,14 @@ impl Default for Settings {
 /// The users that are drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Users {
-    /// So many of the heaviest.
+    /// This many of the heaviest.
     Heaviest(usize),
     /// These.
     Named(Vec<String>),
 }
 
 impl Users {
-    /// A count, or names divided by commas; one name alone ends in a comma.
+    /// Reads a count, or names separated by commas; a single name ends in a comma.
     fn read(text: &str) -> Option<Self> {
         let most = Tone::SERIES.len();
         if let Some(count) = text.parse().ok().filter(|count| (1..=most).contains(count)) {
@@ -84,7 +84,10 @@ impl Users {
 }
 
 impl Settings {
-    /// Sets a parameter by its key; `flag` stands before the key in an error.
+    /// Sets a parameter by its key; an error shows `flag` before the key.
+    ///
+    /// # Errors
+    /// There is no such parameter, or it does not take this value.
     pub fn set(&mut self, flag: &str, key: &str, value: &str) -> Result<(), Usage> {
         let number = |least: f64, most: f64, what: &str| {
             let number = value.parse::<f64>().ok().filter(|one| (least..=most).contains(one));
@@ -115,7 +118,7 @@ impl Settings {
         Ok(())
     }
 
-    /// All parameters, with who settled them.
+    /// All parameters, each given by the paper or left open.
     pub(crate) fn parameters(&self) -> [Parameter; 5] {
         let one = |key, value: String, settled, about| Parameter { key, value, settled, about };
         let given_or_chosen = |value: f64, given: f64| {
@@ -156,15 +159,15 @@ impl Settings {
     }
 }
 
-/// What a run needs besides its settings.
+/// The lake and window of a run.
 pub struct Place<'a> {
     /// The lake.
     pub lake: &'a Path,
-    /// The end of the window, where it is chosen.
+    /// The end of the window, µs, if it was chosen.
     pub window_end: Option<i64>,
 }
 
-/// What was found.
+/// The results of a run.
 pub struct Outcome {
     pub found: Found,
     pub seen: Seen,
@@ -174,7 +177,10 @@ pub struct Outcome {
     pub settings: Settings,
 }
 
-/// Gathers the span, and reads the figures.
+/// Gathers the usage in the span and evaluates the figures.
+///
+/// # Errors
+/// The lake cannot be read, or a named user is not charged in the span.
 pub fn find(place: &Place, settings: &Settings, say: fn(&Said)) -> Result<Outcome> {
     let condor = if (settings.half_life_s - DAY_S).abs() < f64::EPSILON {
         "condor".to_owned()
@@ -221,7 +227,7 @@ pub(crate) fn user_called(name: &str, all: &[UserUsage]) -> Result<UserUsage, Us
 }
 
 impl Outcome {
-    /// The study in the form that all have.
+    /// The results as a study of a paper.
     pub fn study(self) -> Study {
         let settings = match answer::settings(&self.found) {
             Value::Object(settings) => settings,
@@ -241,7 +247,7 @@ impl Outcome {
         }
     }
 
-    /// The figures by their sentences; the curves are those of `fairness`.
+    /// The figures as sentences; the curves are those of `fairness`.
     fn figures_in_words(&self) -> Value {
         let figures = [("figure 3", "EUP"), ("figure 4", "RV")].map(|(figure, axis)| {
             let own = self.sentences.iter().filter(|one| one.figure == figure);
@@ -254,7 +260,7 @@ impl Outcome {
         json!(figures)
     }
 
-    /// Figures 3 and 4, and the pair of figure 4 by itself.
+    /// Figures 3 and 4, and the pair of figure 4 alone.
     fn charts(&self) -> Vec<(String, Chart)> {
         let named: Vec<&UserUsage> = self.named.iter().collect();
         let [eup, rv] = [0, 1].map(|idx| &self.found.series[idx]);
@@ -280,7 +286,7 @@ impl Outcome {
         all
     }
 
-    /// Its notes: how it came out, the parameters, and what the figures show.
+    /// The notes: the verdicts, the parameters, and what the figures show.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!("{PAPER}: {}", headline(&self.claims))];
         notes.extend(parameters_in_words(&self.settings.parameters()));
@@ -290,7 +296,7 @@ impl Outcome {
     }
 }
 
-/// Section 3.1.2: worked examples, which check a formula and no data.
+/// Section 3.1.2: worked examples, which check a formula, not data.
 pub(crate) fn examples() -> Vec<Claim> {
     let check = |claim: &str, paper: f64, ours: f64| {
         Published::exact(paper, 0.1).worked_example("section 3.1.2", claim, ours)
@@ -307,7 +313,7 @@ pub(crate) fn examples() -> Vec<Claim> {
     idle.into_iter().chain(pool).collect()
 }
 
-/// What figures 3 and 4 are read for.
+/// The claims of figures 3 and 4.
 pub(crate) fn figures(seen: &Seen) -> Vec<Claim> {
     #[expect(clippy::cast_precision_loss, reason = "a count of users or attempts")]
     let counted = |count: usize| Some(count as f64);

@@ -1,4 +1,4 @@
-//! What a reader must see in figures 3 and 4, in sentences that say whether they hold.
+//! What a reader should see in figures 3 and 4: sentences, and whether each holds.
 
 use arrow::record_batch::RecordBatch;
 
@@ -13,9 +13,9 @@ use crate::results::frame::Frame;
 pub struct Sentence {
     /// The figure.
     pub figure: &'static str,
-    /// What is looked for.
+    /// What the reader looks for.
     pub sees: &'static str,
-    /// Who is spoken of, if anyone.
+    /// The user that it is about, if it is about one.
     pub user: Option<String>,
     /// The sentence.
     pub text: String,
@@ -24,7 +24,7 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    /// The sentence, and whether it holds.
+    /// The sentence, then yes or no.
     pub(crate) fn in_words(&self) -> String {
         format!("{}: {}", self.text, if self.holds { "yes" } else { "no" })
     }
@@ -171,7 +171,7 @@ fn median(run_s: Option<f64>) -> String {
     )
 }
 
-/// The sentences as rows.
+/// A row per sentence.
 pub(crate) fn table(all: &[Sentence]) -> RecordBatch {
     let rows = || all.iter();
     Frame::default()
