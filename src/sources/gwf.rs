@@ -2,8 +2,8 @@
 //!
 //! In: lines of text; `#` begins a line of the header. Out: the events that [`super::log`] makes of
 //! jobs. The first 16 fields are those of the standard format, but identifiers are names, and
-//! submit times are often seconds since 1970. A job whose id is not a whole number gets minus the number
-//! of its line as `job_id`, and keeps its id in `job_name`.
+//! submit times are often seconds since 1970. A job whose id is not a whole number gets minus the
+//! number of its line as `job_id`, and keeps its id in `job_name`.
 //!
 //! Some files have 30 fields, with an undocumented one after the 18th. Some separate fields by
 //! tabs, so that names may contain spaces. Both are detected from the first job of a file and apply
