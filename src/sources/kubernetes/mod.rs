@@ -29,6 +29,7 @@
 //! reject: its last brace.
 //!
 //! | Change of a pod (event, request) | Event |
+//! |---|---|
 //! | `create` of a pod; `FailedScheduling` | SUBMIT |
 //! | `create` of its binding; `Scheduled` | SCHEDULE |
 //! | `delete` of a pod; `Killing` | KILL |

@@ -12,13 +12,15 @@
 //! ```
 //!
 //! | Line | Events |
+//! |---|---|
 //! | wait missing, run known | started at the submit |
 //! | wait negative (registered late) | submitted at the start; `wait_us` keeps the wait |
-//! | run known, status missing | finished: it is known to have ended, but not that anything failed |
-//! | run missing, status 1, 0 or 5 | SUBMIT and the end at submit + wait, no SCHEDULE: its length is unknown |
+//! | run known, status missing | finished: known to have ended, but not that it failed |
+//! | run missing, status 1, 0 or 5 | SUBMIT and the end at submit + wait; no SCHEDULE, no length |
 //! | run 0, status 5, no processors | SUBMIT and KILL at submit + wait: cancelled while it waited |
 //! | run and status missing | SUBMIT only |
-//! | status 2, 3, 4 (a partial run) | none if a line of the same job is for the whole job; else an attempt that ends by EVICT (2), FINISH (3) or FAIL (4) |
+//! | status 2, 3, 4 (partial runs), and a line for the whole job | none |
+//! | status 2, 3, 4 (partial runs) alone | attempts ended by EVICT (2), FINISH (3), FAIL (4) |
 //! | a job number that an earlier line has | a reject |
 //!
 //! The CPU request is the number of processors that the job had, or else requested. The system is
