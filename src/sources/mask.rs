@@ -193,7 +193,7 @@ impl<'m> Masker<'m> {
             from = to;
             match column {
                 _ if text.is_empty() => {}
-                // `CANCELLED by 1001` names who did it.
+                // `CANCELLED by 1001` names the user who did it.
                 "state" | "end_reason" => {
                     hidden.push_str(text.split(' ').next().unwrap_or_default());
                 }

@@ -14,7 +14,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// A cell as text; `-` where it is missing.
+    /// A cell as text; `-` if it is missing.
     pub(super) fn cell(&self, column: &str, row: usize) -> String {
         let idx = self.block.table.column_idx(self.block.source, column).expect("a column");
         let data = &self.block.columns[idx];

@@ -86,7 +86,8 @@ pub(in super::super) fn list(path: &Path, source: Source) -> Result<TraceFolder,
         }
         parts.sort_by_key(|part| part.part);
         let is_of_machines = matches!(table, Table::MachineEvents | Table::MachineAttributes);
-        // Names do not give the number of parts, but tables of machines are small: one part is all.
+        // Names do not give the number of parts, but tables of machines are small: a single part is
+        // the whole table.
         if let ([only], true) = (&mut parts[..], is_of_machines) {
             only.of = Some(1);
         }

@@ -310,7 +310,7 @@ fn put(
     let id = |text: &[u8]| {
         let text = str::from_utf8(without_fraction(text)).map_err(|_| bad)?;
         let id = text.parse::<i64>().map_err(|_| bad)?;
-        // Ids that mean none are the same in every cell.
+        // Ids up to 0 are special values, the same in every cell.
         let in_cell = || id.checked_mul(10)?.checked_add(cell);
         if id <= 0 { Ok(id) } else { in_cell().ok_or(RejectReason::OutOfRange) }
     };

@@ -24,7 +24,7 @@ use self::envelope::Envelope;
 pub(super) use self::envelope::is_list;
 use self::objects::Objects;
 
-/// The begin of a file without a byte order mark.
+/// The beginning of a file without a byte order mark.
 fn without_mark(begin: &[u8]) -> &[u8] {
     begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin)
 }

@@ -2,8 +2,8 @@
 //!
 //! In: blocks of text. Out: each whole object with the line where it begins, and any text between
 //! objects that is not space. Braces are counted outside of strings; the parser checks whether an
-//! object is valid JSON. Memory holds one object of at most [`OBJECT_MAX`] bytes, and is kept until
-//! the end of the file.
+//! object is valid JSON. The memory of one object, at most [`OBJECT_MAX`] bytes, is kept until the
+//! end of the file.
 
 use super::super::reject::{REJECT_TEXT_MAX, RejectReason};
 

@@ -115,7 +115,7 @@ impl Held {
         for shown in &mut rest {
             shown.attempts = settled(std::mem::take(&mut shown.attempts));
         }
-        // Of several pods with the same name, the last one exists.
+        // A change by name refers to the last of several pods with that name.
         let both = |shown: &Shown| [name_hash(shown.names()), key_of(shown.names())];
         let places: FxHashMap<u64, usize> =
             (0..).zip(&rest).flat_map(|(at, shown)| both(shown).map(|key| (key, at))).collect();

@@ -15,7 +15,7 @@
 //! | Failed | FAIL |
 //! | Failed as `Evicted`, `Preempting`, `Terminated`, `NodeShutdown`, `Shutdown` | EVICT |
 //! | Failed as `NodeLost`, `Unknown` phase | LOST |
-//! | deleted before | KILL |
+//! | deleted before it ended | KILL |
 //! | marked as the target of a disruption | EVICT, if it failed or was deleted |
 //! | a container that was restarted | FAIL, or FINISH if it ended with 0 |
 //! | a container that waits for its restart | SUBMIT when it ended |

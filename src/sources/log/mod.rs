@@ -15,7 +15,7 @@
 //! |---|---|
 //! | wait missing, run known | started at the submit |
 //! | wait negative (registered late) | submitted at the start; `wait_us` keeps the wait |
-//! | run known, status missing | finished: known to have ended, but not that it failed |
+//! | run known, status missing | finished: it has ended, and no failure is known |
 //! | run missing, status 1, 0 or 5 | SUBMIT and the end at submit + wait; no SCHEDULE, no length |
 //! | run 0, status 5, no processors | SUBMIT and KILL at submit + wait: cancelled while it waited |
 //! | run and status missing | SUBMIT only |

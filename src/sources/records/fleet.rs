@@ -32,7 +32,7 @@ pub(in crate::sources) fn only_machine(nodes: &str, remarks: &mut Remarks) -> Op
 /// What is known of the machines.
 #[derive(Default)]
 pub(super) struct Fleet {
-    /// Processors taken and given back, with the times: 16 bytes each.
+    /// Processors allocated and released, with the times; 16 bytes each.
     changes: Vec<(i64, f32)>,
     names: BTreeSet<String>,
     /// The previous list of machines, which often repeats.

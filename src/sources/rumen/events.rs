@@ -14,7 +14,7 @@ use super::super::reject::RejectReason;
 use super::tasks::{List, LoggedAttempt, LoggedTask};
 use super::unescaped;
 
-/// A job without its tasks; times are milliseconds, -1 or 0 where they are missing.
+/// A job without its tasks; times are milliseconds, -1 or 0 if they are missing.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LoggedJob {

@@ -37,7 +37,7 @@ pub(super) struct LoggedTask {
     pub attempts: Vec<LoggedAttempt>,
 }
 
-/// An attempt; times are milliseconds, -1 or 0 where they are missing.
+/// An attempt; times are milliseconds, -1 or 0 if they are missing.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LoggedAttempt {

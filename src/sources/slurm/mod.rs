@@ -27,7 +27,8 @@
 //! | `Start` | `End` minus the run time |
 //! | `End` | `Start` plus the run time |
 //! | the run time | `ElapsedRaw`, `Elapsed`, or `CPUTimeRAW` / the CPUs |
-//! | a plain job id | minus a hash of `JobID`; without any id, the number of the line plus part × 2^40 |
+//! | a plain job id | minus a hash of `JobID` |
+//! | any job id | the number of the line plus part × 2^40 |
 //!
 //! Derived values are counted as remarks. Times are ISO 8601 or seconds since 1970; without a zone
 //! they are in the zone of `--timezone`, by default UTC.
@@ -111,7 +112,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The field of a column; empty where it is missing.
+    /// The field of a column; empty if it is missing.
     fn raw(&self, column: Col) -> &'a [u8] {
         self.layout.places[column as usize].map_or(&[][..], |idx| self.fields.get(self.line, idx))
     }
