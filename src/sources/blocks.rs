@@ -1,9 +1,9 @@
-//! A part file, plain, gzip or Parquet, as blocks of whole lines, with its checksum on the side.
+//! Reads a part (plain text, gzip or Parquet) as blocks of whole lines, and computes its checksum.
 //!
-//! In: a path, or a part of several files, which are read as if they were one. Out: blocks that end with a line feed and are padded for the parsers, then the
-//! SHA-256 and the size of the raw file. Every byte of the file is read, inflated and hashed
-//! exactly once; a stream that is cut short, fails its CRC or is not gzip at all is an error and
-//! never a short file.
+//! In: a path, or a part of several files, which are read as if they were one. Out: blocks that end
+//! with a line feed and are padded for the parsers, then the SHA-256 and the size of the raw file.
+//! Every byte of the file is read, inflated and hashed exactly once. A stream that is cut short,
+//! fails its CRC or is not gzip at all is an error and never a short file.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -20,7 +20,7 @@ use super::{SourceError, SourceErrorKind};
 /// Text per block: small enough to stay in a core's cache between inflating and parsing.
 const BLOCK_BYTES: usize = 128 * 1024;
 
-/// A line longer than this is not a line of a trace.
+/// The longest line, bytes; a longer one is an error.
 const LINE_MAX: usize = 64 * 1024 * 1024;
 
 /// Whole lines of a part; `text()` ends with a line feed.
@@ -32,7 +32,7 @@ pub struct TextBlock {
 }
 
 impl TextBlock {
-    /// A block of available lines; the last one gets its line end.
+    /// A block of these lines; a last line without a line feed gets one.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn of(lines: &[u8]) -> Self {
         let mut buffer = lines.to_vec();
@@ -44,7 +44,7 @@ impl TextBlock {
         Self { buffer, len, begins_file: false }
     }
 
-    /// Whether a file begins with it, perhaps one of several.
+    /// Whether it is the first block of a file; a part may have several files.
     pub(crate) fn begins_file(&self) -> bool {
         self.begins_file
     }
@@ -54,7 +54,7 @@ impl TextBlock {
         &self.buffer
     }
 
-    /// How much of [`TextBlock::padded`] is text.
+    /// Bytes of text in [`TextBlock::padded`].
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -64,7 +64,7 @@ impl TextBlock {
         &self.buffer[..self.len]
     }
 
-    /// Its lines by their numbers, from that of the first, without their ends.
+    /// The lines without their ends, each with its number; the first has the number `first`.
     pub(crate) fn lines(&self, first: u64) -> impl Iterator<Item = (u64, &[u8])> {
         let text = self.text();
         let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
@@ -73,15 +73,15 @@ impl TextBlock {
     }
 }
 
-/// Reads a part block by block. A block is of one file.
+/// Reads a part block by block. Each block belongs to one file.
 pub(crate) struct BlockReader {
     path: PathBuf,
     input: Input,
     carry: Vec<u8>,
-    /// Whether the file is at its begin, and at its end.
+    /// Whether no block of the file has been returned, and whether the file was read to its end.
     is_new: bool,
     is_done: bool,
-    /// The files behind it.
+    /// The files that follow.
     rest: VecDeque<PathBuf>,
 }
 
@@ -92,7 +92,7 @@ enum Input {
 }
 
 impl Input {
-    /// Opens a file, behind what has been read before.
+    /// Opens a file; `before` is the sum of the files before it.
     fn open(path: &Path, before: ReadSum) -> Result<Self, SourceError> {
         let fail = |kind| SourceError::new(path, kind);
         if path.extension().is_some_and(|extension| extension == "parquet") {
@@ -110,20 +110,19 @@ impl Input {
         }
     }
 
-    /// What has been read, for the file that follows.
+    /// The sum of everything read so far, for the next file.
     fn sum(&self) -> ReadSum {
         match self {
             Self::Plain(raw) => raw.get_ref().sum(),
             Self::Gzip(decoder) => decoder.get_ref().get_ref().sum(),
-            // Tables are parts of their own.
+            // A Parquet file is always a separate part.
             Self::Table(_) => ReadSum::default(),
         }
     }
 }
 
 impl BlockReader {
-    /// Opens a file; whether it is gzip is told by its first bytes, whatever its name, and a file
-    /// that is called `.gz` must be.
+    /// Opens a file. Gzip is recognised by the first bytes; a file named `.gz` must be gzip.
     pub(crate) fn open(path: &Path) -> Result<Self, SourceError> {
         Ok(Self {
             path: path.to_owned(),
@@ -135,15 +134,15 @@ impl BlockReader {
         })
     }
 
-    /// Opens a file and those behind it, which are read one after the other.
+    /// Opens several files, which are read one after the other.
     pub(crate) fn of_files(path: &Path, rest: &[PathBuf]) -> Result<Self, SourceError> {
         Ok(Self { rest: rest.iter().cloned().collect(), ..Self::open(path)? })
     }
 
-    /// Opens the file that follows; false if there is none.
+    /// Opens the next file; false if there is none.
     fn follow(&mut self) -> Result<bool, SourceError> {
         let Some(path) = self.rest.pop_front() else { return Ok(false) };
-        // If it does not open, what has been read stays known.
+        // If it does not open, the previous input and its sum remain.
         self.input = Input::open(&path, self.input.sum())?;
         (self.path, self.is_new, self.is_done) = (path, true, false);
         Ok(true)
@@ -238,7 +237,7 @@ impl BlockReader {
     }
 }
 
-/// Hands out the blocks of a file.
+/// Calls `take` with each block of a file.
 pub(super) fn each_block(path: &Path, mut take: impl FnMut(&TextBlock)) -> Result<(), SourceError> {
     let mut reader = BlockReader::open(path)?;
     let mut block = TextBlock::default();

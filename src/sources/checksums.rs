@@ -1,7 +1,7 @@
-//! The list of checksums that a trace folder carries.
+//! The list of checksums in a trace folder.
 //!
-//! In: `SHA256SUM`, `SHA1SUM` or `MD5SUM`, the first that is there. Out: the expected sum of
-//! each listed file, and a way to compute the same of a file. Lines are `HASH *table/part` or
+//! In: `SHA256SUM`, `SHA1SUM` or `MD5SUM`, the first that exists. Out: the expected sum of each
+//! listed file, and a way to compute the sum of a file. Lines are `HASH *table/part` or
 //! `HASH  table/part`, as the usual tools write them.
 
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ fn digest<D: Digest>(path: &Path) -> Result<String, SourceError> {
     }
 }
 
-/// The sums that a folder promises.
+/// The checksums listed in a folder.
 #[derive(Clone, Debug)]
 pub struct Checksums {
     /// Their kind.
@@ -75,7 +75,7 @@ pub struct Checksums {
 }
 
 impl Checksums {
-    /// Reads the folder's list; `None` where it has none.
+    /// Reads the folder's list; `None` if it has none.
     pub fn of_folder(folder: &Path) -> Result<Option<Self>, SourceError> {
         for kind in SumKind::ALL {
             let path = folder.join(kind.list_name());

@@ -1,4 +1,4 @@
-//! Files as they lie on disk: their size and SHA-256.
+//! Size and SHA-256 of files as stored on disk.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,12 +11,12 @@ use super::{SourceError, SourceErrorKind};
 /// Raw bytes per read.
 pub(super) const READ_BYTES: usize = 256 * 1024;
 
-/// What is known of a raw file once it has been read to the end.
+/// Size and checksum of a raw file that was read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawDigest {
-    /// Size of the file as it lies on disk.
+    /// Size of the file on disk.
     pub bytes: u64,
-    /// SHA-256 of the file as it lies on disk, in hexadecimal.
+    /// SHA-256 of the file on disk, in hexadecimal.
     pub sha256: String,
 }
 
@@ -34,12 +34,12 @@ pub(super) struct ReadSum {
 }
 
 impl HashingFile {
-    /// A file of which nothing has been read, behind what has been read before.
+    /// A file that has not been read yet; `before` is the sum of the files before it.
     pub(super) fn new(file: File, before: ReadSum) -> Self {
         Self { file, sum: before }
     }
 
-    /// What has been read, for a file that follows.
+    /// The sum of everything read so far, for the next file.
     pub(super) fn sum(&self) -> ReadSum {
         self.sum.clone()
     }
@@ -64,7 +64,7 @@ impl Read for HashingFile {
                     self.sum.bytes += count as u64;
                     return Ok(count);
                 }
-                // Not all that read from here try again.
+                // Not every caller retries an interrupted read.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

@@ -1,4 +1,4 @@
-//! Numbers out of text, as fast as the machine allows and rounded correctly.
+//! Reads numbers from text, fast and correctly rounded.
 //!
 //! In: bytes of a line and a position. Out: the value and the position after it, or `None`, in
 //! which case the careful parsers at the end decide whether the field is bad. The quick parsers
@@ -51,7 +51,7 @@ fn leading_digits(word: u64) -> (u64, usize) {
     (low.wrapping_add(high) >> 32, count)
 }
 
-/// Reads up to 18 digits at `at`; `None` when there is none or more.
+/// Reads up to 18 digits at `at`; `None` if there are none or more.
 #[expect(clippy::inline_always, reason = "measured with quick_float")]
 #[inline(always)]
 pub(crate) fn quick_digits(text: &[u8], at: usize) -> Option<(u64, usize)> {
@@ -71,12 +71,13 @@ pub(crate) fn quick_digits(text: &[u8], at: usize) -> Option<(u64, usize)> {
     (count <= 2).then(|| (value * POWERS[count] + third, at + 16 + count))
 }
 
-/// Reads a plain or exponent number of few digits at `at`; `None` when it takes the careful way.
+/// Reads a number of few digits at `at`, perhaps with an exponent; `None` if a careful parser must
+/// read it.
 #[expect(clippy::inline_always, reason = "measured: a call per field costs a tenth of the parser")]
 #[inline(always)]
 pub(crate) fn quick_float(text: &[u8], at: usize) -> Option<(f32, usize)> {
-    // Most quantities of a trace are below 1. Guessing so frees the next load from waiting for
-    // the length of the whole part, which halves the time per field.
+    // Most amounts in a trace are below 1. With this guess, the next load need not wait for the
+    // length of the integer part, which halves the time per field.
     if text[at] == b'0' && text[at + 1] == b'.' {
         let word = load8(text, at + 2);
         let (mantissa, count) = leading_digits(word);
@@ -92,7 +93,7 @@ pub(crate) fn quick_float(text: &[u8], at: usize) -> Option<(f32, usize)> {
         return Some((mantissa as f32 / F32_POWERS[count], at + 2 + count));
     }
     let (whole, whole_count) = leading_digits(load8(text, at));
-    // Eight digits may continue: rare enough for the careful way.
+    // More digits may follow the eight; this is rare, and left to the careful parser.
     if whole_count == 0 || whole_count == 8 {
         return None;
     }
@@ -107,7 +108,8 @@ pub(crate) fn quick_float(text: &[u8], at: usize) -> Option<(f32, usize)> {
     with_exponent(text, whole * POWERS[count] + fraction, count, end + 1 + count)
 }
 
-/// Continues after eight digits behind `0.`; at most eleven, so that the mantissa stays small.
+/// Continues after eight digits behind `0.`; `None` for more than eleven, so that the mantissa
+/// stays small.
 #[inline]
 fn fraction_goes_on(text: &[u8], mantissa: u64, at: usize) -> Option<(f32, usize)> {
     let (more, count) = leading_digits(load8(text, at));
@@ -117,7 +119,7 @@ fn fraction_goes_on(text: &[u8], mantissa: u64, at: usize) -> Option<(f32, usize
     with_exponent(text, mantissa * POWERS[count] + more, 8 + count, at + count)
 }
 
-/// Takes an exponent such as `e-05` if there is one, and rounds.
+/// Reads an exponent such as `e-05` if there is one, and rounds.
 #[expect(clippy::inline_always, reason = "measured with quick_float")]
 #[inline(always)]
 fn with_exponent(text: &[u8], mantissa: u64, scale: usize, end: usize) -> Option<(f32, usize)> {
@@ -164,7 +166,7 @@ pub(crate) fn careful_i64(field: &[u8]) -> Option<i64> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
-/// What a time field turned out to be.
+/// The result of parsing a time field.
 pub(crate) enum CarefulTime {
     /// A usable time.
     Time(i64),
@@ -174,7 +176,8 @@ pub(crate) enum CarefulTime {
     Bad,
 }
 
-/// Parses a time; above 2^63-1 (raw traces write 2^64-1) means after the window.
+/// Parses a time. A time above 2^63-1 (raw traces write 2^64-1) means after the window and gives
+/// 2^63-1.
 pub(crate) fn careful_time(field: &[u8]) -> CarefulTime {
     match careful_i64(field) {
         Some(time) if time < 0 => CarefulTime::Negative,
@@ -203,7 +206,7 @@ pub(crate) fn careful_f32(field: &[u8]) -> Option<f32> {
     value.is_finite().then_some(value)
 }
 
-/// The same to the precision of an `f64`.
+/// The same as an `f64`; the number must also be finite as an `f32`.
 pub(crate) fn careful_f64(field: &[u8]) -> Option<f64> {
     careful_f32(field)?;
     std::str::from_utf8(field).ok()?.parse().ok().filter(|value: &f64| value.is_finite())
@@ -218,7 +221,7 @@ pub(crate) fn careful_bool(field: &[u8]) -> Option<bool> {
     }
 }
 
-/// The longest name, bytes: a name is copied into every row that it is of.
+/// The longest name, bytes; a name is copied into every row that has it.
 pub(crate) const NAME_MAX: usize = 4096;
 
 /// Checks a name: UTF-8 without control characters, not too long.

@@ -1,4 +1,4 @@
-//! The parts of a trace folder: the existing tables and their parts.
+//! Lists the tables of a trace folder and their parts.
 //!
 //! In: a folder in the trace's own layout (`<table>/part-?????-of-?????.csv[.gz]`), or a flat
 //! folder of parts of one table. Out: the parts by table and number. Files are only listed,
@@ -24,29 +24,30 @@ pub struct RawPart {
     pub table: Table,
     /// The part's number, from 0.
     pub part: u32,
-    /// How many parts the table has when it is whole, as the name says.
+    /// The number of parts of the complete table, if the name gives it.
     pub of: Option<u32>,
     /// The file.
     pub path: PathBuf,
-    /// Files that are read behind it as if all were one, such as the outputs of `kubectl`.
+    /// Files that are read after it as if all were one, such as the outputs of `kubectl`.
     pub joined: Vec<PathBuf>,
-    /// Their size on disk.
+    /// The size on disk of all these files, bytes.
     pub bytes: u64,
-    /// Another file that must be looked at to read this one.
+    /// Another file that is needed to read this one.
     pub beside: Option<PathBuf>,
-    /// Who submitted the jobs whose tasks it tells of, where its rows do not say.
+    /// The users of the jobs, for tasks whose rows do not name them.
     pub owners: Option<Arc<Owners>>,
-    /// Who reads it, where it is of a custom format.
+    /// The parser, if the format is a custom one.
     pub own: Option<OwnParser>,
-    /// What the user says of how it is to be read.
+    /// The user's settings for reading it.
     pub reading: Arc<Reading>,
 }
 
 impl RawPart {
-    /// A file as part `number.0` of `number.1`, looked at from outside.
+    /// A file as part `number.0` of `number.1`; the file is not opened.
     ///
     /// # Errors
-    /// It is not there, no regular file (a pipe would be waited for), or no part has such a number.
+    /// The file does not exist or is not regular (a pipe would block), or the number is not that of
+    /// a part.
     pub(super) fn of_file(
         source: Source,
         table: Table,
@@ -82,10 +83,10 @@ impl RawPart {
         })
     }
 
-    /// The same with files behind it, as if all were one.
+    /// The same with more files after it, read as if all were one.
     ///
     /// # Errors
-    /// One of them is not there, or no regular file.
+    /// One of them does not exist or is not a regular file.
     pub(super) fn joined_by(self, paths: &[PathBuf]) -> Result<Self, SourceError> {
         let mut part = Self { joined: paths.to_vec(), ..self };
         for path in paths {
@@ -109,8 +110,8 @@ impl RawPart {
         Ok(Self { own: Some(parser.clone()), ..part })
     }
 
-    /// The path below the trace folder, as it stands in checksum lists: `<table>/<file>`, or the
-    /// file's name alone where one file fills several tables.
+    /// The path below the trace folder, as in checksum lists: `<table>/<file>` for the Google trace
+    /// of 2011, otherwise the name of the file alone.
     pub fn listed_name(&self) -> String {
         match self.source {
             Source::Google2011 => format!("{}/{}", self.table, self.file_name()),
@@ -118,8 +119,8 @@ impl RawPart {
         }
     }
 
-    /// The name under which a lake knows the file: its own, or a hash where names are replaced. The
-    /// parts of the Google traces all have the same names.
+    /// The name of the file in the lake: its own, or a hash if names are replaced. Files of the
+    /// Google traces keep their names, which are the same everywhere.
     pub(crate) fn stored_name(&self) -> String {
         let name = match &self.reading.mask {
             Some(mask) if !self.source.is_google() => mask.name("file", &self.file_name()),
@@ -140,18 +141,18 @@ impl RawPart {
 /// What is in a trace folder.
 #[derive(Clone, Debug)]
 pub struct TraceFolder {
-    /// The folder, or that of the file.
+    /// The folder, or the folder of the file.
     pub path: PathBuf,
     /// The kind of trace.
     pub source: Source,
     /// The parts, by table and number.
     pub parts: BTreeMap<Table, Vec<RawPart>>,
-    /// Names in the folder (and among the parts) that were passed over.
+    /// Names of ignored files and folders, also among the parts.
     pub ignored: Vec<String>,
 }
 
 impl TraceFolder {
-    /// Lists a folder in the layout of the Google trace of 2011; with `table` a flat folder of
+    /// Lists a folder in the layout of the Google trace of 2011, or, with `table`, a flat folder of
     /// parts of that table.
     pub fn open(path: &Path, table: Option<Table>) -> Result<Self, SourceError> {
         if !path.is_dir() {
@@ -209,7 +210,7 @@ impl TraceFolder {
                 return Err(SourceError::new(&file, SourceErrorKind::PartName));
             };
             let raw = RawPart::of_file(self.source, table, (part, of), &file)?;
-            // Cut pieces of a part, in a flat folder, do not tell.
+            // In a flat folder, the names of excerpts may not give the number of parts.
             let first = parts.values().find_map(|first: &RawPart| first.of);
             if let (Some(count), Some(other)) = (of, first)
                 && count != other
@@ -234,11 +235,11 @@ impl TraceFolder {
 enum PartNames {
     /// Exactly `part-NNNNN-of-NNNNN.csv[.gz]`.
     Strict,
-    /// Any name with `part-N` in it, as cut pieces of a part are called.
+    /// Any name that contains `part-N`, such as the name of an excerpt.
     Loose,
 }
 
-/// How many parts there are by the name of one, however closely it follows the pattern.
+/// The number of parts of a table, from the name of one part in either form.
 pub(crate) fn part_count_of_name(name: &str) -> Option<u32> {
     part_number(name, PartNames::Loose)?.1
 }

@@ -1,9 +1,9 @@
 //! Google cluster-usage trace v2.1 (May 2011): lines of CSV without a header to typed rows.
 //!
-//! In: a block of whole lines. Out: a [`RowBlock`] with the rows and the rejects. The columns
-//! stand in a file as in [`Table::columns`], but for `task_constraints`, whose last three
-//! columns the trace's schema file and its document order differently ([`ColumnOrder::detect`]).
-//! A field is missing when it is empty; nothing else is taken for missing.
+//! In: a block of whole lines. Out: a [`RowBlock`] with the rows and the rejects. The columns of a
+//! file are in the order of [`Table::columns`], except in `task_constraints`: the trace's schema
+//! file and its document disagree on the order of the last three columns ([`ColumnOrder::detect`]).
+//! A field is missing if it is empty; no other value counts as missing.
 //!
 //! Sources: "Google cluster-usage traces: format + schema" (Reiss, Wilkes, Hellerstein, 2011)
 //! and the trace's own `schema.csv`.
@@ -19,9 +19,9 @@ use crate::schema::{self, AMOUNT_MAX, Column, ColumnType, Source, Table};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnOrder(Vec<usize>);
 
-/// Field of the operator in `task_constraints` as `schema.csv` orders them.
+/// The order of `task_constraints` in `schema.csv`: operator, name, value.
 const OPERATOR_FIRST: [usize; 6] = [0, 1, 2, 3, 4, 5];
-/// The same as the document orders them: name, value, operator.
+/// The order in the document: name, value, operator.
 const OPERATOR_LAST: [usize; 6] = [0, 1, 2, 4, 5, 3];
 
 impl ColumnOrder {
@@ -30,7 +30,7 @@ impl ColumnOrder {
         Self((0..table.columns(Source::Google2011).len()).collect())
     }
 
-    /// Puts what stands in the lake's order into the file's.
+    /// Puts items from the order of the lake into that of the file.
     fn put<T>(&self, items: Vec<T>) -> Vec<T> {
         let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
         self.0
@@ -39,17 +39,18 @@ impl ColumnOrder {
             .collect()
     }
 
-    /// Puts what stands in the file's order into the lake's.
+    /// Puts items from the order of the file into that of the lake.
     fn put_back<T>(&self, items: Vec<T>) -> Vec<T> {
         let mut placed: Vec<(usize, T)> = self.0.iter().copied().zip(items).collect();
         placed.sort_by_key(|(idx, _)| *idx);
         placed.into_iter().map(|(_, item)| item).collect()
     }
 
-    /// Finds out the order of a file from its first lines.
+    /// Detects the order of a file from its first lines.
     ///
-    /// Only `task_constraints` is in doubt: the operator is the field that holds nothing but 0
-    /// to 3. Where both fields do, or neither, the order of `schema.csv` is taken.
+    /// Only `task_constraints` is ambiguous: the operator is the field that is a digit from 0 to 3
+    /// in more of the first 1,000 lines. If both fields are equal in this, the order is that of
+    /// `schema.csv`.
     pub(crate) fn detect(table: Table, lines: &[u8]) -> Self {
         if table != Table::TaskConstraints {
             return Self::of(table);
@@ -91,11 +92,11 @@ impl PartParser for Parser {
     }
 }
 
-/// Why a field was not taken.
+/// A parsed field, or why it was refused.
 type FieldResult<T> = Result<T, RejectReason>;
 
-/// Parses the whole lines in `text[..len]`, the first of which is line `first_line` of `part`,
-/// into `block`, whose old rows are forgotten.
+/// Parses the whole lines in `text[..len]`, the first of which is line `first_line` of `part`, into
+/// `block`, which it clears first.
 ///
 /// `text` continues for at least [`fields::PADDING`] bytes after `len`, and `text[len - 1]` is a
 /// line feed.
@@ -155,7 +156,7 @@ fn parse_line(
     let mut at = start;
     let last = columns.len() - 1;
     for (field_idx, (column, data)) in columns.iter().zip(&mut block.columns).enumerate() {
-        // Every byte that ends a field is below those that begin a value.
+        // Most values begin with a byte above `,`, so one comparison rules out an empty field.
         if text[at] <= b',' && matches!(text[at], b',' | b'\n' | b'\r') {
             if column.is_mandatory {
                 return Err((field_idx, RejectReason::EmptyMandatory));
@@ -203,7 +204,7 @@ fn parse_field(kind: ColumnType, cells: &mut Cells, text: &[u8], at: usize) -> F
             Ok(end)
         }
         (ColumnType::Amount, Cells::F32(cells)) => {
-            // The quick way knows no minus sign.
+            // The quick parser does not read a minus sign.
             if let Some((value, end)) = fields::quick_float(text, at)
                 && matches!(text[end], b',' | b'\n' | b'\r')
                 && value <= AMOUNT_MAX
@@ -245,7 +246,7 @@ fn parse_field(kind: ColumnType, cells: &mut Cells, text: &[u8], at: usize) -> F
         }
         (ColumnType::Text, cells) => {
             let (field, end) = field_at(text, at);
-            // A quoted field takes the slow way, where the csv crate undoes the quotes.
+            // A line with quotes is parsed again with the csv crate, which removes them.
             if field.contains(&b'"') {
                 return Err(RejectReason::BadValue);
             }
@@ -310,8 +311,9 @@ fn field_at(text: &[u8], at: usize) -> (&[u8], usize) {
     (&text[at..end], end)
 }
 
-/// Judges a line that the quick way refused: quotes are undone, and what is truly wrong becomes
-/// a reject. A wrong number of columns is said before anything about a single field.
+/// Parses a line again that the quick parser refused. Quotes are removed, and a line that is really
+/// wrong becomes a reject. A wrong number of columns is reported before a problem of a single
+/// field.
 fn parse_again(
     columns: &[&Column],
     block: &mut RowBlock,
@@ -331,7 +333,8 @@ fn parse_again(
             count if count < columns.len() => reject("", RejectReason::TooFewColumns),
             count if columns.len() < count => reject("", RejectReason::TooManyColumns),
             _ => match fault {
-                // A stray CR stops a field early; the column count is right, so it is the value.
+                // A stray CR ends a field early; the number of columns is right, so the value is
+                // bad.
                 (idx, RejectReason::TooFewColumns | RejectReason::TooManyColumns) => {
                     reject(name(idx), RejectReason::BadValue)
                 }
@@ -370,13 +373,13 @@ fn parse_again(
     Ok(())
 }
 
-/// Whether a field of a line without quotes continues behind a CR, where the quick way ended it.
+/// Whether a field of a line without quotes contains a CR, at which the quick parser ended it.
 fn has_stray_cr(raw: &[u8], field_idx: usize) -> bool {
     let field = raw.split(|&byte| byte == b',').nth(field_idx);
     field.is_some_and(|field| field.contains(&b'\r'))
 }
 
-/// Parses a whole field the careful way.
+/// Parses a whole field with the careful parsers.
 fn push_careful(kind: ColumnType, cells: &mut Cells, field: &[u8]) -> FieldResult<()> {
     let bad = RejectReason::BadValue;
     match (kind, cells) {
@@ -415,7 +418,7 @@ mod tests {
         block
     }
 
-    /// Parses one line of `machine_events` and says what became of it.
+    /// Parses one line of `machine_events` and compares the result.
     fn check(line: &[u8], expected: Result<(), (&str, RejectReason)>) {
         let mut lines = line.to_vec();
         lines.push(b'\n');

@@ -1,13 +1,13 @@
 //! Grid workload format: one line of 29 fields per job.
 //!
-//! In: lines of text; `#` begins a line of the header. Out: what [`super::log`] makes of jobs. The
-//! first 16 fields are those of the standard format, but identifiers are names, and submit times
-//! are often those of Unix. A job whose id is no whole number gets minus the number of its line as
-//! `job_id`, and keeps its id in `job_name`.
+//! In: lines of text; `#` begins a line of the header. Out: the events that [`super::log`] makes of
+//! jobs. The first 16 fields are those of the standard format, but identifiers are names, and
+//! submit times are often seconds since 1970. A job whose id is not a whole number gets minus the
+//! number of its line as `job_id`, and keeps its id in `job_name`.
 //!
-//! Some files have 30 fields, with one that nobody describes after the 18th, and some stand apart
-//! by tabs, so that names may hold spaces: both are told from the first job of a file and hold for
-//! all its lines.
+//! Some files have 30 fields, with an undocumented one after the 18th. Some separate fields by
+//! tabs, so that names may contain spaces. Both are detected from the first job of a file and apply
+//! to all its lines.
 //!
 //! Source: Iosup et al., "The Grid Workloads Archive" (2008), and its description of the format.
 
@@ -23,7 +23,7 @@ pub(super) const FIELD_COUNT: usize = 29;
 /// Position of the field that only files of 30 fields have.
 const UNKNOWN_FIELD: usize = 18;
 
-/// What stands between two fields.
+/// The separator of fields.
 #[derive(Clone, Copy)]
 enum Separator {
     /// Any number of spaces or tabs.
@@ -32,14 +32,14 @@ enum Separator {
     Tab,
 }
 
-/// How a file writes its lines.
+/// The layout of the lines of a file.
 #[derive(Clone, Copy)]
 struct Layout {
     separator: Separator,
     field_count: usize,
 }
 
-/// How the format writes a job.
+/// Reads the jobs of a file; the layout is known after the first job.
 #[derive(Default)]
 pub(super) struct Gwf {
     layout: Option<Layout>,
@@ -96,11 +96,11 @@ impl LineFormat for Gwf {
 }
 
 impl Layout {
-    /// Told from a file's first job; 29 fields where it is neither.
+    /// The layout of a file, from its first job; 29 fields between spaces if no layout fits.
     fn of(line: &[u8]) -> Self {
         for separator in [Separator::Tab, Separator::Space] {
             match split_by(separator, line).count() {
-                // A tab after the last field begins no field.
+                // A tab after the last field does not begin another field.
                 30 if split_by(separator, line).last() == Some(&[]) => {
                     return Self { separator, field_count: FIELD_COUNT };
                 }

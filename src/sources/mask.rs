@@ -1,11 +1,12 @@
-//! Names replaced by keyed hashes, so that a lake can be shared.
+//! Replaces names by keyed hashes, so that a lake can be shared.
 //!
-//! In: rows, rejects and the header of a part, and a key. Out: the same without a name of a person,
-//! a group, a machine, a queue or a program: each name is replaced by `h:` and 16 digits, the first
-//! 64 bits of HMAC-SHA-256 (RFC 2104) of its kind and the name. The same name has the same hash
-//! under the same key, in every lake. Numbers that are made of names (of machines, and of jobs that
-//! a log calls by a name) are keyed as well. Of rejects no text is kept, of headers the keys of
-//! `HEADER` alone. A text column is a name unless it is in `WORDS`.
+//! In: rows, rejects and the header of a part, and a key. Out: the same without the name of any
+//! person, group, machine, queue or program. Each name is replaced by `h:` and 16 digits: the first
+//! 64 bits of HMAC-SHA-256 (RFC 2104) of its kind and the name. Under the same key, the same name
+//! has the same hash in every lake. Numbers that are made from names (of machines, and of jobs
+//! without a number) are replaced too. The text of rejects is dropped, and so are the entries of
+//! headers that are not in `HEADER`. A text column holds names unless it is in `WORDS`; of states,
+//! the first word is kept.
 
 use std::fmt;
 use std::io;
@@ -19,13 +20,13 @@ use super::records::fields::expand_nodes;
 use super::rows::{Cells, ColumnData, RowBlock};
 use crate::schema::{SYSTEM_MACHINE, Source};
 
-/// Bytes of a key at least.
+/// The fewest bytes of a key.
 pub const KEY_MIN: usize = 16;
 
-/// Bytes that SHA-256 takes at a time.
+/// The block size of SHA-256, bytes.
 const BLOCK: usize = 64;
 
-/// Text columns that hold words of a format, and no names.
+/// Text columns that hold words of a format, not names.
 const WORDS: [&str; 7] = [
     "gpu_model",
     "task_type",
@@ -36,7 +37,7 @@ const WORDS: [&str; 7] = [
     "job_structure",
 ];
 
-/// Keys of a header that say how a log is to be read.
+/// Keys of a header that describe how to read a log.
 const HEADER: [&str; 12] = [
     "Version",
     "UnixStartTime",
@@ -52,19 +53,19 @@ const HEADER: [&str; 12] = [
     "timezone",
 ];
 
-/// A key, ready to hash names with.
+/// A key for hashing names.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Mask {
     key: [u8; BLOCK],
 }
 
-/// A file that is not a key.
+/// A file could not be used as a key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// It does not read.
+    /// It could not be read.
     #[error("could not read the key file `{}`", .0.display())]
     Read(std::path::PathBuf, #[source] io::Error),
-    /// Whoever has the lake could try all keys.
+    /// It is too short: anyone with the lake could try all such keys.
     #[error("the key in `{}` has {} bytes: a key has at least {KEY_MIN}", .0.display(), .1)]
     Short(std::path::PathBuf, usize),
 }
@@ -76,10 +77,10 @@ impl fmt::Debug for Mask {
 }
 
 impl Mask {
-    /// The key in a file, without the line end after it.
+    /// The key in a file, without blanks and line ends after it.
     ///
     /// # Errors
-    /// It does not read, or is shorter than [`KEY_MIN`] bytes.
+    /// It could not be read, or is shorter than [`KEY_MIN`] bytes.
     pub fn of_file(path: &Path) -> Result<Self, KeyError> {
         let key = std::fs::read(path).map_err(|error| KeyError::Read(path.to_owned(), error))?;
         let key = key.trim_ascii_end();
@@ -99,7 +100,7 @@ impl Mask {
         Self { key: padded }
     }
 
-    /// HMAC-SHA-256 of a text.
+    /// HMAC-SHA-256 of a text, given in pieces.
     fn hmac(&self, text: &[&[u8]]) -> [u8; 32] {
         let pass = |pad: u8, texts: &[&[u8]]| -> [u8; 32] {
             let mut hasher = Sha256::new();
@@ -113,25 +114,25 @@ impl Mask {
         pass(0x5C, &[&inner])
     }
 
-    /// What tells the key from others, and says nothing of it.
+    /// A value that identifies the key without revealing it.
     pub fn fingerprint(&self) -> String {
         hex(&self.hmac(&[b"jobfate key"])[..8])
     }
 
-    /// The hash that stands for a name.
+    /// The hash that replaces a name.
     pub(crate) fn name(&self, kind: &str, name: &str) -> String {
         let hash = self.hmac(&[kind.as_bytes(), b"\0", name.as_bytes()]);
         format!("h:{}", hex(&hash[..8]))
     }
 
-    /// The number that stands for one that is made of a name, of 62 bits.
+    /// The number of 62 bits that replaces one made from a name.
     fn number(&self, kind: &str, number: i64) -> i64 {
         let hash = self.hmac(&[kind.as_bytes(), b"\0", &number.to_le_bytes()]);
         let bits = u64::from_le_bytes(hash[..8].try_into().expect("8 of 32 bytes"));
         i64::try_from(bits >> 2).expect("62 bits")
     }
 
-    /// The keys of a header that hold no names.
+    /// The entries of a header that hold no names.
     pub(crate) fn header(header: &[(String, String)]) -> Vec<(String, String)> {
         header.iter().filter(|(key, _)| HEADER.contains(&key.as_str())).cloned().collect()
     }
@@ -141,12 +142,12 @@ impl Mask {
 pub(crate) struct Masker<'m> {
     mask: &'m Mask,
     source: Source,
-    /// Names that came before, of each kind.
+    /// The hashes of names that were seen before, by kind and name.
     names: FxHashMap<(&'static str, String), String>,
     numbers: FxHashMap<(&'static str, i64), i64>,
 }
 
-/// Names that are remembered at most.
+/// The most names that are remembered.
 const NAMES_HELD: usize = 1 << 16;
 
 impl<'m> Masker<'m> {
@@ -192,7 +193,7 @@ impl<'m> Masker<'m> {
             from = to;
             match column {
                 _ if text.is_empty() => {}
-                // `CANCELLED by 1001` names who did it.
+                // `CANCELLED by 1001` names the user who did it.
                 "state" | "end_reason" => {
                     hidden.push_str(text.split(' ').next().unwrap_or_default());
                 }
@@ -232,11 +233,11 @@ impl<'m> Masker<'m> {
     }
 }
 
-/// Machines of one list that are hashed each; a longer list has one hash, or a few bytes in brackets
-/// would become megabytes in every row.
+/// The most machines of one list that are hashed one by one. A longer list has one hash; otherwise
+/// a few bytes in brackets would become megabytes in every row.
 const HOSTS_MAX: usize = 256;
 
-/// The machines of a list, or the list as one name.
+/// The machines of a list, or the whole list as one name if it is too long.
 fn hosts_of(list: &str) -> Vec<String> {
     let mut hosts = Vec::new();
     expand_nodes(list, &mut |host| {
@@ -247,7 +248,7 @@ fn hosts_of(list: &str) -> Vec<String> {
     if HOSTS_MAX < hosts.len() { vec![list.to_owned()] } else { hosts }
 }
 
-/// What a column names: the same name has one hash in all columns of a kind.
+/// The kind of names in a column; a name has the same hash in all columns of a kind.
 fn kind_of(column: &'static str) -> &'static str {
     match column {
         "account" | "unix_group" | "user_group" => "group",
@@ -261,7 +262,7 @@ fn kind_of(column: &'static str) -> &'static str {
 mod tests {
     use super::*;
 
-    /// What a row takes is bounded, however many machines a few bytes name.
+    /// The size of a row is bounded, however many machines a few bytes name.
     #[test]
     fn a_long_list_of_machines_has_one_hash() {
         assert_eq!(hosts_of("n[1-3],m"), ["n1", "n2", "n3", "m"]);

@@ -1,12 +1,12 @@
 //! Raw files to typed rows and rejects: the only place that knows a format's quirks.
 //!
-//! In: the folder or file of a trace. Out: what kind it is and its parts ([`open_trace`]), and for
-//! each part blocks of typed rows ([`RowBlock`]) with the lines that gave none. Nothing is dropped
-//! silently and nothing silently gets a default value.
+//! In: the folder or file of a trace. Out: its kind and its parts ([`open_trace`]), and for each
+//! part blocks of typed rows ([`RowBlock`]) with the lines that gave no row. No line is dropped
+//! silently, and no value gets a default silently.
 //!
-//! A format is one file or folder: a `PartParser` that makes rows from the text of a part, an arm of
-//! `parser_of`, and how it is recognised in [`trace`]. Formats share what lies beside them: rows of
-//! accounting logs in `records`, objects of JSON in `json`, SWF and GWF in `log`, time zones in [`zone`].
+//! A format is one file or folder: a `PartParser` that makes rows from the text of a part, an arm
+//! of `parser_of`, and a way to recognise it in [`trace`]. Formats share `records` (rows of
+//! accounting logs), `json` (JSON objects), `log` (SWF and GWF) and [`zone`] (time zones).
 
 use std::borrow::Cow;
 use std::io;
@@ -99,7 +99,7 @@ pub(crate) fn parser_of(
 /// Refuses a file whose first lines are not what its format needs.
 ///
 /// # Errors
-/// It does not read, or lacks a column.
+/// The file cannot be read, or lacks a column.
 pub(crate) fn check_begin(part: &RawPart) -> Result<(), SourceError> {
     let begin = begin_of(&part.path)?;
     let reading = std::sync::Arc::new(reading::Reading {
@@ -112,16 +112,16 @@ pub(crate) fn check_begin(part: &RawPart) -> Result<(), SourceError> {
     parser_of(&RawPart { reading, ..part.clone() }, &begin).map(|_| ())
 }
 
-/// How the text of a file begins: its first whole lines.
+/// The first whole lines of a file.
 ///
 /// # Errors
-/// It does not read.
+/// The file cannot be read.
 pub fn begin_of(path: &Path) -> Result<Vec<u8>, SourceError> {
     let block = blocks::BlockReader::open(path)?.next_block(TextBlock::default())?;
     Ok(block.map(|block| block.text().to_vec()).unwrap_or_default())
 }
 
-/// What a line of a part should be, for a message about a file in which none is.
+/// The expected form of a line, for the message that no line of a file has it.
 pub(crate) fn expected_line(part: &RawPart) -> String {
     if part.own.is_some() {
         return format!("a row of table `{}`", part.table);
@@ -153,13 +153,13 @@ pub(crate) fn expected_line(part: &RawPart) -> String {
 pub struct SourceError {
     /// The file or folder.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     #[source]
     pub kind: SourceErrorKind,
 }
 
 impl SourceError {
-    /// Something that is wrong with a file or folder.
+    /// An error about a file or folder.
     pub fn new(path: &Path, kind: SourceErrorKind) -> Self {
         Self { path: path.to_owned(), kind }
     }
@@ -190,13 +190,13 @@ pub enum SourceErrorKind {
     /// There is no such folder.
     #[error("there is no such folder")]
     NoFolder,
-    /// Nothing tells the format; what was seen.
+    /// The format is not recognised; what was seen.
     #[error("the kind of trace cannot be recognised: {0}")]
     UnknownFormat(String),
-    /// A folder of files that nothing tells; what was seen of each.
+    /// No file of a folder is recognised; what was seen in each.
     #[error("it contains neither a table of the trace nor a log: {}", .0.join("; "))]
     NothingKnown(Vec<String>),
-    /// One lake is one log, and there are several.
+    /// There are several logs, but a lake holds one; their names.
     #[error("it contains several logs: {}", .0.join(", "))]
     SeveralLogs(Vec<String>),
     /// A folder is needed.
@@ -208,13 +208,13 @@ pub enum SourceErrorKind {
     /// The hosts could not be read.
     #[error("the topology is not a tree of hosts")]
     BadTopology,
-    /// There is nothing of the chosen kind.
+    /// There is no log of the chosen kind.
     #[error("it contains no {0} log")]
     NoLog(Source),
-    /// A column without which the rows say too little; its name.
+    /// A needed column is missing; its name.
     #[error("its header has no column `{0}`")]
     MissingColumn(String),
-    /// A table that only a map makes readable, and none was given.
+    /// The table needs a map, and none was given.
     #[error("a mapped table needs a map")]
     NoMap,
     /// The map does not fit the table.
@@ -226,7 +226,7 @@ pub enum SourceErrorKind {
     /// A file of 0 bytes that should be gzip.
     #[error("the file is empty, without even a gzip header")]
     EmptyGzip,
-    /// The name says gzip, the first bytes do not.
+    /// The name ends in `.gz`, but the first bytes are not gzip.
     #[error("the file is not gzip, although its name ends in `.gz`")]
     NotGzip,
     /// The gzip stream ends too early.
@@ -241,26 +241,26 @@ pub enum SourceErrorKind {
     /// No line feed for many megabytes.
     #[error("a line is longer than 64 MiB")]
     EndlessLine,
-    /// A file among the parts of a table whose name is not a part's.
+    /// A file among the parts of a table is not named like a part.
     #[error("the name is not `part-NNNNN-of-NNNNN.csv` or `.csv.gz`")]
     PartName,
     /// A directory, a pipe or a device.
     #[error("it is not a regular file")]
     NotAFile,
-    /// A number beyond the last part.
+    /// The number is beyond the last part.
     #[error("its number is beyond the last part")]
     PartNumber,
-    /// The names do not agree on how many parts there are.
+    /// The names give different numbers of parts.
     #[error("its name says {count} parts of table `{table}`, another name says {other}")]
     PartCount {
         /// The table.
         table: crate::schema::Table,
-        /// What its name says.
+        /// The number in its name.
         count: u32,
-        /// What that of another part says.
+        /// The number in the name of another part.
         other: u32,
     },
-    /// One part stands there twice.
+    /// A part exists twice.
     #[error("part {part} of table `{table}` exists twice, also as `{}`", other.display())]
     TwiceThere {
         /// The table.
@@ -281,17 +281,17 @@ impl SourceErrorKind {
         }
     }
 
-    /// Whether a file that is gzip, or is called so, cannot be unpacked.
+    /// Whether a gzip file, or a file named like one, cannot be unpacked.
     pub(crate) const fn is_damaged_gzip(&self) -> bool {
         matches!(self, Self::EmptyGzip | Self::NotGzip | Self::TruncatedGzip | Self::CorruptGzip(_))
     }
 
-    /// Whether the data are at fault, and not the machine.
+    /// Whether the data are at fault, rather than the machine.
     pub fn is_bad_data(&self) -> bool {
         !matches!(self, Self::Open(_) | Self::Read(_) | Self::NoFolder)
     }
 
-    /// What to do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NoFolder => Some("give the folder that holds `job_events/`, `task_events/`, ..."),

@@ -1,10 +1,10 @@
-//! Names by numbers, so that many rows can tell the same name in four bytes.
+//! Numbers for names, so that rows hold a name in four bytes.
 //!
-//! In: names. Out: a number for each, from 0 in the order in which they were first there.
+//! In: names. Out: a number for each, from 0 in the order of first appearance.
 
 use rustc_hash::FxHashMap;
 
-/// Names that were there so far.
+/// The names so far.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Names {
     numbers: FxHashMap<Box<str>, u32>,
@@ -23,7 +23,7 @@ impl Names {
         number
     }
 
-    /// The name of a number.
+    /// The name with a number.
     pub(super) fn name(&self, number: u32) -> &str {
         &self.names[number as usize]
     }

@@ -1,7 +1,7 @@
 //! The pods of Alibaba's Kubernetes cluster with GPUs of 2023 (openb), and its list of nodes.
 //!
-//! In: a table of pods with a header, and the list of nodes that lies in the same folder. Out: what
-//! [`super::records`] makes of pods, each a job of one task; `machine_events` of the nodes.
+//! In: a table of pods with a header, and the list of nodes in the same folder. Out: the events
+//! that [`super::records`] makes of pods, each a job of one task; `machine_events` of the nodes.
 //!
 //! ```text
 //!  creation_time      scheduled_time                deletion_time
@@ -15,8 +15,8 @@
 //! | Running | KILL at its deletion |
 //! | Pending | KILL at its deletion, without a SCHEDULE |
 //!
-//! Times are seconds since the start of the log. A GPU may be shared: `gpu_milli` thousandths of each
-//! of `num_gpu`. Pods do not say on which node they ran.
+//! Times are seconds since the start of the log. A pod may use shares of GPUs: `gpu_milli`
+//! thousandths of each of its `num_gpu` GPUs. The node of a pod is not recorded.
 
 use super::folder::RawPart;
 use super::part::PartParser;
@@ -82,7 +82,7 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>
     Ok(Box::new(RecordParser::new(Pods::default(), part, Vec::new())))
 }
 
-/// How the log writes a pod.
+/// Reads the pods of a log.
 #[derive(Default)]
 struct Pods {
     fields: Fields,
@@ -100,14 +100,14 @@ impl RecordFormat for Pods {
     }
 }
 
-/// What a phase means at the deletion of the pod.
+/// The end of a pod when it is deleted, by phase.
 const PHASES: &States = &[
     (Fate::Ended(EventType::Finish), "Succeeded"),
     (Fate::Ended(EventType::Fail), "Failed"),
     (Fate::Ended(EventType::Kill), "Running Pending"),
 ];
 
-/// A pod, given its fields.
+/// A pod, from its fields.
 fn pod<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
     let number = |idx: usize| row.number(idx, PODS[idx]);
     let time = |idx: usize| Ok::<_, Fault>(number(idx)?.map(|second| second * MICROS_PER_SECOND));
@@ -146,7 +146,7 @@ fn pod<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
     })
 }
 
-/// A machine, given the line of a node.
+/// A machine, from the line of a node.
 fn node<'a>(
     fields: &'a Fields,
     line: Line<'a>,

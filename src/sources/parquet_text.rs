@@ -1,8 +1,7 @@
-//! Parquet files of an export as the lines of JSON that the parser reads.
+//! Reads Parquet files as lines of JSON, the form that the parsers read.
 //!
-//! In: a Parquet file. Out: its rows, one object a line, nothing written for what is missing. The
-//! detour through text keeps one parser for both forms; an export to JSON is read faster than one
-//! to Parquet.
+//! In: a Parquet file. Out: its rows, one object per line, without the missing values. With this
+//! conversion one parser reads both forms; JSON files are faster to read than Parquet files.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,7 +14,7 @@ use parquet::errors::ParquetError;
 use super::digest::{RawDigest, digest_file};
 use super::{SourceError, SourceErrorKind};
 
-/// Rows that are put into text at a time.
+/// The number of rows that are converted at a time.
 const ROWS: usize = 1024;
 
 /// Reads a Parquet file as text.
@@ -41,7 +40,7 @@ impl TextOfTable {
         Ok(Self { rows, digest, total_rows, seen_rows: 0, text: Vec::new(), at: 0 })
     }
 
-    /// Bytes of the file that the rows read so far stand for.
+    /// The share of the bytes of the file for the rows read so far.
     pub(super) fn raw_bytes(&self) -> u64 {
         let part = u128::from(self.digest.bytes) * u128::from(self.seen_rows);
         u64::try_from(part / u128::from(self.total_rows.max(1))).unwrap_or(self.digest.bytes)

@@ -12,17 +12,17 @@ use super::blocks::TextBlock;
 use super::rows::RowBlock;
 use crate::schema::Table;
 
-/// What a file says of itself, and what had to be assumed to make rows of it.
+/// The header of a file, and the assumptions that were made to read its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// The lines of its header as key and value, in file order; a key may come again.
+    /// The lines of its header as key and value, in file order; keys may repeat.
     pub header: Vec<(String, String)>,
     /// How often each assumption was made, by its wording.
     pub remarks: BTreeMap<&'static str, u64>,
 }
 
 impl Notes {
-    /// Counts an assumption so many times more.
+    /// Adds `count` to the count of an assumption.
     pub(super) fn remark(&mut self, wording: &'static str, count: u64) {
         if 0 < count {
             *self.remarks.entry(wording).or_default() += count;
@@ -30,14 +30,15 @@ impl Notes {
     }
 }
 
-/// Takes the rows so far, and leaves none.
+/// Takes the rows so far and leaves the block empty.
 pub type HandOut<'a> = dyn FnMut(&mut RowBlock) + 'a;
 
-/// Rows and rejects that are held before they are handed out, and bytes of the names in them.
+/// The most rows and rejects that are held before they are handed out, and the most bytes of names
+/// in them.
 const ROWS_HELD: usize = 1 << 16;
 const TEXT_HELD: usize = 16 << 20;
 
-/// Hands out rows that have become many.
+/// Hands out the rows if they are many.
 pub(super) fn hand_out_many(rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
     if ROWS_HELD <= rows.row_ids.len() + rows.rejects.len() || TEXT_HELD <= rows.text_bytes() {
         hand_out(rows);
@@ -46,12 +47,12 @@ pub(super) fn hand_out_many(rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
 
 /// Makes rows of the text of one part, block by block.
 ///
-/// This is what a format brings. It sees whole lines in file order, fills the rows and rejects of
-/// the block it is given, and never reads a file but what stands `beside` its part.
+/// Every format implements this trait. A parser gets whole lines in file order, fills the rows and
+/// rejects of the given block, and reads no other file except those that belong to its part.
 pub trait PartParser: Send {
-    /// Parses the lines of `text`, the first of which is `first_line` (from 1), into `rows`, whose
-    /// old rows are forgotten, and says in `rows.line_count` how many lines there were. Where the
-    /// text makes more rows than fit into memory, some are handed out before the rest is parsed.
+    /// Parses the lines of `text`, the first of which is `first_line` (from 1), into `rows`, which
+    /// it clears first, and sets `rows.line_count` to their number. If the rows could become too
+    /// many for memory, some are handed out before the rest is parsed.
     fn parse(
         &mut self,
         text: &TextBlock,
@@ -60,26 +61,27 @@ pub trait PartParser: Send {
         hand_out: &mut HandOut<'_>,
     );
 
-    /// Adds the rows and rejects that only the end of the file can tell, to rows without any.
+    /// Adds the rows and rejects that are complete only at the end of the file; `rows` is empty
+    /// before.
     fn finish(&mut self, _rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {}
 
-    /// What the file says of itself; asked after [`PartParser::finish`].
+    /// The notes about the file; called after [`PartParser::finish`].
     fn notes(&mut self) -> Notes {
         Notes::default()
     }
 }
 
-/// A part of a custom format, as its parser gets to know it.
+/// The part of a custom format that a parser reads.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OwnPart<'a> {
-    /// The table that its rows are of.
+    /// The table of its rows.
     pub table: Table,
     /// Its number among the parts of the table, from 0; see [`row_id`](crate::schema::row_id).
     pub part: u32,
     /// The file.
     pub path: &'a Path,
-    /// How its text begins.
+    /// The beginning of its text: whole lines.
     pub begin: &'a [u8],
 }
 

@@ -1,9 +1,10 @@
 //! Reads one part to the end: inflating, hashing and parsing, the last on a second core if one
 //! is idle.
 //!
-//! In: a [`RawPart`], whose format a `PartParser` reads. Out: row blocks in file order, handed to
-//! a sink, then a [`PartSummary`]. Blocks are parsed while the next one is inflated, so that the last part of a table does not
-//! leave cores idle, and a block is parsed on the same core, still in its cache, when none is.
+//! In: a [`RawPart`], whose format a `PartParser` reads. Out: row blocks in file order, handed to a
+//! sink, then a [`PartSummary`]. A block is parsed while the next one is inflated, so that the last
+//! part of a table does not leave cores idle. If no core is idle, the block is parsed on the same
+//! core, while it is still in the cache.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -16,40 +17,40 @@ pub use super::parser::{HandOut, Notes, PartParser};
 use super::rows::RowBlock;
 use crate::progress::Watch;
 
-/// What was found in a part.
+/// The result of reading a part.
 #[derive(Clone, Debug)]
 pub struct PartSummary {
     /// Size and checksum of the raw file.
     pub digest: RawDigest,
     /// Lines, usable or not.
     pub line_count: u64,
-    /// What the file says of itself.
+    /// The notes about the file.
     pub notes: Notes,
 }
 
-/// Shared by everything that runs for a user: how far it is, and whether it should stop.
+/// The progress of a run, and whether it should stop; shared by its threads.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Raw bytes read so far.
     pub raw_bytes: AtomicU64,
-    /// Rows stored so far: those of parts that stand in the lake.
+    /// Rows stored so far, in parts that are in the lake.
     pub rows: AtomicU64,
     /// Set to stop at the next block.
     pub is_cancelled: AtomicBool,
-    /// Who else is told how far it is, in raw bytes, and may stop it.
+    /// A callback that gets the progress in raw bytes and may stop the run.
     pub watch: Watch,
 }
 
 impl Progress {
-    /// Whether it should stop.
+    /// Whether the run should stop.
     pub fn is_stopped(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed) || self.watch.is_stopped()
     }
 
-    /// So many more raw bytes are read.
+    /// Adds raw bytes that were read.
     fn read(&self, bytes: u64) {
         self.raw_bytes.fetch_add(bytes, Ordering::Relaxed);
-        // Who reads asks `is_stopped` before the next block.
+        // The reader checks `is_stopped` before the next block.
         let _ = self.watch.step(bytes);
     }
 }
@@ -59,9 +60,9 @@ impl Progress {
 pub enum PartStop<E> {
     /// The file is at fault.
     Source(SourceError),
-    /// The sink said so.
+    /// The sink returned an error.
     Sink(E),
-    /// The user said so.
+    /// The user stopped it.
     Cancelled,
 }
 
@@ -123,7 +124,8 @@ pub fn read_part<E: Send>(
     Ok(PartSummary { digest: reader.finish(), line_count, notes: parser.notes() })
 }
 
-/// Inflates (or just reads) a part and throws the text away: the yardstick for [`read_part`].
+/// Inflates (or just reads) a part and drops the text, as a baseline for [`read_part`]. Returns the
+/// bytes of the text.
 pub fn inflate_part(part: &RawPart) -> Result<u64, SourceError> {
     let mut reader = BlockReader::of_files(&part.path, &part.joined)?;
     let mut bytes = 0;

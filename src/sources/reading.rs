@@ -11,14 +11,14 @@ use super::mask::Mask;
 use super::repeats::Repeats;
 use super::zone::Zone;
 
-/// What the files of a log do not say themselves.
+/// Settings that the files of a log do not contain.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The zone of times that name none; UTC if it is not given.
     pub zone: Option<Zone>,
-    /// Which column is what, of a mapped table.
+    /// The map of a mapped table.
     pub map: Option<Arc<Map>>,
-    /// What stands for the user of a pod of Kubernetes; its namespace if it is not given.
+    /// What counts as the user of a Kubernetes pod; by default its namespace.
     pub user_from: Option<UserFrom>,
     /// The key by which names are replaced.
     pub mask: Option<Arc<Mask>>,
@@ -26,10 +26,10 @@ pub struct Reading {
     pub files: Files,
 }
 
-/// The files of a log that has several, in their order, and what stands in more than one of them.
+/// The files of a log that has several, in order, and the events that several of them contain.
 pub type Files = Shared<Repeats>;
 
-/// Files, and what is read of them once, and only where a parser asks.
+/// Files, and a value that is read from them once, when a parser first needs it.
 #[derive(Debug)]
 pub struct Shared<T> {
     paths: Vec<PathBuf>,
@@ -37,20 +37,20 @@ pub struct Shared<T> {
 }
 
 impl<T> Shared<T> {
-    /// These files.
+    /// A value that is read from these files.
     pub(super) fn of(paths: Vec<PathBuf>) -> Self {
         Self { paths, known: Mutex::default() }
     }
 
-    /// The same files, to be read in another way.
+    /// The same files, with nothing read.
     pub(crate) fn anew(&self) -> Self {
         Self::of(self.paths.clone())
     }
 
-    /// What `read` makes of them.
+    /// The value, which `read` makes at the first call.
     ///
     /// # Errors
-    /// A file does not read.
+    /// A file cannot be read.
     pub(super) fn get(
         &self,
         read: impl FnOnce(&[PathBuf]) -> Result<T, SourceError>,
@@ -66,10 +66,10 @@ impl<T> Shared<T> {
 }
 
 impl Files {
-    /// What stands in several of them, found by `find`; `None` where there is one.
+    /// The events that several files contain, found by `find`; `None` for fewer than two files.
     ///
     /// # Errors
-    /// A file does not read.
+    /// A file cannot be read.
     pub(super) fn repeats(
         &self,
         find: impl FnOnce(&[PathBuf]) -> Result<Repeats, SourceError>,
@@ -92,13 +92,13 @@ impl<T> PartialEq for Shared<T> {
 
 impl<T> Eq for Shared<T> {}
 
-/// What stands for the user of a pod.
+/// What counts as the user of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum UserFrom {
     /// Its namespace.
     #[default]
     Namespace,
-    /// A label of it, by its key.
+    /// The label with this key.
     Label(String),
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Reject {
     /// 1-based line in the unpacked file.
     pub line: u64,
-    /// The column at fault, or an empty text where it is the line.
+    /// The column at fault; empty if the whole line is.
     pub column: &'static str,
     /// What is wrong.
     pub reason: RejectReason,
@@ -29,7 +29,7 @@ impl fmt::Display for Reject {
 /// Longest text kept of a rejected line, in bytes.
 pub(super) const REJECT_TEXT_MAX: usize = 4096;
 
-/// What is kept of a line that could not be used.
+/// The text that is kept of a rejected line.
 pub(crate) fn reject_text(raw: &[u8]) -> String {
     String::from_utf8_lossy(&raw[..raw.len().min(REJECT_TEXT_MAX)]).into_owned()
 }
@@ -46,21 +46,21 @@ pub enum RejectReason {
     EmptyMandatory,
     /// A field does not parse.
     BadValue,
-    /// An event or operator number that the source does not have.
+    /// An event, state or operator that the source does not have.
     UnknownEventType,
     /// A time below 0.
     NegativeTime,
-    /// A job that has been there before.
+    /// A job that an earlier line has.
     DuplicateJob,
-    /// An amount below 0 or above [`crate::schema::AMOUNT_MAX`], or a name or line that is longer
-    /// than any.
+    /// An amount below 0 or above [`crate::schema::AMOUNT_MAX`], or a number, name or line that is
+    /// too large.
     OutOfRange,
-    /// A part of a run, of which there are more than can be held until the end of the file.
+    /// A partial run, if there are more than can be held until the end of the file.
     TooManyPartialRuns,
 }
 
 impl RejectReason {
-    /// The reason as it stands in `rejects/` and in the manifest.
+    /// The reason as written in `rejects/` and in the manifest.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TooFewColumns => "too_few_columns",

@@ -8,15 +8,15 @@ use thiserror::Error;
 use super::reject::{Reject, RejectReason, reject_text};
 use crate::schema::{AMOUNT_MAX, Column, ColumnType, Source, Table};
 
-/// The cells of one column; a missing cell holds a placeholder and stands in `nulls`. A column whose
-/// cells are all missing keeps their number alone, as logs leave most columns empty.
+/// The cells of one column. A missing cell holds a placeholder and is listed in `nulls`. If all
+/// cells are missing, only their number is kept, since logs leave most columns empty.
 #[derive(Debug, PartialEq)]
 pub struct ColumnData {
     /// The cells, one per row.
     pub cells: Cells,
     /// Rows whose cell is missing, ascending.
     pub nulls: Vec<u32>,
-    /// Rows, where all of them lack their cell; `cells` and `nulls` are empty then.
+    /// The number of rows if all cells are missing; `cells` and `nulls` are empty then.
     pub absent: u32,
 }
 
@@ -35,14 +35,14 @@ pub enum Cells {
     Text {
         /// Where each name ends.
         ends: Vec<u32>,
-        /// All names in a row.
+        /// All names, one after the other.
         bytes: String,
     },
     /// Lists of quantities: `ends[i]` is where the i-th ends in `values`.
     Lists {
         /// Where each list ends.
         ends: Vec<u32>,
-        /// All values in a row.
+        /// All values, one after the other.
         values: Vec<f32>,
     },
 }
@@ -107,7 +107,7 @@ fn end_of(len: usize) -> u32 {
     u32::try_from(len).expect("rows held at a time have less than 4 GiB of names")
 }
 
-/// Where the cell of a row begins and ends, given where each ends.
+/// The range of the cell of a row, given the end of each cell.
 pub(crate) fn range_of(ends: &[u32], row: usize) -> std::ops::Range<usize> {
     let start = if row == 0 { 0 } else { ends[row - 1] as usize };
     start..ends[row] as usize
@@ -118,14 +118,14 @@ impl ColumnData {
         Self { cells: Cells::new(kind, capacity), nulls: Vec::new(), absent: 0 }
     }
 
-    /// Forgets all rows and keeps the memory.
+    /// Removes all rows but keeps the memory.
     fn clear(&mut self) {
         self.cells.truncate(0);
         self.nulls.clear();
         self.absent = 0;
     }
 
-    /// Gives every row a cell, before one that has a value.
+    /// Gives every row a placeholder, before the first cell with a value.
     fn fill(&mut self) {
         for row in 0..std::mem::take(&mut self.absent) {
             self.cells.push_missing();
@@ -133,7 +133,7 @@ impl ColumnData {
         }
     }
 
-    /// Adds so many rows without a cell; `base` rows are there.
+    /// Adds `count` missing cells after `base` rows.
     fn push_missing(&mut self, count: usize, base: usize) {
         let number = |row: usize| u32::try_from(row).expect("rows held at a time are few");
         if self.absent as usize == base {
@@ -146,7 +146,7 @@ impl ColumnData {
         }
     }
 
-    /// Adds the cells of `rows` of another column of the same kind, placeholders among them.
+    /// Adds the cells of `rows` of another column of the same kind, with placeholders.
     fn extend_cells(&mut self, other: &Self, rows: &[u32]) {
         match (&mut self.cells, &other.cells) {
             (Cells::I64(own), Cells::I64(cells)) => {
@@ -180,8 +180,7 @@ impl ColumnData {
         }
     }
 
-    /// Adds the cells of `rows` (ascending) of another column of the same kind; `base` rows are
-    /// there.
+    /// Adds the cells of `rows` (ascending) of another column of the same kind after `base` rows.
     fn append(&mut self, other: &Self, rows: &[u32], base: usize) {
         if rows.is_empty() {
             return;
@@ -205,10 +204,10 @@ impl ColumnData {
     }
 }
 
-/// A value on its way into a column.
+/// A value for a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
-    /// Nothing.
+    /// A missing cell.
     Missing,
     /// A time, an id or a large number.
     I64(i64),
@@ -283,7 +282,7 @@ impl RowBlock {
         }
     }
 
-    /// Forgets all rows and keeps the memory.
+    /// Removes all rows but keeps the memory.
     pub fn clear(&mut self) {
         self.row_ids.clear();
         self.rejects.clear();
@@ -301,7 +300,7 @@ impl RowBlock {
         self.columns.iter().map(bytes).sum()
     }
 
-    /// What the columns are.
+    /// The columns of the table.
     pub fn column_list(&self) -> &'static [Column] {
         self.table.columns(self.source)
     }
@@ -311,11 +310,11 @@ impl RowBlock {
         self.column_list().iter().any(|column| column.name == name)
     }
 
-    /// Adds a row of a custom format, its cells by the names of their columns; those that are not
-    /// named are missing.
+    /// Adds a row of a custom format, with its cells by column name; other columns are missing.
     ///
     /// # Errors
-    /// A cell does not fit its column, or one that every row has is missing; the row is not added.
+    /// A column is unknown, a cell does not fit its column, or a mandatory cell is missing. The row
+    /// is then not added.
     pub fn add(&mut self, row_id: i64, cells: &[(&str, Cell<'_>)]) -> Result<(), RowError> {
         let columns = self.column_list();
         let mut row = vec![Cell::Missing; columns.len()];
@@ -340,12 +339,13 @@ impl RowBlock {
         Ok(())
     }
 
-    /// Keeps a line that gave no row: the column at fault (empty where it is the line), and why.
+    /// Adds a line that gave no row, with the column at fault (empty for the whole line) and the
+    /// reason.
     pub fn reject(&mut self, line: u64, column: &'static str, reason: RejectReason, raw: &[u8]) {
         self.rejects.push(Reject { line, column, reason, text: reject_text(raw) });
     }
 
-    /// Adds a row, its cells in the order of the columns.
+    /// Adds a row with its cells in the order of the columns.
     pub(crate) fn push_row(&mut self, row_id: i64, cells: &[Cell<'_>]) {
         debug_assert_eq!(cells.len(), self.columns.len(), "a row has every column");
         let base = self.row_ids.len();
@@ -401,7 +401,7 @@ impl RowBlock {
         ordered
     }
 
-    /// Takes back the cells of a row that was not completed.
+    /// Removes the cells of a row that was not completed.
     pub(crate) fn drop_unfinished_row(&mut self) {
         let row_count = self.row_ids.len();
         for column in &mut self.columns {
@@ -431,7 +431,7 @@ impl RowBlock {
     }
 }
 
-/// Why a cell cannot stand in a column of a kind.
+/// Why a cell does not fit a column of a kind; `None` if it fits.
 fn misfit(kind: ColumnType, cell: Cell<'_>) -> Option<&'static str> {
     let problem = match (kind, cell) {
         (ColumnType::Time, Cell::I64(time)) if time < 0 => "is a time below 0",

@@ -1,10 +1,10 @@
 //! Standard workload format 2.2: one line of 18 fields per job.
 //!
-//! In: lines of text; `;` begins a line of the header. Out: what [`super::log`] makes of jobs.
-//! Fields stand apart by spaces or tabs, times are seconds since the start of the log, and every
-//! field is a number, -1 where it is missing; users, groups and the like are numbers that name
-//! something and are kept as text. Some published logs have fields of their own behind the 18: they
-//! are left out, and the lines are counted.
+//! In: lines of text; `;` begins a line of the header. Out: the events that [`super::log`] makes of
+//! jobs. Fields are separated by spaces or tabs, times are seconds since the start of the log, and
+//! every field is a number, -1 if it is missing. Users, groups and the like are numbers that are
+//! kept as text. Some published logs have additional fields after the 18: they are left out, and
+//! the lines are counted.
 //!
 //! Source: Chapin et al., "Benchmarks and standards for the evaluation of parallel job
 //! schedulers" (1999), and the description of the format at the Parallel Workloads Archive.
@@ -18,7 +18,7 @@ use super::rows::Cell;
 /// Fields of a line.
 pub(super) const FIELD_COUNT: usize = 18;
 
-/// How the format writes a job.
+/// Reads the jobs of a log.
 pub(super) struct Swf;
 
 /// A parser for one table of a log.
@@ -59,7 +59,7 @@ impl LineFormat for Swf {
     }
 }
 
-/// What is counted of lines with fields that the format does not know.
+/// The remark about lines with additional fields.
 const MORE_FIELDS: &str = "lines with more than 18 fields: the first 18 are read";
 
 /// The first 18 fields of a line, and whether there are more.
@@ -225,7 +225,7 @@ mod tests {
         }
         let machines = parsed(Source::Swf, Table::MachineEvents, &text);
         assert_eq!(machines.cell("cpu_capacity", 0), "64");
-        // A value that never ends is cut, too.
+        // A value that continues over too many lines is truncated.
         let endless = format!("; Note: a\n{}", ";  and so on\n".repeat(200_000));
         let jobs = parsed(Source::Swf, Table::JobEvents, &endless);
         let kept: usize = jobs.notes.header.iter().map(|(_, value)| value.len()).sum();

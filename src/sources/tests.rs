@@ -1,4 +1,4 @@
-//! What the tests of the formats share: a text in, its rows and events out.
+//! Common code for tests of formats: a text in, its rows and events out.
 
 use super::blocks::{BlockReader, TextBlock};
 use super::reading::Reading;
@@ -7,14 +7,14 @@ use super::{Cells, Notes, RawPart, RowBlock, parser_of};
 use crate::schema::{Source, Table};
 use crate::units::MICROS_PER_SECOND;
 
-/// The rows of a text, easy to ask.
+/// The rows and notes of a text.
 pub(super) struct Rows {
     pub block: RowBlock,
     pub notes: Notes,
 }
 
 impl Rows {
-    /// A cell as text; `-` where it is missing.
+    /// A cell as text; `-` if it is missing.
     pub(super) fn cell(&self, column: &str, row: usize) -> String {
         let idx = self.block.table.column_idx(self.block.source, column).expect("a column");
         let data = &self.block.columns[idx];
@@ -60,7 +60,7 @@ pub(super) fn parsed(source: Source, table: Table, text: &str) -> Rows {
     parsed_in(None, source, table, text)
 }
 
-/// The same with the zone of times that name none.
+/// The same, with a zone for times without one.
 pub(super) fn parsed_in(zone: Option<Zone>, source: Source, table: Table, text: &str) -> Rows {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");

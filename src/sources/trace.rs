@@ -1,9 +1,8 @@
-//! What kind of trace a file or folder holds, and which files of it are parts of which table.
+//! Recognises the trace in a file or folder, and assigns its files to tables.
 //!
-//! In: a path, and perhaps the kind that the user says it is. Out: a [`TraceFolder`]. The kind is
-//! told from the layout of a folder, or from the first lines of a file; where neither tells it,
-//! that is an error that says what was seen, and never a guess. Nothing is read beyond the first
-//! lines.
+//! In: a path, and perhaps the kind of trace that the user gives. Out: a [`TraceFolder`]. The kind
+//! is recognised from the layout of a folder, or from the first lines of a file. If neither is
+//! known, an error describes what was seen; nothing is guessed. Only the first lines are read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +19,7 @@ use super::{
 };
 use crate::schema::{Source, Table};
 
-/// What the first lines of a file tell.
+/// The kind of a file, from its first lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileKind {
     /// A log of a kind of trace.
@@ -31,8 +30,8 @@ enum FileKind {
     Nodes,
 }
 
-/// Finds the parts of a trace. Without `source` its kind is told from what is there; `table` says
-/// that the path is a flat folder of parts of that table of the Google trace.
+/// Finds the parts of a trace. Without `source`, its kind is recognised; with `table`, the path is
+/// a flat folder of parts of that table of the Google trace.
 pub fn open_trace(
     path: &Path,
     source: Option<Source>,
@@ -61,13 +60,13 @@ pub fn open_trace(
     if path.is_dir() { open_folder(path, source) } else { open_file(path, source) }
 }
 
-/// Whether a folder is laid out in tables.
+/// Whether a folder has folders named after tables.
 fn has_tables(path: &Path) -> Result<bool, SourceError> {
     let names = sorted_names(path)?;
     Ok(names.iter().any(|name| name.parse::<Table>().is_ok() && path.join(name).is_dir()))
 }
 
-/// The files of a folder, by what they are.
+/// The files of a folder, by kind.
 #[derive(Default)]
 struct Sorted {
     logs: Vec<(String, Source)>,
@@ -78,21 +77,21 @@ struct Sorted {
     seen: Vec<String>,
 }
 
-/// Looks into the files of a folder.
+/// Sorts the files of a folder by kind.
 fn sorted_files(path: &Path, source: Option<Source>) -> Result<Sorted, SourceError> {
     let mut files = Sorted::default();
     let Sorted { logs, topologies, nodes, ignored, seen } = &mut files;
     for name in sorted_names(path)? {
         let file = path.join(&name);
         if source == Some(Source::Mapped) {
-            // Only the map says what is in them.
+            // Only the map describes their contents.
             if file.is_file() && !is_note(&name) && !name.ends_with(".toml") {
                 logs.push((name, Source::Mapped));
             }
             continue;
         }
-        // What cannot be read as text is not a log. Of damaged gzip, and of what the machine cannot
-        // read, nobody can tell: it is not left out.
+        // A file that is not text is not a log. Damaged gzip, and a file that the system cannot
+        // read, might be one: it is an error and not left out.
         let is_lost = |kind: &SourceErrorKind| kind.is_damaged_gzip() || !kind.is_bad_data();
         let kind = match file.is_file().then(|| kind_of(&file)).transpose() {
             Err(error) if is_lost(&error.kind) && !is_note(&name) => return Err(error),
@@ -103,7 +102,7 @@ fn sorted_files(path: &Path, source: Option<Source>) -> Result<Sorted, SourceErr
                 logs.push((name, kind));
             }
             Some(Ok(FileKind::Topology)) => topologies.push(name),
-            // Of pods: found again from the log that it belongs to.
+            // The list of nodes of pods is found again from its log.
             Some(Ok(FileKind::Nodes)) => nodes.push(file),
             _ if is_note(&name) => {}
             kind => {
@@ -117,7 +116,7 @@ fn sorted_files(path: &Path, source: Option<Source>) -> Result<Sorted, SourceErr
     Ok(files)
 }
 
-/// A folder with one log in it.
+/// Opens a folder with one log.
 fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, SourceError> {
     let fail = |kind| SourceError::new(path, kind);
     let Sorted { logs, topologies, nodes, ignored, mut seen } = sorted_files(path, source)?;
@@ -174,7 +173,7 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
     }
 }
 
-/// Files that lie beside logs and are none: checksums, licences, descriptions.
+/// Whether a file is not a log but usual beside one: checksums, licences, descriptions.
 fn is_note(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     ["SUM", "SUMS", "README", "LICENSE", "NOTICE"].iter().any(|end| upper.ends_with(end))
@@ -204,7 +203,7 @@ fn open_file(path: &Path, source: Option<Source>) -> Result<TraceFolder, SourceE
     log_parts(path, kind, beside.as_deref())
 }
 
-/// The list of nodes that lies beside a table of pods: the one of all nodes, or the only one.
+/// The list of nodes in the folder of a table of pods: the one of all nodes, or the only one.
 fn nodes_beside(path: &Path) -> Result<Option<PathBuf>, SourceError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -212,7 +211,7 @@ fn nodes_beside(path: &Path) -> Result<Option<PathBuf>, SourceError> {
     for name in sorted_names(folder)? {
         let file = folder.join(&name);
         let is_list = name.contains("node") && file.is_file();
-        // What does not read is not a list of nodes.
+        // A file that cannot be read is not a list of nodes.
         if is_list && matches!(kind_of(&file), Ok(Ok(FileKind::Nodes))) {
             lists.push((!name.contains("all_node"), file));
         }
@@ -222,7 +221,7 @@ fn nodes_beside(path: &Path) -> Result<Option<PathBuf>, SourceError> {
     Ok(lists.into_iter().next().map(|(_, file)| file).filter(|_| is_told))
 }
 
-/// The topology that lies beside a Rumen trace, under the same name but for that word.
+/// The topology in the folder of a Rumen trace, with `topology` instead of `trace` in its name.
 fn topology_beside(path: &Path) -> Result<Option<PathBuf>, SourceError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     if !name.contains("trace") {
@@ -246,7 +245,7 @@ fn log_parts(
     beside: Option<&Path>,
 ) -> Result<TraceFolder, SourceError> {
     let mut parts = BTreeMap::new();
-    // Of Google only the joined file of 2019 is a log.
+    // Of the Google traces, only the joined file of 2019 is a log.
     let tables = if source.is_google() { &joined::TABLES[..] } else { source.tables() };
     for &table in tables {
         let (path, beside) = match (source, table) {
@@ -280,13 +279,13 @@ fn files_of_log(paths: &[PathBuf], source: Source) -> Result<TraceFolder, Source
     Ok(TraceFolder { path, source, parts, ignored: Vec::new() })
 }
 
-/// Jobs that are looked at to tell a log.
+/// The number of jobs that are examined to recognise a log.
 const LINES_LOOKED_AT: usize = 100;
 
-/// Files of a folder of which is said what was seen.
+/// The number of files of a folder that an error describes.
 const FILES_SAID: usize = 3;
 
-/// Tells a file from its first lines; or says what was seen in them.
+/// The kind of a file from its first lines, or a description of what was seen.
 fn kind_of(path: &Path) -> Result<Result<FileKind, String>, SourceError> {
     let mut reader = BlockReader::open(path)?;
     let block = reader.next_block(TextBlock::default())?;
@@ -328,7 +327,7 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
         .take(LINES_LOOKED_AT)
         .collect();
     let Some(first) = jobs.first() else {
-        // A header alone: only the standard format begins its lines with a semicolon.
+        // A header alone: only SWF begins its lines with a semicolon.
         return match comment {
             Some(b';') => Ok(FileKind::Log(Source::Swf)),
             Some(_) => Err("it contains only lines that begin with `#`".to_owned()),
@@ -337,7 +336,7 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     };
     for source in [Source::Gwf, Source::Swf] {
         let count = jobs.iter().filter(|line| kind_of_job(line, comment) == Some(source)).count();
-        // A few lines may be cut off or be a line of names.
+        // Some lines may be truncated, or hold names.
         if jobs.len() < 2 * count {
             return Ok(FileKind::Log(source));
         }
@@ -345,7 +344,7 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     Err(seen_in(first, comment))
 }
 
-/// Tells an object of JSON by the keys that it has.
+/// The kind of a JSON object, from its keys.
 fn kind_of_json(text: &[u8]) -> Result<FileKind, String> {
     let says = |key: &[u8]| memchr::memmem::find(text, key).is_some();
     if kubernetes::is_seen(text) {
@@ -365,7 +364,7 @@ fn kind_of_json(text: &[u8]) -> Result<FileKind, String> {
     }
 }
 
-/// What begins like no text.
+/// A description of a file that does not begin like text; `None` for text.
 fn no_text(text: &[u8]) -> Option<&'static str> {
     const MAGICS: [(&[u8], &str); 6] = [
         (b"PK\x03\x04", "it is a zip archive"),
@@ -380,7 +379,7 @@ fn no_text(text: &[u8]) -> Option<&'static str> {
     known.map(|(_, what)| *what).or(begin.contains(&0).then_some("it is not text"))
 }
 
-/// What a line is that begins no job of a log.
+/// A description of a first line that is not a job.
 fn seen_in(line: &[u8], comment: Option<u8>) -> String {
     let spaced: Vec<&[u8]> = fields_of(line).collect();
     let by_comma = line.split(|&byte| byte == b',').count();
@@ -416,7 +415,7 @@ fn is_number(field: &[u8]) -> bool {
     field.iter().all(|byte| byte.is_ascii_digit() || b"-+.eE".contains(byte))
 }
 
-/// Tells a log from a job, by the number of its fields and what is in them.
+/// The format of a job, from the number of its fields and their contents.
 fn kind_of_job(line: &[u8], comment: Option<u8>) -> Option<Source> {
     let by_space = fields_of(line).count();
     let by_tab = line.split(|&byte| byte == b'\t').count();
@@ -424,7 +423,7 @@ fn kind_of_job(line: &[u8], comment: Option<u8>) -> Option<Source> {
     if (is_gwf(by_space) || is_gwf(by_tab)) && comment != Some(b';') {
         return Some(Source::Gwf);
     }
-    // A semicolon is the standard format's own: its lines may be cut off.
+    // A header with `;` is enough for SWF: its lines may be truncated.
     let numbers = if comment == Some(b';') { 1 } else { swf::FIELD_COUNT };
     let is_standard = comment != Some(b'#')
         && numbers <= by_space

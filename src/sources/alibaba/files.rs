@@ -21,13 +21,13 @@ pub(in crate::sources) enum Kind {
 }
 
 impl Kind {
-    /// Tells a table of a trace from its first lines.
+    /// The table that a text is of, by its first two lines; `None` if it is not recognised.
     pub(in crate::sources) fn of(source: Source, text: &[u8]) -> Option<Self> {
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         text.split(|&byte| byte == b'\n').take(2).find_map(|line| Self::of_line(source, line))
     }
 
-    /// The same of the table whose rows are those of jobs: one that the user says it is.
+    /// The same for a text that must be of tasks or instances: tasks if it is not recognised.
     pub(in crate::sources) fn of_jobs(source: Source, text: &[u8]) -> Self {
         Self::of(source, text).filter(|kind| *kind != Self::Machines).unwrap_or(Self::Tasks)
     }
@@ -60,7 +60,7 @@ impl Kind {
         [Self::Tasks, Self::Instances, Self::Machines].into_iter().find(is_told)
     }
 
-    /// The fields of a line.
+    /// The number of fields of a line.
     pub(in crate::sources) fn field_count(self, source: Source) -> usize {
         match (source, self) {
             (Source::Alibaba2017, Self::Tasks) => 8,
@@ -72,10 +72,10 @@ impl Kind {
     }
 }
 
-/// The tables of a trace, or one of them alone, as the parts of each table of the lake.
+/// Assigns the files of a trace, or a single file, to the tables of the lake.
 ///
 /// # Errors
-/// A table comes twice, or there is none of jobs.
+/// Two files hold the same table, or no file holds jobs.
 pub(in crate::sources) fn tables(
     source: Source,
     at: &Path,
@@ -87,7 +87,8 @@ pub(in crate::sources) fn tables(
         let place = match Kind::of(source, &begin_of(path)?) {
             Some(Kind::Instances) => &mut instances,
             Some(Kind::Machines) => &mut machines,
-            // A file that the user says is one says what it is not.
+            // A file that only `--source` identifies is read as tasks: its rejects show what is
+            // wrong.
             _ => &mut tasks,
         };
         if place.replace(path).is_some() {
@@ -102,7 +103,7 @@ pub(in crate::sources) fn tables(
     let beside = instances.and(tasks).cloned();
     let mut parts = BTreeMap::new();
     let jobs = of(Table::JobEvents, of_jobs)?;
-    // Each of the two tables lies beside the other.
+    // Each of the two tables is read with the other beside it.
     let instances_beside = tasks.and(instances).cloned();
     parts.insert(Table::JobEvents, vec![RawPart { beside: instances_beside, ..jobs }]);
     let rows = of(Table::TaskEvents, instances.unwrap_or(of_jobs))?;

@@ -1,8 +1,9 @@
-//! What Alibaba's cluster traces of 2017 and 2018 share: batch tasks, their instances and machines,
-//! each a table of its own (CSV without a header).
+//! The common parts of Alibaba's cluster traces of 2017 and 2018: batch tasks, their instances and
+//! machines, each a separate table (CSV without a header).
 //!
-//! In: lines whose fields are between commas. Out: what a state and two times make of an attempt,
-//! which try of an instance it is, which file is which table, and what tasks request.
+//! In: lines of comma-separated fields. Out: the events of an attempt from its state and two times,
+//! the position of a try among the tries of its instance, the table of each file, and the requests
+//! of tasks.
 //!
 //! | Status | Events |
 //! |---|---|
@@ -13,8 +14,8 @@
 //! | Ready, Waiting | SUBMIT |
 //!
 //! Times are seconds since the start of the trace. Instances are the tasks of the lake, and their
-//! tries (`seq_no`) its attempts. A later try has no SUBMIT of its own; tries that overlap (a backup)
-//! are both there. Rows are not compared with each other, so that memory does not grow with them.
+//! tries (`seq_no`) are its attempts. A later try has no SUBMIT; tries that overlap (a backup) are
+//! both kept. Rows of one instance are not compared, which saves memory.
 
 use super::records::amounts::float;
 use super::records::states::{Fate, States};
@@ -24,7 +25,7 @@ use crate::schema::EventType;
 pub(super) mod files;
 pub(super) mod requests;
 
-/// What a task or an instance may be.
+/// The states of tasks and instances.
 pub(super) const STATES: &States = &[
     (Fate::Pending, "Ready Waiting"),
     (Fate::Running, "Running"),
@@ -33,8 +34,8 @@ pub(super) const STATES: &States = &[
     (Fate::Ended(EventType::Kill), "Cancelled Interrupted"),
 ];
 
-/// What a state and its times make of an attempt whose table has no time of submission; a time that
-/// is not known lies outside of the trace.
+/// The life of an attempt from its state, start and end. The tables have no submit times. A time is
+/// `None` if it is outside the trace.
 pub(super) fn life(
     fate: Fate,
     (start_us, end_us): (Option<i64>, Option<i64>),
@@ -60,7 +61,7 @@ pub(super) fn life(
     }
 }
 
-/// The place of a try: its number, and how many there are.
+/// The position of a try, from its number and the number of tries.
 pub(super) fn turn(
     (number, count): (i32, i32),
     end_reason: Option<&str>,
@@ -69,19 +70,19 @@ pub(super) fn turn(
     if 1 < number {
         remarks.add("later tries of an instance: attempts without a SUBMIT of their own");
     }
-    // A backup that lost says nothing of what became of the job, nor does a try before the last.
+    // A lost backup does not decide the outcome of the job, nor does a try before the last.
     let is_backup = 1 < count && end_reason == Some("Interrupted");
     Turn { is_first: number <= 1, is_deciding: count <= number && !is_backup }
 }
 
-/// Counts an attempt of which the CPU cannot be charged.
+/// Counts an attempt whose CPU time cannot be charged.
 pub(super) fn check_cpu(cpu: Option<f32>, life: &Life, remarks: &mut Remarks) {
     if cpu.is_none() && life.start_us.is_some() {
         remarks.add("CPU request unknown: no CPU time is charged");
     }
 }
 
-/// An amount of each of several instances, for all of them.
+/// The total amount of all instances, from the amount of each.
 pub(super) fn of_all(each: Option<f32>, instances: i32) -> Option<f32> {
     each.map(|each| each * float(instances))
 }

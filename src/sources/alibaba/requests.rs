@@ -1,7 +1,7 @@
-//! The requests of tasks, which the rows of their instances do not have.
+//! The requests of tasks, for the rows of their instances, which do not have them.
 //!
-//! In: the table of tasks. Out: CPU and memory of each instance by the names of job and task. 24
-//! bytes are held for each task.
+//! In: the table of tasks. Out: CPU and memory of each instance, by the names of job and task. Each
+//! task takes about 24 bytes of memory.
 
 use std::path::Path;
 
@@ -20,10 +20,10 @@ use crate::schema::{Source, Table};
 #[derive(Default)]
 pub(in crate::sources) struct Requests(FxHashMap<u64, (f32, f32)>);
 
-/// Stands for a request that the table does not tell.
+/// Marks a request that the table does not give.
 const UNKNOWN: f32 = f32::NAN;
 
-/// A task by job and name, and what each of its instances asks for.
+/// A task, by job and name, and the request of each of its instances.
 pub(in crate::sources) struct Request<'a> {
     pub job: &'a [u8],
     pub task: &'a [u8],
@@ -32,10 +32,11 @@ pub(in crate::sources) struct Request<'a> {
 }
 
 impl Requests {
-    /// Reads a table of tasks; what is wrong with a line is said when it is read as a job.
+    /// Reads a table of tasks. Bad lines are skipped: they are rejected when the table is read as
+    /// jobs.
     ///
     /// # Errors
-    /// The file does not read.
+    /// The file cannot be read.
     pub(in crate::sources) fn read(
         source: Source,
         path: &Path,
@@ -55,7 +56,7 @@ impl Requests {
         Ok(found)
     }
 
-    /// CPU and memory of an instance of a task.
+    /// The CPU and memory requests of each instance of a task.
     pub(in crate::sources) fn of(&self, job: &[u8], task: &[u8]) -> (Option<f32>, Option<f32>) {
         let known = |request: f32| Some(request).filter(|request| !request.is_nan());
         self.0

@@ -1,10 +1,10 @@
-//! Instances: `batch_instance.csv`, a row for each try of one.
+//! Instances: `batch_instance.csv`, one row per try.
 //!
-//! The trace does not name instances: a row says its task, the number of the try (`seq_no`) and how
-//! many tries there were. Of each task, the first row with a second try of two is taken to follow the
-//! first row with a first try of two, and so on. That gives every task its number of instances and
-//! of tries, however rows are sorted; which of several retried instances a try belongs to is not
-//! known, and counted.
+//! The trace does not name instances: a row gives its task, the number of the try (`seq_no`) and
+//! the number of tries. Within a task, the first row of a second try of two is taken as the retry
+//! of the first row of a first try of two, and so on. Every task thus has the right numbers of
+//! instances and tries, whatever the order of the rows. To which of several retried instances a try
+//! belongs is unknown; such tries are counted.
 
 use rustc_hash::FxHashMap;
 
@@ -18,19 +18,19 @@ use super::{amount, signed_time_us};
 /// The numbers of the instances of each job.
 #[derive(Default)]
 pub(super) struct Instances {
-    /// How many a job has so far.
+    /// The number of instances of each job so far.
     counts: FxHashMap<i64, i32>,
-    /// Rows so far with a number of the try, of a task, of those with so many tries.
+    /// The number of rows so far, by task and number of tries, and by number of the try.
     rows: FxHashMap<(TaskTries, i32), usize>,
-    /// The instances that were tried so often.
+    /// The numbers of the instances, by task and number of tries.
     tried: FxHashMap<TaskTries, Vec<i32>>,
 }
 
-/// Job, task, and how many tries its instances have.
+/// Job, task, and the number of tries of an instance.
 type TaskTries = (i64, i32, i32);
 
 impl Instances {
-    /// The number of the instance that a try is one of.
+    /// The number of the instance that a try belongs to.
     fn number(&mut self, (job, task): (i64, i32), (number, count): (i32, i32)) -> i32 {
         let mut next = || {
             let count = self.counts.entry(job).or_default();
@@ -43,7 +43,7 @@ impl Instances {
         let key = (job, task, count);
         let rows = self.rows.entry((key, number)).or_default();
         let known = self.tried.entry(key).or_default();
-        // As many as the number of the try that has most rows.
+        // There are as many instances as rows of the most frequent number of a try.
         if known.len() == *rows {
             known.push(next());
         }
@@ -52,7 +52,7 @@ impl Instances {
     }
 }
 
-/// A try of an instance; `None` where nothing says of which job or task.
+/// A try of an instance; `None` if its job or task is missing.
 pub(super) fn instance<'a>(
     row: Row<'a>,
     instances: &mut Instances,

@@ -1,13 +1,14 @@
-//! The machines: `server_event.csv`, a row for each event of one.
+//! The machines: `server_event.csv`, one row per event.
 //!
-//! All machines are added at the start. An error keeps new work away for a time that the trace does
-//! not say, and what runs may continue: it is a change of the machine, with its kind as the status.
+//! The trace adds all machines at its start. An error keeps new work off a machine for a time that
+//! the trace does not give, while running work may continue. It is therefore a change of the
+//! machine, with the kind of error as the status.
 
 use super::{Cell, Fault, Fields, Line, RejectReason, Remarks, Row};
 use super::{amount, is_header, signed_time_us};
 use crate::sources::records::machines::Listed;
 
-/// A machine from an event on; nothing of a header.
+/// A machine from the time of an event; `None` for a header.
 pub(super) fn listed<'a>(
     fields: &'a Fields,
     line: Line<'a>,

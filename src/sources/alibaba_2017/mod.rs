@@ -1,19 +1,19 @@
 //! The batch jobs of Alibaba's cluster trace of 2017: `batch_task`, `batch_instance` and
 //! `server_event`, CSV with or without a header.
 //!
-//! In: lines of 8, 12 or 7 fields between commas. Out: what [`super::records`] makes of them; what
-//! they share with the trace of 2018 is in [`super::alibaba`]. The table of tasks says what instances
-//! asked for and what became of the jobs. A table alone stands for the other: without instances each
-//! task is one, with the CPU of all its instances. A task has one state, the latest, with the time at
-//! which it came.
+//! In: lines of 8, 12 or 7 comma-separated fields. Out: the events that [`super::records`] makes of
+//! them; [`super::alibaba`] holds what is common with the trace of 2018. The table of tasks gives
+//! the requests of the instances and the outcomes of the jobs. If one of the two tables is missing,
+//! the other is used for both: without instances, each task of the trace is one task, with the CPU
+//! of all its instances. A task has one state, the latest, and the time of that state.
 //!
 //! ```text
 //!  create                                    modify
 //!    SUBMIT, SCHEDULE --------------------------- by status
 //! ```
 //!
-//! A time before the trace counts as 0. The table of tasks does not say when a task started: its
-//! instances did, each at its own time. It is taken to start when it was created, which is counted.
+//! A time before the trace counts as 0. The table of tasks has no start times, since each instance
+//! starts at its own time: a task counts as started when it was created, with a remark.
 
 use super::alibaba::files::Kind;
 use super::alibaba::requests::{Request, Requests};
@@ -53,13 +53,13 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>
     Ok(Box::new(RecordParser::new(rows, part, Vec::new())))
 }
 
-/// What the instances of a task ask for.
+/// The request of each instance of a task.
 fn request<'a>(row: &Row<'a>) -> Result<Request<'a>, Fault> {
     let (cpu, memory) = (cores(row)?, amount(row, 7, "plan_mem")?);
     Ok(Request { job: row.raw(2), task: row.raw(3), cpu, memory })
 }
 
-/// How the trace writes a task or an instance.
+/// Reads the rows of tasks or instances.
 struct Rows {
     fields: Fields,
     kind: Kind,
@@ -85,12 +85,12 @@ impl RecordFormat for Rows {
     }
 }
 
-/// Copies with a header are about.
+/// Some copies of the trace have a header.
 fn is_header(row: &Row<'_>, number: u64) -> bool {
     number == 1 && row.raw(0).first().is_some_and(u8::is_ascii_alphabetic)
 }
 
-/// A task: all its instances together.
+/// A task, with all its instances as one.
 fn task<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
     let time = |idx, column, remarks: &mut Remarks| match row.raw(idx) {
         b"" => Err((column, RejectReason::EmptyMandatory)),
@@ -127,12 +127,12 @@ fn task<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
     })
 }
 
-/// The CPU that a task asks for, of which 100 is a core.
+/// The CPU request of each instance, cores; the column has hundredths of a core.
 fn cores(row: &Row<'_>) -> Result<Option<f32>, Fault> {
     Ok(amount(row, 6, "plan_cpu")?.map(|hundredths| hundredths / 100.0))
 }
 
-/// An amount, if there is one.
+/// An amount; `None` if the field is empty.
 fn amount(row: &Row<'_>, idx: usize, column: &'static str) -> Result<Option<f32>, Fault> {
     match row.raw(idx) {
         b"" => Ok(None),
@@ -143,7 +143,7 @@ fn amount(row: &Row<'_>, idx: usize, column: &'static str) -> Result<Option<f32>
     }
 }
 
-/// A time in seconds; one before the trace is its start.
+/// Reads seconds as µs; a time before the trace counts as its start.
 fn signed_time_us(text: &[u8], column: &'static str, remarks: &mut Remarks) -> Result<i64, Fault> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let seconds = whole(digits).ok_or((column, RejectReason::BadValue))?;

@@ -97,7 +97,7 @@ fn every_status_ends_an_instance_as_it_says() {
             assert_eq!(history(table, &line), expected);
         }
     }
-    // What runs or has failed has no end, what waits no time at all; -5 lies before the trace.
+    // A time of 0 is missing: no end, or no time at all. -5 is before the trace.
     for (line, expected) in [
         ("10,0,3,4,17,Failed,1,1,,,,\n", "10 SUBMIT, 10 SCHEDULE"),
         ("0,0,3,4,,Waiting,1,1,,,,\n", "0 SUBMIT"),
@@ -129,7 +129,7 @@ fn tries_of_an_instance_are_attempts_of_one_task() {
         "1 1 1 0 10000000",
         "1 1 1 1 10000000",
         "1 1 1 4 40000000",
-        // The first second try of two, and the first first one.
+        // The first row of a second try of two belongs with the first row of a first try.
         "2 1 2 1 30000000",
         "2 1 2 4 90000000",
         "2 1 1 0 10000000",
@@ -153,7 +153,7 @@ fn tries_of_an_instance_are_attempts_of_one_task() {
         ["mean_cpu", "max_cpu", "mean_memory", "max_memory"].map(|column| tasks.cell(column, 0)),
         ["0.5", "1.5", "0.01", "0.02"]
     );
-    // The first try that failed and the backup that lost do not decide.
+    // The failed first try and the lost backup do not decide the outcome.
     let jobs = parsed(Source::Alibaba2017, Table::JobEvents, &text);
     assert_eq!(jobs.history(), "10 SUBMIT, 10 SCHEDULE, 90 FINISH");
     assert_eq!(jobs.cell("tasks", 0), "4");
@@ -238,7 +238,7 @@ fn a_folder_of_tables_is_one_trace_and_a_table_alone_is_one_too() {
     let of = |table| parsed_part(&trace.parts[&table][0]);
     let found = of(Table::TaskEvents);
     assert_eq!(found.block.row_ids.len(), 9);
-    // What a task asks for, each of its instances has.
+    // Each instance has the request of its task.
     assert_eq!(
         (found.cell("cpu_request", 0), found.cell("cpu_request", 6)),
         ("1.5".into(), "-".into())

@@ -1,9 +1,9 @@
-//! The machines: `machine_meta`, a row for each change of one.
+//! The machines: `machine_meta`, one row per change of a machine.
 
 use super::{Cell, Fault, Fields, Line, RejectReason, Remarks, Row, share, time, whole};
 use crate::sources::records::machines::Listed;
 
-/// A machine from a change on; nothing of a header.
+/// A machine from the time of a change; `None` for a header.
 pub(super) fn listed<'a>(
     fields: &'a Fields,
     line: Line<'a>,

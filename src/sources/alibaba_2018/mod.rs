@@ -1,21 +1,22 @@
 //! The batch jobs of Alibaba's cluster trace of 2018: `batch_task`, `batch_instance` and
 //! `machine_meta`, CSV without a header.
 //!
-//! In: lines of 9, 14 or 7 fields between commas. Out: what [`super::records`] makes of them; what
-//! they share with the trace of 2017 is in [`super::alibaba`]. The table of tasks says what instances
-//! asked for and what became of the jobs. A table alone stands for the other: without instances each
-//! task is one, with the CPU of all its instances.
+//! In: lines of 9, 14 or 7 comma-separated fields. Out: the events that [`super::records`] makes of
+//! them; [`super::alibaba`] holds what is common with the trace of 2017. The table of tasks gives
+//! the requests of the instances and the outcomes of the jobs. If one of the two tables is missing,
+//! the other is used for both: without instances, each task of the trace is one task, with the CPU
+//! of all its instances.
 //!
 //! ```text
 //!  start_time                               end_time
 //!    SUBMIT, SCHEDULE -------------------------- by status
 //! ```
 //!
-//! The trace has no submit time, and a time of 0 stands for one outside of it. The number of an
-//! instance is that of its name (`ins_74901673`): the trace numbers them all.
+//! The trace has no submit times, and a time of 0 means outside of the trace. The task index of an
+//! instance is the number in its name (`ins_74901673`), which is unique in the trace.
 //!
-//! The name of a task says its number and those of the tasks that must end first: `M5_3_4` is number
-//! 5 and waits for 3 and 4 (`depends_on`); a name such as `task_Nzg3` says neither.
+//! The name of a task gives its number and the numbers of the tasks that must end first: `M5_3_4`
+//! is task 5, which waits for 3 and 4 (`depends_on`). A name such as `task_Nzg3` gives neither.
 
 use super::alibaba::files::Kind;
 use super::alibaba::requests::{Request, Requests};
@@ -60,21 +61,21 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>
     Ok(Box::new(RecordParser::new(rows, part, Vec::new())))
 }
 
-/// What the instances of a task ask for.
+/// The request of each instance of a task.
 fn request<'a>(row: &Row<'a>) -> Result<Request<'a>, Fault> {
     let remarks = &mut Remarks::default();
     let (cpu, memory) = (amount(row, 7, "plan_cpu", remarks)?, share(row, 8, "plan_mem", remarks)?);
     Ok(Request { job: row.raw(2), task: row.raw(0), cpu, memory })
 }
 
-/// How the trace writes a task or an instance.
+/// Reads the rows of tasks or instances.
 struct Rows {
     fields: Fields,
-    /// The tasks that the one of the line waits for.
+    /// The tasks that the task of the current line waits for.
     depends_on: String,
     kind: Kind,
     requests: Requests,
-    /// Whether the other table is not there.
+    /// Whether the other of the two tables is missing.
     are_alone: bool,
 }
 
@@ -84,7 +85,7 @@ impl RecordFormat for Rows {
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
         let fields = self.fields.split_into(self.kind.field_count(SOURCE), line.raw)?;
         let row = Row { fields, line: line.raw };
-        // Copies with a header are about.
+        // Some copies of the trace have a header.
         if line.number == 1 && row.raw(4) == b"status" {
             return Ok(None);
         }
@@ -99,7 +100,7 @@ impl RecordFormat for Rows {
     }
 }
 
-/// A time, µs; 0 and nothing stand for one outside of the trace.
+/// A time, µs; `None` if it is empty or 0, which means outside of the trace.
 fn time(row: &Row<'_>, idx: usize, column: &'static str) -> Result<Option<i64>, Fault> {
     match row.raw(idx) {
         b"" => Ok(None),
@@ -109,7 +110,7 @@ fn time(row: &Row<'_>, idx: usize, column: &'static str) -> Result<Option<i64>, 
     }
 }
 
-/// An amount in hundredths; -1 stands for one that is not known.
+/// An amount that is written in hundredths; `None` if it is empty or -1 (unknown).
 fn amount(
     row: &Row<'_>,
     idx: usize,
@@ -130,7 +131,7 @@ fn amount(
     }
 }
 
-/// A share of the largest machine's memory in hundredths; 101 too stands for one that is not known.
+/// The same for a share of the largest machine's memory, where 101 also means unknown.
 fn share(
     row: &Row<'_>,
     idx: usize,
@@ -144,7 +145,7 @@ fn share(
     amount(row, idx, column, remarks)
 }
 
-/// A row with what its task is called.
+/// A row and the name of its task.
 struct Named<'a> {
     row: Row<'a>,
     task_name: &'a str,
@@ -152,7 +153,7 @@ struct Named<'a> {
     depends_on: &'a str,
 }
 
-/// A row of either table; what only one of them knows is added to it.
+/// The cells that both tables have; the caller adds the others.
 fn record<'a>(named: &Named<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
     let row = named.row;
     let job = row.text(2, "job_name")?;
@@ -181,7 +182,7 @@ fn record<'a>(named: &Named<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fa
     })
 }
 
-/// A task: all its instances together.
+/// A task, with all its instances as one.
 fn task<'a>(
     named: &Named<'a>,
     are_alone: bool,

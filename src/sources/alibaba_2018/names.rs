@@ -3,7 +3,7 @@
 use super::super::records::hash;
 use super::whole;
 
-/// What the name of a task says of it.
+/// The information in the name of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TaskName {
     /// Its number in the graph of its job.
@@ -12,12 +12,12 @@ pub(super) enum TaskName {
     Plain,
 }
 
-/// The most digits of a number of a task, or of a task that it waits for.
+/// The most digits of the number of a task.
 const DIGITS_MAX: usize = 6;
 
 impl TaskName {
-    /// Reads a name such as `M5_3_4`; the numbers of the tasks that must end first go to `depends_on`,
-    /// joined by spaces. Parts that are no number, such as `Stg2`, say nothing.
+    /// Reads a name such as `M5_3_4`. The numbers of the tasks that must end first go to
+    /// `depends_on`, joined by spaces. Parts that are not numbers, such as `Stg2`, are ignored.
     pub(super) fn read(name: &str, depends_on: &mut String) -> Self {
         depends_on.clear();
         let mut parts = name.split('_');
@@ -36,7 +36,7 @@ impl TaskName {
     }
 }
 
-/// The number of a task in the graph of its job, where its name says one.
+/// The number of a task in the graph of its job, if its name gives one.
 pub(crate) fn number_of_task(name: &str) -> Option<i32> {
     match TaskName::read(name, &mut String::new()) {
         TaskName::Numbered(number) => Some(number),
@@ -44,20 +44,20 @@ pub(crate) fn number_of_task(name: &str) -> Option<i32> {
     }
 }
 
-/// A number without leading zeros.
+/// A number of few digits without leading zeros.
 fn small(digits: &str) -> Option<i32> {
     let is_number = digits.len() <= DIGITS_MAX && !digits.starts_with('0');
     whole(digits.as_bytes()).filter(|_| is_number).and_then(|number| i32::try_from(number).ok())
 }
 
-/// The number behind the letters of a name: 12 of `j_12`.
+/// The number after the letters of a name: 12 in `j_12`.
 pub(super) fn number_behind(name: &str, letters: &str) -> Option<i64> {
     let digits = name.strip_prefix(letters)?;
     let is_plain = digits == "0" || !digits.starts_with('0');
     whole(digits.as_bytes()).filter(|_| is_plain)
 }
 
-/// A number for a name without one, above those that the names of tasks have.
+/// A number for a name without one: a hash, above all numbers in the names of tasks.
 pub(super) fn index_of(name: &str) -> i32 {
     const FIRST: u64 = 1 << 20;
     let number = FIRST + hash(name.as_bytes()) % ((1 << 31) - FIRST);

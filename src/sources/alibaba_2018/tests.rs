@@ -100,7 +100,7 @@ fn tries_of_an_instance_are_attempts_of_one_task() {
     assert_eq!(tasks.cell("mean_cpu", 0), "0.5");
     let later = "later tries of an instance: attempts without a SUBMIT of their own";
     assert_eq!(tasks.notes.remarks[later], 2);
-    // The first try that failed and the backup that lost do not decide.
+    // The failed first try and the lost backup do not decide the outcome.
     let jobs = rows_of(Table::JobEvents);
     assert_eq!(jobs.history(), "10 SUBMIT, 10 SCHEDULE, 90 FINISH");
     assert_eq!(jobs.cell("tasks", 0), "2");
@@ -117,7 +117,7 @@ fn machines_are_added_once_and_then_change() {
     let row = |row: usize| columns.map(|column| found.cell(column, row));
     assert_eq!(row(0), ["0", "0", "m_1", "96", "1", "USING"]);
     assert_eq!(row(1), ["0", "0", "m_2", "64", "0.5", "USING"]);
-    // A share above all is not known, so that the one before it stays.
+    // A share of 101 is unknown, so the previous one is kept.
     assert_eq!(row(2), ["50000000", "2", "m_1", "48", "1", "IMPORT"]);
     assert_eq!(found.cell("machine_id", 0), found.cell("machine_id", 2));
 }
@@ -181,7 +181,7 @@ fn a_folder_of_tables_is_one_trace_and_a_table_alone_is_one_too() {
     let of = |table| parsed_part(&trace.parts[&table][0]);
     let found = of(Table::TaskEvents);
     assert_eq!(found.block.row_ids.len(), 9);
-    // What a task asks for, each of its instances has.
+    // Each instance has the request of its task.
     assert_eq!(
         (found.cell("cpu_request", 0), found.cell("cpu_request", 6)),
         ("1.5".into(), "-".into())
@@ -189,7 +189,7 @@ fn a_folder_of_tables_is_one_trace_and_a_table_alone_is_one_too() {
     assert_eq!(found.notes.remarks["CPU request unknown: no CPU time is charged"], 1);
     let jobs = of(Table::JobEvents);
     assert_eq!(jobs.history(), "10 SUBMIT, 10 SCHEDULE, 90 FINISH");
-    // The tries are in the table of instances; without it they are missing.
+    // Only the table of instances has earlier tries.
     let latest = "only the latest state of a task is there, none of its earlier tries";
     assert!(!jobs.notes.remarks.contains_key(latest));
     let alone = parsed(Source::Alibaba2018, Table::JobEvents, "M1,1,j_3,1,Failed,10,90,1,1\n");

@@ -1,6 +1,6 @@
-//! Values of an object to cells of a row.
+//! Turns the values of an object into the cells of a row.
 //!
-//! In: raw values, in the order of the columns. Out: a row, or the first thing that is wrong with it.
+//! In: raw values, in the order of the columns. Out: a row, or its first fault.
 
 use super::super::json::value::{Raw, must};
 use super::super::records::Fault;
@@ -8,7 +8,7 @@ use super::super::reject::RejectReason;
 use super::super::rows::{Cell, RowBlock};
 use crate::schema::AMOUNT_MAX;
 
-/// Cells of a row as they are read, the first fault kept.
+/// The cells of a row that have been read, and the first fault.
 pub(super) struct Cells<'c> {
     cells: Vec<Cell<'c>>,
     pub(super) fault: Option<Fault>,
@@ -42,7 +42,7 @@ impl<'c> Cells<'c> {
         self.put(column, must(raw.whole()).map(Cell::I64));
     }
 
-    /// An id that is missing where it is `nobody`.
+    /// An id; the value `nobody` is stored as missing.
     pub(super) fn id_or(&mut self, column: &'static str, raw: &Raw<'_>, nobody: i64) {
         self.put(column, raw.whole().map(|id| id.filter(|&id| id != nobody).into()));
     }
@@ -71,7 +71,7 @@ impl<'c> Cells<'c> {
         self.put("event_type", event.map(Cell::I32));
     }
 
-    /// The row, or the first thing that is wrong with it.
+    /// Adds the row, or returns its first fault.
     pub(super) fn push(self, row_id: i64, rows: &mut RowBlock) -> Result<(), Fault> {
         if let Some(fault) = self.fault {
             return Err(fault);
@@ -91,7 +91,7 @@ pub(super) fn amounts(list: &[Raw<'_>]) -> Result<Vec<f32>, RejectReason> {
     list.iter().map(|raw| amount_of(must(raw.float())?)).collect()
 }
 
-/// The list, missing where it is empty.
+/// A list; an empty one is stored as missing.
 pub(super) fn list(values: &Result<Vec<f32>, RejectReason>) -> Result<Cell<'_>, RejectReason> {
     match values {
         Ok(values) if values.is_empty() => Ok(Cell::Missing),
@@ -100,7 +100,7 @@ pub(super) fn list(values: &Result<Vec<f32>, RejectReason>) -> Result<Cell<'_>, 
     }
 }
 
-/// The v2.1 number of an event; nothing for QUEUE and ENABLE.
+/// The v2.1 number of an event; `None` for QUEUE and ENABLE.
 pub(super) fn event_of(raw: &Raw<'_>) -> Result<Option<i32>, RejectReason> {
     match must(raw.whole())? {
         0 => Ok(Some(0)),
@@ -110,7 +110,7 @@ pub(super) fn event_of(raw: &Raw<'_>) -> Result<Option<i32>, RejectReason> {
     }
 }
 
-/// Why a row was made up, as v2.1 counts.
+/// Why a row was made up, numbered as in v2.1; missing if it was not.
 pub(super) fn missing_of(raw: &Raw<'_>) -> Result<Cell<'static>, RejectReason> {
     Ok(raw.small()?.filter(|&kind| kind != 0).map(|kind| kind - 1).into())
 }

@@ -1,8 +1,8 @@
-//! The files of an export of the trace of 2019: which tables and which parts are there.
+//! The files of an export of the trace of 2019, with their tables and part numbers.
 //!
 //! In: a folder of files such as `instance_usage-000000000012.json.gz` (`.json`, `.jsonl`, with or
 //! without `.gz`, or `.parquet`), or of folders named after the trace's tables with such files; or
-//! a single file. Out: the parts by table of the lake and number. Nothing is opened.
+//! a single file. Out: the parts, by table of the lake and number. No file is opened.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,8 +24,8 @@ const TABLES: [(&str, &[Table]); 5] = [
 
 const ENDINGS: [&str; 5] = [".json.gz", ".jsonl.gz", ".json", ".jsonl", ".parquet"];
 
-/// The tables that a file fills and its number, told from its name; `within` is the table whose
-/// folder it lies in.
+/// The tables that a file fills, and its number, from its name; `within` are the tables of its
+/// folder.
 fn part_of(name: &str, within: Option<&'static [Table]>) -> Option<(&'static [Table], u32)> {
     let stem = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending))?;
     let digits = stem.len() - stem.bytes().rev().take_while(u8::is_ascii_digit).count();
@@ -35,14 +35,14 @@ fn part_of(name: &str, within: Option<&'static [Table]>) -> Option<(&'static [Ta
     Some((own.or(within)?, number.parse().ok()?))
 }
 
-/// Whether the names tell an export of the trace of 2019.
+/// Whether the names of the files are those of an export of the trace of 2019.
 pub(in super::super) fn is_export(path: &Path) -> Result<bool, SourceError> {
     if path.is_file() {
         return Ok(path
             .file_name()
             .is_some_and(|name| part_of(&name.to_string_lossy(), None).is_some()));
     }
-    // Folders of the trace of 2011 bear other names, but for those of the machines.
+    // The folders of the trace of 2011 have other names, except those of machines.
     let of_2019 = |name: &String| TABLES[..3].iter().any(|(table, _)| table == name);
     Ok(sorted_names(path)?.iter().any(|name| {
         let file = path.join(name);
@@ -50,7 +50,7 @@ pub(in super::super) fn is_export(path: &Path) -> Result<bool, SourceError> {
     }))
 }
 
-/// Lists a folder, or the folder of a single file with that file alone.
+/// Lists a folder, or a single file with its folder.
 pub(in super::super) fn list(path: &Path, source: Source) -> Result<TraceFolder, SourceError> {
     let mut folder =
         TraceFolder { path: path.to_owned(), source, parts: BTreeMap::new(), ignored: Vec::new() };
@@ -86,7 +86,8 @@ pub(in super::super) fn list(path: &Path, source: Source) -> Result<TraceFolder,
         }
         parts.sort_by_key(|part| part.part);
         let is_of_machines = matches!(table, Table::MachineEvents | Table::MachineAttributes);
-        // Nothing says how many parts a table has; those of machines are small and come in one.
+        // Names do not give the number of parts, but tables of machines are small: a single part is
+        // the whole table.
         if let ([only], true) = (&mut parts[..], is_of_machines) {
             only.of = Some(1);
         }

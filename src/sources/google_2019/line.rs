@@ -2,7 +2,7 @@
 
 use super::super::json::value::{Raw, or_default};
 
-/// The longest object of the trace, bytes: what is made of one takes many times its length.
+/// The longest object, bytes; a parsed object takes many times its length.
 pub(super) const LINE_MAX: usize = 1 << 20;
 
 /// CPU and memory.
@@ -22,7 +22,7 @@ pub(super) struct Constraint<'a> {
     pub(super) relation: Raw<'a>,
 }
 
-/// A line of any of the tables: fields that another table has stay missing.
+/// A line of any table; the fields of other tables stay missing.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Line<'a> {

@@ -1,4 +1,4 @@
-//! Google cluster-usage trace v3 (May 2019): objects of JSON, one a line, to typed rows.
+//! Google cluster-usage trace v3 (May 2019): JSON objects, one per line, to typed rows.
 //!
 //! In: lines as `BigQuery` exports its tables (64-bit numbers as text or as numbers, fields without
 //! a value absent or null), or rows of the same tables as Parquet, put into that form by the
@@ -12,13 +12,14 @@
 //!  machine_events, machine_attributes
 //! ```
 //!
-//! - QUEUE and ENABLE have no number in v2.1 and change nothing that its events tell: such rows
-//!   are left out, and counted. So are the rows of alloc sets in a lake of jobs, whose usage
-//!   is that of the jobs inside, and of jobs in a lake of alloc sets.
-//! - An instance does not name its user but in a joined file ([`super::joined`]). `user` and `different_machines` (1 in `max_per_machine`)
-//!   of `task_events` are those of the collection, where `collection_events` lies beside.
-//! - 0 stands for no alloc set and for no machine, -1 for no part of an alloc set; those cells are
-//!   missing. -1 as a machine is a dedicated one, and stays.
+//! - QUEUE and ENABLE have no number in v2.1 and do not change the state that its events describe:
+//!   such rows are left out and counted. A lake of jobs also leaves out the rows of alloc sets,
+//!   whose usage is that of the jobs inside; a lake of alloc sets leaves out those of jobs.
+//! - Only a joined file ([`super::joined`]) names the user of an instance. Otherwise `user` of
+//!   `task_events` is that of the collection, if `collection_events` is there too; so is
+//!   `different_machines` (`max_per_machine` is 1).
+//! - 0 means no alloc set or no machine, and -1 no instance of an alloc set; those cells are
+//!   missing. Machine -1 is a dedicated one, and is kept.
 //! - `missing_info` is one less than the trace's `missing_type`, as v2.1 counts.
 //! - `row_id` of constraints holds line × 256 + place in the line.
 //!
@@ -46,16 +47,16 @@ pub(super) mod owners;
 #[cfg(test)]
 mod tests;
 
-/// What a row is left out for.
+/// The remarks about rows.
 const NO_NUMBER: &str = "QUEUE or ENABLE, which v2.1 does not have: left out";
 const ALLOC_SET: &str = "of an alloc set: left out, see --source google-2019-alloc-sets";
 const JOB: &str = "of a job: left out, see --source google-2019";
 const NO_KIND: &str = "collection type missing: counted as a job";
 
-/// Rows that the constraints of one line may make.
+/// The most constraints of one line.
 const CONSTRAINTS_MAX: usize = 256;
 
-/// Whether a line may name a demand.
+/// Whether a line may contain constraints.
 fn demands(text: &[u8]) -> bool {
     let says = |key: &[u8]| memchr::memmem::find(text, key).is_some();
     says(b"\"relation\"") || says(b"\"name\"")
@@ -65,7 +66,7 @@ fn demands(text: &[u8]) -> bool {
 pub(super) struct Parser {
     part: u32,
     pub(super) table: Table,
-    /// Whether the alloc sets are wanted, and not the jobs.
+    /// Whether alloc sets are wanted instead of jobs.
     is_of_alloc_sets: bool,
     collections: Arc<Collections>,
     notes: Notes,
@@ -83,12 +84,12 @@ impl Parser {
         })
     }
 
-    /// Counts what was assumed or left out.
+    /// Counts a remark.
     pub(super) fn remark(&mut self, wording: &'static str) {
         self.notes.remark(wording, 1);
     }
 
-    /// Whether a line is about what the lake is of.
+    /// Whether a line is about what this lake holds: jobs or alloc sets.
     fn is_wanted(&mut self, line: &Line<'_>) -> Result<bool, Fault> {
         let kind = line.collection_type.whole().map_err(|reason| ("collection_type", reason))?;
         if kind.is_none() {
@@ -104,14 +105,14 @@ impl Parser {
     /// Adds the rows of a line.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The line is bad.
     pub(super) fn line(
         &mut self,
         text: &[u8],
         number: u64,
         rows: &mut RowBlock,
     ) -> Result<(), Fault> {
-        // Few instances make demands, and the others were read as tasks: half of the time.
+        // Few instances have constraints: skipping the other lines halves the time.
         if self.table == Table::TaskConstraints && !demands(text) {
             return Ok(());
         }
@@ -155,7 +156,7 @@ impl Parser {
         }
     }
 
-    /// A row per demand.
+    /// Adds one row per constraint.
     fn constraints(&self, line: &Line<'_>, number: u64, rows: &mut RowBlock) -> Result<(), Fault> {
         if CONSTRAINTS_MAX < line.constraint.len() {
             return Err(("comparison_operator", RejectReason::TooManyColumns));
@@ -300,7 +301,7 @@ fn usage(line: &Line<'_>, id: i64, rows: &mut RowBlock) -> Result<(), Fault> {
     cells.amount("sampled_cpu_usage", &line.random_sample_usage.cpus);
     let is_inside = !matches!(line.alloc_collection_id.whole(), Ok(None | Some(0)));
     cells.id_or("alloc_collection_id", &line.alloc_collection_id, 0);
-    // Outside of an alloc set the trace does not define it.
+    // The trace defines it only inside an alloc set.
     let index = if is_inside { part_of_set(&line.alloc_instance_index) } else { Ok(Cell::Missing) };
     cells.put("alloc_instance_index", index);
     cells.put("cpu_usage_distribution", list(&all));

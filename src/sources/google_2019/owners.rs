@@ -1,7 +1,7 @@
-//! The user of each collection, for the rows of its instances, which do not have it.
+//! The user of each collection, for the rows of its instances, which do not name it.
 //!
-//! In: the files of `collection_events`. Out: user and `max_per_machine` of each collection. They
-//! are read once, when the first part asks; without them the cells stay missing.
+//! In: the files of `collection_events`. Out: user and `max_per_machine` of each collection. The
+//! files are read once, for the first part that needs them; without them the cells stay missing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,15 +31,15 @@ pub struct Collections {
 }
 
 impl Collections {
-    /// Who submitted a collection.
+    /// The user of a collection.
     pub(super) fn user(&self, collection: i64) -> Option<&str> {
         let user = self.owners.get(&collection)?.user?;
         Some(self.names.name(user))
     }
 
-    /// Whether its instances keep to different machines; nothing where the trace does not say.
+    /// Whether its instances must run on different machines; `None` if the trace does not say.
     pub(super) fn is_apart(&self, collection: i64) -> Option<bool> {
-        // 0 is not a limit.
+        // 0 means no limit.
         self.owners.get(&collection)?.max_per_machine.map(|max| max == 1)
     }
 
@@ -51,7 +51,8 @@ impl Collections {
         Ok(found)
     }
 
-    /// Adds what a line says; what is wrong with it is said when it is read as a job.
+    /// Adds the collection of a line. Bad lines are skipped: they are rejected when the file is
+    /// read as jobs.
     fn add(&mut self, line: &[u8]) {
         if line.len() <= LINE_MAX
             && let Ok(line) = serde_json::from_slice::<Line<'_>>(line)
@@ -76,7 +77,7 @@ struct Line<'a> {
     max_per_machine: Raw<'a>,
 }
 
-/// The collections of an export, read when they are first asked for.
+/// The collections of an export, read when they are first needed.
 pub type Owners = Shared<Collections>;
 
 impl Owners {

@@ -1,4 +1,4 @@
-//! Lines of an export: what becomes of each, and what is refused.
+//! Lines of an export, and their rows and rejects.
 
 use crate::schema::{Source, Table};
 use crate::sources::tests::{Rows, parsed};
@@ -221,7 +221,7 @@ fn odd_lines_are_rejects_with_their_column() {
     );
     assert_eq!(rows.block.row_ids, [13]);
     assert_eq!(rows.block.line_count, 13);
-    // A bad demand spoils the others of its line.
+    // A bad constraint rejects the whole line.
     let rows = parsed(Source::Google2019, Table::TaskConstraints, &text);
     assert_eq!(rows.rejects().last().unwrap(), "13 comparison_operator unknown_event_type");
     assert!(rows.block.row_ids.is_empty());

@@ -1,8 +1,8 @@
-//! The trace of 2019 as one joined CSV, `borg_traces_data.csv`: its rows are split again.
+//! The trace of 2019 as one joined CSV, `borg_traces_data.csv`, split into its tables again.
 //!
 //! In: a table with a header. A row is an event of an instance, its collection and one window of
-//! its usage; events and windows repeat in other rows. Out: the objects that the tables of the
-//! trace would hold, for the [`Parser`] of those; repetitions are left out and counted.
+//! its usage; events and windows repeat in other rows. Out: the objects of the original tables, for
+//! the [`Parser`] of those; repetitions are left out and counted.
 //!
 //! ```text
 //!  row ─┬─► collections_events_type, user, ...    ─► job_events
@@ -10,14 +10,16 @@
 //!       └─► start_time, end_time, usage, ...      ─► task_usage
 //! ```
 //!
-//! - Ids get the cell as their last digit, since cells number their collections and machines alike.
-//! - Types are the numbers of v3. The column `event` names them in the order of the alphabet, which
-//!   contradicts the trace; it is not read, but the rows that it contradicts are counted.
-//! - The event of a collection has no time of its own: it gets that of the row.
+//! - Ids get the number of the cell as their last digit, since each cell numbers its own
+//!   collections and machines.
+//! - Types are the numbers of v3. The column `event` names them in alphabetical order, which
+//!   contradicts the trace. It is not read, but rows in which it contradicts the number are
+//!   counted.
+//! - The event of a collection has no time; it gets the time of the row.
 //! - Resources and lists are texts as Python prints them, with line ends inside quotes.
 //!
-//! The file is a sample: most events of an instance are not in it, so that sequences and totals are
-//! not those of the trace. A remark says so of every lake.
+//! The file is a sample: most events of an instance are not in it, so sequences and totals are not
+//! those of the trace. Every lake gets a remark about this.
 
 use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
@@ -37,14 +39,14 @@ use crate::schema::Table;
 
 mod python;
 
-/// The tables that it fills.
+/// The tables that a joined file fills.
 pub(crate) const TABLES: [Table; 4] =
     [Table::JobEvents, Table::TaskEvents, Table::TaskUsage, Table::TaskConstraints];
 
-/// What a header must have.
+/// The columns that a header must have.
 const NEEDED: [&str; 4] = ["time", "instance_events_type", "collection_id", "instance_index"];
 
-/// A record that is longer is none, bytes: a quote is not closed.
+/// The longest record, bytes; in a longer one, a quote is not closed.
 const RECORD_MAX: usize = 1 << 20;
 
 const SAMPLE: &str = "rows of a joined sample: sequences and totals are not those of the trace";
@@ -68,20 +70,20 @@ const TYPES: [&str; 11] = [
     "UPDATE_RUNNING",
 ];
 
-/// How a column becomes a field of an object.
+/// The conversion of a column to a field of an object.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     /// A number or a name.
     Plain,
-    /// The id of something in a cell.
+    /// An id that is unique within a cell.
     Id,
-    /// Ids between brackets.
+    /// Ids in brackets.
     Ids,
-    /// What Python prints of a dictionary or a list.
+    /// A dictionary or list as Python prints it.
     Literal,
 }
 
-/// The columns of a table: that of the file, the field of the object, and how one becomes the other.
+/// The columns of a table: the name in the file, the field of the object, and the conversion.
 fn columns(table: Table) -> &'static [(&'static str, &'static str, Form)] {
     use Form::{Id, Ids, Literal, Plain};
     match table {
@@ -155,19 +157,19 @@ pub(super) struct Joined {
     inner: Parser,
     names: Vec<String>,
     fields: Fields,
-    /// The record that is being read, which may continue in the next block, the line in which it
-    /// begins, and whether what follows is inside quotes.
+    /// The current record, which may continue in the next block, the line where it begins, and
+    /// whether the next byte is inside quotes.
     open: Vec<u8>,
     begun: u64,
     is_quoted: bool,
     /// The keys of the rows so far.
     seen: FxHashSet<[u8; 16]>,
-    /// The object of the record.
+    /// The current record as an object.
     object: Vec<u8>,
 }
 
 impl Joined {
-    /// The parser of a part that begins so.
+    /// The parser of a part whose text starts with `begin`.
     pub(super) fn new(part: &RawPart, begin: &[u8]) -> Result<Self, SourceError> {
         Ok(Self {
             inner: Parser::new(part)?,
@@ -181,7 +183,7 @@ impl Joined {
         })
     }
 
-    /// Adds the rows of the record that is open, and closes it.
+    /// Adds the rows of the current record and ends it.
     fn record(&mut self, rows: &mut RowBlock) {
         let record = std::mem::take(&mut self.open);
         self.is_quoted = false;
@@ -224,14 +226,15 @@ impl Joined {
         done
     }
 
-    /// A field by the name of its column; empty where the file has no such column.
+    /// A field by the name of its column; empty if the file has no such column.
     fn field<'a>(&'a self, record: &'a [u8], name: &str) -> &'a [u8] {
         let place = self.names.iter().position(|known| known == name);
         place.map_or(&[][..], |place| self.fields.get(record, place))
     }
 
-    /// Half of the SHA-256 of what makes a row of a table one of its own. The machine is that of the
-    /// event, so that one window may stand beside several.
+    /// Half of the SHA-256 of the fields that identify a row of a table. The machine of a window is
+    /// not among them: it is that of the event, and one window may be joined to events on several
+    /// machines.
     fn key(&self, record: &[u8], table: Table) -> [u8; 16] {
         let own: &[&str] = match table {
             Table::JobEvents => &["time", "collections_events_type"],
@@ -248,7 +251,7 @@ impl Joined {
         half
     }
 
-    /// Writes what a table holds of a record as an object.
+    /// Writes the columns of a table as an object.
     fn write_object(&mut self, record: &[u8], table: Table) -> Result<(), Fault> {
         let mut object = std::mem::take(&mut self.object);
         object.clear();
@@ -282,12 +285,12 @@ impl Joined {
     }
 }
 
-/// What pandas writes where nothing is.
+/// Whether a text is one that pandas writes for a missing value.
 fn is_missing(text: &[u8]) -> bool {
     matches!(text, b"" | b"nan" | b"NaN" | b"None" | b"<NA>" | b"null")
 }
 
-/// A whole number that was written as a fraction because another of its column is missing.
+/// A whole number without the `.0` that pandas adds if other values of the column are missing.
 fn without_fraction(text: &[u8]) -> &[u8] {
     text.strip_suffix(b".0").unwrap_or(text)
 }
@@ -307,7 +310,7 @@ fn put(
     let id = |text: &[u8]| {
         let text = str::from_utf8(without_fraction(text)).map_err(|_| bad)?;
         let id = text.parse::<i64>().map_err(|_| bad)?;
-        // Those that stand for nothing are the same in every cell.
+        // Ids up to 0 are special values, the same in every cell.
         let in_cell = || id.checked_mul(10)?.checked_add(cell);
         if id <= 0 { Ok(id) } else { in_cell().ok_or(RejectReason::OutOfRange) }
     };

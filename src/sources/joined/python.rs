@@ -1,10 +1,10 @@
-//! Dictionaries and lists as Python prints them, converted to JSON.
+//! Converts dictionaries and lists as Python prints them to JSON.
 //!
-//! In: `{'cpus': 0.02, 'memory': None}`, `[{'name': 'a', 'relation': 1}]`, or an array of `NumPy`, whose
-//! items stand between blanks and line ends: `[0.1 0.2\n 0.3]`. Out: the same as JSON, or nothing where
-//! the text is neither. What is inside quotes stays as it is.
+//! In: `{'cpus': 0.02, 'memory': None}`, `[{'name': 'a', 'relation': 1}]`, or a `NumPy` array,
+//! whose items are separated by blanks and line ends: `[0.1 0.2\n 0.3]`. Out: the same as JSON, or
+//! `None` if the text is neither. Text inside quotes does not change.
 
-/// Appends a literal as JSON; `None` where it is not one, and then some of it may be written.
+/// Appends a literal as JSON; `None` if it is not one, in which case a part may have been written.
 pub(super) fn to_json(text: &[u8], to: &mut Vec<u8>) -> Option<()> {
     let text = text.strip_prefix(b"array(").and_then(|it| it.strip_suffix(b")")).unwrap_or(text);
     let mut rest = text;
@@ -19,7 +19,7 @@ pub(super) fn to_json(text: &[u8], to: &mut Vec<u8>) -> Option<()> {
                 (is_after_value, rest) = (false, behind);
             }
             b'}' | b']' | b')' => {
-                // Of one item a comma is left behind it.
+                // A tuple of one item ends with a comma.
                 if to.last() == Some(&b',') {
                     to.pop();
                 }
@@ -53,7 +53,7 @@ fn comma(is_after_value: bool, to: &mut Vec<u8>) {
     }
 }
 
-/// Writes a text up to its closing quote; what is behind it.
+/// Writes a text up to its closing quote, and returns the rest.
 fn quoted<'a>(quote: u8, text: &'a [u8], to: &mut Vec<u8>) -> Option<&'a [u8]> {
     let (mut inside, mut at) = (Vec::new(), 0);
     loop {
@@ -61,7 +61,7 @@ fn quoted<'a>(quote: u8, text: &'a [u8], to: &mut Vec<u8>) -> Option<&'a [u8]> {
         if byte == quote {
             break;
         }
-        // A backslash stands before a quote or another backslash.
+        // A backslash escapes a quote or another backslash.
         at += usize::from(byte == b'\\');
         inside.push(*text.get(at)?);
         at += 1;

@@ -1,30 +1,30 @@
-//! The items of a list, out of a text that comes in pieces.
+//! Extracts the items of a list from text that comes in pieces.
 //!
-//! In: blocks of text. Out: the same text with what surrounds the items of a `List` (its braces, its
-//! other keys, the commas) turned into spaces, so that items follow each other like the lines of a
-//! log. Line numbers stay. Memory holds the text of a block.
+//! In: blocks of text. Out: the same text, with everything around the items of a `List` (its
+//! braces, its other keys, the commas) turned into spaces, so that items follow each other like the
+//! lines of a log. Line numbers do not change. Memory holds the text of one block.
 
-/// Where in the text of lists the next byte stands.
+/// The position of the next byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Outside of any list.
     Outside,
     /// Among the keys of a list.
     Keys,
-    /// Behind the key of the items, before their bracket.
+    /// After the key of the items, before their bracket.
     Colon,
     /// Between items.
     Between,
 }
 
-/// What is known of the list that has begun.
+/// The state of reading lists.
 pub(super) struct Envelope {
     place: Place,
-    /// Braces and brackets that are open within a value of a key, or within an item.
+    /// Open braces and brackets within the value of a key, or within an item.
     depth: u32,
     is_in_string: bool,
     is_escaped: bool,
-    /// The begin of the text of a string among the keys.
+    /// The first bytes of the current string among the keys.
     word: Vec<u8>,
     has_items: bool,
 }
@@ -32,7 +32,7 @@ pub(super) struct Envelope {
 /// The key of the items.
 const ITEMS: &[u8] = b"items";
 
-/// Whether a text begins with a list.
+/// Whether a text begins with a list of items.
 pub(in crate::sources) fn is_list(begin: &[u8]) -> bool {
     let mut envelope = Envelope::new();
     let has_ended = |envelope: &Envelope| envelope.place == Place::Outside;
@@ -57,20 +57,20 @@ impl Envelope {
         }
     }
 
-    /// The text of a block with its items alone; of a list without items its last brace is left,
-    /// which is not an object.
+    /// The text of a block with its items alone. A list without items leaves its last brace, which
+    /// is not an object.
     pub(super) fn strip(&mut self, text: &[u8]) -> Vec<u8> {
         text.iter()
             .map(|&byte| if self.is_of_item(byte) || byte == b'\n' { byte } else { b' ' })
             .collect()
     }
 
-    /// Whether a list has begun that has not ended.
+    /// Whether a list has begun but not ended.
     pub(super) fn is_open(&self) -> bool {
         self.place != Place::Outside
     }
 
-    /// Takes a byte and says whether it is one of an item, or of what should be one.
+    /// Takes a byte, and returns whether it belongs to an item or to something in its place.
     fn is_of_item(&mut self, byte: u8) -> bool {
         if self.is_in_string {
             self.in_string(byte);

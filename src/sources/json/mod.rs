@@ -1,8 +1,8 @@
-//! Objects of JSON that follow each other, or are the items of lists, as the rows of a log.
+//! Reads a log of JSON objects that follow each other, or are the items of lists.
 //!
-//! In: blocks of text. Out: each whole object, handed to the source one at a time; what is none, or
-//! what the source finds fault with, is a reject at the line in which it begins. Memory holds one
-//! object, and never a list.
+//! In: blocks of text. Out: each whole object, passed to the source one at a time. Text that is not
+//! an object, and an object that the source refuses, is a reject at the line where it begins.
+//! Memory holds one object, never a list.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -24,7 +24,7 @@ use self::envelope::Envelope;
 pub(super) use self::envelope::is_list;
 use self::objects::Objects;
 
-/// The begin of a file without the mark of its byte order.
+/// The beginning of a file without a byte order mark.
 fn without_mark(begin: &[u8]) -> &[u8] {
     begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin)
 }
@@ -32,20 +32,20 @@ fn without_mark(begin: &[u8]) -> &[u8] {
 /// Reads the objects of a file.
 #[derive(Default)]
 pub(super) struct ObjectReader {
-    /// What surrounds the objects, if the file holds lists of them.
+    /// The state of the list around the objects, if there is one.
     envelope: Option<Envelope>,
     objects: Objects,
     last_line: u64,
 }
 
 impl ObjectReader {
-    /// Reads a file that begins so: a list, or objects.
+    /// A reader of a file that starts with `begin`: a list, or objects.
     pub(super) fn of(begin: &[u8]) -> Self {
         Self { envelope: is_list(begin).then(Envelope::new), ..Self::default() }
     }
 
-    /// Hands out the objects that end in a block, and keeps those at fault as rejects; `first_line`
-    /// is the number of the first line.
+    /// Calls `take` with each object that ends in a block; faults become rejects. `first_line` is
+    /// the number of the first line.
     pub(super) fn each(
         &mut self,
         text: &TextBlock,
@@ -55,7 +55,7 @@ impl ObjectReader {
     ) {
         rows.clear();
         if text.begins_file() && 0 < self.last_line {
-            // Files of lists and of lines may follow each other.
+            // A file with lists may follow one with lines, and the reverse.
             self.finish(rows);
             *self = Self::of(text.text());
         }
@@ -76,7 +76,7 @@ impl ObjectReader {
         });
     }
 
-    /// Adds a reject for an object or a list that the file ended in.
+    /// Adds a reject for an object or a list that is open at the end of the file.
     pub(super) fn finish(&self, rows: &mut RowBlock) {
         let is_open = self.envelope.as_ref().is_some_and(Envelope::is_open);
         let cut = self.objects.unfinished().or(is_open.then_some((self.last_line, &[][..])));
@@ -89,7 +89,7 @@ impl ObjectReader {
 
 /// Makes rows of the objects of a file.
 pub(super) trait ObjectFormat: Send {
-    /// Adds the rows of an object, or says what is wrong with it.
+    /// Adds the rows of an object, or returns its fault.
     fn object(
         &mut self,
         raw: &[u8],
@@ -97,15 +97,15 @@ pub(super) trait ObjectFormat: Send {
         hand_out: &mut HandOut<'_>,
     ) -> Result<(), Fault>;
 
-    /// Whether what is wrong with the objects is said with these rows.
+    /// Whether this table reports the rejects.
     fn has_rejects(&self) -> bool {
         true
     }
 
-    /// Adds the rows that only the end of the file can tell.
+    /// Adds the rows that are complete only at the end of the file.
     fn end(&mut self, _rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {}
 
-    /// What is known of the file.
+    /// The notes about the file.
     fn notes(&mut self) -> Notes;
 }
 
@@ -143,8 +143,8 @@ impl<F: ObjectFormat> PartParser for ObjectParser<F> {
     }
 }
 
-/// Hands out the items of a list within an object, one at a time; null is a list without any. What
-/// `take` does not want makes the object one that cannot be read.
+/// Calls `take` with each item of a list within an object; null is an empty list. If `take` returns
+/// an error, the whole object cannot be read.
 pub(super) fn each_item<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
     take: impl FnMut(T) -> Result<(), &'static str>,

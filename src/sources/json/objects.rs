@@ -1,27 +1,27 @@
-//! Objects of JSON that follow each other, out of a text that comes in pieces.
+//! Splits text that comes in pieces into JSON objects that follow each other.
 //!
-//! In: blocks of text. Out: each whole object with the line it begins in, and what stands between
-//! objects and is not a space. Braces are counted outside of strings; whether an object is JSON is
-//! for the parser to say. Memory holds one object of at most [`OBJECT_MAX`] bytes, and of a larger
-//! one no more than was read until it was one; that stays until the end of the file.
+//! In: blocks of text. Out: each whole object with the line where it begins, and any text between
+//! objects that is not space. Braces are counted outside of strings; the parser checks whether an
+//! object is valid JSON. The memory of one object, at most [`OBJECT_MAX`] bytes, is kept until the
+//! end of the file.
 
 use super::super::reject::{REJECT_TEXT_MAX, RejectReason};
 
-/// An object larger than this is not a job: one of a million attempts has half as many bytes.
+/// The largest object, bytes; a job of a million attempts has half as many.
 const OBJECT_MAX: usize = 256 << 20;
 
-/// What is not an object, and why.
+/// Text that is not a usable object, and why.
 pub(super) type Junk<'a> = (&'a [u8], RejectReason);
 
-/// Takes an object (`Ok`), or what is none (`Err`), with its line.
+/// Takes an object (`Ok`) or other text (`Err`), with its line.
 pub(super) type Take<'a> = dyn FnMut(u64, Result<&[u8], Junk<'_>>) + 'a;
 
-/// Memory that grows by doubling. Beyond it the buffer takes address space for the largest object at
-/// once, of which only what is written takes memory: doubling would hold the text twice, and a third
-/// time what the allocator has not yet given back.
+/// Up to this size, bytes, the buffer grows by doubling. Beyond it, the buffer reserves address
+/// space for the largest object; only the written part takes memory. Doubling would hold the text
+/// twice, and a third time until the allocator returns memory.
 const DOUBLED_MAX: usize = 4 << 20;
 
-/// What is known of the object that has begun.
+/// The state of reading an object.
 pub(super) struct Objects {
     buffer: Vec<u8>,
     line: u64,
@@ -49,8 +49,8 @@ impl Default for Objects {
 }
 
 impl Objects {
-    /// Takes whole lines, the first of which is `first_line`, and hands out objects (`Ok`) and what
-    /// is none (`Err`) with their lines.
+    /// Takes whole lines, the first of which is `first_line`, and calls `take` with objects (`Ok`)
+    /// and other text (`Err`).
     pub(super) fn feed(&mut self, text: &[u8], first_line: u64, take: &mut Take<'_>) {
         let mut line = first_line;
         let mut start = 0;
@@ -90,7 +90,7 @@ impl Objects {
         }
     }
 
-    /// Keeps a piece of an object that continues; of one that is too large the begin stays.
+    /// Keeps a piece of an object that continues; of a too large object, only the beginning.
     fn keep(&mut self, piece: &[u8]) {
         if !self.is_too_large && self.max < self.buffer.len() + piece.len() {
             self.is_too_large = true;
@@ -106,7 +106,7 @@ impl Objects {
         }
     }
 
-    /// Takes a byte of an object and says whether the object continues.
+    /// Takes a byte of an object, and returns whether the object continues.
     #[inline]
     fn is_inside(&mut self, byte: u8) -> bool {
         if self.is_in_string {
@@ -127,13 +127,13 @@ impl Objects {
         0 < self.depth
     }
 
-    /// The object that the text ended in, if any.
+    /// The object that is open at the end of the text, if there is one.
     pub(super) fn unfinished(&self) -> Option<(u64, &[u8])> {
         (0 < self.depth).then_some((self.line, self.buffer.as_slice()))
     }
 }
 
-/// Hands out what stands between objects, but for space.
+/// Calls `take` with text between objects that is not space.
 fn junk(text: &[u8], line: u64, take: &mut Take<'_>) {
     let text = text.trim_ascii();
     if !text.is_empty() {

@@ -1,7 +1,7 @@
-//! The parts of an object that are wanted, out of one that has many more.
+//! Reads the wanted keys of a JSON object that has many more.
 //!
-//! In: the text of an object, and the keys that are read. Out: the object with these keys alone. What
-//! is passed over takes no memory, and must be JSON all the same.
+//! In: the text of an object, and the keys that are read. Out: the object with these keys alone.
+//! Other values take no memory, but must be valid JSON.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,21 +15,21 @@ use super::super::records::amounts::quantity;
 use super::super::reject::RejectReason;
 use super::super::zone::{Stamp, Zone};
 
-/// What is wrong with a value of another kind than its key has.
+/// The fault of a value of the wrong type.
 const BAD: RejectReason = RejectReason::BadValue;
 
 /// A time that was never set.
 const NO_TIME: &str = "0001-01-01T00:00:00Z";
 
-/// The keys that are read, wherever in an object they stand.
+/// The keys that are read, at any depth of an object.
 pub(in crate::sources) struct Pick {
     keys: FxHashSet<Cow<'static, str>>,
-    /// Those of which all is read that is below.
+    /// Keys whose values are read completely.
     whole: FxHashSet<Cow<'static, str>>,
 }
 
 impl Pick {
-    /// These keys, and those of which all is read that is below.
+    /// Reads the values of `keys`, and everything within the values of `whole`.
     pub(in crate::sources) fn of(
         keys: impl IntoIterator<Item = impl Into<Cow<'static, str>>>,
         whole: impl IntoIterator<Item = impl Into<Cow<'static, str>>>,
@@ -116,7 +116,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
-/// The column that a fault at a path is of: its last key.
+/// The column of a fault at a path: the last key.
 fn column_of(path: &'static str) -> &'static str {
     path.rsplit('/').next().unwrap_or_default()
 }
@@ -126,17 +126,17 @@ fn column_of(path: &'static str) -> &'static str {
 pub(in crate::sources) struct Part<'a>(pub &'a Value);
 
 impl<'a> Part<'a> {
-    /// What stands at a path such as `/status/phase`.
+    /// The part at a path such as `/status/phase`.
     pub(in crate::sources) fn at(self, path: &str) -> Self {
         Self(self.0.pointer(path).unwrap_or(&Value::Null))
     }
 
-    /// Whether nothing stands there.
+    /// Whether it is missing or null.
     pub(in crate::sources) fn is_missing(self) -> bool {
         self.0.is_null()
     }
 
-    /// A text; nothing where it is missing or null.
+    /// A text; `None` if it is missing or null.
     pub(in crate::sources) fn text(self, path: &'static str) -> Result<Option<&'a str>, Fault> {
         self.of(path, Value::as_str)
     }
@@ -146,8 +146,8 @@ impl<'a> Part<'a> {
         self.of(path, Value::as_i64)
     }
 
-    /// A time as ISO 8601 writes it, µs since 1970; one without a zone is in UTC. The first second of
-    /// the year 1 stands for none, as programs in Go write it.
+    /// An ISO 8601 time, µs since 1970; without a zone it is in UTC. The first second of the year
+    /// 1, as Go programs write an unset time, gives `None`.
     pub(in crate::sources) fn time(self, path: &'static str) -> Result<Option<i64>, Fault> {
         if self.at(path).0 == NO_TIME {
             return Ok(None);
@@ -156,7 +156,7 @@ impl<'a> Part<'a> {
         Ok(stamp.map(|stamp| stamp.instant_us(&Zone::utc()).first()))
     }
 
-    /// The first of some times that is there, which must be one of events.
+    /// The first of these times that is set; it must not be before 1970.
     pub(in crate::sources) fn first_time(self, paths: &[&'static str]) -> Result<i64, Fault> {
         let column = paths.first().map_or("", |path| column_of(path));
         for path in paths {
@@ -169,7 +169,7 @@ impl<'a> Part<'a> {
         Err((column, RejectReason::EmptyMandatory))
     }
 
-    /// The last of the times at a path of the items of a list.
+    /// The latest time at a path within the items of a list.
     pub(in crate::sources) fn last_time(
         self,
         list: &'static str,
@@ -179,7 +179,7 @@ impl<'a> Part<'a> {
         items.try_fold(None, |last: Option<i64>, item| Ok(last.max(item.time(path)?)))
     }
 
-    /// The items of a list; none where it is missing.
+    /// The items of a list; none if it is missing.
     pub(in crate::sources) fn list(
         self,
         path: &'static str,
@@ -187,12 +187,12 @@ impl<'a> Part<'a> {
         Ok(self.of(path, Value::as_array)?.map_or(&[][..], Vec::as_slice).iter().map(Self))
     }
 
-    /// An amount as Kubernetes writes it, as text or as a number; nothing where it is none.
+    /// A quantity of Kubernetes, text or number; `None` if it is not one.
     pub(in crate::sources) fn quantity(self) -> Option<f64> {
         self.0.as_str().map_or_else(|| quantity(&self.0.to_string()), quantity)
     }
 
-    /// A value of a kind; the last key of its path is the column of the fault.
+    /// A value, converted by `read`; the last key of its path is the column of the fault.
     fn of<T>(
         self,
         path: &'static str,

@@ -1,7 +1,7 @@
-//! A value of an object, whatever it is written as.
+//! A value of an object, in any notation.
 //!
-//! In: JSON. Out: a [`Raw`] value, asked for what a column wants. `BigQuery` writes 64-bit numbers as
-//! text, other programs as numbers; both are read.
+//! In: JSON. Out: a [`Raw`] value, which is converted to the type of a column. `BigQuery` writes
+//! 64-bit numbers as text, other programs as numbers; both are read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use super::super::fields::NAME_MAX;
 use super::super::reject::RejectReason;
 
-/// A field as it stands in an object.
+/// A field of an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::sources) enum Raw<'a> {
     /// Absent or null.
@@ -78,7 +78,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 }
 
 impl Raw<'_> {
-    /// Whether nothing is written there, or an empty text.
+    /// Whether it is missing or an empty text.
     pub(in crate::sources) fn is_absent(&self) -> bool {
         match self {
             Self::Missing => true,
@@ -103,7 +103,7 @@ impl Raw<'_> {
         self.whole()?.map(narrow).transpose()
     }
 
-    /// A name; nothing where it is absent or empty.
+    /// A name; `None` if it is missing or empty.
     pub(in crate::sources) fn name(&self) -> Result<Option<&str>, RejectReason> {
         match self {
             Self::Missing => Ok(None),
@@ -130,14 +130,14 @@ impl Raw<'_> {
     }
 }
 
-/// What must be there.
+/// A value that must not be missing.
 pub(in crate::sources) fn must<T>(
     value: Result<Option<T>, RejectReason>,
 ) -> Result<T, RejectReason> {
     value?.ok_or(RejectReason::EmptyMandatory)
 }
 
-/// What it holds, or nothing where it is absent or null.
+/// Reads a value; null gives the default.
 pub(in crate::sources) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {

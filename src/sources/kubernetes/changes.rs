@@ -1,4 +1,4 @@
-//! The events and requests of a pod, put together.
+//! Combines the events and requests of each pod.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::super::records::snapshots::{Attempt, Step};
 use super::super::records::{EVICT, Fault, KILL};
 use super::RejectReason;
 
-/// What is counted of pods of which no more is known than their changes.
+/// The remark about pods of which only changes are known.
 pub(super) const ALONE: &str =
     "pods known by their changes alone: each a job of its own, without requests";
 
-/// A pod as its changes tell it: one attempt, and where it ran.
+/// A pod as its changes describe it: one attempt, and its node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Change {
     pub(super) attempt: Attempt,
@@ -21,7 +21,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// A pod of which no more is known.
+    /// The pod and its attempt, if nothing else is known of it.
     pub(super) fn alone(mut self, [namespace, name, _]: [String; 3]) -> (Value, Attempt) {
         let pod = json!({
             "metadata": {"namespace": namespace, "name": name},
@@ -38,11 +38,11 @@ impl Change {
     }
 }
 
-/// The pods of a log, by namespace, name and uid, which is empty where nothing says it.
+/// The pods of a log, by namespace, name and uid; an unknown uid is empty.
 #[derive(Default)]
 pub(super) struct Changes(pub(super) BTreeMap<[String; 3], Change>);
 
-/// What events of pods mean, by their reasons.
+/// The meaning of the events of pods, by reason.
 const EVENTS: [(&str, Step); 6] = [
     ("FailedScheduling", Step::Submit),
     ("Scheduled", Step::Start),
@@ -52,7 +52,7 @@ const EVENTS: [(&str, Step); 6] = [
     ("TaintManagerEviction", Step::End(EVICT, "TaintManagerEviction")),
 ];
 
-/// What requests mean, by their verbs and what of a pod they are about.
+/// The meaning of requests, by verb and subresource of a pod.
 const REQUESTS: [([&str; 2], Step); 4] = [
     (["create", ""], Step::Submit),
     (["create", "binding"], Step::Start),
@@ -61,12 +61,12 @@ const REQUESTS: [([&str; 2], Step); 4] = [
 ];
 
 impl Changes {
-    /// Adds an event; says whether it changes a pod.
+    /// Adds an event; returns whether it changes a pod.
     pub(super) fn add_event(&mut self, event: Part<'_>) -> Result<bool, Fault> {
         let reason = event.text("/reason")?.unwrap_or_default();
         let step = EVENTS.iter().find(|(known, _)| *known == reason);
         let message = event.text("/message")?.unwrap_or_default();
-        // A probe failed: the pod stays.
+        // A failed probe restarts a container; the pod does not end.
         let stays = reason == "Killing" && message.contains("restarted");
         let is_of_pod = event.text("/involvedObject/kind")? == Some("Pod");
         let Some(&(_, step)) = step.filter(|_| is_of_pod && !stays) else { return Ok(false) };
@@ -76,7 +76,7 @@ impl Changes {
         self.add(object, uid, (step, at_us), event.text("/source/host")?)
     }
 
-    /// Adds a request to the server; says whether it changes a pod.
+    /// Adds a request to the server; returns whether it changes a pod.
     pub(super) fn add_request(&mut self, event: Part<'_>) -> Result<bool, Fault> {
         let object = event.at("/objectRef");
         let is_done = event.text("/stage")? == Some("ResponseComplete")
@@ -87,7 +87,7 @@ impl Changes {
         let is_of_pod = object.text("/resource")? == Some("pods");
         let Some(&(_, step)) = step.filter(|_| is_of_pod && is_done) else { return Ok(false) };
         let at_us = event.first_time(&["/requestReceivedTimestamp"])?;
-        // The request that creates a pod does not know its uid yet.
+        // Requests are stored without a uid: the one that creates a pod does not know it yet.
         self.add(object, "", (step, at_us), None)
     }
 

@@ -1,7 +1,7 @@
-//! What is held of the pods of a log until its end.
+//! Holds the pods of a log until its end.
 //!
-//! In: pods as lists and requests show them, in any order, and their changes. Out: each pod once, with
-//! all its attempts, and pods of which only the changes are known.
+//! In: pods as lists and requests show them, in any order, and their changes. Out: each pod once,
+//! with all its attempts, and pods of which only changes are known.
 
 use std::cmp::Ordering;
 
@@ -35,14 +35,15 @@ impl Shown {
         self.pod["metadata"]["resourceVersion"].as_str()?.parse().ok()
     }
 
-    /// How much a snapshot tells, which can only grow.
+    /// How far the pod has come: its restarts, its last end, and whether its last attempt has
+    /// started. None of these can decrease.
     fn age(&self) -> (i64, Option<(i64, i32)>, bool) {
         let last = self.attempts.last();
         let has_begun = last.is_some_and(|last| last.start_us.is_some());
         (self.pod().restarts(), last.and_then(|last| last.end), has_begun)
     }
 
-    /// Whether it is the later one of two snapshots, in whatever order they are read.
+    /// Whether it is the later of two snapshots, in whatever order they are read.
     fn is_after(&self, other: &Self) -> bool {
         let versions = self.version().zip(other.version());
         let by_version = versions.map_or(Ordering::Equal, |(version, other)| version.cmp(&other));
@@ -51,7 +52,7 @@ impl Shown {
         by_version.then_with(by_age).then_with(by_text).is_gt()
     }
 
-    /// Two snapshots of a pod: the later one, with the attempts of both.
+    /// Joins two snapshots of a pod: the later one, with the attempts of both.
     fn join(self, other: Self) -> Self {
         let is_late = self.is_after(&other);
         let (mut late, early) = if is_late { (self, other) } else { (other, self) };
@@ -60,7 +61,7 @@ impl Shown {
         late
     }
 
-    /// Whether no later snapshot can say more of it.
+    /// Whether no later snapshot can add anything.
     fn is_last(&self) -> bool {
         self.pod().is_final() && self.attempts.iter().all(|attempt| attempt.start_us.is_some())
     }
@@ -71,9 +72,9 @@ impl Shown {
 pub(super) struct Held {
     pub(super) changes: Changes,
     pub(super) pods: Snapshots<Shown>,
-    /// Pods that were shown, by their names.
+    /// Hashes of the names of pods that were shown.
     names: FxHashSet<u64>,
-    /// The same by what changes know them by.
+    /// Hashes of the keys of these pods.
     keys: FxHashSet<u64>,
 }
 
@@ -81,19 +82,19 @@ fn name_hash([namespace, name, _]: [&str; 3]) -> u64 {
     hash(namespace.as_bytes()).rotate_left(1) ^ hash(name.as_bytes())
 }
 
-/// What changes know a pod by: its uid. Without one its name is all that does.
+/// The key of a pod in changes: its uid, or its name if it has none.
 fn key_of(names: [&str; 3]) -> u64 {
     if names[2].is_empty() { !name_hash(names) } else { hash(names[2].as_bytes()) }
 }
 
 impl Held {
-    /// Takes a pod that was checked; gives it back where it ended and was never started again.
+    /// Adds a checked pod. Returns it if no later snapshot can add anything.
     pub(super) fn add(&mut self, shown: Shown) -> Option<Shown> {
         let names = shown.names();
         let created_us = shown.pod().created_us().unwrap_or_default();
         self.names.insert(name_hash(names));
         self.keys.insert(key_of(names));
-        // A pod without a uid that is made again has its name, but another time.
+        // A pod without a uid that is created again has the same name, but another time.
         let key = match created_us {
             Some(created_us) if names[2].is_empty() => {
                 key_of(names).rotate_left(1) ^ hash(&created_us.to_le_bytes())
@@ -104,8 +105,8 @@ impl Held {
         self.pods.add(key, shown, is_last, Shown::join)
     }
 
-    /// The pods that are left, those that were asked for first before the others, with what their
-    /// changes say of them. Pods of which only the changes are known come last.
+    /// The remaining pods in the order of their creation, with their changes. Pods of which only
+    /// changes are known come last.
     pub(super) fn take_rest(&mut self) -> Vec<Shown> {
         let mut rest = self.pods.take_held();
         rest.sort_by_cached_key(|shown| {
@@ -114,7 +115,7 @@ impl Held {
         for shown in &mut rest {
             shown.attempts = settled(std::mem::take(&mut shown.attempts));
         }
-        // Of several pods of one name the last is the one that is there.
+        // A change by name refers to the last of several pods with that name.
         let both = |shown: &Shown| [name_hash(shown.names()), key_of(shown.names())];
         let places: FxHashMap<u64, usize> =
             (0..).zip(&rest).flat_map(|(at, shown)| both(shown).map(|key| (key, at))).collect();

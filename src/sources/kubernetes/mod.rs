@@ -1,7 +1,8 @@
 //! Kubernetes: pods as `kubectl get pods -o json` prints them, events, and lines of an audit log.
 //!
-//! In: a list with `items`, or objects one after the other. Out: what `records` makes of
-//! pods; objects of another kind are left out and counted. Items are read one at a time: memory does not hold the list.
+//! In: a list with `items`, or objects one after the other. Out: the events that `records` makes of
+//! pods; objects of another kind are left out and counted. Items are read one at a time: memory
+//! does not hold the list.
 //!
 //! ```text
 //!  creationTimestamp   PodScheduled   container ends    started again         ends
@@ -14,30 +15,32 @@
 //! | Failed | FAIL |
 //! | Failed as `Evicted`, `Preempting`, `Terminated`, `NodeShutdown`, `Shutdown` | EVICT |
 //! | Failed as `NodeLost`, `Unknown` phase | LOST |
-//! | deleted before | KILL |
-//! | marked as the target of a disruption | EVICT, where it failed or was deleted |
-//! | a container that was started again | FAIL, or FINISH where it ended with 0 |
-//! | a container that waits to be started again | SUBMIT when it ended |
+//! | deleted before it ended | KILL |
+//! | marked as the target of a disruption | EVICT, if it failed or was deleted |
+//! | a container that was restarted | FAIL, or FINISH if it ended with 0 |
+//! | a container that waits for its restart | SUBMIT when it ended |
 //! | Pending, Running | none: open |
 //!
-//! A job is what owns the pod: a Job, the Deployment of a `ReplicaSet`, a `StatefulSet`; else the pod
-//! itself. `task_index` is the index of the pod in an indexed Job or a `StatefulSet`, else a hash of
-//! its name. Only the last two attempts of a container are in its pod. Several snapshots of a pod are
-//! one: the last counts (by `resourceVersion`; without it by restarts, then by whether it ended or
-//! began), with the attempts, starts and ends that any of them shows. A list without items is a reject: its last brace.
+//! A job is the owner of the pod: a Job, the Deployment of a `ReplicaSet`, a `StatefulSet`; else
+//! the pod itself. `task_index` is the index of the pod in an indexed Job or a `StatefulSet`, else
+//! a hash of its name. A pod shows only the last two attempts of a container. Several snapshots of
+//! a pod count as one: the last (by `resourceVersion`; without it by restarts, then by end, then by
+//! start), with the attempts, starts and ends that any of them shows. A list without items is a
+//! reject: its last brace.
 //!
-//! | Change of a pod (event, request) | What is made of it |
+//! | Change of a pod (event, request) | Event |
 //! |---|---|
 //! | `create` of a pod; `FailedScheduling` | SUBMIT |
 //! | `create` of its binding; `Scheduled` | SCHEDULE |
 //! | `delete` of a pod; `Killing` | KILL |
 //! | `create` of an eviction; `Evicted`, `Preempted`, `TaintManagerEviction` | EVICT |
 //!
-//! A request that was logged with the pod it answered with is read as that pod. The files of a folder
-//! are read as one, and objects may stand in any order in them. Rows of a pod that ended and was never
-//! started again are made at once, and its names and uid are kept as hashes. All else is put together
-//! at the end: what is read of a pod that may still change is held as JSON, a few kB each. A pod that is shown is told by
-//! what shows it; changes tell the end of one that was open, and pods that no print has shown.
+//! A request that was logged with a pod as its answer is read as that pod. The files of a folder
+//! are read as one, with objects in any order. Rows of a pod that has ended without a restart are
+//! made at once, and hashes of its name and uid are kept. Everything else is combined at the end of
+//! the file: a pod that may still change is held as JSON, a few kB each. A pod that a list or an
+//! answer shows has the events shown there; its changes only add the start and end of its last
+//! attempt if that is open. Other pods have the events of their changes.
 
 use serde_json::Value;
 
@@ -78,19 +81,19 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> ObjectParser<Pods> {
     ObjectParser { objects: ObjectReader::of(begin), format }
 }
 
-/// What is read of the pods of a log.
+/// Reads the pods of a log.
 pub(super) struct Pods {
     user_from: UserFrom,
     held: Held,
-    /// What the job of the current pod is called.
+    /// The name of the job of the current pod.
     job: String,
-    /// Attempts so far, by which rows are numbered.
+    /// The number of attempts so far, which numbers the rows.
     count: u64,
     all: RecordRows,
 }
 
 impl Pods {
-    /// Takes a snapshot of a pod, all or nothing of it.
+    /// Adds a snapshot of a pod, completely or not at all.
     fn pod(&mut self, pod: Value, rows: &mut RowBlock) -> Result<(), Fault> {
         if Pod(Part(&pod)).names()?[1].is_empty() {
             return Err(("name", RejectReason::EmptyMandatory));
@@ -114,10 +117,10 @@ impl Pods {
             self.count += 1;
             let (from, job) = (&self.user_from, &mut self.job);
             let mut record = shown.pod().record(attempt, from, job, &mut self.all.remarks)?;
-            // How large the system is, its nodes say, which are not in the log.
+            // Requests do not give the size of the system, and its nodes are not in the log.
             record.cpu = record.cpu.filter(|_| !self.all.are_of_machines());
             record.follows = 0 < place && attempt.submit_us.is_none();
-            // One that follows another was not asked for before it.
+            // An attempt is not submitted before the previous one.
             submit_us = record.life.submit_us.max(submit_us);
             record.life.submit_us = submit_us;
             self.all.add(&record, self.count, rows)?;
@@ -127,7 +130,7 @@ impl Pods {
 }
 
 impl ObjectFormat for Pods {
-    /// Takes an object, and makes rows of a pod that is final.
+    /// Reads an object, and makes rows of a pod that is final.
     fn object(
         &mut self,
         raw: &[u8],
@@ -162,7 +165,7 @@ impl ObjectFormat for Pods {
             .remarks
             .add_many("snapshots of a pod that another one shows too: the last counts", repeats);
         for shown in self.held.take_rest() {
-            // They were checked when they were read, changes as well.
+            // All of them were checked when they were read, changes too.
             let _ = self.push(&shown, rows);
             hand_out_many(rows, hand_out);
         }

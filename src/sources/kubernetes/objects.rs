@@ -1,4 +1,4 @@
-//! What Kubernetes writes of a pod, an event and a request, as far as it is read here.
+//! The kinds of Kubernetes objects, and the keys of pods, events and requests that are read.
 
 use std::sync::LazyLock;
 
@@ -17,13 +17,13 @@ const KEYS: &str = "kind apiVersion metadata name namespace uid resourceVersion 
     message firstTimestamp eventTime source host stage verb objectRef resource subresource \
     requestReceivedTimestamp responseStatus code responseObject";
 
-/// Those of which every key below is read.
+/// Keys whose values are read completely.
 const WHOLE: &str = "labels requests limits";
 
 static PICK: LazyLock<Pick> =
     LazyLock::new(|| Pick::of(KEYS.split_whitespace(), WHOLE.split_whitespace()));
 
-/// What an object is.
+/// An object, by its kind.
 #[derive(Debug, PartialEq)]
 pub(super) enum Object {
     Pod(Value),
@@ -45,14 +45,14 @@ impl Object {
             None | Some("Pod") => Self::Pod(object),
             Some("Event") if is_of_audit => Self::Request(object),
             Some("Event") => Self::Event(object),
-            // Behind lines it would be one object.
+            // A list after lines of objects would be read as one object.
             Some(list) if list.ends_with("List") => return Err(("kind", RejectReason::BadValue)),
             Some(_) => Self::Other,
         })
     }
 }
 
-/// The pod that a request was answered with.
+/// The pod in the answer to a request, if there is one.
 pub(super) fn shown_pod(request: &mut Value) -> Option<Value> {
     let shown = request.get_mut("responseObject").map(Value::take);
     shown.filter(|shown| shown["kind"] == "Pod" && request["stage"] == "ResponseComplete")

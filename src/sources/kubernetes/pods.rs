@@ -1,4 +1,4 @@
-//! What a pod as a list or a request shows it says: its attempts, what it belongs to and asks for.
+//! Reads a pod that a list or a request shows: its attempts, its owner and its requests.
 
 use super::super::json::pick::Part;
 use super::super::reading::UserFrom;
@@ -23,12 +23,12 @@ impl<'a> Pod<'a> {
         Ok([text("/metadata/namespace")?, text("/metadata/name")?, text("/metadata/uid")?])
     }
 
-    /// When it was asked for.
+    /// The time of its creation, µs since 1970.
     pub(super) fn created_us(self) -> Result<Option<i64>, Fault> {
         self.0.time("/metadata/creationTimestamp")
     }
 
-    /// An attempt of it; `job` is what its job is called.
+    /// The record of one of its attempts; `job` receives the name of its job.
     pub(super) fn record<'r>(
         self,
         attempt: &'r Attempt,
@@ -98,7 +98,7 @@ impl<'a> Pod<'a> {
         })
     }
 
-    /// The container that was started again most often, and how often.
+    /// The most restarts of a container, and the first container that has as many.
     fn main(self) -> Result<Option<(i64, Part<'a>)>, Fault> {
         let all = self.0.list("/status/containerStatuses")?;
         let all = all.map(|it| Ok((it.whole("/restartCount")?.unwrap_or(0), it)));
@@ -106,12 +106,12 @@ impl<'a> Pod<'a> {
         Ok(all.into_iter().rev().max_by_key(|(restarts, _)| *restarts))
     }
 
-    /// How often its containers were started again.
+    /// The most restarts of any of its containers.
     pub(super) fn restarts(self) -> i64 {
         self.main().ok().flatten().map_or(0, |(restarts, _)| restarts)
     }
 
-    /// The conditions of a kind that hold.
+    /// The first condition of a kind that is true.
     fn condition(self, kind: &str) -> Result<Option<Part<'a>>, Fault> {
         for condition in self.0.list("/status/conditions")? {
             let holds = condition.text("/status")? == Some("True");
@@ -149,7 +149,7 @@ impl<'a> Pod<'a> {
             let mut last = begun.map(why).transpose()?.unwrap_or_default();
             let started_us = begun.map_or(Ok(None), |span| span.time("/startedAt"))?;
             last.start_us = if found.is_empty() { scheduled_us } else { started_us };
-            // It waits to be started again.
+            // The container waits for its restart.
             last.submit_us = before_us.filter(|_| begun.is_none());
             if let Some(kind) = kind {
                 let (end_us, remark) = self.end_us()?;
@@ -163,13 +163,13 @@ impl<'a> Pod<'a> {
         Ok(found)
     }
 
-    /// The event that ended it, and why where it says so itself.
+    /// The event that ended it, and the reason that it gives.
     fn fate(self) -> Result<(Option<i32>, Option<&'a str>), Fault> {
         let reason = self.0.text("/status/reason")?.filter(|reason| !reason.is_empty());
         let phase = self.0.text("/status/phase")?.unwrap_or_default();
         let (fate, _) = state_of(named(PHASES, phase.as_bytes()), phase.as_bytes(), "phase")?;
         let is_deleted = !self.0.at("/metadata/deletionTimestamp").is_missing();
-        // As the server marks what it ends for others, or for a node.
+        // The server sets this condition on pods that it ends to make room or to free a node.
         let target = self.condition("DisruptionTarget")?;
         let why = reason.or(target.map_or(Ok(None), |target| target.text("/reason"))?);
         let failed_as = reason.and_then(|reason| named(FAILED_AS, reason.as_bytes()));
@@ -185,13 +185,12 @@ impl<'a> Pod<'a> {
         })
     }
 
-    /// When the last of its containers ended.
+    /// The end of its last container.
     fn container_end_us(self) -> Result<Option<i64>, Fault> {
         self.0.last_time("/status/containerStatuses", "/state/terminated/finishedAt")
     }
 
-    /// When it ended: its last container, else its deletion, else its last change; with what is
-    /// counted of it.
+    /// Its end: that of its last container, else its deletion, else its last change; with a remark.
     fn end_us(self) -> Result<(Option<i64>, Option<&'static str>), Fault> {
         let container_us = self.container_end_us()?;
         if let Some(end_us) = container_us.or(self.0.time("/metadata/deletionTimestamp")?) {
@@ -205,7 +204,7 @@ impl<'a> Pod<'a> {
         Ok((changed, Some(remark)))
     }
 
-    /// Whether no later snapshot can say more of it.
+    /// Whether no later snapshot can add anything to it.
     pub(super) fn is_final(self) -> bool {
         let phase = self.0.text("/status/phase").ok().flatten();
         self.restarts() == 0
@@ -213,7 +212,7 @@ impl<'a> Pod<'a> {
             && self.container_end_us().is_ok_and(|end_us| end_us.is_some())
     }
 
-    /// What it belongs to: the kind and the name.
+    /// The kind and name of its owner; the pod itself if it has none.
     fn owner(self) -> Result<(&'a str, &'a str), Fault> {
         let mut owners = self.0.list("/metadata/ownerReferences")?;
         let Some(owner) = owners.find(|owner| owner.at("/controller").0 == true) else {
@@ -228,7 +227,7 @@ impl<'a> Pod<'a> {
         })
     }
 
-    /// Its index in what owns it.
+    /// Its index in its owner, else a hash of its name.
     fn task_index(self, kind: &str) -> Result<i32, Fault> {
         let name = self.names()?[1];
         let text = match kind {
@@ -243,8 +242,8 @@ impl<'a> Pod<'a> {
         Ok(index.unwrap_or_else(of_name))
     }
 
-    /// How much of a resource the containers ask for together, or the largest of those that run before
-    /// them.
+    /// The request for a resource: that of all containers together, or that of the largest init
+    /// container if it is larger.
     fn asked(self, resource: &'static str) -> Result<Option<f32>, Fault> {
         let together = amounts(self.0.list("/spec/containers")?, resource)?;
         let before = amounts(self.0.list("/spec/initContainers")?, resource)?;
@@ -254,14 +253,14 @@ impl<'a> Pod<'a> {
     }
 }
 
-/// Why the container of an attempt ended.
+/// An attempt with the reason and exit code of its container.
 fn why(span: Part<'_>) -> Result<Attempt, Fault> {
     let reason = span.text("/reason")?.map(str::to_owned);
     let exit_code = span.whole("/exitCode")?.map(|code| code.to_string());
     Ok(Attempt { reason, exit_code, ..Attempt::default() })
 }
 
-/// What a phase says of the end of a pod.
+/// The end of a pod, by phase.
 const PHASES: &States = &[
     (Fate::Ended(EventType::Finish), "Succeeded"),
     (Fate::Ended(EventType::Fail), "Failed"),
@@ -269,17 +268,18 @@ const PHASES: &States = &[
     (Fate::Running, "Running Pending"),
 ];
 
-/// Reasons of pods that failed because others or their node needed the place, or was lost.
+/// The end of a failed pod, by reason: it made room for others or for its node, or its node was
+/// lost.
 const FAILED_AS: &States = &[
     (Fate::Ended(EventType::Evict), "Evicted Preempting Terminated NodeShutdown Shutdown"),
     (Fate::Ended(EventType::Lost), "NodeLost"),
 ];
 
-/// The label or annotation that tells the index of a pod in a Job.
+/// The label or annotation with the index of a pod in a Job.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
-/// What each of some containers asks for of a resource, or is limited to. GPUs have the name of their
-/// maker before theirs.
+/// The request of each container for a resource, or its limit; containers with neither are left
+/// out. The names of GPUs begin with their vendor.
 fn amounts<'a>(
     containers: impl Iterator<Item = Part<'a>>,
     resource: &'static str,

@@ -1,4 +1,4 @@
-//! Pods, events and requests in the exact form of Kubernetes, made up.
+//! Invented pods, events and requests in the exact form of Kubernetes.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn at(second: u32) -> String {
     format!("2024-01-01T00:{:02}:{:02}Z", second / 60, second % 60)
 }
 
-/// A pod that was asked for at 0 and given a node at 5.
+/// A pod that was created at 0 and got a node at 5.
 fn pod(name: &str, status: impl Into<Value>) -> Value {
     let mut pod = json!({
         "apiVersion": "v1",
@@ -113,7 +113,7 @@ fn a_container_that_was_started_again_is_another_attempt() {
     let once = pod("a", again(1));
     let expected = "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 50 SCHEDULE; job 0 SUBMIT, 5 SCHEDULE";
     assert_eq!(history(&list(std::slice::from_ref(&once))), expected);
-    // Two prints of it, and one before it was started again.
+    // Two prints of it, and one from before the restart.
     let before = pod("a", status("Running", json!({"running": {"startedAt": at(6)}})));
     let text =
         format!("{}\n{}\n{}", list(&[before]), list(std::slice::from_ref(&once)), list(&[once]));
@@ -283,7 +283,7 @@ fn events_and_requests_are_put_together_by_pod() {
     .map(|line| line.to_string())
     .join("\n");
     assert_eq!(history(&text), "1 SUBMIT, 4 SCHEDULE, 30 KILL");
-    // A request that shows the pod.
+    // A request with the pod as its answer.
     let mut shows = request("update", "status", 40, 200);
     shows["responseObject"] =
         pod("a", status("Succeeded", json!({"terminated": ended(6, 90, 0, "Completed")})));
@@ -315,23 +315,23 @@ fn events_beside_pods_tell_what_pods_do_not() {
         }
     };
     let is = "0 SUBMIT, 5 SCHEDULE";
-    // Each attempt once: what the pod shows, its events do not tell again.
+    // Events do not repeat an attempt that the pod shows.
     check(&[running("a", "1")], &[event("a", "1", "Scheduled", 5)], is);
     let done = pod("a", status("Succeeded", json!({"terminated": ended(6, 90, 0, "Completed")})));
     let events = [event("a", "1", "Scheduled", 5), event("a", "1", "Killing", 91)];
     check(&[done], &events, "0 SUBMIT, 5 SCHEDULE, 90 FINISH");
-    // One that was open when it was printed has ended since.
+    // A pod that was open when it was printed has ended since.
     let killed = [event("a", "1", "Scheduled", 5), event("a", "1", "Killing", 70)];
     check(&[running("a", "1")], &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");
     check(&[running("a", "")], &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");
-    // One that waited has begun since.
+    // A pod that waited has started since.
     let waits = pod("a", json!({"phase": "Pending", "conditions": []}));
     check(std::slice::from_ref(&waits), &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");
-    // A probe that failed ends no pod.
+    // A failed probe does not end the pod.
     let mut probe = event("a", "1", "Killing", 70);
     probe["message"] = json!("Container main failed liveness probe, will be restarted");
     check(&[running("a", "1")], &[probe], is);
-    // A pod of that name that was there before is an attempt of its own, before this one.
+    // An earlier pod with the same name is another attempt.
     let mut later = running("a", "1");
     later["metadata"]["creationTimestamp"] = json!(at(4));
     let before = [event("a", "0", "Scheduled", 2), event("a", "0", "Evicted", 3)];
@@ -422,7 +422,7 @@ fn files_of_a_folder_are_read_as_one() {
     assert_eq!(since_new_year(&rows), expected);
     let again = "snapshots of a pod that another one shows too: the last counts";
     assert_eq!(rows.notes.remarks[again], 1);
-    // A list that is cut off ends with its file, and lines are counted on.
+    // A truncated list ends with its file, and line numbers continue.
     write("1.json", whole.lines().take(30).collect::<Vec<&str>>().join("\n"));
     write("2.log", format!("{}\nx\n", event("b", "", "Scheduled", 9)));
     let rows = parsed();
@@ -435,7 +435,8 @@ fn both_orders(first: &Value, second: &Value) -> [String; 2] {
     [format!("{first}\n{second}\n"), format!("{second}\n{first}\n")]
 }
 
-/// A pod whose container was started again so often, in a state and after one that ended.
+/// A pod whose container has restarted `restarts` times, with its current state and the end of its
+/// last attempt.
 fn again(restarts: i32, state: impl Into<Value>, last: impl Into<Value>) -> Value {
     let mut pod = pod("a", status("Running", state));
     let container = &mut pod["status"]["containerStatuses"][0];
@@ -473,11 +474,11 @@ fn a_pod_without_a_uid_that_is_made_again_is_another_pod() {
         let repeats = rows.notes.remarks.keys().filter(|wording| wording.starts_with("snapshots"));
         assert_eq!(repeats.count(), 0);
     }
-    // Printed twice it is the same.
+    // Two prints of it are one pod.
     let rows =
         parsed(Source::Kubernetes, Table::TaskEvents, &both_orders(&of(0, 20), &of(0, 20))[0]);
     assert_eq!(rows.block.row_ids.len(), 3);
-    // A change that names its uid is of the pod that was shown without one.
+    // A change with a uid belongs to the pod that was shown without one.
     let text = format!("{}\n{}\n", of(0, 20), event("web-0", "7", "Killing", 20));
     assert_eq!(history(&text), "0 SUBMIT, 5 SCHEDULE, 20 FAIL");
 }
@@ -497,13 +498,14 @@ fn the_later_snapshot_wins_in_whatever_order_they_are_read() {
         let rows = parsed(Source::Kubernetes, Table::TaskEvents, text);
         rows.cell("priority_class", 0)
     };
-    // By number, not by text; by the version before all else.
+    // Versions count first, and are compared as numbers.
     let one = |version| shown(Some(version), status("Running", running.clone()), "old");
     let pending = json!({"phase": "Pending", "conditions": []});
     for text in both_orders(&one(9), &shown(Some(10), pending.clone(), "new")) {
         assert_eq!((history(&text), class(&text)), ("0 SUBMIT, 5 SCHEDULE".into(), "new".into()));
     }
-    // Without versions what any of them shows is kept: the one has the start, the other the end.
+    // Without versions, everything that any of them shows is kept: one has the start, the other the
+    // end.
     let evicted = json!({"phase": "Failed", "reason": "Evicted", "conditions": [
         {"type": "DisruptionTarget", "status": "True", "lastTransitionTime": at(40)}]});
     let begun = shown(None, status("Running", running.clone()), "x");
@@ -513,7 +515,7 @@ fn the_later_snapshot_wins_in_whatever_order_they_are_read() {
     for text in both_orders(&begun, &shown(None, pending.clone(), "x")) {
         assert_eq!(history(&text), "0 SUBMIT, 5 SCHEDULE");
     }
-    // Snapshots that tell as much: the same one in both orders.
+    // Of snapshots of the same age, the same one counts in both orders.
     let [first, second] = ["a", "b"].map(|class| shown(None, pending.clone(), class));
     let [one, other] = both_orders(&first, &second);
     assert_eq!(class(&one), class(&other));
@@ -539,7 +541,7 @@ fn a_time_of_a_change_that_is_none_is_a_reject() {
         "stage": "ResponseComplete", "verb": "create", "requestReceivedTimestamp": zero,
         "objectRef": {"resource": "pods", "namespace": "x", "name": "a"}});
     check(&request, &["1 requestReceivedTimestamp empty_mandatory"]);
-    // A container that ended at no known time does not end its pod there.
+    // A container without a known end does not give its pod one.
     let mut lost = pod("a", status("Failed", json!({"terminated": ended(6, 90, 137, "Error")})));
     lost["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"] = json!(zero);
     assert_eq!(history(&lost.to_string()), "0 SUBMIT, 5 SCHEDULE, 5 FAIL");

@@ -5,7 +5,7 @@ use crate::sources::fields;
 use crate::sources::reject::RejectReason;
 use crate::units::MICROS_PER_SECOND;
 
-/// Reads seconds, perhaps with a fraction, as whole microseconds, rounded half up beyond them.
+/// Reads seconds, perhaps with a fraction, as µs, rounded half away from 0.
 pub(super) fn micros(field: &[u8]) -> Option<i64> {
     let (is_negative, digits) = match field {
         [b'-', rest @ ..] => (true, rest),
@@ -29,7 +29,7 @@ pub(super) fn micros(field: &[u8]) -> Option<i64> {
     Some(if is_negative { -sum } else { sum })
 }
 
-/// Reads a number with an exponent, such as `1.1E9`.
+/// Reads seconds with an exponent, such as `1.1E9`, as µs.
 #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
 pub(super) fn scientific(field: &[u8]) -> Option<i64> {
     if !field.iter().any(|byte| matches!(byte, b'e' | b'E'))
@@ -42,7 +42,7 @@ pub(super) fn scientific(field: &[u8]) -> Option<i64> {
     (micros.abs() < 9e18).then_some(micros as i64)
 }
 
-/// A span or time in seconds; -1 is missing. Other negative values pass.
+/// A span or time in seconds, as µs; -1 is missing, and other negative values are accepted.
 pub(in crate::sources) fn any_micros(
     field: &[u8],
     column: &'static str,
@@ -53,7 +53,7 @@ pub(in crate::sources) fn any_micros(
     }
 }
 
-/// The same, and nothing else below 0.
+/// The same, but other negative values are faults.
 pub(in crate::sources) fn span_micros(
     field: &[u8],
     column: &'static str,
@@ -94,7 +94,7 @@ pub(in crate::sources) fn quantity(
     }
 }
 
-/// A name; -1 and nothing are missing.
+/// A name; -1 and empty fields are missing.
 pub(in crate::sources) fn name<'a>(
     field: &'a [u8],
     column: &'static str,

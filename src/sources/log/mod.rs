@@ -1,9 +1,9 @@
-//! What the standard and the grid workload format share: one line per job, made into its events.
+//! The common part of the standard and the grid workload format: the events of one job per line.
 //!
-//! In: lines whose fields a [`LineFormat`] has separated. Out: for each job, which has one task
+//! In: lines that a [`LineFormat`] has split into fields. Out: for each job, which has one task
 //! (index 0), the same events in `job_events` and `task_events`; and one row of `machine_events`
-//! for the whole system. Missing (-1) stays missing: an assumption is made only where there would
-//! be no event at all, and each is counted ([`Notes`]).
+//! for the whole system. Missing (-1) stays missing: an assumption is made only if there would be
+//! no event at all, and each is counted ([`Notes`]).
 //!
 //! ```text
 //!  submit          submit + wait                  submit + wait + run
@@ -11,21 +11,22 @@
 //!                                                          by status 1, 0, 5
 //! ```
 //!
-//! | What the line says | What is made of it |
+//! | Line | Events |
 //! |---|---|
 //! | wait missing, run known | started at the submit |
 //! | wait negative (registered late) | submitted at the start; `wait_us` keeps the wait |
-//! | run known, status missing | finished: it is known to have ended, and not that anything failed |
-//! | run missing, status 1, 0 or 5 | SUBMIT and the end at submit + wait, no SCHEDULE: it has no length |
-//! | run 0, status 5, no processors | the same: cancelled while waiting |
+//! | run known, status missing | finished: it has ended, and no failure is known |
+//! | run missing, status 1, 0 or 5 | SUBMIT and the end at submit + wait; no SCHEDULE, no length |
+//! | run 0, status 5, no processors | SUBMIT and KILL at submit + wait: cancelled while it waited |
 //! | run and status missing | SUBMIT only |
-//! | status 2, 3, 4 (a part of a run) | nothing if a line of the same job stands for the whole; else the parts are its attempts, each but the last ended by EVICT |
-//! | a job number that was there before | a reject |
+//! | status 2, 3, 4 (partial runs), and a line for the whole job | none |
+//! | status 2, 3, 4 (partial runs) alone | attempts ended by EVICT (2), FINISH (3), FAIL (4) |
+//! | a job number that an earlier line has | a reject |
 //!
-//! The CPU request is the processors that the job had, or else asked for. The system is one
-//! machine of `MaxProcs` (or `MaxNodes`) processors, there from time 0: the formats do not say
-//! which nodes a job ran on, and a job needs its processors at once. `row_id` holds line × 4, plus
-//! 0 for SUBMIT, 1 for SCHEDULE and 2 for the end.
+//! The CPU request is the number of processors that the job had, or else requested. The system is
+//! one machine with `MaxProcs` (or `MaxNodes`) processors from time 0: the formats do not record
+//! the nodes of a job, and a job needs all its processors at the same time. `row_id` holds line ×
+//! 4, plus 0 for SUBMIT, 1 for SCHEDULE and 2 for the end.
 
 use std::collections::BTreeMap;
 
@@ -47,25 +48,25 @@ pub(super) use self::fields::{any_micros, name, quantity, span_micros, status, w
 /// A column and what is wrong there.
 pub(super) type Fault = (&'static str, RejectReason);
 
-/// How a format writes a job.
+/// A format with one job per line.
 pub(super) trait LineFormat: Send {
-    /// What a line of the header begins with.
+    /// The first byte of a line of the header.
     const COMMENT: u8;
 
-    /// Tells the fields of a line apart and makes a job of them.
+    /// Splits a line into fields and makes a job of them.
     fn job<'a>(&mut self, line: &'a [u8]) -> Result<LogJob<'a>, Fault>;
 }
 
-/// How a job is called.
+/// The identifier of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JobKey<'a> {
-    /// By a number.
+    /// A number.
     Number(i64),
-    /// By a name; it gets a number that no other job has.
+    /// A name; the job gets a number that no other job has.
     Name(&'a str),
 }
 
-/// A job as its line tells it; -1 is `None`.
+/// A job from its line; -1 is `None`.
 #[derive(Clone, Debug)]
 pub(super) struct LogJob<'a> {
     pub key: JobKey<'a>,
@@ -86,7 +87,7 @@ pub(super) struct LogJob<'a> {
     pub partition: Option<&'a str>,
     /// The columns that only this format has.
     pub own: Vec<Cell<'a>>,
-    /// What is to be counted of the line.
+    /// A remark about the line.
     pub remark: Option<&'static str>,
 }
 
@@ -97,31 +98,31 @@ const FAIL: i32 = EventType::Fail.number();
 const FINISH: i32 = EventType::Finish.number();
 const KILL: i32 = EventType::Kill.number();
 
-/// Lines of a header that are kept, and bytes of them.
+/// The most lines of a header that are kept, and the most bytes.
 const HEADER_LINES_MAX: u64 = 10_000;
 const HEADER_BYTES_MAX: usize = 1 << 20;
 
-/// Keys of a header that are kept wherever they stand: the program looks at them.
+/// Keys of a header that are kept wherever they are, since the program uses them.
 const HEADER_KEYS: [&str; 4] = ["Computer", "MaxJobs", "MaxProcs", "MaxNodes"];
 
-/// The longest of their lines that is kept in any case.
+/// The longest line with such a key that is always kept, bytes.
 const KNOWN_KEY_LINE_MAX: usize = 4096;
 
-/// What is counted of the lines of a header that are not kept.
+/// The remark about lines of a header that are not kept.
 const HEADER_CUT: &str = "header lines beyond the first 10,000 or 1 MiB: left out";
 
-/// Bytes of lines of partial runs that are held until the end of the file, and what each takes
-/// besides its text.
+/// The most bytes of lines of partial runs that are held until the end of the file, and the bytes
+/// that each takes in addition to its text.
 const PIECES_MAX: usize = 64 << 20;
 const PIECE_BESIDES: usize = 128;
 
 /// Row numbers per line.
 const EVENTS_PER_LINE: u64 = 4;
 
-/// When and what, with the place among the rows of its line.
+/// The time (µs), the event, and the position among the rows of its line.
 type LogEvent = (i64, i32, u64);
 
-/// The events of a job, and the wording of what had to be assumed.
+/// The events of a job, and the assumptions that were made.
 type History = ([Option<LogEvent>; 3], [Option<&'static str>; 2]);
 
 /// Parses the blocks of a log for one of its tables.
@@ -129,18 +130,18 @@ pub(super) struct LogParser<F> {
     format: F,
     part: u32,
     table: Table,
-    /// Jobs that a whole line has told.
+    /// Jobs with a line for the whole job.
     jobs: FxHashSet<i64>,
-    /// Numbers of jobs that are called by a name.
+    /// The numbers of jobs that have names.
     named: FxHashMap<String, i64>,
-    /// Lines of parts of runs, by job, until the end of the file.
+    /// Lines of partial runs, by job, until the end of the file.
     pieces: BTreeMap<i64, Vec<(u64, Vec<u8>)>>,
     /// Bytes that they take.
     piece_bytes: usize,
-    /// Lines of the header so far, and bytes that are kept of them.
+    /// The number of header lines so far, and the bytes of those that are kept.
     header_lines: u64,
     header_bytes: usize,
-    /// Which of [`HEADER_KEYS`] have been there.
+    /// Which of [`HEADER_KEYS`] have been seen.
     known_keys: [bool; HEADER_KEYS.len()],
     notes: Notes,
 }
@@ -188,7 +189,7 @@ impl<F: LineFormat> LogParser<F> {
         Ok(())
     }
 
-    /// The number of a job that may be called by a name: minus the line it is first seen in.
+    /// The number of a job; a name has minus the number of the line where it was first seen.
     fn number_of(&mut self, key: JobKey<'_>, line: u64) -> i64 {
         match key {
             JobKey::Number(number) => number,
@@ -224,7 +225,7 @@ impl<F: LineFormat> LogParser<F> {
         }
     }
 
-    /// A job that only parts of runs have told.
+    /// Adds a job that has only lines of partial runs.
     fn put_together(
         &mut self,
         id: i64,
@@ -250,7 +251,7 @@ impl<F: LineFormat> LogParser<F> {
         self.notes.remark("jobs put together from partial runs", 1);
     }
 
-    /// The events of one part of a run, and when it ended.
+    /// The events of one partial run, and its end, µs.
     fn piece<'a>(
         &mut self,
         raw: &'a [u8],
@@ -300,7 +301,7 @@ impl<F: LineFormat> LogParser<F> {
                 self.notes.header.push((key.trim().to_owned(), value.trim().to_owned()));
             }
             _ if text.is_empty() => {}
-            // A line without a key continues with the value of the one before.
+            // A line without a key continues the value before it.
             _ => match self.notes.header.last_mut() {
                 Some((_, value)) => {
                     value.push(' ');
@@ -311,7 +312,7 @@ impl<F: LineFormat> LogParser<F> {
         }
     }
 
-    /// The system as one machine, if the header tells its size.
+    /// Adds the system as one machine, if the header gives its size.
     fn machine(&self, rows: &mut RowBlock) {
         let value_of = |name: &str| {
             let (_, value) = self.notes.header.iter().find(|(key, _)| key == name)?;
@@ -388,7 +389,7 @@ impl<F: LineFormat> PartParser for LogParser<F> {
     }
 }
 
-/// The events of a job, and what had to be assumed.
+/// The events of a job, and the assumptions that were made.
 fn history(job: &LogJob<'_>) -> Result<History, Fault> {
     let submit_us = job.submit_us.ok_or(("time_us", RejectReason::EmptyMandatory))?;
     let had_processors = job.processors.is_some_and(|count| 0 < count);
@@ -425,7 +426,7 @@ fn history(job: &LogJob<'_>) -> Result<History, Fault> {
     Ok((events, [of_wait, of_status]))
 }
 
-/// A time later by a span, which must stay a time.
+/// The sum of a time and a span, which must be a valid time.
 fn add(time_us: i64, span_us: i64, column: &'static str) -> Result<i64, Fault> {
     match time_us.checked_add(span_us) {
         Some(sum) if sum < 0 => Err((column, RejectReason::NegativeTime)),

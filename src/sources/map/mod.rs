@@ -1,8 +1,8 @@
-//! A map: which column of a table is what, in which unit, and what its states mean.
+//! A map: the meaning and unit of each column of a table, and the meaning of its states.
 //!
-//! In: the text of a TOML file. Out: a [`Map`], or the place of what is wrong with it. A map is
-//! checked as a whole before the table is looked at; a key, unit, pattern or outcome that is not
-//! known is an error at its line, and never left out.
+//! In: the text of a TOML file. Out: a [`Map`], or a mistake with its place. A map is checked as a
+//! whole before the table is read; an unknown key, unit, pattern or outcome is an error at its
+//! line, and is never ignored.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ pub(super) mod times;
 
 macro_rules! fields {
     ($($name:ident $text:literal $kind:ident $meaning:literal,)+) => {
-        /// What a column may be.
+        /// The meaning of a column.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(in crate::sources) enum Field {
             $($name,)+
         }
 
         impl Field {
-            /// Each with its name in a map, its kind and its meaning.
+            /// All meanings, each with its name in a map, its kind and its description.
             pub(in crate::sources) const ALL: &'static [(Self, &'static str, Kind, &'static str)] =
                 &[$((Self::$name, $text, Kind::$kind, $meaning),)+];
 
@@ -82,7 +82,7 @@ pub(in crate::sources) enum Kind {
 }
 
 impl Kind {
-    /// The units of its numbers: what one is in microseconds, KiB, cores or GPUs.
+    /// The units of its numbers, each with its factor to µs, KiB, cores or GPUs.
     pub(in crate::sources) const fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Self::Text | Self::Count => &[],
@@ -105,7 +105,7 @@ impl Kind {
         }
     }
 
-    /// The unit where the map names none.
+    /// The factor if the map names no unit; `None` if it must name one.
     const fn usual(self) -> Option<f64> {
         match self {
             Self::Span | Self::Memory => None,
@@ -136,13 +136,13 @@ pub(in crate::sources) struct MappedColumn {
     /// The name in the table.
     pub(in crate::sources) name: String,
     pub(in crate::sources) form: Form,
-    /// Whether a table without it is read all the same.
+    /// Whether a table may lack it.
     pub(in crate::sources) is_optional: bool,
-    /// Where the map names it.
+    /// Its place in the map.
     pub(in crate::sources) spot: Spot,
 }
 
-/// The words for what a state means.
+/// The words for the meanings of states.
 pub(in crate::sources) const FATES: [(&str, Fate); 8] = [
     ("finished", Fate::Ended(EventType::Finish)),
     ("failed", Fate::Ended(EventType::Fail)),
@@ -154,7 +154,7 @@ pub(in crate::sources) const FATES: [(&str, Fate); 8] = [
     ("skip", Fate::Skip),
 ];
 
-/// Which column is what.
+/// The meaning of the columns and states of a table.
 #[derive(Debug, PartialEq)]
 pub struct Map {
     /// Its text.
@@ -162,7 +162,7 @@ pub struct Map {
     pub(in crate::sources) separator: u8,
     pub(in crate::sources) is_comma: bool,
     pub(in crate::sources) zone: Option<Zone>,
-    /// Cells that mean nothing.
+    /// Texts of cells that count as missing.
     pub(in crate::sources) missing: Vec<String>,
     /// The names of the columns of a table without a header.
     pub(in crate::sources) names: Option<Vec<String>>,
@@ -181,7 +181,7 @@ impl Map {
     /// Reads a map.
     ///
     /// # Errors
-    /// What is wrong, with its line.
+    /// The first mistake, with its line.
     pub fn read(source: &str) -> Result<Self, Mistake> {
         let wrong =
             |spot: Spot, problem: String| Mistake::at(source, spot.start, spot.end, problem);
@@ -233,7 +233,7 @@ impl Map {
         Ok(map)
     }
 
-    /// What a map may name: the key, its units and its meaning.
+    /// The keys of `[columns]`, each with its units and its description.
     pub fn keys() -> impl Iterator<Item = (&'static str, String, &'static str)> {
         Field::ALL.iter().map(|&(_, name, kind, meaning)| {
             let units: Vec<&str> = kind.units().iter().map(|(unit, _)| *unit).collect();
@@ -281,7 +281,8 @@ impl Map {
         Ok(())
     }
 
-    /// What is needed to tell attempts, and does not follow from other columns.
+    /// Checks that the times of attempts are given or can be derived, and that states have a
+    /// meaning.
     fn check(&self, wrong: Wrong<'_>) -> Result<(), Mistake> {
         let has = |field: Field| self.columns.iter().any(|column| column.field == field);
         let at = self.text.find("[columns]").unwrap_or_default();
@@ -307,7 +308,8 @@ impl Map {
         Ok(())
     }
 
-    /// What a state means, if the map says it.
+    /// The meaning of a state, if the map gives one. `*` applies to states that nothing else
+    /// matches.
     pub(in crate::sources) fn fate(&self, state: &str) -> Option<Fate> {
         let state = state.to_lowercase();
         let is = |known: &str| match known.strip_suffix('*') {
@@ -318,7 +320,7 @@ impl Map {
         found.or_else(|| self.states.iter().find(|(known, _)| known == "*")).map(|(_, fate)| *fate)
     }
 
-    /// What is wrong with a table whatever the map says.
+    /// A mistake that has no place in the map.
     pub(in crate::sources) fn wrong(&self, problem: &str) -> Mistake {
         Mistake::at(&self.text, 0, 0, problem.to_owned())
     }
@@ -447,7 +449,7 @@ fn of_format(kind: Kind, text: &str) -> Result<Form, String> {
     }
 }
 
-/// How a column is read of which the map says no more.
+/// The form of a column without a unit or a format.
 fn usual(kind: Kind) -> Result<Form, String> {
     match kind {
         Kind::Text => Ok(Form::Text),

@@ -1,7 +1,7 @@
-//! Maps that come with the program, for tables that many have.
+//! Maps that come with the program, for published tables.
 //!
-//! In: a name. Out: the text of a map, written from the columns as their authors publish them. None
-//! was tried on the file itself: each says so.
+//! In: a name. Out: the text of a map, written from the published description of the columns. None
+//! was tested on the real file, which each map states.
 
 /// A map that comes with the program.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ macro_rules! ready {
     };
 }
 
-/// All of them.
+/// All maps.
 pub const READY: [ReadyMap; 6] = [
     ready!("helios", "Helios, SenseTime's GPU clusters of 2020: cluster_log.csv"),
     ready!(
@@ -38,7 +38,7 @@ pub const READY: [ReadyMap; 6] = [
     ready!("pm100", "PM100, Marconi100 2020: job_table.parquet"),
 ];
 
-/// The map of a name.
+/// The map with a name.
 pub fn find(name: &str) -> Option<&'static ReadyMap> {
     READY.iter().find(|map| map.name == name)
 }

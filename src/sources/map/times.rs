@@ -1,7 +1,7 @@
-//! Times and numbers as tables write them.
+//! Reads the times and numbers of tables.
 //!
-//! In: a cell, and what the map says of its column: a pattern, a unit, the decimal sign. Out: whole
-//! microseconds, or an amount. Nothing is guessed: what does not fit is not a value.
+//! In: a cell, and the pattern, unit and decimal sign that the map gives for its column. Out: whole
+//! microseconds, or an amount. Nothing is guessed: a cell that does not fit gives no value.
 
 use super::super::zone::{Stamp, local_us};
 use crate::units::MICROS_PER_SECOND;
@@ -20,7 +20,7 @@ enum Piece {
 /// The letters of a pattern, for messages.
 pub(in crate::sources) const LETTERS: &str = "%Y %m %d %y %b %H %I %p %M %S %f %z %F %T %%";
 
-/// Names of months, as far as they are distinguished.
+/// The first letters of months, in English and German.
 const MONTHS: [[&str; 2]; 12] = [
     ["jan", "jän"],
     ["feb", "feb"],
@@ -37,7 +37,7 @@ const MONTHS: [[&str; 2]; 12] = [
 ];
 
 impl Pattern {
-    /// Reads a pattern; what is wrong with it.
+    /// Reads a pattern, or returns what is wrong with it.
     pub(in crate::sources) fn read(text: &str) -> Result<Self, String> {
         let pieces = Self::pieces(text)?;
         let has = |letters: &[u8]| {
@@ -123,7 +123,7 @@ impl Pattern {
     }
 }
 
-/// Takes a number of so many digits.
+/// Takes a number of `least` to `most` digits.
 fn number(rest: &mut &[u8], least: usize, most: usize) -> Option<i64> {
     let count = rest.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
     if count < least {
@@ -134,7 +134,7 @@ fn number(rest: &mut &[u8], least: usize, most: usize) -> Option<i64> {
     Some(digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
 }
 
-/// Takes the digits of a fraction of a second.
+/// Takes the digits of a fraction of a second, as µs.
 fn fraction(rest: &mut &[u8]) -> Option<i64> {
     let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, after) = rest.split_at(count);
@@ -143,7 +143,7 @@ fn fraction(rest: &mut &[u8]) -> Option<i64> {
     (0 < count).then(|| (0..6).fold(0, |sum, at| sum * 10 + digit(at)))
 }
 
-/// Takes the name of a month, and the letters after its first three.
+/// Takes the name of a month and returns its number. Only its first three letters count.
 fn month(rest: &mut &[u8]) -> Option<i64> {
     let count = rest.iter().take_while(|byte| byte.is_ascii_alphabetic() || 128 <= **byte).count();
     let (name, after) = rest.split_at(count);
@@ -153,10 +153,10 @@ fn month(rest: &mut &[u8]) -> Option<i64> {
     i64::try_from(idx + 1).ok()
 }
 
-/// Seconds by which a clock such as `+01:00` or `Z` is ahead.
+/// The offset from UTC in `+01:00` or `Z`, s.
 fn zone_offset(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
-    // An instant with this zone, as it is read everywhere else.
+    // Offsets are read as in ISO 8601 times everywhere else.
     match Stamp::iso(format!("2000-01-01T00:00:00{}", text.trim()).as_bytes())? {
         Stamp::Utc(at) => {
             Some(local_us((2000, 1, 1), (0, 0, 0), 0)?.checked_sub(at)? / MICROS_PER_SECOND)
@@ -165,8 +165,8 @@ fn zone_offset(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// A number as whole `unit`s, rounded half away from 0; `comma` says which sign begins the decimals, and then
-/// points between digits group them.
+/// A number times `unit`, rounded half away from 0. With `comma`, a comma begins the decimals, and
+/// points that group digits are ignored.
 pub(in crate::sources) fn scaled(text: &[u8], unit: i64, comma: bool) -> Option<i64> {
     let text = plain(text, comma)?;
     let (sign, digits) = match text.strip_prefix('-') {
@@ -192,12 +192,12 @@ pub(in crate::sources) fn scaled(text: &[u8], unit: i64, comma: bool) -> Option<
     i64::try_from(sign * ((product + scale / 2) / scale)).ok()
 }
 
-/// A number that is not below 0.
+/// A number from 0 up.
 pub(in crate::sources) fn amount(text: &[u8], comma: bool) -> Option<f64> {
     plain(text, comma)?.parse().ok().filter(|value: &f64| value.is_finite() && 0.0 <= *value)
 }
 
-/// A decimal number as this program reads it: digits, a point, an exponent.
+/// A decimal number with a point for the decimals, perhaps with an exponent.
 fn plain(text: &[u8], comma: bool) -> Option<String> {
     let text = std::str::from_utf8(text).ok()?;
     let text = if comma { text.replace('.', "").replace(',', ".") } else { text.to_owned() };

@@ -1,19 +1,20 @@
-//! Any table with one row per job or per attempt, as a map says.
+//! Any table with one row per job or per attempt, read with a map.
 //!
-//! In: lines of fields between separators with a header, or JSON objects, one a line (Parquet is read
-//! as such); and a [`Map`], which says which column is what. Out: what `records` makes of
-//! attempts. Rows of one job are attempts of one task. No column is guessed: what the map does not
-//! name is not read, and what it names must be there.
+//! In: lines of fields between separators with a header, or JSON objects, one per line (Parquet is
+//! converted to them); and a [`Map`], which gives the meaning of the columns. Out: the events that
+//! `records` makes of attempts. Rows of one job are attempts of one task. No column is guessed:
+//! only columns that the map names are read, and they must exist unless the map says that they are
+//! optional.
 //!
-//! | What a row lacks | What is made of it |
+//! | Missing | Derived value |
 //! |---|---|
 //! | submit | start minus wait; else start; else end |
-//! | start | end minus run; else submit and wait |
-//! | end | start and run |
-//! | state | finished where it ended |
-//! | job | the number of the line, and part × 2^40 |
+//! | start | end minus run; else submit plus wait |
+//! | end | start plus run |
+//! | state | finished if it ended |
+//! | job | the number of the line plus part × 2^40 |
 //!
-//! Each is a counted remark.
+//! Each derived value is counted as a remark.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub(super) mod table;
 
 use self::table::TableRows;
 
-/// What is counted of times without a zone.
+/// The remark about times without a zone.
 const ASSUMED: &str = "times without a zone: taken as UTC (`timezone` in the map says otherwise)";
 
 /// A parser for one table of a mapped log.
@@ -60,7 +61,7 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Mapped
     Ok(RecordParser::new(mapped, part, header).beside(repeats))
 }
 
-/// How a mapped table writes a row.
+/// Reads the rows of a mapped table.
 pub(super) struct Mapped {
     map: Arc<Map>,
     rows: TableRows,
@@ -69,10 +70,10 @@ pub(super) struct Mapped {
 }
 
 impl Mapped {
-    /// The format of a file that begins so, as a map says.
+    /// The format of a file that starts with `begin`.
     ///
     /// # Errors
-    /// The map does not fit.
+    /// The map does not fit the table.
     pub(super) fn of(
         begin: &[u8],
         part: u32,
@@ -100,7 +101,7 @@ impl RecordFormat for Mapped {
     }
 }
 
-/// A row whose cells are known.
+/// A row whose cells have been read.
 struct Row<'a> {
     map: &'a Map,
     rows: &'a TableRows,
@@ -108,7 +109,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The text of a column, with how it is read; `None` where it is missing.
+    /// The text of a column and its form; `None` if it is missing.
     fn cell(&self, field: Field) -> Option<(&'a [u8], &'a Form)> {
         let idx = self.map.columns.iter().position(|column| column.field == field)?;
         Some((self.rows.cell(idx)?, &self.map.columns[idx].form))
@@ -119,7 +120,7 @@ impl<'a> Row<'a> {
         fields::careful_text(raw).map(Some).ok_or((field.name(), RejectReason::BadValue))
     }
 
-    /// An amount in units of its kind.
+    /// An amount in cores, KiB or GPUs.
     fn amount(&self, field: Field) -> Result<Option<f64>, Fault> {
         let Some((raw, Form::Number(unit))) = self.cell(field) else { return Ok(None) };
         let amount = amount(raw, self.map.is_comma);
@@ -148,7 +149,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// What a time may mean, µs since 1970.
+    /// The instant of a time, which may be ambiguous, µs since 1970.
     fn instant(&self, field: Field, remarks: &mut Remarks) -> Result<Option<Instant>, Fault> {
         let Some((raw, form)) = self.cell(field) else { return Ok(None) };
         let stamp = stamp_of(raw, form, self.map.is_comma);
@@ -156,7 +157,7 @@ impl<'a> Row<'a> {
         Ok(Some(self.clock.instant(stamp, remarks)))
     }
 
-    /// What became of it, and whether it ever began.
+    /// The meaning of its state.
     fn fate(&self) -> Result<Option<Fate>, Fault> {
         let Some(state) = self.text(Field::State)? else { return Ok(None) };
         let fate = self.map.fate(state);
@@ -164,7 +165,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A time in the form of its column.
+/// Reads a time in the form of its column.
 pub(super) fn stamp_of(raw: &[u8], form: &Form, is_comma: bool) -> Option<Stamp> {
     match form {
         Form::Number(unit) => scaled(raw, whole(*unit), is_comma).map(Stamp::Utc),
@@ -173,14 +174,14 @@ pub(super) fn stamp_of(raw: &[u8], form: &Form, is_comma: bool) -> Option<Stamp>
     }
 }
 
-/// A unit of time, which is a whole number of microseconds.
+/// A unit of time as whole microseconds.
 pub(super) fn whole(unit: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "units are whole and below 2^53")]
     let unit = unit as i64;
     unit
 }
 
-/// The times of a row, derived where one is missing.
+/// The times of a row; missing ones are derived.
 fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told, Fault> {
     let (run_us, wait_us) = (row.span(Field::Run)?, row.span(Field::Wait)?);
     let submit = row.instant(Field::Submit, remarks)?;
@@ -213,7 +214,7 @@ fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told
     Ok(all.told(fate.map_or(Some(FINISH), Fate::end), remarks))
 }
 
-/// An attempt of a job; `None` for one that the map leaves out.
+/// An attempt of a job; `None` for a state that the map skips.
 fn record<'a>(
     row: &Row<'a>,
     line: i64,
@@ -258,7 +259,7 @@ fn record<'a>(
     }))
 }
 
-/// What a row says besides its times.
+/// The columns of a row besides its times.
 fn accounted<'a>(row: &Row<'a>, told: &Told, cpus: Option<f64>) -> Result<Accounted<'a>, Fault> {
     let has_run = told.life.start_us.is_some();
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and below 2^31")]
@@ -291,7 +292,7 @@ fn accounted<'a>(row: &Row<'a>, told: &Told, cpus: Option<f64>) -> Result<Accoun
     })
 }
 
-/// The number of a job: its own, or one that is made of its name.
+/// The number of a job: its name if that is a plain number, else a hash of it.
 fn job_number(name: &str) -> i64 {
     let is_plain = name.len() <= 18
         && !name.is_empty()

@@ -1,7 +1,8 @@
-//! The cells of a row, of a table of fields or of JSON objects.
+//! The cells of a row, from a line of fields or a JSON object.
 //!
 //! In: a line. Out: for each column of the map the text of its cell, copied, so that both kinds of
-//! table are read alike. A JSON column may lie deeper: `attempts[0].start_time`, `[-1]` for the last.
+//! table are read in the same way. A JSON column may be at a path: `attempts[0].start_time`, with
+//! `[-1]` for the last item.
 
 use serde_json::Value;
 
@@ -12,16 +13,16 @@ use super::super::records::lines::{Lines, first_line, names_of};
 use super::super::reject::RejectReason;
 use crate::notation::Mistake;
 
-/// Rows that are looked at to learn which keys JSON objects have.
+/// The number of rows that are searched for the keys of JSON objects.
 const ROWS_LOOKED_AT: usize = 1000;
 
-/// How the rows of a table are written, and the cells of one of them.
+/// The form of the rows of a table, and the cells of the current row.
 pub(super) struct TableRows {
     shape: Shape,
     fields: Fields,
     /// The texts of the cells, one after the other.
     texts: Vec<u8>,
-    /// Where each column of the map stands in them; `None` where it is missing.
+    /// The range of each column of the map in `texts`; `None` if the cell is missing.
     cells: Vec<Option<(usize, usize)>>,
 }
 
@@ -37,18 +38,18 @@ pub(in crate::sources) fn is_json(begin: &[u8]) -> bool {
     first_line(begin).trim_ascii_start().starts_with(b"{")
 }
 
-/// What a table that is one array gets.
+/// The error for a table that is one array.
 pub(in crate::sources) const ONE_ARRAY: &str = "the table is one JSON array; make each of its objects a line \
     of its own first: `jq -c '.[]' FILE > FILE.jsonl`";
 
-/// Whether a text begins like one array of JSON objects, of which no line is a row.
+/// Whether a text begins like one array of JSON objects, whose lines are not rows.
 pub(in crate::sources) fn is_array(begin: &[u8]) -> bool {
     let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin).trim_ascii_start();
     begin.strip_prefix(b"[").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"))
 }
 
 impl TableRows {
-    /// The rows of a table that begins so; a column of the map that it does not have.
+    /// The rows of a table that starts with `begin`; an error if it lacks a column of the map.
     pub(super) fn of(map: &Map, begin: &[u8]) -> Result<Self, Mistake> {
         if is_array(begin) {
             return Err(map.wrong(ONE_ARRAY));
@@ -99,7 +100,7 @@ impl TableRows {
         Ok(Shape::Json)
     }
 
-    /// Reads the cells of a line; false for one that is the header.
+    /// Reads the cells of a line; false for the header.
     pub(super) fn read(&mut self, map: &Map, raw: &[u8]) -> Result<bool, Fault> {
         self.texts.clear();
         self.cells.fill(None);
@@ -139,7 +140,7 @@ impl TableRows {
     }
 }
 
-/// Adds the text of a cell to those of a row, and says where it stands; nothing for what means nothing.
+/// Appends the text of a cell and returns its range; `None` if the text counts as missing.
 fn keep(map: &Map, texts: &mut Vec<u8>, text: &[u8]) -> Option<(usize, usize)> {
     if map.missing.iter().any(|missing| missing.as_bytes() == text) {
         return None;

@@ -1,4 +1,4 @@
-//! Maps, what is wrong with them, and rows as they read them.
+//! Maps, mistakes in them, and rows that are read with them.
 
 use super::super::tests::{Rows, parsed_part};
 use super::*;
@@ -6,7 +6,7 @@ use crate::schema::{Source, Table};
 use crate::sources::propose::{preview, propose};
 use crate::sources::reading::Reading;
 
-/// The rows of a text under a map.
+/// The rows of a text, read with a map.
 fn read(map: &str, text: &str, table: Table) -> Rows {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.csv");
@@ -17,7 +17,7 @@ fn read(map: &str, text: &str, table: Table) -> Rows {
     parsed_part(&RawPart { reading: Arc::new(reading), ..part })
 }
 
-/// The events of a text under a map in both tables, and its remarks.
+/// Checks the events of a text that is read with a map, in both tables, and its remarks.
 #[track_caller]
 fn check(map: &str, text: &str, expected: &str, remarks: &[&str]) {
     for table in [Table::JobEvents, Table::TaskEvents] {
@@ -162,7 +162,7 @@ fn objects_and_deeper_columns_are_read() {
 #[test]
 fn an_hour_that_comes_twice_is_fitted_by_the_run() {
     if "Europe/Berlin".parse::<Zone>().is_err() {
-        // A system need not have zone files.
+        // Some systems have no zone files.
         return;
     }
     let map = "[table]\nseparator=';'\ntimezone='Europe/Berlin'\n[columns]\njob='j'\nstart={column='a',format='%d.%m.%Y %H:%M'}\nend={column='b',format='%d.%m.%Y %H:%M'}\nrun={column='r',unit='min'}\ncpus='n'";
@@ -180,7 +180,7 @@ fn an_hour_that_comes_twice_is_fitted_by_the_run() {
     );
 }
 
-/// Every mistake in a map is at its line.
+/// Every mistake in a map is reported with its line.
 #[test]
 fn what_is_wrong_with_a_map_has_a_line() {
     let columns = "[columns]\nstart = { column = \"b\", unit = \"s\" }\nrun = { column = \"r\", unit = \"s\" }\n";
@@ -306,7 +306,7 @@ fn a_proposal_reads_the_table_that_it_was_made_for() {
     }
 }
 
-/// Jobs that wait or run have no end and no run time; the unit is told by those that ended.
+/// The unit follows from the jobs that have ended; others have no end and no run time.
 #[test]
 fn a_unit_is_told_by_the_jobs_that_have_ended() {
     let text = "Nr.\tGestartet am\tBeendet am\tDauer\tErgebnis\n\
@@ -335,7 +335,7 @@ fn a_table_that_is_not_utf_8_below_its_header_is_said_to_be_so() {
 }
 
 proptest::proptest! {
-    /// No table makes a proposal or its preview panic, and no proposal is anything but TOML.
+    /// No text makes a proposal, its preview or the reading of a map panic.
     #[test]
     fn any_text_is_proposed_for_or_refused(text in "([-A-Za-z0-9 _.:\"äöü]{0,12}[,;|\t\n]){0,60}") {
         if let Ok(proposal) = propose(text.as_bytes())

@@ -1,9 +1,8 @@
-//! A first map of a table, from the names of its columns and its first rows; and its rows as a map
-//! reads them.
+//! Proposes a first map for a table, from the names of its columns and its first rows, and previews
+//! its rows as a map reads them.
 //!
-//! In: how a table begins. Out: the text of a map, with a comment wherever something had to be
-//! assumed. What a column's name and cells do not tell is left out, never guessed: a state that is
-//! not known stands there as a comment.
+//! In: the beginning of a table. Out: the text of a map, with a comment on every assumption.
+//! Columns and states that names and cells do not identify are left out, or become comments.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -25,17 +24,17 @@ mod words;
 
 use self::words::{FATE_WORDS, MISSING_WORDS, NAMES, PATTERNS, UNIT_ENDS, doubt};
 
-/// Rows that are looked at.
+/// The number of rows that are used.
 const ROWS_LOOKED_AT: usize = 200;
 
 /// A column of the table.
 struct Column {
     name: String,
-    /// Its cells, row by row; empty where a row has none.
+    /// Its cells, row by row; empty if a row has none.
     cells: Vec<String>,
 }
 
-/// What a map would say of a column.
+/// The proposed meaning of a column.
 struct Guess {
     field: Field,
     column: usize,
@@ -48,14 +47,14 @@ struct Guess {
 pub struct Proposal {
     /// Its text.
     pub text: String,
-    /// How many lines of it ask to be checked.
+    /// The number of lines to be checked, which are marked `CHECK`.
     pub checks: usize,
 }
 
-/// Proposes a map for a table that begins so.
+/// Proposes a map for a table that starts with `begin`.
 ///
 /// # Errors
-/// Why it is not a table that can be read.
+/// The reason why the table cannot be read.
 pub fn propose(begin: &[u8]) -> Result<Proposal, String> {
     if begin.trim_ascii().is_empty() {
         return Err("it is empty".to_owned());
@@ -80,7 +79,7 @@ pub fn propose(begin: &[u8]) -> Result<Proposal, String> {
     Ok(written(separator, &columns, &guesses, is_comma))
 }
 
-/// The columns of objects.
+/// The columns of JSON objects.
 fn of_json(begin: &[u8]) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();
     let lines = begin.split(|&byte| byte == b'\n').take(ROWS_LOOKED_AT);
@@ -112,7 +111,7 @@ fn of_json(begin: &[u8]) -> Vec<Column> {
 fn of_fields(begin: &[u8]) -> (Option<u8>, Vec<Column>) {
     let header = first_line(begin);
     let count = |separator: &u8| names_of(header, *separator).len();
-    // The first of those with most fields.
+    // The first of those that give the most fields.
     let separator =
         *b",;\t|".iter().rev().max_by_key(|&separator| count(separator)).unwrap_or(&b',');
     let mut columns: Vec<Column> = names_of(header, separator)
@@ -132,18 +131,18 @@ fn of_fields(begin: &[u8]) -> (Option<u8>, Vec<Column>) {
     (Some(separator), columns)
 }
 
-/// Letters and digits of a name, in lower case.
+/// The ASCII letters and digits of a name, in lower case; umlauts are spelt out.
 fn plain(name: &str) -> String {
     let lower = name.to_lowercase().replace('ä', "ae").replace('ö', "oe").replace('ü', "ue");
     lower.replace('ß', "ss").chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// Whether a word is one of those between blanks.
+/// Whether `words`, separated by blanks, contain a word.
 fn has(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
-/// Which column is what, by its name. A name may end with its unit.
+/// The meanings of the columns, by name. A name may end with a unit.
 fn guesses(columns: &[Column]) -> Vec<Guess> {
     let mut taken = BTreeSet::new();
     let mut guesses = Vec::new();
@@ -169,13 +168,13 @@ fn guesses(columns: &[Column]) -> Vec<Guess> {
     guesses
 }
 
-/// The cells of a column that say something.
+/// The cells of a column that are not missing.
 fn told(column: &Column) -> impl Iterator<Item = &str> {
     let says = |cell: &&str| !cell.is_empty() && !MISSING_WORDS.contains(cell);
     column.cells.iter().map(String::as_str).filter(says)
 }
 
-/// Whether the numbers of a column have a comma for the decimals.
+/// Whether a number in a column has a comma for the decimals.
 fn has_comma(columns: &[Column], guess: &Guess) -> bool {
     let is_number = !matches!(guess.field.kind(), Kind::Text);
     let is_decimal = |cell: &str| {
@@ -186,7 +185,7 @@ fn has_comma(columns: &[Column], guess: &Guess) -> bool {
     is_number && told(&columns[guess.column]).any(|cell| is_decimal(cell).is_some())
 }
 
-/// How a column is written in a map: its line, and what should be checked.
+/// The line of a column in a map, and what should be checked.
 struct Line {
     text: String,
     check: Option<String>,
@@ -260,7 +259,7 @@ fn written(
     Proposal { text, checks }
 }
 
-/// A text in quotes, as TOML has it.
+/// A text in quotes, as in TOML.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
@@ -274,13 +273,14 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Whether the times of a column name no zone.
+/// Whether the times of a column have no zone.
 fn is_local(column: &Column, field: Field) -> bool {
     field.kind() == Kind::Time
         && time_of(column).is_some_and(|(_, stamp)| matches!(stamp, Stamp::Local(_)))
 }
 
-/// How the times of a column are written, and the first of them: the key and value of the map.
+/// The form of the times of a column, as a key and value of the map (empty for ISO 8601), and the
+/// first time.
 fn time_of(column: &Column) -> Option<(String, Stamp)> {
     let cells: Vec<&str> = told(column).collect();
     let first = *cells.first()?;
@@ -346,7 +346,7 @@ fn line_of(columns: &[Column], guesses: &[Guess], guess: &Guess, is_comma: bool)
     }
 }
 
-/// The unit in which a run time is the time from start to end.
+/// The unit in which run times match the times from start to end.
 fn run_unit(
     columns: &[Column],
     guesses: &[Guess],
@@ -381,13 +381,13 @@ fn run_unit(
             let apart = (end - start - run).abs();
             Some(0 < run && apart <= factor.max(60 * MICROS_PER_SECOND) && apart * 4 <= end - start)
         };
-        // Of those that have all three; others have not begun or not ended.
+        // Only rows with all three count; others have not begun or not ended.
         let whole: Vec<bool> = (0..runs.len()).filter_map(fits).collect();
         whole.len() < 2 * whole.iter().filter(|fits| **fits).count()
     })
 }
 
-/// What the states of a column mean.
+/// The table `[states]` for a column.
 fn states(column: &Column) -> String {
     let found: BTreeSet<&str> = told(column).collect();
     let mut text = String::from(
@@ -413,7 +413,7 @@ fn states(column: &Column) -> String {
     text
 }
 
-/// A row as a map reads it, or why it does not.
+/// A row as a map reads it, or why it cannot be read.
 #[derive(Clone, Debug)]
 pub struct PreviewRow {
     /// The line of the file.
@@ -427,14 +427,14 @@ pub struct PreviewRow {
 pub struct Preview {
     /// The rows.
     pub rows: Vec<PreviewRow>,
-    /// What was assumed, with how often.
+    /// The assumptions, each with its count.
     pub remarks: Vec<(String, u64)>,
 }
 
-/// Reads the first rows of a table that begins so.
+/// Reads the first `count` rows of a table that starts with `begin`.
 ///
 /// # Errors
-/// The map names a column that the table does not have.
+/// The map does not fit the table, such as a column that the table does not have.
 pub fn preview(
     begin: &[u8],
     map: Map,
@@ -488,7 +488,7 @@ fn cells_of(record: &Record<'_>) -> [String; 8] {
     ]
 }
 
-/// A time as people read it, UTC.
+/// A time in ISO 8601, UTC.
 fn clock(at_us: i64) -> String {
     let seconds = at_us.div_euclid(MICROS_PER_SECOND);
     let (year, month, day) = civil_of_day(seconds.div_euclid(86_400));

@@ -1,8 +1,8 @@
-//! The names and words by which a proposal knows columns, units, states and what is missing.
+//! The words by which a proposal recognises columns, units, states and missing values.
 
 use super::super::map::Field;
 
-/// Names of columns, letters and digits only, in lower case; the first that is there counts.
+/// Names of columns, as lower-case letters and digits; the first name that a table has is used.
 pub(super) const NAMES: [(Field, &str); 24] = [
     (Field::Job, "jobid jobidraw jid job jobnummer auftragsnummer auftrag id jobname nr nummer"),
     (
@@ -61,7 +61,7 @@ pub(super) const NAMES: [(Field, &str); 24] = [
     (Field::Machines, "nodelist host hostname machine machineid hosts knotenliste maschine"),
 ];
 
-/// Units, each with what the name of a column may end with.
+/// Units, each with the endings of column names for it.
 pub(super) const UNIT_ENDS: [(&str, &str); 14] = [
     ("us", "us"),
     ("ms", "ms"),
@@ -79,7 +79,7 @@ pub(super) const UNIT_ENDS: [(&str, &str); 14] = [
     ("percent", "percent"),
 ];
 
-/// Words that say that nothing is known.
+/// Words for missing values.
 pub(super) const MISSING_WORDS: [&str; 15] = [
     "Unknown",
     "unknown",
@@ -121,7 +121,7 @@ pub(super) const FATE_WORDS: [(&str, &str); 7] = [
     ("pending", "pending queued waiting wartet wartend inwarteschlange"),
 ];
 
-/// Ways to write a time, the more usual first.
+/// Patterns of times, the most usual first.
 pub(super) const PATTERNS: [&str; 12] = [
     "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M",
@@ -137,8 +137,8 @@ pub(super) const PATTERNS: [&str; 12] = [
     "%F %H:%M:%S %z",
 ];
 
-/// What to check of a column of texts: numbers may be no queue, but how long a job was in one, as in
-/// Helios and Acme.
+/// What to check in a column of texts. Numbers in a `queue` may be times in the queue, as in Helios
+/// and Acme.
 pub(super) fn doubt<'a>(field: Field, mut cells: impl Iterator<Item = &'a str>) -> Option<String> {
     let is_number = |cell: &str| cell.parse::<f64>().is_ok();
     let says = "its cells are numbers; a time in the queue is `wait`, with a unit";

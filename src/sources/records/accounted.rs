@@ -4,7 +4,7 @@ use super::status_of;
 use super::told::Told;
 use crate::sources::rows::Cell;
 
-/// What a log says of a job besides its times.
+/// The columns of a job besides its times.
 #[derive(Default)]
 pub(in crate::sources) struct Accounted<'a> {
     pub account: Option<&'a str>,
@@ -21,9 +21,9 @@ pub(in crate::sources) struct Accounted<'a> {
     pub processors: Option<i32>,
     pub requested_processors: Option<i32>,
     pub limit_us: Option<i64>,
-    /// The mean of its processors.
+    /// The mean per processor.
     pub cpu_time_us: Option<i64>,
-    /// KiB for each processor.
+    /// KiB per processor.
     pub used_memory: Option<f32>,
     pub requested_memory: Option<f32>,
     pub gpus: Option<f32>,

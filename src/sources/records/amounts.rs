@@ -1,27 +1,27 @@
 //! Amounts of resources as batch systems and container platforms write them.
 //!
 //! In: a text with a suffix, or a list such as `cpu=8,mem=22400M,gres/gpu:a100=2`. Out: numbers;
-//! nothing for a text that is none.
+//! `None` for other texts.
 
 use super::fields::whole;
 use crate::sources::fields::careful_f64;
 
-/// A count as columns of amounts have it.
+/// A count as columns of amounts store it.
 pub(in crate::sources) fn float(count: impl Into<i64>) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "nothing has 2^24 processors, GPUs or GiB")]
     let count = count.into() as f32;
     count
 }
 
-/// An amount as columns have it.
+/// An amount as columns store it.
 pub(in crate::sources) fn narrow(amount: f64) -> f32 {
     #[expect(clippy::cast_possible_truncation, reason = "an amount")]
     let amount = amount as f32;
     amount
 }
 
-/// An amount with a suffix K, M, G, T or P (of 1024), in bytes; `default` is the suffix of a plain
-/// number.
+/// An amount with a suffix B, or K, M, G, T or P (powers of 1024), in bytes; `default` is the
+/// suffix of a plain number.
 pub(in crate::sources) fn amount(text: &[u8], default: u8) -> Option<f64> {
     let (digits, suffix) = match text.split_last() {
         Some((last, digits)) if last.is_ascii_alphabetic() => (digits, *last),
@@ -41,7 +41,7 @@ pub(in crate::sources) fn amount(text: &[u8], default: u8) -> Option<f64> {
     bytes.is_finite().then_some(bytes)
 }
 
-/// What stands behind an amount in Kubernetes, with what it is multiplied by.
+/// The suffixes of quantities in Kubernetes, with their factors.
 const SUFFIXES: [(&str, f64); 15] = [
     ("Ki", 1024.0),
     ("Mi", 1_048_576.0),
@@ -78,8 +78,8 @@ pub(in crate::sources) fn in_list<'a>(list: &'a [u8], name: &[u8]) -> Option<&'a
     })
 }
 
-/// How many GPUs a list has, and of which model. Entries of models say together what an entry
-/// without one says.
+/// The number of GPUs in a list, and their first model. Entries with models add up to the entry
+/// without one, which is used if there is one.
 pub(in crate::sources) fn gpus_in_list(list: &[u8]) -> Option<(i64, Option<&[u8]>)> {
     let (mut plain, mut typed, mut model) = (None, None, None);
     for entry in list.split(|&byte| byte == b',') {

@@ -1,35 +1,36 @@
-//! Times of rows, which may name no zone.
+//! Times of rows, with or without a zone.
 //!
-//! In: times as the cells of a row show them, and the zone that the user names. Out: µs since 1970. A
-//! local time that the clock showed twice is the one that fits the run time, else the first.
+//! In: times as the cells of a row show them, and the zone that the user gives. Out: µs since 1970.
+//! If the clock showed a local time twice, the one that fits the run time is used, else the first.
 
 use super::Remarks;
 use crate::sources::zone::{Instant, Stamp, Zone};
 
-/// A time of the hour that comes twice when the clock is put back, and nothing that says which.
+/// The remark about times in the hour that occurs twice when a clock is set back, if nothing shows
+/// which of the two is meant.
 const TWICE: &str = "local times that came twice as the clock was put back: the first is taken";
 
 /// The clock of a log.
 pub(in crate::sources) struct Clock {
     zone: Zone,
     is_given: bool,
-    /// What is counted of times without a zone where none is given.
+    /// The remark about times without a zone, if no zone is given.
     assumed: &'static str,
 }
 
 impl Clock {
-    /// The clock of a zone; UTC where none is given, of which `assumed` is counted.
+    /// The clock of a zone. If none is given, it is UTC, and `assumed` is the remark about it.
     pub(in crate::sources) fn of(zone: Option<&Zone>, assumed: &'static str) -> Self {
         let is_given = zone.is_some();
         Self { zone: zone.cloned().unwrap_or_else(Zone::utc), is_given, assumed }
     }
 
-    /// What a zone is called in the notes of a log.
+    /// The entry of a zone in the notes of a log.
     pub(in crate::sources) fn told(zone: Option<&Zone>) -> (String, String) {
         ("timezone".to_owned(), zone.map_or("UTC (assumed)".to_owned(), Zone::to_string))
     }
 
-    /// What a time may mean.
+    /// The instant of a time, which may be ambiguous.
     pub(in crate::sources) fn instant(&self, stamp: Stamp, remarks: &mut Remarks) -> Instant {
         if matches!(stamp, Stamp::Local(_)) && !self.is_given {
             remarks.add(self.assumed);
@@ -42,8 +43,9 @@ impl Clock {
     }
 }
 
-/// The start and the end of an attempt. Where the clock showed one of them twice, they are the pair
-/// that the run time fits best. `beside` are times of the row of which the first is taken anyway.
+/// The start and the end of an attempt. If the clock showed one of them twice, they are the pair
+/// that fits the run time best. `beside` is another time of the row, of which the first is always
+/// used.
 pub(in crate::sources) fn times(
     start: Option<Instant>,
     end: Option<Instant>,
@@ -64,7 +66,7 @@ pub(in crate::sources) fn times(
     (start.map(Instant::first), end.map(Instant::first))
 }
 
-/// A time beside which there is none that could tell; the first where the clock shows it twice.
+/// A time that no run time can resolve: the first, if the clock showed it twice.
 pub(in crate::sources) fn first(instant: Instant, remarks: &mut Remarks) -> i64 {
     if instant.second().is_some() {
         remarks.add(TWICE);

@@ -8,7 +8,8 @@ use crate::units::MICROS_PER_SECOND;
 /// A column and what is wrong there.
 pub(in crate::sources) type Fault = (&'static str, RejectReason);
 
-/// Fields of a line between separators, quotes taken off where the line has any.
+/// The fields of a line between separators, without quotes. With the separator `|`, quotes belong
+/// to the text.
 #[derive(Default)]
 pub(in crate::sources) struct Fields {
     /// Where each field begins and ends, in the line or in `text`.
@@ -19,7 +20,7 @@ pub(in crate::sources) struct Fields {
 }
 
 impl Fields {
-    /// Tells the fields of a line apart.
+    /// Splits a line into fields.
     pub(in crate::sources) fn split(&mut self, line: &[u8], separator: u8) {
         self.places.clear();
         self.is_quoted = separator != b'|' && memchr::memchr(b'"', line).is_some();
@@ -34,7 +35,7 @@ impl Fields {
         self.places.push((from, line.len()));
     }
 
-    /// Tells the fields of a line with commas apart, of which there must be so many.
+    /// Splits a line at commas into exactly `count` fields.
     ///
     /// # Errors
     /// There are fewer or more.
@@ -51,7 +52,7 @@ impl Fields {
         }
     }
 
-    /// A field may be in quotes, with two for one inside.
+    /// Splits a line with fields in quotes, where two quotes stand for one.
     fn split_quoted(&mut self, line: &[u8], separator: u8) {
         self.text.clear();
         let (mut from, mut is_inside) = (0, false);
@@ -73,18 +74,18 @@ impl Fields {
         self.places.push((from, self.text.len()));
     }
 
-    /// How many there are.
+    /// The number of fields.
     pub(in crate::sources) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// The field at a place of `line`, without blanks around it; nothing behind the last.
+    /// Field `idx` of `line`, without surrounding blanks; empty after the last field.
     pub(in crate::sources) fn get<'a>(&'a self, line: &'a [u8], idx: usize) -> &'a [u8] {
         let text = if self.is_quoted { &self.text[..] } else { line };
         self.places.get(idx).map_or(&[][..], |&(from, to)| text[from..to].trim_ascii())
     }
 
-    /// Makes one field of those from `idx` on: the last column may hold separators.
+    /// Joins the fields from `idx` on into one: the last column may hold separators.
     pub(in crate::sources) fn join_from(&mut self, idx: usize) {
         if let (Some(&(from, _)), Some(&(_, to))) = (self.places.get(idx), self.places.last()) {
             self.places.truncate(idx);
@@ -92,13 +93,13 @@ impl Fields {
         }
     }
 
-    /// Takes back an empty last field.
+    /// Removes the last field, which is empty.
     pub(in crate::sources) fn drop_last(&mut self) {
         self.places.pop();
     }
 }
 
-/// `[D-]HH:MM:SS[.fff]`, `MM:SS`, or plain minutes where the caller says so, as microseconds.
+/// Reads `[D-]HH:MM:SS[.fff]`, `MM:SS` or `D-HH:MM` as microseconds.
 pub(in crate::sources) fn span_us(text: &[u8]) -> Option<i64> {
     let (days, rest) = match memchr::memchr(b'-', text) {
         Some(at) => (whole(&text[..at])?, &text[at + 1..]),
@@ -117,7 +118,7 @@ pub(in crate::sources) fn span_us(text: &[u8]) -> Option<i64> {
     let seconds = match (count, days) {
         (3, _) => parts[0].checked_mul(3600)?.checked_add(parts[1] * 60)?.checked_add(parts[2])?,
         (2, 0) => parts[0].checked_mul(60)?.checked_add(parts[1])?,
-        // As sbatch takes them: `D-HH:MM`.
+        // As `sbatch` accepts it: `D-HH:MM`.
         (2, _) => parts[0].checked_mul(3600)?.checked_add(parts[1] * 60)?,
         _ => return None,
     };
@@ -132,16 +133,16 @@ pub(in crate::sources) fn span_us(text: &[u8]) -> Option<i64> {
         .checked_add(micros)
 }
 
-/// A whole number from 0 to 10^12.
+/// A whole number of at most 12 digits.
 pub(in crate::sources) fn whole(text: &[u8]) -> Option<i64> {
     let is_plain = !text.is_empty() && text.len() <= 12 && text.iter().all(u8::is_ascii_digit);
     is_plain.then(|| text.iter().fold(0, |sum, &digit| sum * 10 + i64::from(digit - b'0')))
 }
 
-/// Names of a list: `cpn-f13-[01-03,07],gpu[1-2]n[0-1],login` names each machine.
+/// Calls `give` with each machine of a list such as `cpn-f13-[01-03,07],gpu[1-2]n[0-1],login`.
 ///
-/// Brackets may stand at several places of a name; numbers keep their leading zeros. A list that
-/// is none, or that names more than 2^17 machines, gives its text as the one name.
+/// A name may have several brackets, and numbers keep their leading zeros. An entry that cannot be
+/// read, or with which the list would exceed 2^17 machines, is given as its text.
 pub(in crate::sources) fn expand_nodes(list: &str, give: &mut dyn FnMut(&str)) {
     let mut depth = 0_u32;
     let mut from = 0;
@@ -160,10 +161,10 @@ pub(in crate::sources) fn expand_nodes(list: &str, give: &mut dyn FnMut(&str)) {
     expand_one(&list[from..], &mut left, give);
 }
 
-/// Machines that one list may name.
+/// The most machines of one list.
 const NODES_MAX: usize = 1 << 17;
 
-/// The names of one entry, which may have brackets.
+/// Calls `give` with the names of one entry, which may have brackets.
 fn expand_one(entry: &str, left: &mut usize, give: &mut dyn FnMut(&str)) {
     let entry = entry.trim();
     if entry.is_empty() {
@@ -282,7 +283,7 @@ mod tests {
         fn a_list_that_was_packed_names_what_was_packed(
             numbers in prop::collection::btree_set(0_u32..500, 1..40), width in 1_usize..5,
         ) {
-            // Runs of numbers as ranges; those wider than the width stand alone.
+            // Runs of consecutive numbers become ranges.
             let numbers: Vec<u32> = numbers.into_iter().collect();
             let mut ranges: Vec<(u32, u32)> = Vec::new();
             for &number in &numbers {

@@ -1,8 +1,8 @@
 //! The machines that the rows of an accounting log name.
 //!
-//! In: its attempts, with the machines that each ran on. Out: rows of `machine_events`: the whole
-//! system as machine 1, with the most processors that ran at once as its capacity, then each machine
-//! by its name. A log does not say how large its machines are: jobs share them.
+//! In: its attempts, with the machines of each. Out: rows of `machine_events`: the whole system as
+//! machine 1, with the most processors in use at once as its capacity, then each machine by its
+//! name. A log does not record the sizes of its machines, which jobs share.
 
 use std::collections::BTreeSet;
 
@@ -12,15 +12,15 @@ use crate::schema::{SYSTEM_MACHINE, row_id};
 use crate::sources::part::hand_out_many;
 use crate::sources::rows::{Cell, RowBlock};
 
-/// Machines that a log may name.
+/// The most machines of a log.
 const MACHINES_MAX: usize = 1 << 20;
 
-/// The number of a machine by its name; none is that of the system.
+/// The number of a machine, from its name; never the number of the system.
 pub(in crate::sources) fn machine_id(name: &str) -> i64 {
     SYSTEM_MACHINE + 1 + i64::try_from(hash(name.as_bytes()) >> 2).expect("62 bits")
 }
 
-/// The machine of an attempt that ran on a single one.
+/// The machine of an attempt that ran on one machine; `None` if it ran on several.
 pub(in crate::sources) fn only_machine(nodes: &str, remarks: &mut Remarks) -> Option<i64> {
     let is_one = !nodes.contains([',', '[']);
     if !is_one {
@@ -32,10 +32,10 @@ pub(in crate::sources) fn only_machine(nodes: &str, remarks: &mut Remarks) -> Op
 /// What is known of the machines.
 #[derive(Default)]
 pub(super) struct Fleet {
-    /// Processors taken and given back, with the times: 16 bytes each.
+    /// Processors allocated and released, with the times; 16 bytes each.
     changes: Vec<(i64, f32)>,
     names: BTreeSet<String>,
-    /// The list of machines before, which often comes again.
+    /// The previous list of machines, which often repeats.
     last: String,
     cluster: Option<String>,
 }
@@ -64,7 +64,7 @@ impl Fleet {
 
     /// The most processors at once.
     fn peak(&mut self) -> f32 {
-        // What is given back at an instant is free for what begins then.
+        // Processors released at an instant are free for attempts that begin then.
         self.changes
             .sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
         let (mut now, mut peak) = (0.0_f64, 0.0_f64);
@@ -81,7 +81,7 @@ impl Fleet {
     pub(super) fn push(&mut self, part: u32, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
         let peak = self.peak();
         let names = std::mem::take(&mut self.names);
-        // The system of a later part may be of another size, from its first start on.
+        // In a later part the system may have another size, from its first start on.
         let first_us = self.changes.first().map_or(0, |change| change.0);
         let mut number = EVENTS_PER_LINE;
         if 0.0 < peak {

@@ -1,12 +1,12 @@
 //! The events of an attempt, and what is remembered of a task.
 //!
-//! In: when an attempt was asked for, began and ended, and the attempt of the task before. Out: its
-//! events in their order. What contradicts itself is put right, and counted.
+//! In: the submit, start and end of an attempt, and the last attempt of the task before it. Out:
+//! its events in order. Contradictory times are corrected and counted.
 
 use super::{Fault, Life, Remarks, SCHEDULE, SUBMIT};
 use crate::sources::reject::RejectReason;
 
-/// When and what, with the place among the rows of its line.
+/// The time (µs), the event, and the position among the rows of its line.
 pub(super) type RowEvent = (i64, i32, u64);
 
 /// What is remembered of a task: its last attempt.

@@ -1,7 +1,7 @@
 //! The outcome of a job of several tasks.
 //!
-//! In: the rows of its tasks. Out: its first submit, its first start, and its last end, which is the
-//! worst of those that its tasks had at last.
+//! In: the rows of its tasks. Out: its first submit, its first start, and its last end, with the
+//! worst of the final outcomes of its tasks.
 
 use super::{EVICT, FAIL, FINISH, KILL, LOST, Record, Seen};
 
@@ -11,7 +11,7 @@ pub(super) struct JobSum {
     pub submit_us: i64,
     pub start_us: Option<i64>,
     pub end_us: i64,
-    /// How bad the worst end is: the place in [`WORST`].
+    /// The rank of the worst end: its position in [`WORST`].
     pub worst: usize,
     /// The number of the reason.
     pub end_reason: Option<u32>,
@@ -30,12 +30,12 @@ pub(super) struct Ending {
     pub reason: Option<u32>,
 }
 
-/// The place of an end in [`WORST`].
+/// The position of an end in [`WORST`].
 pub(super) fn rank(kind: i32) -> usize {
     WORST.iter().position(|&known| known == kind).unwrap_or(0)
 }
 
-/// Ends, from the best to the one that decides what became of a job.
+/// Ends, from the best to the worst, which decides the outcome of a job.
 pub(super) const WORST: [i32; 5] = [FINISH, EVICT, LOST, KILL, FAIL];
 
 impl JobSum {

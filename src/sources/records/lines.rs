@@ -1,14 +1,14 @@
-//! Lines of fields between separators, below a header or without one.
+//! Lines of fields between separators, with or without a header.
 
 use super::Fault;
 use super::fields::Fields;
 use crate::sources::reject::RejectReason;
 
-/// How the lines of a table are written.
+/// The form of the lines of a table.
 #[derive(Debug)]
 pub(in crate::sources) struct Lines {
     pub separator: u8,
-    /// Fields of a line.
+    /// The number of fields of a line.
     pub count: usize,
     /// The line that names the columns.
     pub header: Option<Vec<u8>>,
@@ -17,12 +17,12 @@ pub(in crate::sources) struct Lines {
 }
 
 impl Lines {
-    /// Whether a line is the header, which may come again.
+    /// Whether a line is the header, which may be repeated.
     pub(in crate::sources) fn is_header(&self, line: &[u8]) -> bool {
         self.header.as_deref() == Some(line)
     }
 
-    /// Tells the fields of a line apart.
+    /// Splits a line into fields.
     ///
     /// # Errors
     /// There are fewer or more than in the header.
@@ -32,7 +32,7 @@ impl Lines {
             if self.is_last_open {
                 fields.join_from(self.count - 1);
             } else if fields.len() == self.count + 1 && line.ends_with(&[self.separator]) {
-                // As `sacct --parsable` writes it.
+                // `sacct --parsable` ends lines with a separator.
                 fields.drop_last();
             }
         }
@@ -44,7 +44,7 @@ impl Lines {
     }
 }
 
-/// The first line of a text that is not blank, without a mark of its encoding.
+/// The first line of a text that is not blank, without a byte order mark.
 pub(in crate::sources) fn first_line(begin: &[u8]) -> &[u8] {
     let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
     let mut lines = begin.split(|&byte| byte == b'\n');

@@ -1,8 +1,8 @@
-//! Lists of machines, with a line for each machine or for each change of one.
+//! Reads lists of machines, with a line for each machine or for each change of one.
 //!
-//! In: lines, which a function of the source reads. Out: rows of `machine_events`: the first line of
-//! a machine adds it, a later one says what has changed. Capacity that a line leaves out stays as it
-//! was. 24 bytes are held for each machine.
+//! In: lines, which a function of the source reads. Out: rows of `machine_events`: the first line
+//! of a machine adds it, and a later one changes it. A capacity that a line leaves out does not
+//! change. Each machine takes about 24 bytes of memory.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +14,7 @@ use crate::sources::folder::RawPart;
 use crate::sources::part::{HandOut, Notes, PartParser};
 use crate::sources::rows::{Cell, RowBlock};
 
-/// A machine as a line describes it from a time on.
+/// A machine as a line describes it, from a time on.
 pub(in crate::sources) struct Listed<'a> {
     pub time_us: i64,
     pub name: &'a str,
@@ -24,10 +24,10 @@ pub(in crate::sources) struct Listed<'a> {
     pub own: Vec<Cell<'a>>,
 }
 
-/// Reads a line whose fields are separated; nothing of a header.
+/// Reads a line that was split into fields; `None` for a header.
 type Read = for<'a> fn(&'a Fields, Line<'a>, &mut Remarks) -> Result<Option<Listed<'a>>, Fault>;
 
-/// Makes rows of `machine_events` of the lines.
+/// Makes rows of `machine_events` from lines.
 pub(in crate::sources) struct Machines {
     part: u32,
     read: Read,
@@ -38,7 +38,7 @@ pub(in crate::sources) struct Machines {
 }
 
 impl Machines {
-    /// Lines of so many fields.
+    /// A parser of lines with `field_count` fields.
     pub(in crate::sources) fn new(part: &RawPart, field_count: usize, read: Read) -> Self {
         let (fields, known) = (Fields::default(), FxHashMap::default());
         Self { part: part.part, read, field_count, fields, known, remarks: Remarks::default() }

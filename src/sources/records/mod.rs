@@ -1,22 +1,21 @@
-//! What tables of an accounting log share: one row per attempt of a task, made into its events.
+//! The common part of accounting logs: the events of one attempt of a task per row.
 //!
-//! In: lines whose fields a [`RecordFormat`] has separated. Out: SUBMIT, SCHEDULE and the end of
-//! each attempt in `task_events`; the same in `job_events` where a job is one task, and otherwise
-//! the first SUBMIT, the first SCHEDULE and the last end of its tasks. Rows of the same task are
-//! its attempts, in any order; a row that repeats the last attempt of its task is left out. What a row leaves open
-//! is assumed only where there would be no event at all, and each assumption is counted
-//! ([`Notes`]).
+//! In: lines that a [`RecordFormat`] has split into fields. Out: SUBMIT, SCHEDULE and the end of
+//! each attempt in `task_events`; the same in `job_events` if a job is one task, otherwise the
+//! first SUBMIT, the first SCHEDULE and the last end of its tasks. Rows of the same task are its
+//! attempts, in any order; a row that repeats the last attempt of its task is left out. An
+//! assumption is made only if there would be no event at all, and each is counted ([`Notes`]).
 //!
-//! | What the row says | What is made of it |
+//! | Row | Events |
 //! |---|---|
 //! | starts before the submit | submitted at the start |
-//! | ends before the start | without length, at its start |
-//! | the same submit as an earlier row of the task | no second SUBMIT |
-//! | the same start as an earlier row of the task | the same attempt: its end, if it had none |
+//! | ends before the start | no length, at the start |
+//! | the same submit as the last attempt of the task so far | no second SUBMIT |
+//! | the same start as the last attempt of the task so far | its end, if it had none |
 //! | not ended | no end event: open |
 //!
 //! A job of several tasks has failed if one of them has; else it was killed, lost or evicted if one
-//! was; it has finished if all have, and is open while one is.
+//! was, in this order. It has finished if all have, and is open while one is.
 //!
 //! `row_id` holds line × 4, plus 0 for SUBMIT, 1 for SCHEDULE and 2 for the end.
 
@@ -64,7 +63,7 @@ pub(super) const FINISH: i32 = EventType::Finish.number();
 pub(super) const KILL: i32 = EventType::Kill.number();
 pub(super) const LOST: i32 = EventType::Lost.number();
 
-/// How a job ended, as the standard workload format has it: 1 completed, 0 failed, 5 cancelled.
+/// The status of an end in the standard workload format: 1 completed, 0 failed, 5 cancelled.
 pub(super) const fn status_of(event: i32) -> Option<i32> {
     match event {
         FINISH => Some(1),
@@ -92,7 +91,7 @@ impl Remarks {
         self.add_many(wording, 1);
     }
 
-    /// Counts so many more.
+    /// Counts `count` more.
     pub(super) fn add_many(&mut self, wording: &'static str, count: u64) {
         if 0 < count {
             *self.0.entry(wording).or_default() += count;
@@ -109,8 +108,8 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Hands out the lines of a block that are not blank, without a mark of their encoding, and
-    /// keeps those at fault as rejects; `first_line` is the number of the first.
+    /// Calls `take` with the lines of a block that are not blank, without a byte order mark; faults
+    /// become rejects. `first_line` is the number of the first line.
     pub(super) fn each(
         text: &'a TextBlock,
         first_line: u64,
@@ -130,28 +129,28 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What a line says: an attempt, nothing, or what is wrong with it.
+/// The result of reading a line: an attempt, nothing, or a fault.
 pub(super) type Parsed<'a> = Result<Option<Record<'a>>, Fault>;
 
-/// How a format writes a row.
+/// A format with one attempt per row.
 pub(super) trait RecordFormat: Send {
-    /// Whether a job may have several tasks, whose events are put together.
+    /// Whether a job may have several tasks, whose events are combined.
     const HAS_TASKS: bool;
 
-    /// Tells the fields of a line apart and makes a record of them; `None` for a line that is not
-    /// an attempt, such as a header.
+    /// Splits a line into fields and makes a record of them; `None` for a line that is not an
+    /// attempt, such as a header.
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a>;
 
-    /// What is counted of tasks whose last row says that they were evicted.
+    /// The remark about tasks that end with an eviction.
     const EVICTED_AT_LAST: Option<&'static str> = None;
 
-    /// Whether its rows tell of machines.
+    /// Whether `machine_events` are made from its rows.
     fn has_fleet(&self) -> bool {
         false
     }
 }
 
-/// When an attempt was asked for, began and ended.
+/// The submit, start and end of an attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Life {
     pub submit_us: Option<i64>,
@@ -160,24 +159,24 @@ pub(super) struct Life {
     pub end: Option<(i64, i32)>,
 }
 
-/// What a row says itself of its place among the attempts of its task.
+/// The position of a row among the attempts of its task, if the row contains it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
-    /// Whether it is the first: the only one with a SUBMIT.
+    /// Whether it is the first, which alone has a SUBMIT.
     pub is_first: bool,
-    /// Whether it decides what became of the task, and so of the job.
+    /// Whether it decides the outcome of the task, and so of the job.
     pub is_deciding: bool,
 }
 
-/// A row: an attempt of a task, which is the task 0 of its job where the log does not tell tasks apart.
+/// A row: an attempt of a task, which is task 0 of its job if the log has no tasks.
 #[derive(Debug, Default)]
 pub(super) struct Record<'a> {
     pub job_id: i64,
     pub task_index: i32,
     pub life: Life,
-    /// Its place among the attempts of the task, where rows are not compared with each other.
+    /// Its position among the attempts of the task, for rows that are not compared with each other.
     pub turn: Option<Turn>,
-    /// Whether an attempt before it has the SUBMIT of both.
+    /// Whether the SUBMIT of the previous attempt is also its own.
     pub follows: bool,
     pub user: Option<&'a str>,
     pub job_name: Option<&'a str>,
@@ -187,7 +186,7 @@ pub(super) struct Record<'a> {
     pub machine_id: Option<i64>,
     pub cpu: Option<f32>,
     pub memory: Option<f32>,
-    /// What became of it in the log's own words.
+    /// The outcome in the words of the log.
     pub end_reason: Option<&'a str>,
     /// The machines that it ran on, as the log names them.
     pub nodes: Option<&'a str>,
@@ -209,14 +208,14 @@ impl<F: RecordFormat> RecordParser<F> {
         Self { format, rows }
     }
 
-    /// The same, where other files of the log may have told what this part tells.
+    /// The same, with the events that several files of the log contain.
     pub(super) fn beside(mut self, repeats: Option<Arc<Repeats>>) -> Self {
         self.rows.repeats = repeats;
         self
     }
 }
 
-/// Makes the records of a part rows of one of its tables.
+/// Turns the records of a part into rows of one of its tables.
 pub(super) struct RecordRows {
     part: u32,
     table: Table,
@@ -225,9 +224,9 @@ pub(super) struct RecordRows {
     seen: FxHashMap<(i64, i32), Seen>,
     repeats: Option<Arc<Repeats>>,
     jobs: BTreeMap<i64, JobSum>,
-    /// The last end of each task of a job of several.
+    /// The last end of each task, for jobs of several tasks.
     ends: BTreeMap<(i64, i32), Ending>,
-    /// Why they ended.
+    /// The reasons of ends.
     reasons: Names,
     fleet: Fleet,
     pub(super) remarks: Remarks,
@@ -263,18 +262,18 @@ impl RecordRows {
         self.table == Table::MachineEvents
     }
 
-    /// Says what is wrong with a record.
+    /// Checks a record.
     ///
     /// # Errors
-    /// It has no times of which events could be made.
+    /// Its times do not give events.
     pub(super) fn check(record: &Record<'_>) -> Result<(), Fault> {
         events(&record.life, None, &mut Remarks::default()).map(drop)
     }
 
-    /// Adds a record, the number of whose line is `number`.
+    /// Adds a record of line `number`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Its times do not give events.
     pub(super) fn add(
         &mut self,
         record: &Record<'_>,
@@ -344,7 +343,7 @@ impl RecordRows {
         Ok(())
     }
 
-    /// Adds the events of the jobs that are made of several tasks.
+    /// Adds the events of jobs of several tasks.
     fn put_together(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
         for ((id, _), end) in std::mem::take(&mut self.ends) {
             self.jobs.entry(id).and_modify(|job| job.close(end));
@@ -381,7 +380,7 @@ impl RecordRows {
 }
 
 impl RecordRows {
-    /// Adds the rows that only the end of the part can tell.
+    /// Adds the rows that are complete only at the end of the part.
     pub(super) fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
         match self.table {
             Table::MachineEvents if self.has_fleet => {
@@ -392,9 +391,9 @@ impl RecordRows {
         }
     }
 
-    /// What is known of the log, and what was assumed.
+    /// The header of the log, and the assumptions that were made.
     pub(super) fn notes(&mut self) -> Notes {
-        // Machines are told from the same rows, of which all is said with the events.
+        // Machines come from the same rows as the events, which report the remarks.
         let remarks = match self.table {
             Table::MachineEvents => BTreeMap::new(),
             _ => std::mem::take(&mut self.remarks.0),
@@ -420,7 +419,7 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
             }
         });
         if self.rows.are_of_machines() {
-            // They are rejects of the events.
+            // The events report the rejects.
             rows.rejects.clear();
         }
     }
@@ -439,7 +438,7 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
     }
 }
 
-/// Adds the columns that every source has, and returns the place of the event's number.
+/// Adds the columns that every source has, and returns the position of the event's number.
 fn fill<'a>(record: &Record<'a>, table: Table, cells: &mut Vec<Cell<'a>>) -> usize {
     if table == Table::JobEvents {
         cells.extend([
@@ -472,8 +471,7 @@ fn fill<'a>(record: &Record<'a>, table: Table, cells: &mut Vec<Cell<'a>>) -> usi
     5
 }
 
-/// The number of something that a log calls by a name: below 0, and the same wherever the name
-/// stands (FNV-1a, 62 bits).
+/// A number for a name: negative, and the same for the same name everywhere (FNV-1a, 62 bits).
 pub(super) fn number_of_name(name: &[u8]) -> i64 {
     -1 - i64::try_from(hash(name) >> 2).expect("62 bits")
 }

@@ -1,10 +1,10 @@
 //! Events that several files of one log contain.
 //!
-//! In: the files of a log in their order, such as one for each month, of which each has the jobs that
-//! ran in it. Out: for the jobs that stand in more than one, which file is the first to tell each
-//! event. A job that ran into the next month is one attempt: the first file begins it, and the first
-//! that knows its end ends it. The files are read twice; held are 16 bytes for each line, and the events
-//! of the jobs that are in several files.
+//! In: the files of a log in order, such as one per month, each with the jobs that ran in it. Out:
+//! for jobs in more than one file, the first file that contains each event. A job that ran into the
+//! next month is one attempt: the first file has its start, and the first file that knows its end
+//! ends it. The files are read twice. Memory holds 16 bytes per line, and the events of jobs that
+//! are in several files.
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,14 @@ use crate::sources::SourceError;
 use crate::sources::blocks::{BlockReader, TextBlock};
 use crate::sources::repeats::{Key, Repeats};
 
-/// Stands for whatever ends an attempt.
+/// The kind of every event that ends an attempt.
 const END: i32 = -1;
 
-/// Looks through files; `format` is the format of one of them, by its path, how its text begins
-/// and its number.
+/// Reads the files. `format` returns the format of one of them, from its path, the beginning of its
+/// text and its number.
 ///
 /// # Errors
-/// A file does not read.
+/// A file cannot be read.
 pub(in crate::sources) fn find_repeats<F: RecordFormat>(
     paths: &[PathBuf],
     format: impl Fn(&Path, &[u8], u32) -> Result<F, SourceError>,
@@ -65,7 +65,8 @@ pub(super) fn key((job_id, task_index): (i64, i32), kind: i32, seen: Seen) -> Ke
     }
 }
 
-/// Hands out the attempts of a file; what does not parse is a reject of its part.
+/// Calls `take` with the attempts of a file. Bad lines are skipped: they are rejected when the part
+/// is read.
 fn each<F: RecordFormat>(
     path: &Path,
     part: u32,

@@ -1,7 +1,7 @@
-//! The fields of a row by their places.
+//! The fields of a row, by position.
 //!
-//! In: a line whose fields are separated. Out: texts and numbers. What is missing or does not parse
-//! is a fault of its column.
+//! In: a line that was split into fields. Out: texts and numbers. A mandatory field that is empty,
+//! or a field that does not parse, is a fault of its column.
 
 use super::Fault;
 use super::fields::{Fields, whole};
@@ -9,7 +9,7 @@ use super::states::{Fate, States, named, state_of};
 use crate::sources::fields::careful_text;
 use crate::sources::reject::RejectReason;
 
-/// A line whose fields are separated.
+/// A line that was split into fields.
 #[derive(Clone, Copy)]
 pub(in crate::sources) struct Row<'a> {
     pub fields: &'a Fields,
@@ -62,7 +62,7 @@ impl<'a> Row<'a> {
         i32::try_from(number).map_err(|_| (column, RejectReason::OutOfRange))
     }
 
-    /// What a state means, and its name.
+    /// The meaning of a state, and its name.
     pub(in crate::sources) fn state(
         &self,
         states: &States,

@@ -1,8 +1,8 @@
-//! Something that lasts, as several snapshots of it show it.
+//! Combines the snapshots of things that change, such as pods.
 //!
 //! In: snapshots in any order, each with the attempts that it shows. Out: each thing once, with the
-//! attempts of all its snapshots. One that no later snapshot can say more of is handed out at once;
-//! the others are held until the end.
+//! attempts of all its snapshots. A final snapshot, to which no later one can add anything, is
+//! handed out at once; other things are held until the end.
 
 use std::mem::{swap, take};
 
@@ -11,34 +11,34 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// An attempt that a snapshot shows.
 #[derive(Clone, Debug, Default)]
 pub(in crate::sources) struct Attempt {
-    /// When it was asked for, where that is not when its task was.
+    /// Its submit time, if that is not the submit time of its task.
     pub submit_us: Option<i64>,
     pub start_us: Option<i64>,
     pub end: Option<(i64, i32)>,
     pub reason: Option<String>,
     pub exit_code: Option<String>,
-    /// What is counted of it.
+    /// Remarks about it.
     pub remarks: Vec<&'static str>,
 }
 
-/// What a line says of an attempt.
+/// A step of an attempt that a line reports.
 #[derive(Clone, Copy)]
 pub(in crate::sources) enum Step {
     Submit,
     Start,
-    /// The type of its last event, and why it ended.
+    /// The event that ended it, and the reason.
     End(i32, &'static str),
 }
 
 impl Attempt {
-    /// Takes a line about it; lines may be repeated and come in any order.
+    /// Adds a step; steps may be repeated and come in any order.
     pub(in crate::sources) fn learn(&mut self, step: Step, at_us: i64) {
         let first = |known: Option<i64>| Some(known.map_or(at_us, |known| known.min(at_us)));
         self.submit_us = first(self.submit_us);
         match step {
             Step::Submit => {}
             Step::Start => self.start_us = first(self.start_us),
-            // The first end is the one that was: an evicted pod is killed after it.
+            // The first end counts: an evicted pod is killed afterwards.
             Step::End(kind, reason) => {
                 let told = self.end.zip(self.reason.as_deref());
                 if told.is_none_or(|told| ((at_us, kind), reason) < told) {
@@ -48,12 +48,12 @@ impl Attempt {
         }
     }
 
-    /// Its place among the attempts of a task; the same attempt has the same in every snapshot.
+    /// Its sort key among the attempts of a task, which is the same in every snapshot.
     fn place(&self) -> (Option<i64>, bool) {
         (self.start_us.or(self.submit_us), self.start_us.is_some())
     }
 
-    /// Keeps the start and the end that an earlier snapshot shows of it, where it has none.
+    /// Takes the start and the end from an earlier snapshot, if it has none.
     fn keep(&mut self, early: Self) {
         self.start_us = self.start_us.or(early.start_us);
         if self.end.is_none() && early.end.is_some() {
@@ -61,8 +61,8 @@ impl Attempt {
         }
     }
 
-    /// Adds the start and the end of what was learned of it besides. What was before it is of another
-    /// attempt.
+    /// Adds the start and the end that other lines report. Times before the submit belong to
+    /// another attempt.
     pub(in crate::sources) fn close(&mut self, asked_us: Option<i64>, learned: Self) {
         if self.end.is_some() {
             return;
@@ -78,8 +78,8 @@ impl Attempt {
     }
 }
 
-/// The attempts of two snapshots, the later one first, in their order. Where there was never more
-/// than one attempt, both show the same.
+/// The attempts of two snapshots in order; `all` is from the later snapshot. If there was never
+/// more than one attempt, both show the same one.
 pub(in crate::sources) fn joined(
     mut all: Vec<Attempt>,
     early: Vec<Attempt>,
@@ -105,7 +105,7 @@ pub(in crate::sources) fn joined(
     all
 }
 
-/// Attempts in their order, each that was seen while it waited for its start as one.
+/// Attempts in order. One that was seen before its start and after it becomes one.
 pub(in crate::sources) fn settled(attempts: Vec<Attempt>) -> Vec<Attempt> {
     let mut all: Vec<Attempt> = Vec::new();
     for mut attempt in attempts {
@@ -117,12 +117,12 @@ pub(in crate::sources) fn settled(attempts: Vec<Attempt>) -> Vec<Attempt> {
     all
 }
 
-/// Things by their keys.
+/// The snapshots of things, by key.
 pub(in crate::sources) struct Snapshots<T> {
-    /// Those that were handed out.
+    /// The keys of things that were handed out.
     ended: FxHashSet<u64>,
     open: FxHashMap<u64, T>,
-    /// Snapshots of things that others show, too.
+    /// The number of snapshots of things that had been seen before.
     pub repeats: u64,
 }
 
@@ -133,7 +133,8 @@ impl<T> Default for Snapshots<T> {
 }
 
 impl<T> Snapshots<T> {
-    /// Takes a snapshot, and hands it out where it is the last word; `join` makes two one.
+    /// Adds a snapshot. A final one is returned, unless the thing was returned before; any other is
+    /// held, and `join` combines two of the same thing.
     pub(in crate::sources) fn add(
         &mut self,
         key: u64,
@@ -159,7 +160,7 @@ impl<T> Snapshots<T> {
         None
     }
 
-    /// The things that are held, in no order.
+    /// The things that are held, in any order.
     pub(in crate::sources) fn take_held(&mut self) -> Vec<T> {
         take(&mut self.open).into_values().collect()
     }

@@ -1,13 +1,13 @@
-//! What the states of a log mean.
+//! The meanings of the states of a log.
 //!
-//! In: the word of a field, and the states that the log knows. Out: what became of the attempt. A
-//! word that is none of them is a fault, and never a guess.
+//! In: the word of a field, and the states that the log knows. Out: the outcome of the attempt. Any
+//! other word is a fault, never a guess.
 
 use super::Fault;
 use crate::schema::EventType;
 use crate::sources::reject::RejectReason;
 
-/// What a state means.
+/// The meaning of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sources) enum Fate {
     /// It ended by this event.
@@ -27,24 +27,24 @@ impl Fate {
         }
     }
 
-    /// Whether it was given a machine, as far as the state says.
+    /// Whether it has started, judging by the state.
     pub(in crate::sources) const fn has_begun(self) -> bool {
         matches!(self, Self::Ended(_) | Self::Running)
     }
 }
 
-/// States by what they mean: names between blanks, each perhaps with its short name behind a slash.
+/// States by meaning: names separated by blanks, each with an optional short name after a slash.
 pub(in crate::sources) type States = [(Fate, &'static str)];
 
-/// Letters that tell any two states apart.
+/// The fewest letters of a truncated name; as many distinguish any two states.
 const CUT_MIN: usize = 4;
 
-/// What the state of a name or a short name means, with its name.
+/// The meaning of a state, by its name or its short name, and its name.
 pub(in crate::sources) fn named(states: &States, word: &[u8]) -> Option<(Fate, &'static str)> {
     found(states, |name, short| name.as_bytes() == word || short.as_bytes() == word)
 }
 
-/// The same of a name in small letters or large ones, or one that was cut off to fit its column, and
+/// The same, for a name in upper or lower case, or one that was truncated to fit its column and
 /// ends with `+`.
 pub(in crate::sources) fn loosely_named(
     states: &States,
@@ -60,7 +60,7 @@ pub(in crate::sources) fn loosely_named(
     found(states, is_it)
 }
 
-/// The first state that is it, by its name and its short name.
+/// The first state that `is_it` accepts, by its name and its short name.
 fn found(states: &States, is_it: impl Fn(&str, &str) -> bool) -> Option<(Fate, &'static str)> {
     states.iter().find_map(|&(fate, names)| {
         names.split_ascii_whitespace().find_map(|state| {
@@ -70,10 +70,10 @@ fn found(states: &States, is_it: impl Fn(&str, &str) -> bool) -> Option<(Fate, &
     })
 }
 
-/// What was found of a field that must name a state.
+/// The state that was found in a field that must name one.
 ///
 /// # Errors
-/// It is empty, or no state.
+/// The field is empty, or does not name a state.
 pub(in crate::sources) fn state_of(
     found: Option<(Fate, &'static str)>,
     word: &[u8],

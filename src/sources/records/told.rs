@@ -1,7 +1,7 @@
-//! When an attempt was submitted, began and ended, from the times that its row has.
+//! The submit, start and end of an attempt, from the times of its row.
 //!
-//! In: times and lengths of time, of which some are missing. Out: the attempt in time. A time that
-//! follows from others is derived, and counted; one that does not stays missing.
+//! In: times and lengths of time, of which some are missing. Out: the times of the attempt. A time
+//! that follows from others is derived and counted; any other missing time stays missing.
 
 use super::{Life, Remarks};
 
@@ -18,7 +18,7 @@ pub(in crate::sources) struct Times {
     pub wait_us: Option<i64>,
 }
 
-/// An attempt in time.
+/// The times of an attempt.
 pub(in crate::sources) struct Told {
     pub life: Life,
     pub wait_us: Option<i64>,
@@ -26,7 +26,7 @@ pub(in crate::sources) struct Told {
 }
 
 impl Times {
-    /// Derives the end, or the start of an attempt that may have one.
+    /// Derives a missing end or start from the run time, if the attempt may have one.
     pub(in crate::sources) fn fill(
         &mut self,
         (may_begin, may_end): (bool, bool),
@@ -43,7 +43,7 @@ impl Times {
         }
     }
 
-    /// The submission: that of the row, else the start less the wait.
+    /// The submit time: that of the row, else the start (or else the end) minus the wait.
     pub(in crate::sources) fn submitted(&self, remarks: &mut Remarks) -> Option<i64> {
         if self.submit_us.is_some() {
             return self.submit_us;
@@ -56,7 +56,7 @@ impl Times {
         Some(begun.saturating_sub(self.wait_us.unwrap_or(0)))
     }
 
-    /// The attempt, which ended by an event or did not.
+    /// The times of the attempt; `end` is the number of the event that ended it, if any.
     pub(in crate::sources) fn told(self, end: Option<i32>, remarks: &mut Remarks) -> Told {
         let Self { submit_us, start_us, end_us, run_us, wait_us } = self;
         let length_us = start_us.zip(end_us).map(|(start, end)| end.saturating_sub(start).max(0));

@@ -1,8 +1,8 @@
 //! A job of a Rumen trace, and the events of it and of its tasks.
 //!
-//! In: a [`LoggedJob`] as its JSON tells it, and one [`LoggedTask`] after the other. Out: times in
-//! microseconds with event numbers, in order.
-//! What contradicts itself is put right only as far as the module above says.
+//! In: a [`LoggedJob`] from its JSON, and one [`LoggedTask`] after the other. Out: times in
+//! microseconds with event numbers, in order. Contradictory times are corrected only as the parent
+//! module describes.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::super::reject::RejectReason;
 use super::tasks::{List, LoggedAttempt, LoggedTask};
 use super::unescaped;
 
-/// A job without its tasks; times are milliseconds, -1 or 0 where they are missing.
+/// A job without its tasks; times are milliseconds, -1 or 0 if they are missing.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LoggedJob {
@@ -49,18 +49,18 @@ fn time_us(millis: Option<i64>, column: &'static str) -> Result<Option<i64>, Fau
     }
 }
 
-/// Refuses a name that is longer than any.
+/// Refuses a name that is too long.
 fn check_name(name: Option<impl AsRef<str>>, column: &'static str) -> Result<(), Fault> {
     let is_long = name.is_some_and(|name| NAME_MAX < name.as_ref().len());
     if is_long { Err((column, RejectReason::OutOfRange)) } else { Ok(()) }
 }
 
-/// A count that fits; below 0 is missing.
+/// A count; `None` if it is negative or too large.
 pub(super) fn count(value: Option<i64>) -> Option<i32> {
     value.and_then(|value| i32::try_from(value).ok()).filter(|&value| 0 <= value)
 }
 
-/// The event that a result stands for; `None` where there is no result yet.
+/// The event of a result; `None` if there is no result yet.
 fn end_of(result: Option<&str>, column: &'static str) -> Result<Option<i32>, Fault> {
     match result {
         None | Some("RUNNING" | "PREP") => Ok(None),
@@ -72,7 +72,7 @@ fn end_of(result: Option<&str>, column: &'static str) -> Result<Option<i32>, Fau
 }
 
 impl LoggedJob {
-    /// Reads a job; its tasks are passed over.
+    /// Reads a job without its tasks.
     pub(super) fn read(object: &[u8]) -> Result<Self, Fault> {
         let job: Self = serde_json::from_slice(object).map_err(|_| ("", RejectReason::BadValue))?;
         check_name(Some(&job.job_id), "job_id")?;
@@ -82,7 +82,7 @@ impl LoggedJob {
         Ok(job)
     }
 
-    /// The number in the name `job_<start of the cluster>_<number>`.
+    /// The number of a job named `job_<start of the cluster>_<number>`: start × 10^6 + number.
     pub(super) fn number(&self) -> Option<i64> {
         let (cluster, number) = self.job_id.strip_prefix("job_")?.split_once('_')?;
         let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -102,7 +102,7 @@ impl LoggedJob {
         known.iter().position(|known| *known == priority).and_then(|place| place.try_into().ok())
     }
 
-    /// The memory asked for by a task: that of its phase, or else the heap of the job.
+    /// The memory request of a task, MiB: that of its phase, or else the heap of the job.
     #[expect(clippy::cast_precision_loss, reason = "far below 2^24 MiB")]
     pub(super) fn memory_mib(&self, phase: &str) -> Option<f32> {
         let of_phase = if phase == "reduce" { self.job_reduce_mb } else { self.job_map_mb };
@@ -112,7 +112,7 @@ impl LoggedJob {
     }
 }
 
-/// When a job was submitted, launched and done.
+/// The submit, launch and end of a job.
 pub(super) struct JobEvents {
     submit_us: i64,
     launch_us: Option<i64>,
@@ -147,9 +147,9 @@ impl JobEvents {
 pub(super) struct Task {
     pub phase: &'static str,
     pub name: String,
-    /// In order of time; what an attempt begins and ends with stays in that order.
+    /// In order of time; an attempt has its start before its end.
     pub events: Vec<TaskEvent>,
-    /// What is counted of its attempts.
+    /// Remarks about its attempts.
     pub remarks: Remarks,
 }
 
@@ -165,7 +165,7 @@ pub(super) struct TaskEvent {
 }
 
 impl Task {
-    /// The events of a task, from the attempts that it has.
+    /// The events of a task, from its attempts.
     pub(super) fn of(raw: LoggedTask, list: List, life: &JobEvents) -> Result<Self, Fault> {
         let phase = match raw.task_type.as_deref() {
             _ if list == List::Maps => "map",
@@ -181,7 +181,7 @@ impl Task {
         for attempt in &raw.attempts {
             spans.extend(task.add(attempt)?);
         }
-        // Stable: within an attempt SCHEDULE stays before the end.
+        // The sort is stable: within an attempt, SCHEDULE stays before the end.
         task.events.sort_by_key(|event| event.time_us);
         spans.sort_unstable();
         let mut busy_until_us = i64::MIN;
@@ -201,7 +201,7 @@ impl Task {
         Ok(task)
     }
 
-    /// Adds the events of an attempt, and returns its span.
+    /// Adds the events of an attempt, and returns its span, µs.
     fn add(&mut self, attempt: &LoggedAttempt) -> Result<Option<(i64, i64)>, Fault> {
         let start_us = time_us(attempt.start_time, "startTime")?;
         let finish_us = time_us(attempt.finish_time, "finishTime")?;

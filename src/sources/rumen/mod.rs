@@ -1,7 +1,7 @@
 //! Rumen: the history of Hadoop jobs as JSON, one object per job, with every task and attempt.
 //!
-//! In: the text of a trace, objects one after the other on as many lines as they like, and the
-//! topology beside it. Out: `job_events`, `task_events`, and `machine_events` of the hosts.
+//! In: the text of a trace, objects one after the other on any number of lines, and the topology in
+//! the same folder. Out: `job_events`, `task_events`, and `machine_events` of the hosts.
 //!
 //! ```text
 //!  job      SUBMIT submitTime .. SCHEDULE launchTime ------------------------ end finishTime
@@ -9,18 +9,18 @@
 //!                                launchTime   attempt 0         attempt 1
 //! ```
 //!
-//! - A job's number is the start of its cluster times 10^6 plus its own number, so
-//!   `job_200904211745_0002` is 200904211745000002; any other name gets minus its place in the
-//!   file. The name stands in `job_name`, the name that the user gave in `logical_job_name`.
-//! - `task_index` counts the tasks of a job from 0: maps, then reduces, then setup and cleanup,
-//!   as they stand in the file; `phase` says which, `task_name` how Hadoop called it.
-//! - Each attempt is a SCHEDULE and an end: SUCCESS is FINISH, FAILED is FAIL, KILLED is KILL. No
-//!   SUBMIT is made up between two attempts. Attempts that overlap (speculation) are both there;
-//!   `attempt` tells their events apart, and questions about attempts close the first where the
-//!   second starts. An attempt that ends before it starts, or whose start is
-//!   missing, has no length, at its end.
-//! - Times are those of Unix. Null, -1 and 0 are missing.
-//! - Hosts are numbered in the order of the topology, from 1; then those that it lacks, in the
+//! - The number of a job is the start of its cluster times 10^6 plus the number in its name:
+//!   `job_200904211745_0002` is 200904211745000002. A job with another name has minus its position
+//!   in the file. `job_name` holds this name, `logical_job_name` the name that the user gave.
+//! - `task_index` numbers the tasks of a job from 0: maps, then reduces, then setup and cleanup, in
+//!   file order. `phase` gives the kind of a task, and `task_name` its name in Hadoop.
+//! - Each attempt is a SCHEDULE and an end: SUCCESS is FINISH, FAILED is FAIL, KILLED is KILL.
+//!   There is no SUBMIT between two attempts. Attempts that overlap (speculation) are both kept;
+//!   `attempt` distinguishes their events, and questions about attempts end the first at the start
+//!   of the second. An attempt that ends before it starts, or that has no start, has no length and
+//!   is at its end.
+//! - Times are milliseconds since 1970. Null, -1 and 0 are missing.
+//! - Hosts are numbered from 1 in the order of the topology; hosts that it lacks follow in the
 //!   order of the trace. `row_id` counts the events of a file.
 //!
 //! Source: `LoggedJob`, `LoggedTask`, `LoggedTaskAttempt` and `LoggedNetworkTopology` of Apache
@@ -65,7 +65,7 @@ pub(super) fn parser(part: &RawPart) -> Result<Box<dyn PartParser>, SourceError>
 /// Hosts by name.
 struct Machines {
     numbers: FxHashMap<String, i64>,
-    /// Hosts that the topology does not have.
+    /// The number of hosts that the topology does not have.
     unknown: u64,
 }
 
@@ -82,7 +82,7 @@ impl Machines {
     }
 }
 
-/// Undoes the backslashes that Hadoop's history puts before dots.
+/// Removes the backslashes that Hadoop's history puts before dots.
 fn unescaped(name: &str) -> String {
     name.replace('\\', "")
 }
@@ -91,7 +91,7 @@ fn unescaped(name: &str) -> String {
 struct Jobs {
     part: u32,
     table: Table,
-    /// The numbers of its jobs so far.
+    /// The numbers of the jobs so far.
     seen: FxHashSet<i64>,
     machines: Machines,
     job_count: i64,
@@ -171,7 +171,7 @@ impl Jobs {
 }
 
 impl ObjectFormat for Jobs {
-    /// Adds the rows of a job, or none if anything of it is wrong.
+    /// Adds the rows of a job, or none if any part of it is wrong.
     fn object(
         &mut self,
         object: &[u8],
@@ -185,7 +185,8 @@ impl ObjectFormat for Jobs {
             return Err(("job_id", RejectReason::DuplicateJob));
         }
         let life = JobEvents::of(&job)?;
-        // A job with a bad task is a reject of both tables, and known to be before its first row.
+        // All tasks are checked before the first row: a job with a bad task is a reject in both
+        // tables.
         tasks::in_order(object, &mut |list, task| Task::of(task, list, &life).map(drop))?;
         if self.table == Table::JobEvents {
             self.push_job(id, &job, &life, rows);

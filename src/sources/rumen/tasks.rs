@@ -1,7 +1,7 @@
 //! The tasks of a job of a Rumen trace, one after the other.
 //!
-//! In: the object of a job. Out: each task as its JSON tells it, handed to the caller and
-//! forgotten: a job of a million tasks takes the memory of its text and of one task.
+//! In: the object of a job. Out: each task from its JSON, passed to the caller and then dropped. A
+//! job of a million tasks takes the memory of its text and of one task.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::super::json::each_item;
 use super::super::records::Fault;
 use super::super::reject::RejectReason;
 
-/// Attempts of a task; Hadoop gives up after a handful.
+/// The most attempts of a task; Hadoop stops after a few.
 const ATTEMPTS_MAX: usize = 10_000;
 
 /// A list of tasks in a job.
@@ -37,7 +37,7 @@ pub(super) struct LoggedTask {
     pub attempts: Vec<LoggedAttempt>,
 }
 
-/// An attempt; times are milliseconds, -1 or 0 where they are missing.
+/// An attempt; times are milliseconds, -1 or 0 if they are missing.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LoggedAttempt {
@@ -60,8 +60,8 @@ pub(super) struct Location {
     pub layers: Option<String>,
 }
 
-/// Hands the tasks of a job to `take`, maps first, then reduces, then the others, each with the
-/// list that it stands in.
+/// Passes the tasks of a job to `take`: maps first, then reduces, then the others, each with its
+/// list.
 pub(super) fn in_order(object: &[u8], take: &mut Take<'_>) -> Result<(), Fault> {
     let mut seen: Vec<List> = Vec::new();
     walk(object, &|_| false, &mut |_, _| Ok(()), &mut seen)?;
@@ -76,7 +76,7 @@ pub(super) fn in_order(object: &[u8], take: &mut Take<'_>) -> Result<(), Fault> 
 /// Takes a task and its list.
 pub(super) type Take<'a> = dyn FnMut(List, LoggedTask) -> Result<(), Fault> + 'a;
 
-/// Hands out the tasks of the lists that are wanted, and says which lists there are.
+/// Passes the tasks of the wanted lists to `take`, and adds all lists to `seen`.
 fn walk(
     object: &[u8],
     is_wanted: &dyn Fn(List) -> bool,
@@ -105,7 +105,7 @@ enum Key {
     Other,
 }
 
-/// Walks through a job.
+/// Visits a job.
 struct Job<'t, 'f> {
     is_wanted: &'t dyn Fn(List) -> bool,
     take: &'t mut Take<'f>,
@@ -146,7 +146,7 @@ impl<'de> Visitor<'de> for Job<'_, '_> {
     }
 }
 
-/// Walks through a list of tasks, or null.
+/// Visits a list of tasks, or null.
 struct Tasks<'t, 'f> {
     list: List,
     take: &'t mut Take<'f>,
@@ -167,7 +167,7 @@ impl<'de> DeserializeSeed<'de> for Tasks<'_, '_> {
     }
 }
 
-/// The attempts of a task, no more than any has.
+/// The attempts of a task; an error if there are too many.
 fn attempts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LoggedAttempt>, D::Error> {
     let mut all = Vec::new();
     each_item(deserializer, |attempt| {

@@ -1,4 +1,4 @@
-//! Small traces: what becomes of jobs, tasks and attempts.
+//! Small traces, and the rows of their jobs, tasks and attempts.
 
 use crate::schema::{Source, Table};
 use crate::sources::tests::{Rows, check, parsed};

@@ -1,8 +1,7 @@
-//! The hosts of a Rumen trace: a tree of racks whose leaves they are.
+//! The hosts of a Rumen trace: the leaves of a tree of racks.
 //!
 //! In: JSON of nodes with a `name` and `children`. Out: the hosts in the order of the file with
-//! their racks, and a row of `machine_events` for each, there from time 0. Their capacities are
-//! not known.
+//! their racks, and a row of `machine_events` for each, from time 0. Their capacities are unknown.
 
 use std::path::Path;
 
@@ -16,7 +15,7 @@ use super::super::{SourceError, SourceErrorKind};
 use super::unescaped;
 use crate::schema::row_id;
 
-/// The largest topology, bytes: ten thousand hosts have a tenth of it.
+/// The largest topology, bytes; ten thousand hosts take a tenth of it.
 const TEXT_MAX: usize = 16 << 20;
 
 /// A host.
@@ -33,7 +32,7 @@ struct Node {
     children: Option<Vec<Self>>,
 }
 
-/// Lists the hosts of a tree; `None` if the text is none.
+/// Lists the hosts of a tree; `None` if the text is not a tree.
 fn hosts(text: &[u8]) -> Option<Vec<Host>> {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let root: Node = serde_json::from_slice(text).ok()?;
@@ -86,7 +85,7 @@ impl PartParser for Parser {
     ) {
         rows.clear();
         rows.line_count = memchr::memchr_iter(b'\n', text.text()).count() as u64;
-        // What is cut off is not a tree, and a reject at the end.
+        // A truncated topology is not a tree, and becomes a reject at the end.
         let room = TEXT_MAX.saturating_sub(self.text.len()).min(text.len());
         self.text.extend_from_slice(&text.text()[..room]);
     }

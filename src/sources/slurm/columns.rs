@@ -1,4 +1,4 @@
-//! Which field of a line is which column.
+//! Assigns the fields of a line to columns.
 
 use super::super::records::lines::{Lines, first_line, names_of};
 
@@ -60,14 +60,14 @@ columns! {
 }
 
 impl Col {
-    /// The column of a name; nothing for one that is not read.
+    /// The column with a name; `None` if it is not read.
     fn of(name: &str) -> Option<Self> {
         let known = Self::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name));
         known.map(|(column, _)| *column)
     }
 }
 
-/// The fields of Open `XDMoD`'s export, which has no header, as its `sacct --format` has them.
+/// The fields of Open `XDMoD`'s export, which has no header, as in its `sacct --format`.
 const XDMOD: &str = "jobid,jobidraw,cluster,partition,qos,account,group,gid,user,uid,submit,\
     eligible,start,end,elapsed,exitcode,state,nnodes,ncpus,reqcpus,reqmem,reqtres,alloctres,\
     timelimit,nodelist,jobname";
@@ -75,7 +75,7 @@ const XDMOD: &str = "jobid,jobidraw,cluster,partition,qos,account,group,gid,user
 /// Separators that an export may have.
 const SEPARATORS: [u8; 4] = *b"|\t;,";
 
-/// Where each column stands.
+/// The position of each column.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) lines: Lines,
@@ -85,8 +85,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Told from the first line; the name of a column that is missing where the rest does not tell
-    /// enough.
+    /// The layout of an export, from its first line; or the name of a column that is missing and
+    /// does not follow from the others.
     pub(super) fn of(begin: &[u8]) -> Result<Self, String> {
         let line = first_line(begin);
         let Some((separator, columns)) = header_of(line) else {
@@ -102,7 +102,7 @@ impl Layout {
         let mut places = [None; Col::ALL.len()];
         for (idx, column) in columns.iter().enumerate() {
             if let Some(column) = column {
-                // A column that was asked for twice is the same twice.
+                // A repeated column has the same values.
                 places[*column as usize].get_or_insert(idx);
             }
         }
@@ -118,7 +118,7 @@ impl Layout {
         self.places[column as usize].is_some()
     }
 
-    /// What is needed to tell attempts, and does not follow from other columns.
+    /// Checks that the state and the times of attempts are given or can be derived.
     fn check(&self) -> Result<(), String> {
         let has_any = |columns: &[Col]| columns.iter().any(|&column| self.has(column));
         let has_run = has_any(&[Col::Elapsed, Col::ElapsedRaw])
@@ -152,14 +152,15 @@ fn header_of(line: &[u8]) -> Option<(u8, Vec<Option<Col>>)> {
     })
 }
 
-/// Whether a text begins like what `sacct` prints.
+/// Whether a text begins like the output of `sacct`.
 pub(in crate::sources) fn seen_as(text: &[u8]) -> bool {
     let line = first_line(text);
     if let Some((separator, columns)) = header_of(line) {
         let is_times = |column: &Col| {
             matches!(column, Col::Start | Col::End | Col::Submit | Col::Elapsed | Col::ElapsedRaw)
         };
-        // An export that lacks the state is told so; with commas it may be any table.
+        // With `|`, an export without a state is recognised, so that the error names the missing
+        // column; with other separators it may be any table.
         let is_told = separator == b'|' || columns.contains(&Some(Col::State));
         return columns.iter().flatten().any(is_times) && is_told;
     }

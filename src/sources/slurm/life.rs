@@ -1,4 +1,4 @@
-//! When an attempt was submitted, began and ended, from the columns that there are.
+//! The submit, start and end of an attempt, from the columns of the export.
 
 use super::super::records::clock::times;
 use super::super::records::fields::whole;
@@ -12,7 +12,7 @@ use super::values::Cpus;
 use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
 
-/// What `sacct` calls the states of a job, and the marks that stand beside them.
+/// The states of a job in `sacct`, and the flags that it shows as states.
 pub(super) const STATES: &States = &[
     (Fate::Ended(EventType::Finish), "COMPLETED/CD"),
     (
@@ -34,8 +34,8 @@ pub(super) const STATES: &States = &[
     ),
 ];
 
-/// The times of a row, derived where a column is missing. The end of a job that has none is not
-/// known: it counts as running.
+/// The times of a row; missing ones are derived. A job that ended at an unknown time counts as
+/// running.
 pub(super) fn life(
     row: &Row<'_>,
     fate: &mut Fate,
@@ -46,7 +46,7 @@ pub(super) fn life(
     let (start, end) = (row.instant(Col::Start, remarks)?, row.instant(Col::End, remarks)?);
     let (start_us, end_us) = times(start, end, run_us, None, remarks);
     let mut all = Times { start_us, end_us, run_us, ..Times::default() };
-    // A start that the log says is unknown is one that never was, unless it has run.
+    // If the start is given as unknown, the job has never started, unless it has run.
     let may_begin = fate.has_begun() && (!row.layout.has(Col::Start) || run_us != Some(0));
     all.fill((may_begin, fate.end().is_some()), remarks);
     if fate.end().is_some() && all.end_us.is_none() {
@@ -57,7 +57,8 @@ pub(super) fn life(
     if let Some(((start, end), run)) = all.start_us.zip(all.end_us).zip(run_us)
         && end - start < run
     {
-        // A suspended job runs for less, and none for more: its clock was put back in between.
+        // Suspension makes the run time shorter than the span; only a clock that was set back makes
+        // it longer.
         remarks.add("run time longer than from start to end: ended at the start and run time");
         all.end_us = start.checked_add(run);
     }
@@ -86,7 +87,7 @@ fn has_not_run(row: &Row<'_>, fate: Fate, run_us: Option<i64>) -> bool {
     }
 }
 
-/// How long it ran, without what it was suspended for.
+/// The run time, µs, without suspensions.
 fn run_us(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i64>, Fault> {
     let raw = row.raw(Col::ElapsedRaw);
     if !raw.is_empty() {
@@ -103,7 +104,7 @@ fn run_us(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i6
     Ok(Some(seconds * MICROS_PER_SECOND / i64::from(cpus)))
 }
 
-/// When it was submitted.
+/// The submit time, µs since 1970.
 fn submit_us(
     row: &Row<'_>,
     mut all: Times,

@@ -1,10 +1,10 @@
 //! Slurm: what `sacct` prints, one line per attempt of a job.
 //!
-//! In: lines of fields between `|` (or tab, comma, semicolon), with a header that names the columns,
-//! or the 26 fields of Open `XDMoD` without one. Out: what [`super::records`] makes of attempts.
-//! Lines of the same job id (`--duplicates`) are attempts of one task; an element of an array is a
-//! job of its own, and so is a component of a heterogeneous job, as in Slurm; steps are left out
-//! and counted.
+//! In: lines of fields between `|` (or tab, comma, semicolon), with a header that names the
+//! columns, or the 26 fields of Open `XDMoD` without one. Out: the events that [`super::records`]
+//! makes of attempts. Lines of the same job id (`--duplicates`) are attempts of one task. An
+//! element of an array is a separate job, and so is a component of a heterogeneous job, as in
+//! Slurm. Steps are left out and counted.
 //!
 //! ```text
 //!  Submit             Start                              End
@@ -20,15 +20,18 @@
 //! | `NODE_FAIL`, `BOOT_FAIL` | LOST |
 //! | RUNNING, PENDING, SUSPENDED, ... | none: open |
 //!
-//! | What the line lacks | What is made of it |
+//! | Missing | Derived value |
 //! |---|---|
-//! | `Submit` | `Eligible`; else `Start` less `Planned`, `Reserved` or `ResvCPURAW` / `ReqCPUS`; else `Start` |
-//! | `Start` | `End` less the run time |
-//! | `End` | `Start` and the run time |
-//! | the run time | `Elapsed`, `ElapsedRaw`, or `CPUTimeRAW` / the CPUs |
-//! | `JobIDRaw`, `JobID` | minus a hash of the `JobID`; the number of the line, and part × 2^40 |
+//! | `Submit` | `Eligible`; else `Start` minus the wait; else `Start` |
+//! | the wait | `Planned`, `Reserved`, or `ResvCPURAW` or `PlannedCPURAW` / the CPUs |
+//! | `Start` | `End` minus the run time |
+//! | `End` | `Start` plus the run time |
+//! | the run time | `ElapsedRaw`, `Elapsed`, or `CPUTimeRAW` / the CPUs |
+//! | a plain job id | minus a hash of `JobID` |
+//! | any job id | the number of the line plus part × 2^40 |
 //!
-//! Each is a counted remark. Times are those of Unix; a time without a zone is one of `--timezone`.
+//! Derived values are counted as remarks. Times are ISO 8601 or seconds since 1970; without a zone
+//! they are in the zone of `--timezone`, by default UTC.
 
 use std::path::Path;
 
@@ -55,7 +58,7 @@ mod values;
 pub(super) use self::columns::seen_as;
 use self::columns::{Col, Layout};
 
-/// What to do about an export that lacks a column.
+/// Advice for an export that lacks a column.
 pub(super) const EXPORT_AGAIN: &str = "export again, with all columns: TZ=UTC sacct --allusers \
     --parsable2 --allocations --duplicates --starttime 2024-01-01 --endtime now --format ALL | \
     gzip > sacct.txt.gz";
@@ -70,7 +73,7 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>
     Ok(RecordParser::new(slurm, part, header).beside(repeats))
 }
 
-/// How the format writes a row.
+/// Reads the rows of a log.
 pub(super) struct Slurm {
     layout: Layout,
     fields: Fields,
@@ -82,7 +85,7 @@ pub(super) struct Slurm {
 }
 
 impl Slurm {
-    /// The format of a file, as its first line tells it.
+    /// The format of a file, from its first line.
     fn of(path: &Path, begin: &[u8], part: u32, zone: Option<&Zone>) -> Result<Self, SourceError> {
         let layout = Layout::of(begin)
             .map_err(|lack| SourceError::new(path, SourceErrorKind::MissingColumn(lack)))?;
@@ -97,10 +100,10 @@ impl Slurm {
     }
 }
 
-/// What is counted of times without a zone.
+/// The remark about times without a zone.
 const ASSUMED: &str = "times without a zone: taken as UTC (`--timezone` says otherwise)";
 
-/// A line whose fields are separated.
+/// A line that was split into fields.
 struct Row<'a> {
     layout: &'a Layout,
     fields: &'a Fields,
@@ -109,12 +112,12 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The field of a column; empty where it is missing.
+    /// The field of a column; empty if it is missing.
     fn raw(&self, column: Col) -> &'a [u8] {
         self.layout.places[column as usize].map_or(&[][..], |idx| self.fields.get(self.line, idx))
     }
 
-    /// A text; words for nothing are missing.
+    /// A text; words such as `Unknown` are missing.
     fn text(&self, column: Col) -> Result<Option<&'a str>, Fault> {
         match fields::careful_text(self.raw(column)) {
             None => Err((column.name(), RejectReason::BadValue)),
@@ -123,13 +126,13 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A time, µs since 1970; the first where the clock shows it twice.
+    /// A time, µs since 1970; the first if the clock showed it twice.
     fn time(&self, column: Col, remarks: &mut Remarks) -> Result<Option<i64>, Fault> {
         Ok(self.instant(column, remarks)?.map(|instant| first(instant, remarks)))
     }
 
-    /// What a time may mean, µs since 1970. The zero of the clock is how a time is written that is
-    /// not known.
+    /// The instant of a time, which may be ambiguous, µs since 1970. The zero of a clock stands for
+    /// an unknown time.
     fn instant(&self, column: Col, remarks: &mut Remarks) -> Result<Option<Instant>, Fault> {
         let raw = self.raw(column);
         if matches!(raw, b"" | b"Unknown" | b"None" | b"N/A" | b"0" | b"NONE") {
@@ -197,7 +200,7 @@ impl RecordFormat for Slurm {
         if is_foreign {
             remarks.add("jobs of a further cluster: called by cluster and job id");
         }
-        // A line is one of its file.
+        // Lines are numbered in each file.
         let line = row_id(self.part, line.number);
         let job_id = job_number(&row, name, cluster.filter(|_| is_foreign), line, remarks)?;
         record(&row, job_id, name, remarks).map(Some)
@@ -208,7 +211,7 @@ impl RecordFormat for Slurm {
     }
 }
 
-/// The number of a job: Slurm's own, or one that is made of what it is called.
+/// The number of a job: Slurm's own, or a hash of its name, or the number of its line.
 fn job_number(
     row: &Row<'_>,
     name: Option<&str>,
@@ -235,7 +238,8 @@ fn job_number(
     }))
 }
 
-/// What the state means, and its name: `COMPLETED`, `CANCELLED by 1001` or a short name.
+/// The meaning of a state, and its name; it is written `COMPLETED`, `CANCELLED by 1001` or as a
+/// short name.
 fn state(row: &Row<'_>) -> Result<(Fate, &'static str), Fault> {
     let word = row.raw(Col::State).split(u8::is_ascii_whitespace).next().unwrap_or_default();
     state_of(loosely_named(life::STATES, word), word, "State")

@@ -1,4 +1,4 @@
-//! Lines of `sacct`, and what is made of them.
+//! Lines of `sacct`, and their rows.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::schema::{EventType, Source, Table};
 /// 2024-01-01, s since 1970.
 const NEW_YEAR_S: i64 = 1_704_067_200;
 
-/// The events of a text in seconds since 2024, of both tables, and its remarks.
+/// Checks the events of a text in both tables, s since 2024, and its remarks.
 #[track_caller]
 fn check_from(header: &str, lines: &[&str], expected: &str, remarks: &[&str]) {
     let text = format!("{header}\n{}\n", lines.join("\n"));
@@ -140,7 +140,7 @@ fn a_job_that_never_got_a_machine_has_no_attempt() {
     check_from(HEADER, &[&cancelled], "0 SUBMIT, 30 KILL", &remark);
     let rows = parsed(Source::Slurm, Table::TaskEvents, &format!("{HEADER}\n{cancelled}"));
     assert_eq!((rows.cell("processors", 0), rows.cell("run_us", 0)), ("-".into(), "-".into()));
-    // One that failed within its first second has run.
+    // A job that failed within its first second has run.
     let failed = line("8", "FAILED", ["00", "30", "30"], "n1");
     check_from(HEADER, &[&failed], "0 SUBMIT, 30 SCHEDULE, 30 FAIL", &[]);
 }
@@ -185,7 +185,7 @@ fn elements_of_arrays_are_jobs_of_their_own() {
         let columns = ["job_id", "job_name", "array_job_id", "array_index", "het_job_id"];
         assert_eq!(columns.map(|column| rows.cell(column, row)), [id, name, array, index, het]);
     }
-    // Without a number of its own an element has one that is made of its name, everywhere the same.
+    // An element without a number has one that is made from its name, the same in every file.
     let plain = "JobID|State|Start|End";
     let of = |text: &str| parsed(Source::Slurm, Table::TaskEvents, text).cell("job_id", 0);
     let times = "2024-01-01T00:00:01|2024-01-01T00:00:02";
@@ -411,7 +411,7 @@ fn machines_are_those_of_the_lists_and_the_system_is_as_large_as_its_peak() {
     let lines = [
         line("1", "COMPLETED", ["00", "00", "20"], "n[01-02]"),
         line("2", "COMPLETED", ["00", "10", "30"], "n03"),
-        // Begins as the first ends: 4 of its processors are free then.
+        // Begins when the first ends, and its 4 processors are free.
         line("3", "RUNNING", ["00", "20", ""], "n02"),
         line("4", "PENDING", ["00", "", ""], "None assigned"),
     ];
@@ -447,7 +447,7 @@ fn a_job_that_was_suspended_is_charged_for_the_time_that_it_ran() {
     check_from(header, &[&line], "0 SUBMIT, 5 SCHEDULE, 45 FINISH", &[remark]);
     let rows = parsed(Source::Slurm, Table::TaskEvents, &format!("{header}\n{line}\n"));
     assert_eq!(rows.cell("run_us", 1), "10000000");
-    // A run time above the span is a clock that was put back, of a zone that nothing names.
+    // A run time longer than the span: the clock was set back, in a zone that is not given.
     let line = format!("7|COMPLETED|{}|{}|{}|40|4", at(0), at(15), at(5));
     let remark = "run time longer than from start to end: ended at the start and run time";
     check_from(header, &[&line], "0 SUBMIT, 15 SCHEDULE, 55 FINISH", &[remark]);
@@ -460,7 +460,7 @@ fn a_start_of_1970_is_no_start() {
     let zero = "1970-01-01T00:00:00: taken as an unknown time";
     let line = format!("7|CANCELLED|{submit}|1970-01-01T00:00:00Z|{end}|0|4");
     check_from(header, &[&line], "0 SUBMIT, 30 KILL", &[zero]);
-    // Where the zone of the export is not that of the clock, it is another hour of that day.
+    // If the export is in another zone, the zero time is another hour of that day.
     let line = format!("7|FAILED|{submit}|1970-01-01T01:00:00Z|{end}|0|4");
     let early = "a start before the submit and no run time: no SCHEDULE";
     check_from(header, &[&line], "0 SUBMIT, 30 FAIL", &[early]);
@@ -469,9 +469,10 @@ fn a_start_of_1970_is_no_start() {
     check_from(header, &[&line], "0 SUBMIT, 10 SCHEDULE, 30 FAIL", &[zero, derived]);
 }
 
-/// The events of a text in the zone of Berlin, s since 1970, and its remarks.
+/// The events of a text in the zone of Berlin, s since 1970, and its remarks; `None` if the system
+/// has no zone files.
 fn in_berlin(lines: &[&str]) -> Option<(String, Vec<&'static str>)> {
-    // A system need not have zone files.
+    // Some systems have no zone files.
     let zone = "Europe/Berlin".parse().ok()?;
     let text = format!("JobID|State|Submit|Start|End|ElapsedRaw|NCPUS\n{}\n", lines.join("\n"));
     let rows = parsed_in(Some(zone), Source::Slurm, Table::TaskEvents, &text);
@@ -570,11 +571,11 @@ fn rows_of_one_start_are_one_attempt() {
     check_from(HEADER, &[&ended, &open], expected, &[repeated]);
 }
 
-/// A drawn job: submit, wait and lengths of its attempts with the gaps before them, s.
+/// A random job: its submit, and for each attempt the gap before it and its length, s.
 type DrawnJob = (i64, Vec<(i64, i64)>);
 
-/// What an export of a month has of a job: its attempts that ran or waited in the month, as far as
-/// they are known at its end. `None` for one that the month does not have.
+/// The lines of a job in the export of a month: its attempts that ran or waited in the month, as
+/// known at its end. Empty if there are none.
 fn in_month(job: &DrawnJob, id: usize, from: i64, to: i64) -> String {
     let mut text = String::new();
     let mut at = 1000 + job.0;
@@ -597,8 +598,8 @@ fn in_month(job: &DrawnJob, id: usize, from: i64, to: i64) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Promise: a job that several files of a log tell has the events that it has in one file with
-    /// every record once, whichever months it ran in.
+    /// Promise: a job in several files of a log has the same events as in one file with every
+    /// record once, whichever months it ran in.
     #[test]
     fn a_job_in_several_files_is_told_once(
         jobs in prop::collection::vec(
@@ -638,8 +639,8 @@ proptest! {
 }
 
 proptest! {
-    /// Promise: the seconds of CPU of a drawn export, added up from its events, are what a sum
-    /// over its lines says.
+    /// Promise: the CPU time of a random export, summed over its events, equals the sum over its
+    /// lines.
     #[test]
     fn cpu_time_is_what_the_lines_say(
         jobs in prop::collection::vec((0_i64..1_000, 0_i64..5_000, 1_i64..64, 0_usize..4), 1..60),
@@ -667,7 +668,7 @@ proptest! {
                 _ => found += seconds,
             }
         }
-        // Cancelled after no time at all is taken as never begun, and has used nothing.
+        // A job that was cancelled after 0 s counts as never started, and used nothing.
         prop_assert_eq!(found - killed_unstarted(&rows), expected);
     }
 }

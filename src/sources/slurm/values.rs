@@ -10,11 +10,11 @@ use super::Row;
 use super::columns::Col;
 use crate::units::MICROS_PER_SECOND;
 
-/// Processors of a job.
+/// The processors of a job.
 pub(super) struct Cpus {
-    /// That it was given.
+    /// Allocated.
     pub(super) had: Option<i32>,
-    /// That it asked for.
+    /// Requested.
     pub(super) asked: Option<i32>,
 }
 
@@ -31,10 +31,11 @@ pub(super) fn cpus(row: &Row<'_>) -> Result<Cpus, Fault> {
     })
 }
 
-/// The bit of a number of MiB that says "per CPU"; old versions print it with the number.
+/// The bit that marks a memory request in MiB as "per CPU", in bytes; old versions of Slurm print
+/// it with the number.
 const PER_CPU: f64 = 2_147_483_648.0 * 1_048_576.0;
 
-/// Memory that was asked for, KiB: of all processors, and of each.
+/// The memory request, KiB: in total, and per processor.
 pub(super) fn memory_kib(
     row: &Row<'_>,
     cpus: Option<i32>,
@@ -73,7 +74,7 @@ pub(super) fn memory_kib(
     Ok((bytes.map(kib), bytes.zip(cpus).map(|(bytes, cpus)| kib(bytes / cpus))))
 }
 
-/// How many GPUs, and of which model.
+/// The number of GPUs, and their model.
 pub(super) fn gpus<'a>(row: &Row<'a>) -> Result<(Option<f32>, Option<&'a str>), Fault> {
     for column in [Col::AllocTres, Col::ReqTres, Col::AllocGres, Col::ReqGres] {
         if let Some((count, model)) = gpus_in_list(row.raw(column)) {
@@ -85,7 +86,7 @@ pub(super) fn gpus<'a>(row: &Row<'a>) -> Result<(Option<f32>, Option<&'a str>), 
     Ok((None, None))
 }
 
-/// The time limit.
+/// The time limit, µs.
 pub(super) fn limit_us(row: &Row<'_>) -> Result<Option<i64>, Fault> {
     for column in [Col::TimelimitRaw, Col::Timelimit] {
         match row.raw(column) {
@@ -100,7 +101,7 @@ pub(super) fn limit_us(row: &Row<'_>) -> Result<Option<i64>, Fault> {
     Ok(None)
 }
 
-/// The mean CPU time per processor.
+/// The mean CPU time per processor, µs.
 pub(super) fn cpu_time_us(
     row: &Row<'_>,
     processors: Option<i32>,
@@ -118,7 +119,7 @@ pub(super) fn cpu_time_us(
     Ok(Some(total / i64::from(processors)))
 }
 
-/// Where a job stands: array, element and heterogeneous job of `123_4`, `123_[5-9%2]` or `123+0`.
+/// The array, the element and the heterogeneous job of `123_4`, `123_[5-9%2]` or `123+0`.
 pub(super) fn array(name: &str, remarks: &mut Remarks) -> [Cell<'static>; 3] {
     if name.contains("_[") {
         remarks.add("records that stand for several elements of an array: each counts as one job");

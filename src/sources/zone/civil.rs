@@ -44,7 +44,7 @@ pub(in crate::sources) const fn civil_of_day(day: i64) -> (i64, i64, i64) {
     (year, month, date)
 }
 
-/// Microseconds since 1970 by the clock of a date and time, if there is such a date.
+/// Microseconds from 1970 to a date and time of the same clock; `None` if there is no such date.
 pub(in crate::sources) fn local_us(
     (year, month, day): (i64, i64, i64),
     (hour, minute, second): (i64, i64, i64),
@@ -53,7 +53,7 @@ pub(in crate::sources) fn local_us(
     let is_date = (1..=9999).contains(&year)
         && (1..=12).contains(&month)
         && (1..=days_in(year, month)).contains(&day);
-    // A leap second is the second after it.
+    // A leap second counts as the second after it.
     if !is_date || 24 <= hour || 60 <= minute || 60 < second {
         return None;
     }

@@ -1,9 +1,9 @@
-//! Time zones and dates: a clock on the wall to microseconds since 1970, UTC.
+//! Time zones and dates: local times to microseconds since 1970, UTC.
 //!
 //! In: the name of a zone (`UTC`, `+01:00`, `Europe/Berlin`) and times as logs write them. Out:
-//! microseconds. Named zones are read from the system's zone files (`TZif`, RFC 9636); no other file
-//! is read. A clock that is put back shows an hour twice, and both instants are given; a time that it
-//! leaves out is counted on from the hour before.
+//! microseconds. Named zones are read from the system's zone files (`TZif`, RFC 9636); no other
+//! file is read. A clock that is set back shows an hour twice, and both instants are given. A time
+//! that a clock skips has the offset from before the change.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use civil::{DAY_S, day_of_civil, days_in, is_leap};
 pub(super) use civil::{civil_of_day, local_us};
 pub use month::Month;
 
-/// Where zone files lie.
+/// The folders of zone files.
 const FOLDERS: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo"];
 
 /// A time zone.
@@ -29,7 +29,7 @@ pub struct Zone {
     name: String,
     /// Offsets from UTC in seconds, each from a time on (seconds since 1970, UTC); ascending.
     offsets: Vec<(i64, i32)>,
-    /// What holds after the last of them.
+    /// The rule after the last of them.
     rule: Option<Rule>,
 }
 
@@ -45,21 +45,21 @@ struct Rule {
 pub(super) enum Instant {
     /// At one instant.
     Once(i64),
-    /// At two: the clock was put back in between.
+    /// At two: the clock was set back in between.
     Twice(i64, i64),
-    /// Not at all: the clock was put forward. Counted on from the hour before.
+    /// Never: the clock was set forward. The instant has the offset from before the change.
     Never(i64),
 }
 
 impl Instant {
-    /// The first of them.
+    /// The first instant.
     pub(super) const fn first(self) -> i64 {
         match self {
             Self::Once(at) | Self::Never(at) | Self::Twice(at, _) => at,
         }
     }
 
-    /// The second, where there are two.
+    /// The second instant, if there are two.
     pub(super) const fn second(self) -> Option<i64> {
         match self {
             Self::Twice(_, second) => Some(second),
@@ -67,8 +67,8 @@ impl Instant {
         }
     }
 
-    /// The start and end that a run time fits best, where either may be one of two. What runs may be
-    /// suspended for a while, and never runs for longer than from its start to its end.
+    /// The start and end that fit a run time best, if either has two instants. The span may be
+    /// longer than the run time, because of suspensions, but not shorter.
     pub(super) fn fit(start: Self, end: Self, run: i64) -> (i64, i64) {
         let of = |instant: Self| [Some(instant.first()), instant.second()].into_iter().flatten();
         let pairs = of(start).flat_map(|start| of(end).map(move |end| (start, end)));
@@ -88,7 +88,8 @@ impl Instant {
     }
 }
 
-/// When the clock changes: a day of the year and the second of that day, by the clock before.
+/// When the clock changes: a day of the year and the second of that day, by the clock before the
+/// change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Change {
     day: Day,
@@ -126,7 +127,7 @@ impl Zone {
 
     /// When the clock of the zone shows `local_s` (seconds since 1970 by that clock).
     fn instant_of(&self, local_s: i64) -> Instant {
-        // An offset is less than a day: the two that may hold are those a day before and after.
+        // Offsets are less than a day: only those a day before and a day after can apply.
         let (early, late) = (self.offset_at(local_s - DAY_S), self.offset_at(local_s + DAY_S));
         let of = |offset: i32| {
             let utc = local_s - i64::from(offset);
@@ -212,7 +213,7 @@ impl fmt::Display for Zone {
     }
 }
 
-/// The counts at the head of a half of a zone file.
+/// The counts in the header of a half of a zone file.
 struct Header {
     utc_marks: usize,
     standard_marks: usize,
@@ -243,7 +244,7 @@ impl Header {
         })
     }
 
-    /// Bytes behind the head, with times of so many bytes.
+    /// Bytes after the header, with times of `width` bytes.
     const fn body(&self, width: usize) -> usize {
         self.times * (width + 1)
             + self.types * 6
@@ -316,7 +317,7 @@ impl Change {
         Some(Self { day, second })
     }
 
-    /// When it comes in a year, by the clock before it.
+    /// Its time in a year, s since 1970 by the clock before it.
     fn local_s(self, year: i64) -> i64 {
         let day = match self.day {
             Day::Weekday(month, week, weekday) => {
@@ -369,12 +370,13 @@ fn span_s(text: &str) -> Option<(i64, &str)> {
 pub(super) enum Stamp {
     /// Microseconds since 1970, UTC.
     Utc(i64),
-    /// The same by the clock of a zone that the text does not say.
+    /// The same, by the clock of a zone that the text does not name.
     Local(i64),
 }
 
 impl Stamp {
-    /// Reads `2016-12-21T21:43:34`, with a blank for the `T`, a fraction or a zone (`Z`, `+01:00`).
+    /// Reads `2016-12-21T21:43:34`, perhaps with a blank for the `T`, a fraction or a zone (`Z`,
+    /// `+01:00`).
     pub(super) fn iso(text: &[u8]) -> Option<Self> {
         let number = |from: usize, to: usize| -> Option<i64> {
             let digits = text.get(from..to)?;
@@ -421,14 +423,14 @@ impl Stamp {
         }
     }
 
-    /// What the clock shows, microseconds since 1970 by that clock.
+    /// The time that the clock shows, µs since 1970 by that clock.
     pub(super) const fn clock_us(self) -> i64 {
         match self {
             Self::Utc(us) | Self::Local(us) => us,
         }
     }
 
-    /// The instants that it may mean, microseconds since 1970, UTC.
+    /// The instant, or two if it is ambiguous, microseconds since 1970, UTC.
     pub(super) fn instant_us(self, zone: &Zone) -> Instant {
         match self {
             Self::Utc(us) => Instant::Once(us),
@@ -534,7 +536,7 @@ mod tests {
 
     #[test]
     fn a_zone_of_the_system_is_read_from_its_file() {
-        // A system need not have zone files.
+        // Some systems have no zone files.
         let Ok(berlin) = "Europe/Berlin".parse::<Zone>() else {
             return;
         };

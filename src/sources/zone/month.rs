@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  UTC     ----------|23:00---------------|22:00 -----
-//!  Berlin     March  | April (summer)     | May
+//!  Berlin  February  | March              | April (summer)
 //! ```
 
 use std::fmt;
