@@ -203,8 +203,7 @@ fn columns(lake: &Lake, table: Table, wanted: &[&'static str]) -> Vec<&'static s
     wanted.iter().copied().filter(|name| *name == ROW_ID || lake.has_column(table, name)).collect()
 }
 
-/// Adds the rows of a batch for which `is_wanted` holds, as texts of all columns except the row id;
-/// times are in seconds. `count` counts all of them.
+/// Adds and counts the rows for which `is_wanted` holds, as texts without the row id; times in s.
 fn take(
     batch: &RecordBatch,
     is_wanted: impl Fn(usize) -> bool,
@@ -324,8 +323,7 @@ fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
     Ok(found)
 }
 
-/// The attempts of all tasks: each from SCHEDULE to the next terminal event or SCHEDULE of its
-/// task.
+/// The attempts of all tasks: from SCHEDULE to the next terminal event or SCHEDULE of the task.
 fn attempts(header: &[String], rows: &[Row]) -> Vec<Row> {
     let at = |name: &str| header.iter().position(|column| column == name);
     let (Some(task), Some(event)) = (at("task_index"), at("event")) else { return Vec::new() };

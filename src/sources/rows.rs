@@ -332,7 +332,7 @@ impl RowBlock {
             column.is_mandatory && matches!(cell, Cell::Missing)
         };
         if let Some((column, _)) = columns.iter().zip(&row).find(is_needed) {
-            let problem = "is missing, and every row has it";
+            let problem = "is missing but mandatory";
             return Err(RowError { column: column.name.to_owned(), problem });
         }
         self.push_row(row_id, &row);

@@ -386,7 +386,7 @@ fn seen_in(line: &[u8], comment: Option<u8>) -> String {
     if spaced.len() < by_comma {
         return format!(
             "its first line has {by_comma} fields between commas, as a part of the Google trace of \
-             2011 may have: such parts lie in folders, or are named with `--table`"
+             2011 may have: give their folder, or name the table with `--table`"
         );
     }
     let odd = spaced.iter().take(swf::FIELD_COUNT).position(|field| !is_number(field));

@@ -168,7 +168,7 @@ fn a_job_of_two_months_is_one_attempt() {
     let begun = "2024-01-31T00:00:00Z|2024-02-02T00:00:00Z|2024-02-03T00:00:00Z";
     place.raw("2024-02.txt", format!("{header}\n7|COMPLETED|{ended}|2\n8|FAILED|{begun}|2\n"));
     let run = place.run(&["ingest", "trace", "--lake", "lake"]).ok();
-    let remark = "records of a job that an earlier file also has: one attempt, not two: 2";
+    let remark = "records of a job that an earlier file also has: counted once: 2";
     assert!(run.stderr.contains(remark), "{}", run.stderr);
     let run = place.run(&["classify", "--sequences", "--format", "csv"]).ok();
     insta::assert_snapshot!(run.stdout_text(), @"

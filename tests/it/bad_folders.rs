@@ -18,7 +18,7 @@ fn a_flat_folder_needs_its_table() {
         --- stdout
         --- stderr
         error: could not read `trace`
-        cause: it contains neither a table of the trace nor a log: `cut-part-00003-first120rows.csv`: its first line has 8 fields between commas, as a part of the Google trace of 2011 may have: such parts lie in folders, or are named with `--table`
+        cause: it contains neither a table of the trace nor a log: `cut-part-00003-first120rows.csv`: its first line has 8 fields between commas, as a part of the Google trace of 2011 may have: give their folder, or name the table with `--table`
         hint: expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for a flat folder of parts of one table, name it with `--table`
     ");
     assert_snapshot!(place.ingest(&["--table", "job_events"]).text(), @r"

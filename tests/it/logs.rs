@@ -823,7 +823,7 @@ fn the_pods_of_kubernetes() {
     // By another user.
     let args = ["ingest", "trace/pods.json", "--lake", "x", "--user-from", "label:team"];
     let run = place.run(&args).ok();
-    assert!(run.stderr.contains("pods without what stands for the user: 400"), "{}", run.stderr);
+    assert!(run.stderr.contains("rows of pods without a user: 400"), "{}", run.stderr);
     let run = place.run(&["ingest", "trace/pods.json", "--lake", "y", "--user-from", "team"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }
@@ -850,7 +850,7 @@ fn outputs_of_kubernetes_at_several_times_are_read_as_one() {
     place.raw("pods-1.json", &first);
     place.raw("pods-2.json", &second);
     let run = place.run(&["ingest", "trace", "--lake", "folder"]).ok();
-    let again = "snapshots of a pod that another one shows too: the last counts: 1";
+    let again = "repeated snapshots of a pod: the last one counts: 1";
     assert!(run.stderr.contains(again), "{}", run.stderr);
     let manifest = fs::read_to_string(place.path("folder/manifest.json")).unwrap();
     assert!(manifest.contains("pods-1.json and 1 more"), "{manifest}");

@@ -210,7 +210,7 @@ const SLURM: &[Trap] = &[
         "0@110 1@110 3@120",
         &[
             "memory_request=12288000",
-            "memory request with the mark of `per CPU` in its number: taken out: 1"
+            "memory request that includes the `per CPU` bit: bit removed: 1"
         ]
     ),
     slurm!(
@@ -228,7 +228,7 @@ const SLURM: &[Trap] = &[
         &[
             "array_job_id=123 array_index=4",
             "het_job_id=130",
-            "records that stand for several elements of an array: each counts as one job: 1"
+            "records of several array elements: each counts as one job: 1"
         ]
     ),
     slurm!(
@@ -319,7 +319,7 @@ const ALIBABA: &[Trap] = &[
         &[("batch_task.csv", "-60,90,3,1,4,Terminated,50,0.1\n0,90,3,2,1,Failed,50,0.1\n")],
         "0@0 1@0 4@90 0@0 1@0 3@90",
         &[
-            "times before the trace: at its start: 1",
+            "times before the trace: set to its start: 1",
             "cpu_request=2.0 ",
             "no start time: started when it was created: 2",
         ],
@@ -350,8 +350,8 @@ const ALIBABA: &[Trap] = &[
             "mean_cpu=0.5 max_cpu=1.5",
             "instances without a job or a task, a known gap of the trace: left out: 1",
             "ended, but no end time: left open: 1",
-            "tries of instances that the trace does not name: in the order of the rows: 1",
-            "errors of machines: the trace does not say for how long, none leaves: 1",
+            "tries of unnamed instances: matched in the order of the rows: 1",
+            "errors of machines without a duration: the machine stays: 1",
         ],
     ),
     trap(
@@ -376,8 +376,8 @@ const ALIBABA: &[Trap] = &[
         )],
         "0@10 1@10 0@0 0@10 1@10 3@90 0@10 1@10 5@90",
         &[
-            "only the latest state of a task is there, none of its earlier tries: 4",
-            "not started, and no time: submitted at the start of the trace: 1",
+            "only the latest state of a task is recorded: earlier tries are missing: 4",
+            "not started and without a time: submitted at the start of the trace: 1",
         ],
     ),
     trap(
@@ -397,7 +397,7 @@ const ALIBABA: &[Trap] = &[
         ],
         "0@10 1@10 4@90 1@20 5@90",
         &[
-            "later tries of an instance: attempts without a SUBMIT of their own: 1",
+            "later tries of an instance: attempts without a SUBMIT: 1",
             "job_events time_us=90000000 job_id=3 event_type=4",
         ],
     ),
@@ -734,10 +734,10 @@ fn google_2019_joined() {
             &[
                 "QUEUE or ENABLE, which v2.1 does not have: left out: 2",
                 "job_id=384",
-                "`event` contradicts `instance_events_type`: the number is read: 3",
-                "the same window again, beside another event: left out: 1",
+                "`event` contradicts `instance_events_type`: the number is used: 3",
+                "repeated usage windows, joined to another event: left out: 1",
                 "rows of a joined sample: sequences and totals are not those of the trace: 3",
-                "events of collections without a time: that of the instance's event",
+                "events of collections have no time: the time of the instance's event is used",
                 "cpu_request=0.02",
                 "mean_cpu_rate=0.5"
             ]
@@ -746,7 +746,7 @@ fn google_2019_joined() {
             "rows that repeat an event",
             "0,5000000,0,38,200,0,77,,0,0,300000000,,[],4,ENABLE,0\n1,5000000,0,38,200,0,77,,0,300000000,600000000,,[],4,ENABLE,0\n",
             "0@5",
-            &["the same event again, beside another window: left out: 1"]
+            &["repeated events, joined to another usage window: left out: 1"]
         ),
         joined!(
             "a cell beyond the eighth, a resource that is no text of Python",

@@ -1,8 +1,7 @@
 //! The charts of `load`: stacked areas over time with the capacity above them, running and waiting
 //! tasks, single machines, arrivals of jobs, and sizes.
 //!
-//! In: the load of a lake. Out: charts, in which neighbouring intervals are joined if there are too
-//! many for one chart.
+//! In: the load of a lake. Out: charts, with neighbouring intervals joined if there are too many.
 
 use super::{Length, Loaded, size_charts, table};
 use crate::answers::edges;
@@ -192,8 +191,7 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
     })
 }
 
-/// The capacity is drawn only if the largest load is at least this share of it: above a smaller
-/// load, the chart would be almost empty.
+/// The capacity is drawn only if the largest load is at least this share of it.
 const DRAWN_FROM: f64 = 0.05;
 
 fn largest(values: &[Option<f64>]) -> f64 {
@@ -259,8 +257,7 @@ fn fragmented(loaded: &Loaded, resource: Resource, [free, part]: [&Vec<CpuTime>;
     })
 }
 
-/// `On average 78.1 % of the capacity, in the fullest hour 96.8 %. `; `None` if the capacity is not
-/// known.
+/// `On average 78.1 % of the capacity, in the fullest hour 96.8 %. `; `None` without a capacity.
 fn found(capacity: &[Option<f64>], amounts: &[Option<f64>], loaded: &Loaded) -> Option<String> {
     let at = loaded.load.asked.at;
     let (mut sums, mut most) = ((0.0, 0.0), 0.0_f64);

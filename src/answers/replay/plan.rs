@@ -388,9 +388,6 @@ pub(crate) const HEARTBEATS_MAX: f64 = 1e9;
 pub(crate) const HEARTBEATS_MANY: f64 = 1e7;
 
 /// Refuses a policy that may have too many heartbeats, and returns a note for one with many.
-///
-/// # Errors
-/// The policy may have too many heartbeats.
 pub fn check_heartbeats(
     name: &str,
     workload: &Workload,

@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use super::super::state::State;
+use super::finder::Finder;
 use super::*;
 use crate::replay::cluster::Cluster;
 use crate::replay::state::Role;

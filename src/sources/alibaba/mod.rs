@@ -45,9 +45,9 @@ pub(super) fn life(
     remarks.add("no submit time: submitted at the start");
     if start_us.is_none() {
         remarks.add(if has_begun {
-            "start time of 0, outside of the trace: at its start"
+            "start time 0 (before the trace): set to the start of the trace"
         } else {
-            "not started, and no time: submitted at the start of the trace"
+            "not started and without a time: submitted at the start of the trace"
         });
     }
     if end.is_some() && end_us.is_none() {
@@ -68,7 +68,7 @@ pub(super) fn turn(
     remarks: &mut Remarks,
 ) -> Turn {
     if 1 < number {
-        remarks.add("later tries of an instance: attempts without a SUBMIT of their own");
+        remarks.add("later tries of an instance: attempts without a SUBMIT");
     }
     // A lost backup does not decide the outcome of the job, nor does a try before the last.
     let is_backup = 1 < count && end_reason == Some("Interrupted");

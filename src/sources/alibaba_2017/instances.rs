@@ -80,7 +80,7 @@ pub(super) fn instance<'a>(
     ];
     let life = alibaba::life(fate, times, remarks);
     if 1 < tries.0 {
-        remarks.add("tries of instances that the trace does not name: in the order of the rows");
+        remarks.add("tries of unnamed instances: matched in the order of the rows");
     }
     let end_reason = life.end.map(|_| state);
     let (cpu, memory) = requests.of(row.raw(2), row.raw(3));

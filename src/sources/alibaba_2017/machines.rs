@@ -30,7 +30,7 @@ pub(super) fn listed<'a>(
     let (cores, memory) = (amount(&row, 4, "cpu_capacity")?, amount(&row, 5, "memory_capacity")?);
     let detail = row.optional(3, "detail")?;
     if kind != "add" {
-        remarks.add("errors of machines: the trace does not say for how long, none leaves");
+        remarks.add("errors of machines without a duration: the machine stays");
     }
     let own = vec![Cell::Text(kind), detail.into()];
     Ok(Some(Listed { time_us, name, cores, memory, own }))

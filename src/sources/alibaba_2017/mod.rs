@@ -148,7 +148,7 @@ fn signed_time_us(text: &[u8], column: &'static str, remarks: &mut Remarks) -> R
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let seconds = whole(digits).ok_or((column, RejectReason::BadValue))?;
     if digits.len() < text.len() {
-        remarks.add("times before the trace: at its start");
+        remarks.add("times before the trace: set to its start");
         return Ok(0);
     }
     Ok(seconds * MICROS_PER_SECOND)

@@ -147,7 +147,7 @@ fn tries_of_an_instance_are_attempts_of_one_task() {
     assert_eq!(found, expected);
     let text = rows.concat();
     let tasks = parsed(Source::Alibaba2017, Table::TaskEvents, &text);
-    let unnamed = "tries of instances that the trace does not name: in the order of the rows";
+    let unnamed = "tries of unnamed instances: matched in the order of the rows";
     assert_eq!(tasks.notes.remarks[unnamed], 2);
     assert_eq!(
         ["mean_cpu", "max_cpu", "mean_memory", "max_memory"].map(|column| tasks.cell(column, 0)),
@@ -191,7 +191,7 @@ fn errors_of_machines_are_changes_that_keep_the_capacity() {
     assert_eq!(row(2), ["50000000", "2", "1", "64", "0.68", "softerror", "disk_full"]);
     assert_eq!(row(3), ["60000000", "2", "2", "32", "1", "harderror", "-"]);
     assert_eq!(found.cell("machine_id", 0), found.cell("machine_id", 2));
-    let errors = "errors of machines: the trace does not say for how long, none leaves";
+    let errors = "errors of machines without a duration: the machine stays";
     assert_eq!(found.notes.remarks[errors], 2);
 }
 

@@ -24,7 +24,7 @@ pub(super) fn listed<'a>(
     let memory = share(&row, 5, "memory_capacity", remarks)?;
     let status = row.optional(6, "status")?;
     if status != Some("USING") {
-        remarks.add("machines in another state than USING: counted with their capacity");
+        remarks.add("machines in a state other than USING: capacity counted");
     }
     let domains = [row.optional(2, "failure_domain_1")?, row.optional(3, "failure_domain_2")?];
     let own = domains.into_iter().chain([status]).map(Cell::from).collect();

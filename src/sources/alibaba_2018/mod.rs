@@ -159,7 +159,7 @@ fn record<'a>(named: &Named<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fa
     let job = row.text(2, "job_name")?;
     let number = names::number_behind(job, "j_");
     if named.name == TaskName::Plain {
-        remarks.add("tasks whose names say no dependencies");
+        remarks.add("task names without dependencies");
     }
     let (fate, state) = row.state(STATES, 4, "status")?;
     let times = (time(&row, 5, "start_time")?, time(&row, 6, "end_time")?);
@@ -194,7 +194,7 @@ fn task<'a>(
         (amount(&row, 7, "plan_cpu", remarks)?, share(&row, 8, "plan_mem", remarks)?);
     let mut record = record(named, remarks)?;
     if are_alone {
-        remarks.add("only the latest state of a task is there, none of its earlier tries");
+        remarks.add("only the latest state of a task is recorded: earlier tries are missing");
     }
     check_cpu(cpu, &record.life, remarks);
     record.task_index = match named.name {
@@ -227,7 +227,7 @@ fn instance<'a>(
     let number_in_name = names::number_behind(name, "ins_");
     let index = number_in_name.and_then(|number| i32::try_from(number).ok());
     record.task_index = index.unwrap_or_else(|| {
-        remarks.add("instances without a number in their name: a hash of it");
+        remarks.add("instances without a number in their name: a hash of the name");
         names::index_of(name)
     });
     record.turn = Some(alibaba::turn((number, count), record.end_reason, remarks));

@@ -52,7 +52,7 @@ fn the_name_of_a_task_says_its_number_and_what_it_waits_for() {
             None => assert!(1 << 20 <= index.parse::<i32>().unwrap(), "{name}: {index}"),
         }
         assert_eq!(rows.cell("depends_on", 0), waits_for, "{name}");
-        let is_counted = rows.notes.remarks.contains_key("tasks whose names say no dependencies");
+        let is_counted = rows.notes.remarks.contains_key("task names without dependencies");
         assert_eq!(is_counted, number.is_none(), "{name}");
     }
 }
@@ -98,7 +98,7 @@ fn tries_of_an_instance_are_attempts_of_one_task() {
     );
     assert_eq!((tasks.cell("task_index", 0), tasks.cell("attempt", 3)), ("4".into(), "2".into()));
     assert_eq!(tasks.cell("mean_cpu", 0), "0.5");
-    let later = "later tries of an instance: attempts without a SUBMIT of their own";
+    let later = "later tries of an instance: attempts without a SUBMIT";
     assert_eq!(tasks.notes.remarks[later], 2);
     // The failed first try and the lost backup do not decide the outcome.
     let jobs = rows_of(Table::JobEvents);
@@ -190,7 +190,7 @@ fn a_folder_of_tables_is_one_trace_and_a_table_alone_is_one_too() {
     let jobs = of(Table::JobEvents);
     assert_eq!(jobs.history(), "10 SUBMIT, 10 SCHEDULE, 90 FINISH");
     // Only the table of instances has earlier tries.
-    let latest = "only the latest state of a task is there, none of its earlier tries";
+    let latest = "only the latest state of a task is recorded: earlier tries are missing";
     assert!(!jobs.notes.remarks.contains_key(latest));
     let alone = parsed(Source::Alibaba2018, Table::JobEvents, "M1,1,j_3,1,Failed,10,90,1,1\n");
     assert_eq!(alone.notes.remarks[latest], 1);

@@ -50,10 +50,11 @@ const NEEDED: [&str; 4] = ["time", "instance_events_type", "collection_id", "ins
 const RECORD_MAX: usize = 1 << 20;
 
 const SAMPLE: &str = "rows of a joined sample: sequences and totals are not those of the trace";
-const EVENT_AGAIN: &str = "the same event again, beside another window: left out";
-const WINDOW_AGAIN: &str = "the same window again, beside another event: left out";
-const CONTRADICTED: &str = "`event` contradicts `instance_events_type`: the number is read";
-const TIME_OF_ROW: &str = "events of collections without a time: that of the instance's event";
+const EVENT_AGAIN: &str = "repeated events, joined to another usage window: left out";
+const WINDOW_AGAIN: &str = "repeated usage windows, joined to another event: left out";
+const CONTRADICTED: &str = "`event` contradicts `instance_events_type`: the number is used";
+const TIME_OF_ROW: &str =
+    "events of collections have no time: the time of the instance's event is used";
 
 /// The names of v3's types of events.
 const TYPES: [&str; 11] = [

@@ -11,7 +11,7 @@ use super::RejectReason;
 
 /// The remark about pods of which only changes are known.
 pub(super) const ALONE: &str =
-    "pods known by their changes alone: each a job of its own, without requests";
+    "pods known only from changes: each is a separate job without requests";
 
 /// A pod as its changes describe it: one attempt, and its node.
 #[derive(Clone, Debug, Default)]
@@ -30,9 +30,7 @@ impl Change {
         let remarks = &mut self.attempt.remarks;
         remarks.push(ALONE);
         if self.attempt.start_us.is_none() && self.attempt.end.is_some() {
-            remarks.push(
-                "pods whose log begins after their start: the length of the attempt is not known",
-            );
+            remarks.push("pods that started before the log: length of the attempt unknown");
         }
         (pod, self.attempt)
     }

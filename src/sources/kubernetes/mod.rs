@@ -110,7 +110,7 @@ impl Pods {
     /// Makes rows of a pod.
     fn push(&mut self, shown: &Shown, rows: &mut RowBlock) -> Result<(), Fault> {
         if 1 < shown.pod().restarts() {
-            self.all.remarks.add("restarts before the last: times that a pod no longer has");
+            self.all.remarks.add("earlier restarts: the pod no longer has their times");
         }
         let mut submit_us = None;
         for (place, attempt) in shown.attempts.iter().enumerate() {
@@ -145,12 +145,12 @@ impl ObjectFormat for Pods {
                 None => self.held.changes.add_request(Part(&request))?,
             },
             Object::Other => {
-                self.all.remarks.add("objects that are no pod: left out");
+                self.all.remarks.add("objects that are not pods: left out");
                 true
             }
         };
         if !is_told {
-            self.all.remarks.add("events and requests that change no pod: left out");
+            self.all.remarks.add("events and requests that do not change a pod: left out");
         }
         Ok(())
     }
@@ -161,9 +161,7 @@ impl ObjectFormat for Pods {
 
     fn end(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
         let repeats = self.held.pods.repeats;
-        self.all
-            .remarks
-            .add_many("snapshots of a pod that another one shows too: the last counts", repeats);
+        self.all.remarks.add_many("repeated snapshots of a pod: the last one counts", repeats);
         for shown in self.held.take_rest() {
             // All of them were checked when they were read, changes too.
             let _ = self.push(&shown, rows);

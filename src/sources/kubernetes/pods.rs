@@ -46,8 +46,9 @@ impl<'a> Pod<'a> {
         *job = format!("{namespace}/{kind}/{owner}");
         let phase = self.0.text("/status/phase")?.filter(|phase| !phase.is_empty());
         if kind == "Job" && phase == Some("Failed") {
-            remarks
-                .add("failed pods of a Job: it counts as failed, though it may have tried again");
+            remarks.add(
+                "failed pods of a Job: the Job counts as failed, although it may have retried",
+            );
         }
         let cpu = self.asked("cpu")?;
         if cpu.is_none() && !attempt.remarks.contains(&ALONE) {
@@ -59,7 +60,7 @@ impl<'a> Pod<'a> {
         };
         let user = user.filter(|user| !user.is_empty());
         if user.is_none() {
-            remarks.add("rows of pods without what stands for the user");
+            remarks.add("rows of pods without a user");
         }
         let node = self.0.text("/spec/nodeName")?;
         let main = self.main()?;
@@ -199,7 +200,7 @@ impl<'a> Pod<'a> {
         let changed = self.0.last_time("/status/conditions", "/lastTransitionTime")?;
         let remark = match changed {
             None => "ended, but no end time: left open",
-            Some(_) => "no end of a container: ended at the pod's last change",
+            Some(_) => "no end of a container: the pod's last change is used",
         };
         Ok((changed, Some(remark)))
     }

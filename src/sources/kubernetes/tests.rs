@@ -121,7 +121,7 @@ fn a_container_that_was_started_again_is_another_attempt() {
     assert_eq!(since_new_year(&rows), "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 50 SCHEDULE");
     let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&[pod("a", again(3))]));
     assert_eq!(since_new_year(&rows), "0 SUBMIT, 20 SCHEDULE, 40 FAIL, 50 SCHEDULE");
-    assert_eq!(rows.notes.remarks["restarts before the last: times that a pod no longer has"], 1);
+    assert_eq!(rows.notes.remarks["earlier restarts: the pod no longer has their times"], 1);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn an_end_that_no_container_tells_is_counted() {
     };
     let mut evicted = pod("a", json!({"phase": "Failed", "reason": "Evicted"}));
     let expected =
-        "0 SUBMIT, 5 SCHEDULE, 5 EVICT: no end of a container: ended at the pod's last change";
+        "0 SUBMIT, 5 SCHEDULE, 5 EVICT: no end of a container: the pod's last change is used";
     assert_eq!(remark(evicted.clone()), expected);
     evicted["status"] = json!({"phase": "Failed", "reason": "Evicted", "startTime": at(7)});
     let expected = "0 SUBMIT, 7 SCHEDULE: ended, but no end time: left open";
@@ -398,7 +398,7 @@ fn what_does_not_parse_is_a_reject_with_its_line() {
     check(&format!("{good}\n{}\n", list(&[])), &["2 kind bad_value"]);
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}});
     let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&[good, service]));
-    assert_eq!(rows.notes.remarks["objects that are no pod: left out"], 1);
+    assert_eq!(rows.notes.remarks["objects that are not pods: left out"], 1);
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn files_of_a_folder_are_read_as_one() {
     assert_eq!(rows.rejects(), Vec::<String>::new());
     let expected = "0 SUBMIT, 5 SCHEDULE, 90 FINISH, 0 SUBMIT, 9 SCHEDULE";
     assert_eq!(since_new_year(&rows), expected);
-    let again = "snapshots of a pod that another one shows too: the last counts";
+    let again = "repeated snapshots of a pod: the last one counts";
     assert_eq!(rows.notes.remarks[again], 1);
     // A truncated list ends with its file, and line numbers continue.
     write("1.json", whole.lines().take(30).collect::<Vec<&str>>().join("\n"));

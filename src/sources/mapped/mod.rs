@@ -222,7 +222,7 @@ fn record<'a>(
 ) -> Result<Option<Record<'a>>, Fault> {
     let fate = row.fate()?;
     if fate == Some(Fate::Skip) {
-        remarks.add("rows of a state that the map leaves out");
+        remarks.add("rows with a state that the map skips: left out");
         return Ok(None);
     }
     let name = row.text(Field::Job)?;

@@ -59,9 +59,9 @@ fn what_a_row_lacks_is_derived_and_counted() {
             "50,10,30",
             "10 SUBMIT, 40 SCHEDULE, 50 FINISH",
             vec![
-                "no start time: end less the run time",
+                "no start time: end minus the run time",
                 "no state: taken as finished, as it ended",
-                "no submit time: start less the wait",
+                "no submit time: start minus the wait",
             ],
         ),
         (
@@ -96,7 +96,7 @@ fn states_mean_what_the_map_says() {
         ("7,1,,9,stop,2", "1 SUBMIT, 9 KILL", &[]),
         ("7,1,5,9,run,2", "1 SUBMIT, 5 SCHEDULE", &[]),
         ("7,1,5,9,wait,2", "1 SUBMIT", &[]),
-        ("7,1,5,9,no,2", "", &["rows of a state that the map leaves out"]),
+        ("7,1,5,9,no,2", "", &["rows with a state that the map skips: left out"]),
         ("7,1,5,,ok,2", "1 SUBMIT, 5 SCHEDULE", &["ended, but no end time: left open"]),
     ] {
         check(&map, &format!("j,a,b,c,s,n\n{row}\n"), expected, remarks);
@@ -167,7 +167,7 @@ fn an_hour_that_comes_twice_is_fitted_by_the_run() {
     }
     let map = "[table]\nseparator=';'\ntimezone='Europe/Berlin'\n[columns]\njob='j'\nstart={column='a',format='%d.%m.%Y %H:%M'}\nend={column='b',format='%d.%m.%Y %H:%M'}\nrun={column='r',unit='min'}\ncpus='n'";
     let text = "j;a;b;r;n\n7;29.10.2023 02:50;29.10.2023 02:10;20;1\n";
-    let twice = "local times that came twice as the clock was put back: by the run time";
+    let twice = "ambiguous local times (the clock was set back): decided by the run time";
     check(
         map,
         text,

@@ -324,7 +324,7 @@ fn line_of(columns: &[Column], guesses: &[Guess], guess: &Guess, is_comma: bool)
         Kind::Time => match time_of(column) {
             Some((more, _)) if more.is_empty() => plain,
             Some((more, _)) => with(&more, None),
-            None => with("format = \"iso\"", Some("its times are written in no way that is known")),
+            None => with("format = \"iso\"", Some("the format of its times is not known")),
         },
         Kind::Span => {
             if told(column).next().is_some()

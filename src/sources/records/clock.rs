@@ -8,7 +8,7 @@ use crate::sources::zone::{Instant, Stamp, Zone};
 
 /// The remark about times in the hour that occurs twice when a clock is set back, if nothing shows
 /// which of the two is meant.
-const TWICE: &str = "local times that came twice as the clock was put back: the first is taken";
+const TWICE: &str = "ambiguous local times (the clock was set back): the first is taken";
 
 /// The clock of a log.
 pub(in crate::sources) struct Clock {
@@ -37,7 +37,7 @@ impl Clock {
         }
         let instant = stamp.instant_us(&self.zone);
         if matches!(instant, Instant::Never(_)) {
-            remarks.add("local times that the clock left out: counted on from the hour before");
+            remarks.add("local times that the clock skipped: the offset before the change is used");
         }
         instant
     }
@@ -56,7 +56,7 @@ pub(in crate::sources) fn times(
     let is_twice = |instant: Option<Instant>| instant.is_some_and(|it| it.second().is_some());
     let is_unsure = is_twice(start) || is_twice(end);
     if let (true, Some(start), Some(end), Some(run)) = (is_unsure, start, end, run_us) {
-        remarks.add("local times that came twice as the clock was put back: by the run time");
+        remarks.add("ambiguous local times (the clock was set back): decided by the run time");
         let (start, end) = Instant::fit(start, end, run);
         return (Some(start), Some(end));
     }

@@ -46,7 +46,7 @@ pub(super) fn events(
     let submit_us = submit_us.min(begun_us);
     let end = life.end.map(|(end_us, kind)| {
         if end_us < begun_us {
-            remarks.add("ended before it started: without length, at its start");
+            remarks.add("ended before it started: no length, set to its start");
         }
         (end_us.max(begun_us), kind)
     });
@@ -56,8 +56,7 @@ pub(super) fn events(
     if let Some(before) = before.filter(|&before| before != seen && is_same(before)) {
         let end = end.filter(|_| before.end.is_none());
         if end.is_some() {
-            remarks
-                .add("rows with the end of an attempt that an earlier row has told: one attempt");
+            remarks.add("rows that repeat the end of an attempt of an earlier row: one attempt");
         }
         let seen = Seen { end: before.end.or(end), ..before };
         return Ok(([None, None, end.map(|(end_us, kind)| (end_us, kind, 2))], seen));

@@ -307,8 +307,7 @@ impl RecordRows {
                 is_repeated |= is_known;
             }
             if is_repeated {
-                self.remarks
-                    .add("records of a job that an earlier file also has: one attempt, not two");
+                self.remarks.add("records of a job that an earlier file also has: counted once");
             }
         }
         match self.table {

@@ -38,7 +38,7 @@ impl Times {
             self.end_us = start.checked_add(run);
         }
         if let (true, None, Some(end)) = (may_begin, self.start_us, self.end_us) {
-            remarks.add("no start time: end less the run time");
+            remarks.add("no start time: end minus the run time");
             self.start_us = end.checked_sub(run);
         }
     }
@@ -50,7 +50,7 @@ impl Times {
         }
         let begun = self.start_us.or(self.end_us)?;
         remarks.add(match self.wait_us {
-            Some(_) => "no submit time: start less the wait",
+            Some(_) => "no submit time: start minus the wait",
             None => "no submit time: submitted at the start",
         });
         Some(begun.saturating_sub(self.wait_us.unwrap_or(0)))
@@ -61,8 +61,7 @@ impl Times {
         let Self { submit_us, start_us, end_us, run_us, wait_us } = self;
         let length_us = start_us.zip(end_us).map(|(start, end)| end.saturating_sub(start).max(0));
         if run_us.zip(length_us).is_some_and(|(run, length)| run < length) {
-            remarks
-                .add("run time shorter than from start to end: CPU time is that of the run time");
+            remarks.add("run time shorter than from start to end: CPU time uses the run time");
         }
         let waited_us = start_us.zip(submit_us).map(|(start, submit)| start.saturating_sub(submit));
         Told {

@@ -100,7 +100,7 @@ fn run_us(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i6
     let raw = row.raw(Col::CpuTimeRaw);
     let Some(cpus) = cpus.had.or(cpus.asked).filter(|_| !raw.is_empty()) else { return Ok(None) };
     let seconds = whole(raw).ok_or(("CPUTimeRAW", RejectReason::BadValue))?;
-    remarks.add("no run time: CPUTimeRAW over the processors");
+    remarks.add("no run time: CPUTimeRAW divided by the processors");
     Ok(Some(seconds * MICROS_PER_SECOND / i64::from(cpus)))
 }
 

@@ -58,11 +58,6 @@ mod values;
 pub(super) use self::columns::seen_as;
 use self::columns::{Col, Layout};
 
-/// Advice for an export that lacks a column.
-pub(super) const EXPORT_AGAIN: &str = "export again, with all columns: TZ=UTC sacct --allusers \
-    --parsable2 --allocations --duplicates --starttime 2024-01-01 --endtime now --format ALL | \
-    gzip > sacct.txt.gz";
-
 /// A parser for one table of a log.
 pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>, SourceError> {
     let zone = part.reading.zone.as_ref();
@@ -198,7 +193,7 @@ impl RecordFormat for Slurm {
         }
         let is_foreign = cluster.is_some_and(|cluster| self.cluster.as_deref() != Some(cluster));
         if is_foreign {
-            remarks.add("jobs of a further cluster: called by cluster and job id");
+            remarks.add("jobs of another cluster: identified by cluster and job id");
         }
         // Lines are numbered in each file.
         let line = row_id(self.part, line.number);

@@ -197,9 +197,9 @@ fn elements_of_arrays_are_jobs_of_their_own() {
 #[test]
 fn what_is_missing_is_derived_and_counted() {
     let end = "no end time: start and run time";
-    let run = "no run time: CPUTimeRAW over the processors";
+    let run = "no run time: CPUTimeRAW divided by the processors";
     let submitted = "no submit time: submitted at the start";
-    let waited = "no submit time: start less the wait";
+    let waited = "no submit time: start minus the wait";
     let numbered = "no job id: the number of the line";
     let unknown = "processors unknown: no CPU time is charged";
     let (at_10, at_40) = ("2024-01-01T00:00:10", "2024-01-01T00:00:40");
@@ -226,7 +226,7 @@ fn what_is_missing_is_derived_and_counted() {
             "State|End|Elapsed|NCPUS",
             format!("TIMEOUT|{at_40}|00:00:30|1"),
             "10 SUBMIT, 10 SCHEDULE, 40 FAIL",
-            vec![numbered, "no start time: end less the run time", submitted],
+            vec![numbered, "no start time: end minus the run time", submitted],
         ),
         (
             "JobID|State|Start|End|Planned|NCPUS",
@@ -443,7 +443,7 @@ fn a_job_that_was_suspended_is_charged_for_the_time_that_it_ran() {
     let header = "JobID|State|Submit|Start|End|ElapsedRaw|NCPUS";
     let at = |second: u32| format!("2024-01-01T00:00:{second:02}Z");
     let line = format!("7|COMPLETED|{}|{}|{}|10|4", at(0), at(5), at(45));
-    let remark = "run time shorter than from start to end: CPU time is that of the run time";
+    let remark = "run time shorter than from start to end: CPU time uses the run time";
     check_from(header, &[&line], "0 SUBMIT, 5 SCHEDULE, 45 FINISH", &[remark]);
     let rows = parsed(Source::Slurm, Table::TaskEvents, &format!("{header}\n{line}\n"));
     assert_eq!(rows.cell("run_us", 1), "10000000");
@@ -465,7 +465,7 @@ fn a_start_of_1970_is_no_start() {
     let early = "a start before the submit and no run time: no SCHEDULE";
     check_from(header, &[&line], "0 SUBMIT, 30 FAIL", &[early]);
     let line = format!("7|FAILED|{submit}|1970-01-01T00:00:00Z|{end}|20|4");
-    let derived = "no start time: end less the run time";
+    let derived = "no start time: end minus the run time";
     check_from(header, &[&line], "0 SUBMIT, 10 SCHEDULE, 30 FAIL", &[zero, derived]);
 }
 
@@ -482,9 +482,9 @@ fn in_berlin(lines: &[&str]) -> Option<(String, Vec<&'static str>)> {
 
 #[test]
 fn an_hour_that_comes_twice_is_the_one_that_the_run_time_fits() {
-    let by_run = "local times that came twice as the clock was put back: by the run time";
-    let first = "local times that came twice as the clock was put back: the first is taken";
-    let left_out = "local times that the clock left out: counted on from the hour before";
+    let by_run = "ambiguous local times (the clock was set back): decided by the run time";
+    let first = "ambiguous local times (the clock was set back): the first is taken";
+    let left_out = "local times that the clock skipped: the offset before the change is used";
     // 2023-10-29 02:30 is 1,698,539,400 in summer and 1,698,543,000 in winter time.
     for (submit, start, end, run, expected, remark) in [
         (
@@ -556,7 +556,7 @@ fn an_hour_that_comes_twice_is_the_one_that_the_run_time_fits() {
 fn an_array_in_one_record_is_counted() {
     let header = "JobID|JobIDRaw|State|Submit|Start|End|NCPUS";
     let line = "123_[4-9]|123|PENDING|2024-01-01T00:00:00|Unknown|Unknown|1";
-    let remark = "records that stand for several elements of an array: each counts as one job";
+    let remark = "records of several array elements: each counts as one job";
     check_from(header, &[line], "0 SUBMIT", &[remark]);
 }
 
@@ -564,7 +564,7 @@ fn an_array_in_one_record_is_counted() {
 fn rows_of_one_start_are_one_attempt() {
     let open = line("7", "RUNNING", ["00", "10", ""], "n1");
     let ended = line("7", "COMPLETED", ["00", "10", "20"], "n1");
-    let remark = "rows with the end of an attempt that an earlier row has told: one attempt";
+    let remark = "rows that repeat the end of an attempt of an earlier row: one attempt";
     let expected = "0 SUBMIT, 10 SCHEDULE, 20 FINISH";
     check_from(HEADER, &[&open, &ended], expected, &[remark]);
     let repeated = "rows that repeat an earlier row of the task: left out";

@@ -54,8 +54,7 @@ pub(super) fn memory_kib(
             match of {
                 Some(b'c') => cpus.map(|cpus| bytes * cpus),
                 _ if PER_CPU <= bytes => {
-                    remarks
-                        .add("memory request with the mark of `per CPU` in its number: taken out");
+                    remarks.add("memory request that includes the `per CPU` bit: bit removed");
                     cpus.map(|cpus| (bytes - PER_CPU) * cpus)
                 }
                 Some(_) => Some(bytes * nodes),
@@ -122,7 +121,7 @@ pub(super) fn cpu_time_us(
 /// The array, the element and the heterogeneous job of `123_4`, `123_[5-9%2]` or `123+0`.
 pub(super) fn array(name: &str, remarks: &mut Remarks) -> [Cell<'static>; 3] {
     if name.contains("_[") {
-        remarks.add("records that stand for several elements of an array: each counts as one job");
+        remarks.add("records of several array elements: each counts as one job");
     }
     if let Some((job, element)) = name.split_once('_') {
         let element = element.parse().ok().filter(|&element: &i32| 0 <= element);
