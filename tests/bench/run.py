@@ -27,7 +27,8 @@ JOBFATE, INFLATE = TARGET / "jobfate", TARGET / "examples" / "inflate"
 WINDOW_ENDS = """
 CREATE TABLE settings AS SELECT
   (SELECT max(time_us) FROM job_events WHERE time_us < 9223372036854775807)::BIGINT AS job_window_end_us,
-  (SELECT max(time_us) FROM task_events WHERE time_us < 9223372036854775807)::BIGINT AS task_window_end_us;
+  (SELECT max(time_us) FROM task_events WHERE time_us < 9223372036854775807)::BIGINT AS task_window_end_us,
+  'job-end' AS open_attempts;
 """
 # The outcome study as SQL: classification, measured ledger, and the 40-point sweep.
 STUDY = ["q01_job_outcomes", "q03_attempts", "q06_windows_in_attempts", "q07_cpu_measured",
@@ -74,7 +75,7 @@ def peer(args):
             context.register(name, frame)
         ends = {f"{k}_window_end_us": [tables[f"{k}_events"].filter(pl.col("time_us") < 2**63 - 1)
                                        .select(pl.col("time_us").max()).collect().item()] for k in ("job", "task")}
-        context.register("settings", pl.DataFrame(ends))
+        context.register("settings", pl.DataFrame(ends | {"open_attempts": ["job-end"]}))
         context.register("thresholds", pl.DataFrame({"threshold": list(range(10, 401, 10))}))
         for name in STUDY:
             context.register(name, context.execute(query(name), eager=True))
