@@ -35,6 +35,14 @@ pub struct Bar {
 /// above it.
 const BESIDE: f64 = 0.34;
 
+/// The values of a note that fit into `room`, from the first one on: a value that is cut would be
+/// read as another one.
+fn fitting(note: &str, room: f64, size: f64) -> String {
+    let ends = note.match_indices(", ").map(|(at, _)| at).chain([note.len()]);
+    let fits = ends.map(|end| &note[..end]).take_while(|text| width_of(text, size) <= room);
+    fits.last().map_or_else(|| shortened(note, room, size), str::to_owned)
+}
+
 pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
     canvas.set_head(&chart.title, &chart.caption);
     let look = canvas.look;
@@ -69,11 +77,17 @@ pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
         let middle = from + high / 2.0;
         let end = frame.at(bar.value.max(0.0), 0.0).0;
         canvas.fill((left, from), (end - left, high), bar.tone.ink());
-        let note = shortened(&bar.note, look.width - margin - end, size);
+        let note = fitting(&bar.note, look.width - margin - end - 0.5 * size, size);
         canvas.text(&note, (end + 0.5 * size, middle), Align::Left, size, Ink::TEXT);
         if is_above {
             let label = shortened(&bar.label, width, size);
-            canvas.text(&label, (left, top + 1.0 * size), Align::Left, size, Ink::TEXT);
+            canvas.text(
+                &label,
+                (left + 0.3 * size, top + 1.0 * size),
+                Align::Left,
+                size,
+                Ink::TEXT,
+            );
         } else {
             canvas.text(&bar.label, (left - 0.7 * size, middle), Align::Right, size, Ink::TEXT);
         }
@@ -88,4 +102,20 @@ pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
     }
     canvas.line(vec![(left, margin), (left, frame.bottom())], canvas.look.line(), Ink::TEXT);
     canvas.height = frame.bottom() + Frame::below(canvas, &frame.x.title, width) + 0.5 * margin;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_loses_whole_values_from_its_end() {
+        let note = "mean 4.18 min, median 3 s, p95 25.2 h";
+        let room = |text: &str| width_of(text, 10.0) + 0.1;
+        assert_eq!(fitting(note, room(note), 10.0), note);
+        assert_eq!(fitting(note, room(note) - 1.0, 10.0), "mean 4.18 min, median 3 s");
+        assert_eq!(fitting(note, room("mean 4.18 min, med"), 10.0), "mean 4.18 min");
+        assert!(fitting("86.5861234", room("86.58"), 10.0).contains('…'));
+        assert_eq!(fitting("", 0.0, 10.0), "");
+    }
 }

@@ -117,7 +117,8 @@ impl Canvas {
             return;
         }
         let margin = self.look.margin();
-        let (title_size, small) = (text * 1.35, text * 0.93);
+        // No text is smaller than 7.5 points.
+        let (title_size, small) = (text * 1.35, (text * 0.93).max(10.0));
         let room = width - 2.0 * margin;
         let mut lines: Vec<(String, f64, Ink)> = Vec::new();
         lines.extend(

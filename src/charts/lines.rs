@@ -117,7 +117,10 @@ pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few columns")]
     let columns = chart.columns.clamp(1, (fit as usize).max(1));
     let wide = (look.width - 2.0 * margin) / count(columns);
-    let plot_height = look.plot_height(wide);
+    // A picture much higher than wide fits on no page.
+    let rows = count(chart.panels.len().div_ceil(columns).max(1));
+    let highest = (2.2 * look.width / rows - 5.0 * size).max(8.0 * size);
+    let plot_height = look.plot_height(wide).min(highest);
     let shared = |panel: &LineChart| {
         let of_x = chart.panels.iter().filter(|other| other.x_axis == panel.x_axis);
         let of_y = chart.panels.iter().filter(|other| other.y_axis == panel.y_axis);
@@ -129,15 +132,23 @@ pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
     });
     let axis = lefts.fold(0.0, f64::max);
     let mut top = margin;
-    for row in chart.panels.chunks(columns) {
+    // In a narrow picture, a title that all plots share is below the last plot of a column only.
+    let is_shared = columns < chart.columns
+        && chart.panels.windows(2).all(|pair| pair[0].x_axis == pair[1].x_axis);
+    let last_row = chart.panels.len().saturating_sub(columns);
+    for (place, row) in chart.panels.chunks(columns).enumerate() {
         let mut bottom = top;
         for (idx, panel) in row.iter().enumerate() {
             let left = margin + count(idx) * wide;
             let name = shortened(&panel.title, wide - size, size);
             canvas.text(&name, (left, top + 0.4 * size), Align::Left, size, Ink::TEXT);
-            let place = (left, top + 1.6 * size);
+            let corner = (left, top + 1.6 * size);
             let shared = shared(panel);
-            let frame = frame(panel, &shared, place, (wide, plot_height), (axis, 1.5 * size), size);
+            let mut frame =
+                frame(panel, &shared, corner, (wide, plot_height), (axis, 1.5 * size), size);
+            if is_shared && place * columns + idx < last_row {
+                frame.x.title.clear();
+            }
             let below = frame.draw(canvas);
             curves(panel, &frame, canvas);
             bottom = bottom.max(frame.bottom() + below);

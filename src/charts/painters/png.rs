@@ -1,16 +1,18 @@
 //! Draws a picture as PNG with plotters and the embedded font: the same bytes on every machine.
+//!
+//! Text is drawn letter by letter here: plotters puts each letter on a whole pixel, and the baseline
+//! at half the height of the font, whatever its ascender.
 
-use std::sync::Once;
+use std::sync::OnceLock;
 
+use ab_glyph::{Font, FontRef, PxScale, ScaleFont, point};
 use plotters::coord::Shift;
 use plotters::prelude::{
-    BitMapBackend, Circle, Color, DrawingArea, FontStyle, IntoDrawingArea, IntoFont, PathElement,
-    Polygon, RGBAColor, RGBColor, Rectangle, Text, TextStyle,
+    BitMapBackend, Circle, Color, DrawingArea, IntoDrawingArea, PathElement, Polygon, RGBAColor,
+    RGBColor, Rectangle,
 };
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{FontFamily, FontTransform, register_font};
 
-use crate::charts::canvas::{Align, At, Canvas, FONT_BYTES, Mark, face};
+use crate::charts::canvas::{Align, At, Canvas, FONT_BYTES, Mark, width_of};
 use crate::charts::theme::{Dash, Ink};
 
 type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
@@ -20,11 +22,6 @@ type Failed = Box<dyn std::error::Error>;
 
 /// The bytes of the file.
 pub(in crate::charts) fn png(canvas: &Canvas) -> Result<Vec<u8>, Failed> {
-    static FONTS: Once = Once::new();
-    FONTS.call_once(|| {
-        register_font("sans-serif", FontStyle::Normal, FONT_BYTES)
-            .unwrap_or_else(|_| unreachable!("the font is compiled in and covered by a test"));
-    });
     let zoom = canvas.look.zoom;
     let above = canvas.head_height;
     let (width, height) =
@@ -53,6 +50,15 @@ fn pixels(length: f64) -> i32 {
 fn rgba(ink: Ink) -> RGBAColor {
     let (red, green, blue) = ink.color;
     RGBColor(red, green, blue).mix(ink.opacity)
+}
+
+/// The font, parsed once.
+fn font() -> &'static FontRef<'static> {
+    static FONT: OnceLock<FontRef<'static>> = OnceLock::new();
+    FONT.get_or_init(|| {
+        FontRef::try_from_slice(FONT_BYTES)
+            .unwrap_or_else(|_| unreachable!("the font is compiled in and covered by a test"))
+    })
 }
 
 struct Painter<'a, 'b> {
@@ -109,30 +115,67 @@ impl Painter<'_, '_> {
                 self.area.draw(&Circle::new(self.at(*at), radius, stroke))?;
             }
             Mark::Text { at, text, size, align, is_turned, ink } => {
-                let style = self.style(*size, *align, *is_turned, *ink);
-                // The library positions text by its upper edge.
-                let face = face();
-                let up = f64::from(face.ascender()) / f64::from(face.units_per_em()) * size;
-                let at = if *is_turned { (at.0 - up, at.1) } else { (at.0, at.1 - up) };
-                self.area.draw(&Text::new(text.as_str(), self.at(at), style))?;
+                let width = width_of(text, *size);
+                let left = match align {
+                    Align::Left => 0.0,
+                    Align::Middle => width / 2.0,
+                    Align::Right => width,
+                };
+                let begin = if *is_turned { (at.0, at.1 + left) } else { (at.0 - left, at.1) };
+                self.text(begin, text, *size, *is_turned, *ink)?;
             }
         }
         Ok(())
     }
 
-    fn style(&self, size: f64, align: Align, is_turned: bool, ink: Ink) -> TextStyle<'static> {
-        let face = face();
-        // The library measures from the lowest to the highest letter.
-        let whole = f64::from(face.height()) / f64::from(face.units_per_em());
-        let across = match align {
-            Align::Left => HPos::Left,
-            Align::Middle => HPos::Center,
-            Align::Right => HPos::Right,
-        };
-        let font = (FontFamily::SansSerif, size * whole * self.zoom).into_font();
-        let font = if is_turned { font.transform(FontTransform::Rotate270) } else { font };
-        font.color(&rgba(ink)).pos(Pos::new(across, VPos::Top))
+    /// Draws a text whose baseline begins at a point and goes right, or up if it is turned.
+    fn text(
+        &self,
+        begin: At,
+        text: &str,
+        size: f64,
+        is_turned: bool,
+        ink: Ink,
+    ) -> Result<(), Failed> {
+        let begin = (begin.0 * self.zoom, (begin.1 + self.above) * self.zoom);
+        // Along the text and across it, downwards.
+        let (along, across) = if is_turned { (-begin.1, begin.0) } else { begin };
+        let font = font();
+        let per_em = f64::from(font.units_per_em().unwrap_or(1000.0));
+        let whole = f64::from(font.height_unscaled()) / per_em;
+        let scale = PxScale::from(narrow(size * whole * self.zoom));
+        let scaled = font.as_scaled(scale);
+        let (mut x, y) = (narrow(along), narrow(across));
+        let color = rgba(ink);
+        for letter in text.chars() {
+            let id = font.glyph_id(letter);
+            let Some(outline) = font.outline_glyph(id.with_scale_and_position(scale, point(x, y)))
+            else {
+                x += scaled.h_advance(id);
+                continue;
+            };
+            x += scaled.h_advance(id);
+            let corner = outline.px_bounds().min;
+            let corner = (pixels(f64::from(corner.x)), pixels(f64::from(corner.y)));
+            let mut drawn = Ok(());
+            outline.draw(|right, down, cover| {
+                let (along, across) =
+                    (corner.0 + right.cast_signed(), corner.1 + down.cast_signed());
+                let at = if is_turned { (across, -along - 1) } else { (along, across) };
+                let color = color.mix(f64::from(cover).min(1.0));
+                if drawn.is_ok() {
+                    drawn = self.area.draw_pixel(at, &color);
+                }
+            });
+            drawn?;
+        }
+        Ok(())
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a picture has few pixels")]
+fn narrow(length: f64) -> f32 {
+    length as f32
 }
 
 /// The drawn pieces of a dashed line.
@@ -175,6 +218,45 @@ fn dashes(points: &[At], width: f64, dash: Dash) -> Vec<Vec<At>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::charts::theme::Look;
+
+    /// The dark pixels of a text: first and last column, first and last row.
+    fn inked(text: &str, at: At, align: Align, is_turned: bool) -> [u32; 4] {
+        let mut canvas = Canvas::new(Look { width: 100.0, zoom: 1.0, ..Look::default() });
+        canvas.height = 100.0;
+        let (text, size, ink) = (text.to_owned(), 20.0, Ink::of(0, 0, 0));
+        canvas.marks.push(Mark::Text { at, text, size, align, is_turned, ink });
+        let bytes = png(&canvas).unwrap();
+        let mut reader = png::Decoder::new(bytes.as_slice()).read_info().unwrap();
+        let mut raw = vec![0; reader.output_buffer_size()];
+        let info = reader.next_frame(&mut raw).unwrap();
+        let dark = (0_u32..).zip(raw.chunks(3)).filter(|(_, color)| color[0] < 100);
+        dark.fold([u32::MAX, 0, u32::MAX, 0], |[left, right, top, bottom], (place, _)| {
+            let (x, y) = (place % info.width, place / info.width);
+            [left.min(x), right.max(x), top.min(y), bottom.max(y)]
+        })
+    }
+
+    #[test]
+    fn a_text_stands_on_its_baseline_and_is_aligned_by_its_width() {
+        let wide = width_of("HH", 20.0);
+        let near = |found: u32, expected: f64| (f64::from(found) - expected).abs() <= 3.5;
+        for (align, left) in
+            [(Align::Left, 50.0), (Align::Middle, 50.0 - wide / 2.0), (Align::Right, 50.0 - wide)]
+        {
+            let [first, last, top, bottom] = inked("HH", (50.0, 60.0), align, false);
+            assert_eq!(bottom, 59, "{align:?}");
+            assert!(near(first, left) && near(last, left + wide), "{align:?}: {first} to {last}");
+            // A capital of this font is 0.73 times as high as its em.
+            assert!(near(top, 60.0 - 14.6), "{top}");
+            let [_, last, top, bottom] = inked("HH", (60.0, 50.0), align, true);
+            assert_eq!(last, 59, "{align:?}");
+            let low = 100.0 - left;
+            assert!(near(bottom, low) && near(top, low - wide), "{align:?}: {top} to {bottom}");
+        }
+        // A text without capitals has the same baseline.
+        assert_eq!(inked("xx", (50.0, 60.0), Align::Left, false)[3], 59);
+    }
 
     #[test]
     fn a_dashed_line_is_drawn_in_pieces_around_corners() {
