@@ -32,20 +32,22 @@ fn with_closed(censoring: &Censoring, closed: u64, cpu: Option<f64>, unit: &str)
     clauses.into_iter().filter(|clause| !clause.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// `7 attempts without an end in the loaded parts closed at the end of the job (8.5 task-s)`; empty
+/// `7 attempts have no end in the loaded parts and are closed at the end of their job (8.5 task-s)`; empty
 /// if there are none.
 pub(crate) fn closed_with_job(closed: u64, cpu: Option<f64>, unit: &str) -> String {
     if closed == 0 {
         return String::new();
     }
     let cpu = cpu.map_or_else(String::new, |cpu| format!(" ({} {unit})", six_digits(cpu)));
+    let (have, job) = if closed == 1 { ("has", "its job") } else { ("have", "their job") };
     format!(
-        "{} without an end in the loaded parts closed at the end of the job{cpu}",
-        counted(closed, "attempt")
+        "{} {have} no end in the loaded parts and {} closed at the end of {job}{cpu}",
+        counted(closed, "attempt"),
+        if closed == 1 { "is" } else { "are" }
     )
 }
 
-/// `7 jobs begun before the window (time 0) are in, 3,989 open at its end are closed there`. Counts
+/// `7 jobs that began before the window (time 0) are included, 3,989 open at its end are closed then`. Counts
 /// of 0 are left out, so the sentence may be empty.
 pub(crate) fn sentence(censoring: &Censoring) -> String {
     let noun = censoring.of.trim_end_matches('s');
@@ -68,9 +70,9 @@ pub(crate) fn sentence(censoring: &Censoring) -> String {
         };
         clauses.push(format!("{counted} {what}{is}{then}"));
     };
-    let begun = "begun before the window (time 0)";
+    let begun = "that began before the window (time 0)";
     match censoring.left_censored_out {
-        0 => say(censoring.left_censored, begun, "be", " in"),
+        0 => say(censoring.left_censored, begun, "be", " included"),
         out => say(out, begun, "be", " left out"),
     }
     say(censoring.ended_waiting.unwrap_or(0), "ended before any attempt", "", "");
@@ -78,9 +80,9 @@ pub(crate) fn sentence(censoring: &Censoring) -> String {
     match (censoring.censored_out, censoring.censored) {
         (0, None) => {}
         (0, Some(count)) if censoring.is_of_counts => {
-            say(count, open, "be", " in with what is known so far");
+            say(count, open, "be", " included with what is known so far");
         }
-        (0, Some(count)) => say(count, open, "be", " closed there"),
+        (0, Some(count)) => say(count, open, "be", " closed then"),
         (out, _) => say(out, open, "be", " left out"),
     }
     clauses.join(", ")
@@ -93,19 +95,19 @@ mod tests {
     #[test]
     fn what_is_in_and_what_is_out_is_said() {
         let jobs = Censoring { of: "jobs", left_censored: 7, ..Censoring::default() };
-        assert_eq!(sentence(&jobs), "7 jobs begun before the window (time 0) are in");
+        assert_eq!(sentence(&jobs), "7 jobs that began before the window (time 0) are included");
         let closed = Censoring { censored: Some(3989), ..jobs };
         assert_eq!(
             sentence(&closed),
-            "7 jobs begun before the window (time 0) are in, 3,989 open at its end are closed there"
+            "7 jobs that began before the window (time 0) are included, 3,989 open at its end are closed then"
         );
         let out = Censoring { left_censored_out: 2, censored_out: 5, ..closed };
         assert_eq!(
             sentence(&out),
-            "2 jobs begun before the window (time 0) are left out, 5 open at its end are left out"
+            "2 jobs that began before the window (time 0) are left out, 5 open at its end are left out"
         );
         let one = Censoring { left_censored: 0, censored: Some(1), ..jobs };
-        assert_eq!(sentence(&one), "1 job open at the end of the window is closed there");
+        assert_eq!(sentence(&one), "1 job open at the end of the window is closed then");
         let none = Censoring { left_censored: 0, censored: Some(0), ..jobs };
         assert_eq!((sentence(&none), ending(&sentence(&none))), (String::new(), String::new()));
         assert_eq!(ending("a"), " a.");

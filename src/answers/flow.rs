@@ -48,7 +48,7 @@ pub(crate) fn chart(sequences: &[OutcomeRow], plural: &str, edges: &str) -> Flow
     let found = most.map_or_else(String::new, |(&[came, attempts, ended], &count)| {
         let [came, attempts] = [CAME[came], ATTEMPTS[attempts]];
         format!(
-            "Most {plural}, {} of {}: {came}, {attempts}, {}. ",
+            "The most frequent path, {} of {} {plural}: {came}, {attempts}, {}. ",
             grouped(count),
             grouped(total),
             outcomes[ended]
@@ -61,8 +61,8 @@ pub(crate) fn chart(sequences: &[OutcomeRow], plural: &str, edges: &str) -> Flow
         title: format!("From submission to outcome: {} {plural}", grouped(total)),
         caption: format!(
             "{found}The height of a band is a number of {plural}; an attempt \
-             begins with a SCHEDULE. What decides the outcome is the \
-             last terminal event, or a SUBMIT or SCHEDULE after it.{edges}"
+             begins with a SCHEDULE. The last terminal event decides the outcome, or a \
+             SUBMIT or SCHEDULE after it.{edges}"
         ),
         unit: plural.to_owned(),
         stages: vec![grey(&CAME), grey(&ATTEMPTS), ends.collect()],

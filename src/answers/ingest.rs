@@ -283,7 +283,7 @@ impl IngestChoice {
             None => None,
         };
         if self.user_from.is_some() && source != Source::Kubernetes {
-            let said = format!("--user-from is for kubernetes; {source} says who its users are");
+            let said = format!("--user-from is for kubernetes; {source} records its users");
             return Err(Usage(said).into());
         }
         let mask = self.anonymize.as_deref().map(key_of).transpose()?.map(Arc::new);

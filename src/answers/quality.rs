@@ -88,8 +88,8 @@ const RULES: [Rule; 10] = [
         about: "Copies",
         noun: "row",
         said: "the same as another in every column",
-        means: "Both are kept: a doubled event changes the sequence of its job or task, and a doubled \
-            window its CPU time",
+        means: "Both are kept: a duplicated event changes the sequence of its job or task, and a \
+            duplicated window its CPU time",
         act: "See whether two parts hold the same rows: `jobfate verify TRACE` compares their \
             checksums",
     },
@@ -99,7 +99,7 @@ const RULES: [Rule; 10] = [
         about: "Events out of order",
         noun: "event",
         said: "not allowed in the state of its job or task",
-        means: "They are kept as they stand: by exact sequence such a job counts as `other`, by last \
+        means: "They are kept unchanged: by exact sequence such a job counts as `other`, by last \
             terminal event as any job",
         act: "Where `other` is large, compare with `jobfate classify --classes terminal`",
     },
@@ -154,7 +154,7 @@ const RULES: [Rule; 10] = [
         about: "Usage of unknown tasks",
         noun: "usage window",
         said: "of a task without any event in the loaded parts",
-        means: "Their CPU time stands apart, outside of attempts, and belongs to no outcome",
+        means: "Their CPU time is reported separately, outside of attempts, and belongs to no outcome",
         act: "",
     },
     Rule {
@@ -197,14 +197,14 @@ const RECORDED: [(&str, &str, &str); 14] = [
 
 /// Columns whose nulls change a study, and how.
 const NULLS: [(&str, &str); 8] = [
-    ("user", "Jobs without a user stand together as one, `-`"),
+    ("user", "Jobs without a user count as one user, `-`"),
     ("cpu_request", "Nothing is added for them to requested CPU"),
     ("memory_request", "Nothing is added for them to requested memory"),
     ("gpu_request", "Nothing is added for them to requested GPUs"),
     ("mean_cpu_rate", "Nothing is added for them to measured CPU"),
     ("cpu_capacity", "Such machines add nothing to the capacity"),
     ("scheduling_class", "Groups by class are without them"),
-    ("machine_id", "Nothing can be said of the machines on which they ran"),
+    ("machine_id", "Their machines are unknown"),
 ];
 
 impl Verified {
@@ -241,10 +241,11 @@ impl Verified {
             .collect();
         if !differ.is_empty() {
             let all = counted(self.checks.len() as u64, "published count");
+            let verb = if differ.len() == 1 { "differs" } else { "differ" };
             found.push(Finding {
                 weight: Weight::Wrong,
                 about: "Not what was published".to_owned(),
-                said: format!("{} of {all} differ: {}", differ.len(), differ.join("; ")),
+                said: format!("{} of {all} {verb}: {}", differ.len(), differ.join("; ")),
                 means: "Do not compare figures with those of papers before this is understood",
                 act: Some(
                     "Find the part: `jobfate verify TRACE` compares each with its checksum"
@@ -259,11 +260,12 @@ impl Verified {
             means,
             act: None,
         };
-        let contradiction = "A log has each job once in each table, so rows are missing or doubled";
+        let contradiction =
+            "A log has each job once in each table, so rows are missing or duplicated";
         found.extend(
             self.contradictions.iter().map(|said| wrong("Contradiction", said, contradiction)),
         );
-        let warning = "No check fails, but studies of this lake say little or the wrong thing";
+        let warning = "No check fails, but studies of this lake may be empty or wrong";
         found.extend(self.warnings.iter().map(|said| wrong("Warning", said, warning)));
         found
     }
@@ -354,8 +356,7 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
                 counted(of, "part"),
                 input.table
             ),
-            means: "Figures of this table speak of these hours alone, and jobs that are longer than them are \
-                rarer in it",
+            means: "Figures of this table describe only these hours; longer jobs are under-represented",
             act: Some(
                 "Load the other parts: `jobfate ingest TRACE --lake LAKE` adds those that are new; until \
                 then quote every figure of this table with its hours"
@@ -367,9 +368,9 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
         let all: Vec<String> = gaps.iter().map(ToString::to_string).collect();
         found.push(Finding {
             weight: Weight::Missing,
-            about: "A hole between loaded parts".to_owned(),
+            about: "A gap between loaded parts".to_owned(),
             said: format!("Missing between loaded parts: {}", all.join("; ")),
-            means: "What happened in the hole is unknown: a task that ended in it seems to run on, to the \
+            means: "What happened in the gap is unknown: a task that ended in it seems to run on, to the \
                 end of its job",
             act: Some("Load the missing parts, or see how much depends on them: \
                 `jobfate account --open-attempts window-end`".to_owned()),
@@ -390,7 +391,7 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
             weight: Weight::Missing,
             about: "Tables that are not loaded".to_owned(),
             said: format!("Not in the lake: {}", joined(&names)),
-            means: "What they alone say is not answered, and no other table stands in for them",
+            means: "Questions that need them are not answered",
             act: Some(format!(
                 "Load them: `jobfate ingest TRACE --tables {} --lake LAKE`",
                 tables.join(",")
@@ -431,7 +432,7 @@ fn assumed(inputs: &[Input]) -> Option<Finding> {
         weight: Weight::Unusual,
         about: "Assumed".to_owned(),
         said: format!(
-            "What the trace does not say was assumed, with the lines of it: {}",
+            "Assumed where the trace records nothing, with the number of lines: {}",
             said.join("; ")
         ),
         means: "Another assumption would change the figures by at most that many lines",
@@ -541,7 +542,7 @@ mod tests {
         let found = Verified::from(&verified).findings(&[], &[]);
         assert_eq!(
             found[0].said,
-            "1 of 1 published count differ: rows of `job_events` is 1,999, published is 2,000"
+            "1 of 1 published count differs: rows of `job_events` is 1,999, published is 2,000"
         );
         let weights: Vec<Weight> = found.iter().map(|one| one.weight).collect();
         assert_eq!(weights, [Weight::Wrong, Weight::Wrong, Weight::Wrong, Weight::Unusual]);

@@ -16,6 +16,16 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// A share in per cent, for the label of a bar: one decimal, or two below 1 %.
+pub(crate) fn label(share: f64) -> String {
+    match share {
+        0.0 => "0 %".to_owned(),
+        small if 0.0 < small && small < 0.000_05 => "under 0.01 %".to_owned(),
+        small if small < 0.009_95 => format!("{:.2} %", small * 100.0),
+        usual => format!("{:.1} %", usual * 100.0),
+    }
+}
+
 /// Whether the log records that the jobs counted as finished have finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
@@ -73,6 +83,21 @@ pub(crate) fn short(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_of_bars_have_one_decimal_or_two_below_one_per_cent() {
+        for (share, said) in [
+            (0.0, "0 %"),
+            (0.000_04, "under 0.01 %"),
+            (0.000_06, "0.01 %"),
+            (0.009_94, "0.99 %"),
+            (0.009_96, "1.0 %"),
+            (0.865_86, "86.6 %"),
+            (1.0, "100.0 %"),
+        ] {
+            assert_eq!(label(share), said);
+        }
+    }
 
     #[test]
     fn ends_are_assumed_where_no_status_is_known_of_any_job() {

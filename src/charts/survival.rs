@@ -62,7 +62,7 @@ fn joined(at_risk: &[AtRisk]) -> Vec<AtRisk> {
     let mut all: Vec<AtRisk> = Vec::new();
     for row in at_risk.iter().filter(|row| !row.counts.is_empty()) {
         match all.iter_mut().find(|known| known.counts == row.counts) {
-            Some(known) => known.name = format!("{} = {}", known.name, row.name),
+            Some(known) => known.name = format!("{}, {}", known.name, row.name),
             None => all.push(row.clone()),
         }
     }
@@ -128,7 +128,7 @@ mod tests {
             row("killed", &[(1.0, 4)]),
         ]);
         let names: Vec<&str> = found.iter().map(|row| row.name.as_str()).collect();
-        assert_eq!(names, ["all = finished", "killed"]);
+        assert_eq!(names, ["all, finished", "killed"]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8311")]
     pub listen: SocketAddr,
 
-    /// Further host name of the portal, as browsers write it
+    /// Further host name by which browsers reach the portal
     ///
     /// `name` or `name:port`, such as that of a proxy. Requests for any other name are refused.
     #[arg(long, value_name = "HOST")]

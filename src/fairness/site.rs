@@ -331,7 +331,7 @@ impl Book {
         };
         if new.is_user && self.all.iter().any(is_same) {
             let problem = format!(
-                "user `{}` is in this account twice: usage of partitions is not told apart",
+                "user `{}` is in this account twice: usage is not separated by partition",
                 new.name
             );
             return Err((new.line, problem));
@@ -382,7 +382,7 @@ fn of_sshare(
         let depth = cells[account].len() - cells[account].trim_start().len();
         let partition = partition.map_or("", |partition| cells[partition].trim());
         if !partition.is_empty() {
-            let problem = format!("shares of the partition `{partition}` are not told apart");
+            let problem = format!("shares of a single partition (`{partition}`) are not supported");
             return Err((line, problem));
         }
         let (user, shares) = (cells[user].trim(), shares_of(line, cells[shares])?);
@@ -431,7 +431,7 @@ fn of_dump(text: &str) -> Result<Vec<Association>, Wrong> {
                 shares = shares_of(line, unquoted(value))?;
             }
             if key.eq_ignore_ascii_case("Partition") && !unquoted(value).is_empty() {
-                let problem = format!("shares of the partition {value} are not told apart");
+                let problem = format!("shares of a single partition ({value}) are not supported");
                 return Err((line, problem));
             }
         }

@@ -35,7 +35,9 @@ pub fn write_comparison(
     for change in changes.iter().filter(|change| change.side == Side::Both) {
         body.push_str(&section(change));
     }
-    body.push_str("<p class=\"source\">All of it: <a href=\"comparison.json\">JSON</a></p>\n");
+    body.push_str(
+        "<p class=\"source\">Complete comparison: <a href=\"comparison.json\">JSON</a></p>\n",
+    );
     let file = "comparison.html".to_owned();
     let page = Page { file, title: "What changed".to_owned(), within: "comparison.html", body };
     let navigation = Navigation { pages: vec![("comparison.html", "What changed")] };
@@ -191,7 +193,7 @@ pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
 fn section(change: &ResultChange) -> String {
     let made_from = [
         ("Settings that differ", &change.settings),
-        ("Data that differ: where they lie, their span, rows and remarks", &change.data),
+        ("Data that differ: path, time span, rows and remarks", &change.data),
     ];
     if made_from.iter().all(|(_, found)| found.is_empty())
         && change.tables.iter().all(TableChange::is_same)

@@ -267,7 +267,7 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     );
     let _ = write!(
         said,
-        ". It was charged for use in {} of {} of {}, {}; the heaviest holds {} of its use",
+        ". It was charged for use in {} of {} of {}, {}; the heaviest interval has {} of its usage",
         grouped(user.active_intervals),
         counted(answer.intervals, "interval"),
         lasting(answer.interval_s),

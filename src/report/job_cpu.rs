@@ -62,7 +62,7 @@ fn at_most(requested: &[Option<f64>], used: &[Option<f64>]) -> Option<String> {
             "Its running attempts requested at most {requested} at once, and used at most {used}"
         )),
         (Some(requested), None) => {
-            Some(format!("At most {requested} at once, requested by its running attempts"))
+            Some(format!("Its running attempts requested at most {requested} at once"))
         }
         (None, Some(used)) => Some(format!("Its running attempts used at most {used} at once")),
         (None, None) => None,
@@ -81,14 +81,14 @@ fn use_known(used: &JobUse) -> String {
     let of_request = of_request(used.cpu_s, used.requested_cpu_s);
     if 1.0 <= used.recorded_share {
         return format!(
-            " In all they used {}{of_request}; usage is recorded for all the time that they ran.",
+            " In total they used {}{of_request}; usage is recorded for all the time that they ran.",
             cpu_time(used.cpu_s)
         );
     }
     let of_request = of_request.replace("requested", "requested in that time");
     format!(
-        " Usage is recorded for {} of the time that they ran: they used {}{of_request}. Nothing is \
-        drawn where none is recorded, and nothing added for attempts of which it is not.",
+        " Usage is recorded for {} of the time that they ran: they used {}{of_request}. Time \
+        without recorded usage is left blank; attempts without it add nothing.",
         percent(used.recorded_share),
         cpu_time(used.cpu_s)
     )

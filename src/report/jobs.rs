@@ -34,7 +34,7 @@ fn clock_of(job: &JobDetail) -> &'static str {
 
 /// Jobs of a user as a table, for a page in a folder.
 pub(super) fn table(jobs: &[&JobDetail]) -> String {
-    let header = ["job_id", "outcome", "tasks", "attempts", "ran in all"].map(str::to_owned);
+    let header = ["job_id", "outcome", "tasks", "attempts", "ran in total"].map(str::to_owned);
     let row = |job: &&JobDetail| {
         let id = job.job_id.to_string();
         vec![
@@ -131,7 +131,7 @@ fn page(
         format!("<p><a href=\"../{within}#{}\">All jobs with a page</a></p>\n", result.name);
     body.push_str(&told(job));
     if let Some(page) = links.page("user", known(job.user.as_ref())) {
-        let _ = writeln!(body, "<p><a href=\"../{page}\">All that its user used</a></p>");
+        let _ = writeln!(body, "<p><a href=\"../{page}\">Usage of its user</a></p>");
     }
     body.push_str(&over_time(job, &id));
     body.push_str(&judged(job, flags.and_then(|flags| flags.get(&id)), flags.is_some()));
@@ -157,7 +157,7 @@ fn told(job: &JobDetail) -> String {
         )
     };
     let html = format!(
-        "<p class=\"answer\">It counts as {counts}; {} ran in {} for {} in all.</p>\n",
+        "<p class=\"answer\">It counts as {counts}; {} ran in {} for {} in total.</p>\n",
         counted(job.task_count, "task"),
         counted(job.attempt_count, "attempt"),
         lasting(job.running_s),
@@ -194,7 +194,7 @@ fn over_time(job: &JobDetail, id: &str) -> String {
     }
     let more = [
         ("Its CPU over time", job_cpu::over_time(job, id)),
-        ("How long its attempts took that finished", lengths(job, id)),
+        ("How long its finished attempts took", lengths(job, id)),
     ];
     for (heading, drawn) in more {
         let Some((chart, said)) = drawn else { continue };
@@ -224,7 +224,7 @@ fn lengths(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
     // A curve over less than a factor of ten is easier to read on a linear axis.
     let x_scale = if 0.0 < least && 10.0 * least < most { Scale::Log } else { Scale::Linear };
     let chart = Chart::Lines(LineChart {
-        title: format!("How long attempts of job {} took that finished", short(id)),
+        title: format!("How long finished attempts of job {} took", short(id)),
         caption: said.clone(),
         x_axis: format!("length ({unit})"),
         y_axis: "attempts at or below (%)".to_owned(),
@@ -258,7 +258,7 @@ fn judged(job: &JobDetail, flags: Option<&Vec<(String, Flags)>>, has_flags: bool
         ]
     };
     if job.kills.is_empty() {
-        html.push_str("<p>No rule of the sweep would have killed a task of it.</p>\n");
+        html.push_str("<p>No rule of the sweep would have killed any of its tasks.</p>\n");
     } else {
         let header = ["rule", "threshold", "condemned tasks", "first kill"].map(str::to_owned);
         let rows: Vec<Vec<Cell>> = job.kills.iter().map(row).collect();
@@ -270,7 +270,7 @@ fn judged(job: &JobDetail, flags: Option<&Vec<(String, Flags)>>, has_flags: bool
     }
     html.push_str("<h2>What detectors would have done with it</h2>\n");
     let Some(flags) = flags else {
-        html.push_str("<p>No detector flags a task of it.</p>\n");
+        html.push_str("<p>No detector flags any of its tasks.</p>\n");
         return html;
     };
     let header = ["detector", "flags", "of stragglers", "first flag"].map(str::to_owned);

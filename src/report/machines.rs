@@ -44,11 +44,14 @@ fn page(
         format!("<p><a href=\"../{within}#{}\">All machines with a page</a></p>\n", result.name);
     let share = own.cpu_requested_share;
     let share = share.map_or_else(String::new, |share| {
-        format!("; they requested {:.1} % of its CPU while that is known", share * 100.0)
+        format!(
+            "; they requested {:.1} % of its CPU in the time for which it is known",
+            share * 100.0
+        )
     });
     let _ = writeln!(
         body,
-        "<p class=\"answer\">It left {} and was away for {} in all. {}{} of {} ran on it{share}.</p>",
+        "<p class=\"answer\">It left {} and was away for {} in total. {}{} of {} ran on it{share}.</p>",
         counted(own.outage_count, "time"),
         lasting(own.away_s),
         loaded_hours(load),
@@ -184,8 +187,8 @@ fn attempts(own: &MachineDetail, title: &str) -> Option<(Chart, String)> {
     }
     bars.bounds()?;
     let said = format!(
-        "{} of {}, those that ran longest; on a bar stand its job, task and end. Rows have no meaning but \
-         that bars in one do not overlap.",
+        "{} of {}, those that ran longest; each bar shows its job, task and end. Rows only keep bars from \
+         overlapping.",
         grouped(bars.len() as u64),
         counted(own.attempt_count, "attempt"),
     );

@@ -148,8 +148,8 @@ impl Fault for ReportError {
     fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Result(error) => error.hint(),
-            Self::Foreign { .. } => Some("move it away, or give another --out".into()),
-            Self::CurrentFolder { .. } => Some("give another --out".into()),
+            Self::Foreign { .. } => Some("move it away, or choose another --out".into()),
+            Self::CurrentFolder { .. } => Some("choose another --out".into()),
             _ => None,
         }
     }

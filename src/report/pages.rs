@@ -9,7 +9,7 @@ use super::findings::{Findings, answer, findings, question};
 use super::html::{self, Cell, Page};
 use super::links::Links;
 use super::tables::{stored_table, what_if};
-use super::text::{caption, clock, escape, figure_text, gpu_time, sentence};
+use super::text::{beside, caption, clock, clock_of_all, escape, figure_text, gpu_time, sentence};
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
@@ -147,7 +147,7 @@ fn inputs(results: &[Stored]) -> String {
         let mut parts = input.parts.clone();
         if let Some((has, of)) = input.part_count.zip(input.parts_of) {
             parts = match (has, of) {
-                (1, 1) => "all of it".to_owned(),
+                (1, 1) => "all".to_owned(),
                 (has, of) if has == of => format!("all {of}"),
                 (has, of) => format!("{has} of {of}: {parts}"),
             };
@@ -164,15 +164,17 @@ fn inputs(results: &[Stored]) -> String {
     }
     let header =
         ["table", "parts", "rows", "first row", "last row", "SHA-256 of the parts' SHA-256"];
-    let first = lines.iter().find_map(|line| line[3].parse().ok());
+    let times = lines.iter().flat_map(|line| &line[3..5]).filter_map(|time| time.parse().ok());
+    let latest = clock_of_all(times);
     let rows: Vec<Vec<Cell>> = lines
         .iter()
         .map(|[table, parts, rows, start, end, sum]| {
-            let [start, end] = [start, end].map(|time| Cell::instant(time.parse().ok()));
+            let [start, end] =
+                [start, end].map(|time| Cell::instant(beside(time.parse().ok(), latest)));
             vec![Cell::name(table), Cell::name(parts), Cell::of(rows), start, end, Cell::name(sum)]
         })
         .collect();
-    let caption = format!("Tables that were read ({})", clock(first));
+    let caption = format!("Tables that were read ({})", clock(latest));
     html::table(&caption, &header.map(str::to_owned), &rows)
 }
 
@@ -197,7 +199,7 @@ pub(super) fn page(
             body.push_str(&section(kind, result, (&links, &assumed))?);
         }
     }
-    for (heading, items) in [("The same for all", same), ("Not known of this trace", unknown)] {
+    for (heading, items) in [("The same for all", same), ("Unknown for this trace", unknown)] {
         if !items.is_empty() {
             let _ = writeln!(
                 body,
@@ -262,7 +264,7 @@ fn item(kind: &Kind<'_>, result: &Stored, same_as: Option<&Stored>) -> String {
         said.map_or_else(String::new, |said| format!(": {}", sentence(said.trim_end_matches('.'))));
     let same_as = same_as.map_or_else(String::new, |other| {
         let name = escape(&other.name);
-        format!(", row by row as <a href=\"#{name}\">{}</a>", escape(&caption(&other.name)))
+        format!(", with the same rows as <a href=\"#{name}\">{}</a>", escape(&caption(&other.name)))
     });
     let files = result.tables.iter().filter(|_| is_answered).map(|table| {
         let file = escape(&table.file);

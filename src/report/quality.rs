@@ -10,7 +10,7 @@ use super::html::{self, Cell, Page};
 use super::links::Links;
 use super::pages::{Assumed, Shown, computed, shown};
 use super::tables::stored_table;
-use super::text::{clock, escape, instant, sentence};
+use super::text::{beside, clock, clock_of_all, escape, instant, sentence};
 use crate::answers::list;
 use crate::answers::quality::{Finding, Verified, Weight};
 use crate::answers::study::Topic;
@@ -84,7 +84,8 @@ fn whole(lake: &Lake) -> String {
         html.push_str(&html::drawn(&svg_of(&chart), &said));
         let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&said));
     }
-    let first = lake.inputs.iter().find_map(|input| input.start_s);
+    let times = lake.inputs.iter().flat_map(|input| [input.start_s, input.end_s]);
+    let latest = clock_of_all(times.flatten());
     let header = ["table", "in the lake", "rows", "first row", "last row"].map(str::to_owned);
     let absent = lake.known.iter().filter(|table| lake.input(table.name()).is_none());
     let rows = lake.inputs.iter().map(|input| {
@@ -92,8 +93,8 @@ fn whole(lake: &Lake) -> String {
             Cell::name(&input.table),
             Cell::name(&parts(input)),
             Cell::of(&input.rows.map_or_else(|| "unknown".to_owned(), |rows| rows.to_string())),
-            Cell::instant(input.start_s),
-            Cell::instant(input.end_s),
+            Cell::instant(beside(input.start_s, latest)),
+            Cell::instant(beside(input.end_s, latest)),
         ]
     });
     let absent = absent.map(|table| {
@@ -101,7 +102,7 @@ fn whole(lake: &Lake) -> String {
         vec![Cell::name(table.name()), Cell::name("nothing"), blank(), blank(), blank()]
     });
     let rows: Vec<Vec<Cell>> = rows.chain(absent).collect();
-    html.push_str(&html::table(&format!("Tables ({})", clock(first)), &header, &rows));
+    html.push_str(&html::table(&format!("Tables ({})", clock(latest)), &header, &rows));
     html
 }
 
@@ -111,7 +112,7 @@ fn parts(input: &Input) -> String {
     match input.parts_of {
         Some(of) if has < of => format!("{has} of {}: {}", counted(of, "part"), input.parts),
         Some(of) if 1 < of => format!("all {of} parts"),
-        Some(_) => "all of it".to_owned(),
+        Some(_) => "all".to_owned(),
         None => counted(has, "part"),
     }
 }
@@ -141,12 +142,12 @@ fn extent(lake: &Lake) -> String {
             counted(of, "part"),
             input.table
         ),
-        _ => format!("`{}` with a hole", input.table),
+        _ => format!("`{}` with a gap", input.table),
     });
     said.extend(Some(some.collect::<Vec<String>>().join(", ")).filter(|text| !text.is_empty()));
     said.extend((!whole.is_empty()).then(|| format!("all of {}", names(&whole))));
     said.extend((!absent.is_empty()).then(|| format!("nothing of {}", absent.join(", "))));
-    format!("Not all of it: it has {}.", said.join("; "))
+    format!("No: it has {}.", said.join("; "))
 }
 
 /// How many published counts agree, in a sentence.
@@ -184,7 +185,7 @@ fn loaded(inputs: &[Input]) -> Option<(Chart, String)> {
         rows.push(input.table.clone());
     }
     let said = format!(
-        "A bar is the time from the first to the last row that is loaded, of {} in all; from {} on ({}).",
+        "A bar is the time from the first to the last row that is loaded, of {} in total; from {} on ({}).",
         crate::digits::lasting(last - first),
         instant(first),
         clock(Some(first))
@@ -220,7 +221,7 @@ fn found(findings: &[Finding], all: &[Stored]) -> String {
     let mut html = String::from("<h2>What is wrong, missing or unusual</h2>\n");
     if findings.is_empty() {
         html.push_str(
-            "<p class=\"answer\">Nothing: no row is doubled, out of order or without an end.</p>\n",
+            "<p class=\"answer\">Nothing: no row is duplicated, out of order or without an end.</p>\n",
         );
         return html;
     }

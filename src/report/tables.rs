@@ -182,7 +182,8 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
     }
     if 0 < kept.zero_rows {
         let zeros = counted(kept.zero_rows as u64, "row");
-        notes = format!("{notes}; {zeros} without a value above zero not shown");
+        let are = if kept.zero_rows == 1 { "is" } else { "are" };
+        notes = format!("{notes}; {zeros} without a value above zero {are} not shown");
     }
     if !kept.zero_columns.is_empty() {
         let names = kept.zero_columns.join(", ").replace('_', " ");
@@ -192,7 +193,7 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
     let source =
         format!("<p class=\"source\">Data: <a href=\"{root}data/{file}\">{file}</a>{notes}</p>\n");
     if rows.is_empty() {
-        return format!("<p>{}: nothing above zero.</p>\n{source}", escape(&caption));
+        return format!("<p>{}: no value above zero.</p>\n{source}", escape(&caption));
     }
     let whole = html::table(&caption, &header, &rows);
     // Tables of curves are folded: the chart shows their points.
@@ -252,9 +253,9 @@ mod tests {
         assert!(html.contains("<caption>Jobs (s)</caption>"), "{html}");
         assert!(html.contains("finished") && !html.contains("failed"), "{html}");
         assert!(!html.contains("p99") && !html.contains("unit"), "{html}");
-        assert!(html.contains("2 rows without a value above zero not shown"), "{html}");
+        assert!(html.contains("2 rows without a value above zero are not shown"), "{html}");
         let html = stored_table("Jobs", &table(&header, &rows[1..]), "", &Links::default());
-        assert!(html.starts_with("<p>Jobs: nothing above zero.</p>"), "{html}");
+        assert!(html.starts_with("<p>Jobs: no value above zero.</p>"), "{html}");
         // A column of zeros is named.
         let rows: [&[&str]; 2] = [&["014", "9", "0"], &["013", "3", "0.0"]];
         let header = ["sequence", "count", "not_finished"];

@@ -143,6 +143,18 @@ pub(crate) fn clock(seconds: Option<f64>) -> &'static str {
     }
 }
 
+/// The clock of several instants: that of the latest.
+pub(crate) fn clock_of_all(seconds: impl Iterator<Item = f64>) -> Option<f64> {
+    seconds.reduce(f64::max)
+}
+
+/// An instant beside others; `None` for time 0 beside dates, since a log without times of machines
+/// puts them at 0, which is no date of the log.
+pub(crate) fn beside(seconds: Option<f64>, latest: Option<f64>) -> Option<f64> {
+    let are_dates = latest.is_some_and(|latest| DATES_FROM <= latest);
+    seconds.filter(|&seconds| !are_dates || DATES_FROM <= seconds)
+}
+
 /// An instant to the second: `13 d 07:29:05` since the start of the trace, or `2024-03-01 07:29:05`
 /// in a log that counts from 1970.
 pub(super) fn instant(seconds: f64) -> String {
@@ -189,6 +201,17 @@ mod tests {
         ] {
             assert_eq!(instant(seconds), said);
         }
+    }
+
+    #[test]
+    fn time_0_beside_dates_is_not_shown() {
+        let (date, days) = (1_482_356_614.0, 86_400.0);
+        assert_eq!(clock_of_all([0.0, date].into_iter()), Some(date));
+        assert_eq!(clock_of_all(std::iter::empty()), None);
+        assert_eq!(beside(Some(0.0), Some(date)), None);
+        assert_eq!(beside(Some(date), Some(date)), Some(date));
+        assert_eq!(beside(Some(0.0), Some(days)), Some(0.0));
+        assert_eq!(beside(None, None), None);
     }
 
     #[test]

@@ -254,7 +254,7 @@ pub(super) fn check_names<'a>(
     let Some((file, why)) = taken else { return Ok(()) };
     let path: PathBuf = folder.join(file);
     Err(Usage(format!(
-        "`{}` is in the way: {why}; move it away, or give another --out",
+        "`{}` already exists: {why}; move it away, or give another --out",
         path.display()
     ))
     .into())

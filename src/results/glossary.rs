@@ -373,12 +373,15 @@ const MEANINGS: &[(&str, &str)] = &[
     ("result", "The result that is compared"),
     (
         "settings_differ",
-        "Settings that differ; of the data, the page of the comparison says what differs",
+        "Settings that differ; differences of the data are on the page of the comparison",
     ),
     ("changed", "Rows with a change"),
     ("only_first", "Rows only in the first"),
     ("only_second", "Rows only in the second"),
-    ("largest_change", "The change that is largest beside the largest number of its column"),
+    (
+        "largest_change",
+        "The change that is largest in relation to the largest number of its column",
+    ),
     ("query", "The query"),
     ("question", "What it answers"),
     ("attempts_closed_with_job", "Attempts without an end that are closed at the end of their job"),
@@ -386,7 +389,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("arrivals", "When users submit: open, as recorded; closed, in reaction to their jobs"),
     ("jobs_submitted", "Jobs that were submitted"),
     ("moved_s_mean", "Mean time by which jobs were submitted later than recorded"),
-    ("depth_cuts", "How often the depth limit ended the search for a task to start"),
+    ("depth_cuts", "Instants at which tasks waited beyond the depth although a machine had room"),
 ];
 
 #[cfg(test)]

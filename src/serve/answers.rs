@@ -12,11 +12,14 @@ use serde_json::Value;
 use super::pages::Reader;
 use super::portal::Portal;
 use super::queue::{Job, Phase, Record};
+use crate::answers::fairness::kind_of;
 use crate::answers::sentences::short;
+use crate::fairness::gather::By;
 use crate::report::html::{Cell, figure, table};
 use crate::report::links::Links;
 use crate::report::tables::stored_table;
 use crate::results::{Limits, Stored, read_all};
+use crate::studies::meter::{CpuDefinition, Resource};
 use crate::studies::named::Named;
 
 /// The largest part of a table that a page loads; all rows are in the files.
@@ -78,7 +81,7 @@ pub(super) fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Ma
             @if is_old && !record.phase.is_open() { " - the lake has grown since" }
         }
         @if record.phase.is_open() {
-            progress max="100" value=[percent] aria-label="How much is done" {}
+            progress max="100" value=[percent] aria-label="Progress" {}
         }
         @if let (Phase::Failed, Some(error)) = (record.phase, &record.error) {
             div class="wrong" role="alert" { @if error.contains('\n') { pre { (error) } } @else { (error) } }
@@ -148,6 +151,7 @@ fn titled(file: &str) -> String {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Compared {
+    by: By,
     unit: String,
     heaviest: Vec<Row>,
     what_if: Vec<Row>,
@@ -168,7 +172,7 @@ type Row = Named<Value>;
 
 /// The tables of a comparison of indices, from the JSON.
 fn fairness(result: &Stored) -> Markup {
-    let Compared { unit, heaviest, what_if, what_if_places, clusters, suggestions } =
+    let Compared { by, unit, heaviest, what_if, what_if_places, clusters, suggestions } =
         result.whole.read().unwrap_or_default();
     let nothing = result.whole.nothing();
     let of_pair = |one: &Row, other: &Row| {
@@ -176,19 +180,26 @@ fn fairness(result: &Stored) -> Markup {
     };
     let moves = what_if_places.chunk_by(of_pair);
     let moves: Vec<Row> = moves.flat_map(|pair| pair.iter().take(MOVES_MAX).cloned()).collect();
+    let resource = match result.name.as_str() {
+        name if name == kind_of(Resource::Memory).name => Resource::Memory,
+        _ if unit == CpuDefinition::GPU_UNIT => Resource::Gpu,
+        _ => Resource::Cpu,
+    };
+    let those = by.plural();
+    let heading = super::start::titled(&those);
     let tables = [
-        ("The heaviest users, and each index at the end of the window", heaviest),
-        ("How alike the orders under two indices are", what_if),
-        ("Who moves most between two indices", moves),
-        ("Clusters", clusters),
+        (format!("The heaviest {those}, and each index at the end of the window"), heaviest),
+        ("Similarity of the orders under two indices".to_owned(), what_if),
+        (format!("{heading} that move most between two indices"), moves),
+        ("Clusters".to_owned(), clusters),
     ];
     let further = [
-        ("Users to hold back", suggestions.hold_back),
-        ("Users who came when capacity was free", suggestions.came_when_free),
+        (format!("{heading} to hold back"), suggestions.hold_back),
+        (format!("{heading} that came when capacity was free"), suggestions.came_when_free),
     ];
     html! {
         @if let Some(nothing) = nothing { p { (nothing) } }
-        p class="source" { "CPU time in " (unit) "." }
+        p class="source" { (resource.title()) " in " (unit) "." }
         @for (caption, rows) in tables.iter().filter(|table| !table.1.is_empty()) {
             (PreEscaped(of_rows(caption, rows)))
         }

@@ -26,7 +26,7 @@ pub(super) fn question(
 ) -> Result<(Vec<String>, Vec<Arc<Version>>), Wrong> {
     let lakes = portal.lakes.chosen(pairs.all("lake")).map_err(|said| Wrong::of("lake", said))?;
     if name != "fairness" && 1 < lakes.len() {
-        return Err(Wrong::of("lake", format!("`{name}` is asked of one lake")));
+        return Err(Wrong::of("lake", format!("`{name}` takes one lake")));
     }
     let others = pairs.filled().filter(|(key, _)| *key != "lake");
     let words = portal.asks.words(name, others)?;

@@ -166,13 +166,16 @@ fn word(parameter: &Parameter, value: &str) -> Result<Option<String>, Wrong> {
     }
     // The notation of an index can name a file of the operator.
     if let Some(key) = FILE_KEYS.iter().find(|key| name == "index" && value.contains(*key)) {
-        return Err(Wrong::of(name, format!("`{key}` names a file, and none can be named here")));
+        return Err(Wrong::of(
+            name,
+            format!("`{key}` names a file, and files cannot be named here"),
+        ));
     }
     match parameter.takes {
         Takes::YesOrNo => match value {
             "yes" | "true" | "on" | "1" => Ok(Some(format!("--{name}"))),
             "no" | "false" | "off" | "0" => Ok(None),
-            _ => Err(Wrong::of(name, "it is `yes` or `no`")),
+            _ => Err(Wrong::of(name, "it must be `yes` or `no`")),
         },
         _ => Ok(Some(format!("--{name}={value}"))),
     }

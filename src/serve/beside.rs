@@ -65,11 +65,11 @@ pub(super) async fn of_user(
         Err(said) => return Beside::alone(html! { p class="wrong" { (said) } }),
     };
     let id = runner::id_of_spec(&spec);
-    let heading = html! { h2 { "Its use and its indices beside those of the others" } };
+    let heading = html! { h2 { "Usage and indices of this user and of the others" } };
     let Some(job) = portal.queue.get(&id) else {
         return Beside::alone(html! {
             (heading)
-            p { "They are known once the use of all users of " (lake) " has been evaluated." }
+            p { "They are shown here after the usage of all users of " (lake) " has been evaluated." }
             form class="buttons" method="post" action="/find" {
                 (reader.token())
                 input type="hidden" name="lake" value=(lake);
@@ -98,7 +98,7 @@ async fn drawn(portal: &Portal, id: &str, job: &Job, user: &str) -> Markup {
     };
     match tokio::task::spawn_blocking(draw).await {
         Ok(Ok(Some(charts))) => html! { (PreEscaped(charts)) },
-        Ok(Ok(None)) => html! { p { "It used no CPU time in the loaded parts." } },
+        Ok(Ok(None)) => html! { p { "This user used no CPU time in the loaded parts." } },
         Ok(Err(said)) => html! { p class="wrong" { (said) } },
         Err(_) => html! { p class="wrong" { "The answer could not be drawn." } },
     }

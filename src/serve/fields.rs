@@ -23,7 +23,7 @@ pub(super) fn field(parameter: &Parameter, pairs: &Pairs, wrong: &[Wrong]) -> Ma
                 },
                 Takes::Word(words) => select id=(name) name=(name) aria-describedby={ (name) "-help" } aria-invalid=[bad.is_some().then_some("true")] {
                     option value="" {
-                        @match &parameter.default { Some(word) => { (word) " (default)" }, None => { "by default" } }
+                        @match &parameter.default { Some(word) => { (word) " (default)" }, None => { "default" } }
                     }
                     @for (word, _) in words.iter().filter(|word| Some(&word.0) != parameter.default.as_ref()) {
                         option value=(word) selected[given == Some(word.as_str())] { (word) }

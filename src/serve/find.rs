@@ -94,7 +94,9 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
         html! {}
     } else {
         let (version, name) = (lake.now(), lake.name.clone());
-        let Ok(_place) = portal.looks.acquire().await else { return reply::busy("it ends") };
+        let Ok(_place) = portal.looks.acquire().await else {
+            return reply::busy("the portal is stopping");
+        };
         let (wanted, of) = (id.clone(), what.clone());
         let look = move || look(&version.path, &of, &wanted);
         match tokio::task::spawn_blocking(look).await {
@@ -122,7 +124,7 @@ fn form(portal: &Portal, lake: &str, what: &str, id: &str) -> Markup {
                     }
                 }
                 div class="field" {
-                    label for="what" { "What" }
+                    label for="what" { "Search for" }
                     select id="what" name="what" { @for kind in KINDS { option value=(kind) selected[kind == what] { (kind) } } }
                 }
                 div class="field" {
@@ -476,7 +478,7 @@ fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
                 own.clone_into(&mut row.2[event]);
             }
         }
-        found.tables.push(("The machine".to_owned(), header, ordered(rows), count));
+        found.tables.push(("Events of the machine".to_owned(), header, ordered(rows), count));
     }
     if lake.has(Table::TaskEvents) {
         let wanted =
@@ -492,7 +494,12 @@ fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
                 take(&batch, is_it(&batch), &mut rows, &mut count);
             })?;
         }
-        found.tables.push(("Events on it".to_owned(), header(&columns), ordered(rows), count));
+        found.tables.push((
+            "Events of tasks on it".to_owned(),
+            header(&columns),
+            ordered(rows),
+            count,
+        ));
     }
     // Rows come first: they are what was asked for, and both share one time limit.
     draw(lake, id, end, &mut found);

@@ -21,7 +21,7 @@ pub(super) fn list(portal: &Portal, reader: &Reader) -> Markup {
             (running) " running, " (waiting) " waiting; at most " (portal.limits.workers) " at once."
         }
         div id="live" data-jobs="all" {
-            @if all.is_empty() { p { "No question was asked yet." } } @else { (table(&all)) }
+            @if all.is_empty() { p { "No question has been asked yet." } } @else { (table(&all)) }
         }
     };
     pages::page(Some(reader), "/jobs", "Jobs", &body)

@@ -141,7 +141,9 @@ impl Lakes {
     /// Adds a lake; its name must be new.
     pub(super) fn add(&mut self, name: String, version: Version) -> Result<()> {
         if self.find(&name).is_some() {
-            let said = format!("two lakes are called `{name}`; name them: --lake NAME=DIR");
+            let said = format!(
+                "two lakes are called `{name}`: give them different names with --lake NAME=DIR"
+            );
             return Err(Usage(said).into());
         }
         self.0.push(At { name, now: Mutex::new(Arc::new(version)) });

@@ -92,7 +92,7 @@ impl Metrics {
         let head = |text: &mut String, name: &str, kind: &str, about: &str| {
             let _ = writeln!(text, "# HELP jobfate_{name} {about}\n# TYPE jobfate_{name} {kind}");
         };
-        head(&mut text, "replies_total", "counter", "Replies by class of status");
+        head(&mut text, "replies_total", "counter", "Replies by status class");
         for (class, count) in (1..).zip(&self.replies) {
             let _ = writeln!(text, "jobfate_replies_total{{class=\"{class}xx\"}} {}", load(count));
         }
@@ -102,7 +102,12 @@ impl Metrics {
         for (name, count) in Question::NAMES.iter().zip(&self.questions) {
             let _ = writeln!(text, "jobfate_questions_total{{end=\"{name}\"}} {}", load(count));
         }
-        head(&mut text, "reply_seconds", "histogram", "Time from head to reply");
+        head(
+            &mut text,
+            "reply_seconds",
+            "histogram",
+            "Time from the head of a request to its reply",
+        );
         let mut so_far = 0;
         for (end, count) in ENDS.iter().zip(&self.durations) {
             so_far += load(count);

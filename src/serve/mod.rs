@@ -70,7 +70,7 @@ pub fn run(config: Config) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .context("could not begin to serve")?;
+        .context("could not start serving")?;
     let mut followed = Vec::new();
     for (name, from) in &watched {
         let mut one = watch::Followed::open(&portal, name, from)?;

@@ -43,7 +43,7 @@ pub(super) fn document(asks: &Asks, lakes: &Lakes) -> Value {
         "openapi": "3.1.0",
         "info": { "title": "jobfate", "version": env!("CARGO_PKG_VERSION"),
             "description": "Answers from lakes of cluster traces. Errors name the parameter that is \
-                wrong. With a token: `Authorization: Bearer TOKEN`." },
+                wrong. If the portal has a token, send `Authorization: Bearer TOKEN`." },
         "paths": paths,
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
@@ -65,10 +65,10 @@ fn responses() -> Value {
     json!({
         "200": of("The answer", "Answer"),
         "400": of("A parameter is wrong", "Error"),
-        "401": of("A token is wanted", "Error"),
+        "401": of("A token is needed", "Error"),
         "422": of("The lake cannot answer this", "Error"),
         "500": of("The question failed", "Error"),
-        "503": of("A limit of time, memory or length was met, or all workers are busy", "Error"),
+        "503": of("A limit of time, memory or length was reached, or all workers are busy", "Error"),
     })
 }
 

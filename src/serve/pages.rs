@@ -104,7 +104,7 @@ pub(super) fn problem(
 ) -> Reply {
     let body = html! {
         p { (said) }
-        p { a href="/" { "To the first page" } }
+        p { a href="/" { "Back to the start page" } }
     };
     reply::html(status, page(reader, "", title, &body))
 }

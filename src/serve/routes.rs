@@ -127,7 +127,12 @@ fn read(
         Box::new(if is_api {
             reply::json_error(StatusCode::BAD_REQUEST, None, said)
         } else {
-            pages::problem(Some(&reader), StatusCode::BAD_REQUEST, "This cannot be read", said)
+            pages::problem(
+                Some(&reader),
+                StatusCode::BAD_REQUEST,
+                "The request cannot be read",
+                said,
+            )
         })
     };
     let path: Option<Vec<String>> = head.uri.path().split('/').skip(1).map(decoded).collect();
@@ -236,7 +241,7 @@ pub(super) async fn file(path: std::path::PathBuf, kind: &'static str) -> Reply 
     let read = tokio::task::spawn_blocking(move || std::fs::read(path)).await;
     match read {
         Ok(Ok(bytes)) => reply::bytes(StatusCode::OK, kind, bytes),
-        _ => reply::text(StatusCode::NOT_FOUND, "the file is not there any more\n"),
+        _ => reply::text(StatusCode::NOT_FOUND, "the file no longer exists\n"),
     }
 }
 
@@ -257,7 +262,7 @@ async fn form(head: &Parts, body: Incoming) -> Result<Pairs, Reply> {
         return Err(too_long());
     }
     let Ok(read) = timeout(BODY, Limited::new(body, BODY_MAX).collect()).await else {
-        return Err(reply::text(StatusCode::REQUEST_TIMEOUT, "the form did not come in time\n"));
+        return Err(reply::text(StatusCode::REQUEST_TIMEOUT, "the form did not arrive in time\n"));
     };
     let bytes = read.map_err(|_| too_long())?.to_bytes();
     let bad = |said: String| reply::text(StatusCode::BAD_REQUEST, format!("{said}\n"));
@@ -284,7 +289,7 @@ fn login(portal: &Portal, head: &Parts, form: Option<&Pairs>) -> Reply {
 /// The reply to a request without the token.
 fn unknown(path: &str) -> Reply {
     if path.starts_with("/api/") || path == "/metrics" || path == "/events" {
-        let said = "a token is wanted: `Authorization: Bearer TOKEN`";
+        let said = "a token is needed: `Authorization: Bearer TOKEN`";
         return reply::json_error(StatusCode::UNAUTHORIZED, None, said);
     }
     pages::login(StatusCode::UNAUTHORIZED, None)
@@ -294,13 +299,15 @@ fn refusal(refused: Refused) -> Reply {
     let (status, said) = match refused {
         Refused::Host => (
             StatusCode::MISDIRECTED_REQUEST,
-            "this name is not one of the portal's: its operator can add it with --host NAME\n",
+            "this host name does not belong to the portal: its operator can add it with --host NAME\n",
         ),
-        Refused::Origin => (StatusCode::FORBIDDEN, "a page of another site may not ask this\n"),
-        Refused::Token => (StatusCode::UNAUTHORIZED, "a token is wanted\n"),
+        Refused::Origin => {
+            (StatusCode::FORBIDDEN, "requests from pages of other sites are not allowed\n")
+        }
+        Refused::Token => (StatusCode::UNAUTHORIZED, "a token is needed\n"),
         Refused::Form => (
             StatusCode::FORBIDDEN,
-            "this form is not of your session: load its page again, and send it from there\n",
+            "this form belongs to another session: reload its page and send the form again\n",
         ),
     };
     reply::text(status, said)

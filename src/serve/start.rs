@@ -15,7 +15,7 @@ pub(super) fn page(portal: &Portal, reader: &Reader) -> Markup {
         (lakes(portal))
         h2 { "Ask" }
         ul class="ways" {
-            li { a href="/fairness" { "Fairness" } " of users or groups: built-in indices, and custom ones as a template, a formula or a program." }
+            li { a href="/fairness" { "Fairness" } " of users or groups, by built-in indices or your own: a template, a formula or a program." }
             li { a href="/find" { "Search" } " for a job, a user or a machine." }
             @for name in FORMS {
                 li { a href={ "/ask/" (name) } { (titled(name)) } ": " (portal.asks.about(name)) "." }
@@ -70,7 +70,7 @@ fn lakes(portal: &Portal) -> Markup {
 pub(super) fn api(portal: &Portal, reader: &Reader) -> Markup {
     let body = html! {
         p class="lead" {
-            "Every answer as JSON, the same as " code { "--format json" } " of its command. "
+            "Every answer is JSON, as its command prints it with " code { "--format json" } ". "
             a href="/api/openapi.json" { "OpenAPI document" } "."
         }
         @for name in ANSWERS {

@@ -80,7 +80,7 @@ impl Outcome {
     pub(super) fn error(&self, order: &Order) -> String {
         match &self.end {
             End::Time => {
-                format!("stopped after {} s, the limit of this portal", order.time.as_secs())
+                format!("stopped after {} s, the time limit of this portal", order.time.as_secs())
             }
             End::Output => "stopped: the answer is too long for this portal".to_owned(),
             End::Cancelled => "cancelled".to_owned(),

@@ -139,7 +139,7 @@ proptest! {
             }
             let args = ["fairness", "--cpu", "slots", "--open-attempts", choice, "--format", "json"];
             let run = place.run(&args).ok();
-            let (fairness, said) = (run.json(), "closed at the end of the job (");
+            let (fairness, said) = (run.json(), "no end in the loaded parts");
             prop_assert_eq!(&fairness["counts"]["closed_with_job"], closed);
             #[expect(clippy::cast_precision_loss, reason = "a few hundred seconds")]
             let (closed_s, last) = (closed_s as f64, last as f64);
@@ -229,7 +229,7 @@ fn what_is_closed_with_its_job_is_said_where_attempts_are_used() {
     write(&place, &jobs, 1);
     place.raw("machine_events/part-00000-of-00001.csv", "0,5,0,p,1,1\n");
     place.ingest(&[]).ok();
-    let said = "1 attempt without an end in the loaded parts closed at the end of the job";
+    let said = "1 attempt has no end in the loaded parts and is closed at the end of its job";
     let run = place.run(&["detect", "--min-tasks", "2", "--out", "out"]).ok();
     assert!(run.stderr.contains(said), "{}", run.stderr);
     let text = std::fs::read_to_string(place.path("out/result.json")).unwrap();

@@ -120,7 +120,7 @@ fn captions_and_notes_say_what_is_in() {
     for (args, note, chart) in [
         (
             &["describe"][..],
-            "1 job begun before the window (time 0) is in, 4 open at its end are closed there",
+            "1 job that began before the window (time 0) is included, 4 open at its end are closed then",
             "job-durations",
         ),
         (
@@ -130,32 +130,32 @@ fn captions_and_notes_say_what_is_in() {
         ),
         (
             &["describe", "--what", "job-survival"],
-            "1 job begun before the window (time 0) is in, 4 open at its end are censored there",
+            "1 job that began before the window (time 0) is included, 4 open at its end are censored then",
             "job-survival",
         ),
         (
             &["describe", "--what", "waiting"],
-            "1 task begun before the window (time 0) is left out",
+            "1 task that began before the window (time 0) is left out",
             "waiting",
         ),
         (
             &["describe", "--what", "events-per-task"],
-            "2 tasks begun before the window (time 0) are in",
+            "2 tasks that began before the window (time 0) are included",
             "events-per-task",
         ),
         (
             &["account", "--cpu", "slots"],
-            "2 attempts begun before the window (time 0) are in, 5 open at its end are closed there",
+            "2 attempts that began before the window (time 0) are included, 5 open at its end are closed then",
             "account-slots",
         ),
         (
             &["sweep"],
-            "2 attempts begun before the window (time 0) are in, 5 open at its end are closed there",
+            "2 attempts that began before the window (time 0) are included, 5 open at its end are closed then",
             "sweep-rules",
         ),
         (
             &["classify"],
-            "1 job begun before the window (time 0) is in, 4 are open at its end (2,990 s)",
+            "1 job that began before the window (time 0) is included, 4 are open at its end (2,990 s)",
             "classify-jobs",
         ),
     ] {

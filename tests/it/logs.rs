@@ -823,7 +823,11 @@ fn the_pods_of_kubernetes() {
     // By another user.
     let args = ["ingest", "trace/pods.json", "--lake", "x", "--user-from", "label:team"];
     let run = place.run(&args).ok();
-    assert!(run.stderr.contains("rows of pods without a user: 400"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("pods without the namespace or label that names the user: 400"),
+        "{}",
+        run.stderr
+    );
     let run = place.run(&["ingest", "trace/pods.json", "--lake", "y", "--user-from", "team"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }

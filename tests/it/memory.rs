@@ -190,7 +190,7 @@ fn detect_keeps_nothing_of_jobs_too_small_to_be_judged() {
     place.run(&["ingest", "small-jobs.swf", "--lake", "lake"]).ok();
     let (code, said, most) = peak(&place, &["detect", "--lake", "lake"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("450,000 groups with too few finished tasks left out"), "{said}");
+    assert!(said.contains("left out: 450,000 groups with too few finished tasks"), "{said}");
     assert!(most <= BASE, "detect: {} MB of {}", most / MB, BASE / MB);
 }
 

@@ -154,7 +154,7 @@ fn a_zone_that_is_not_known_is_said_and_a_begin_beyond_all_dates_is_none() {
     for name in ["zone", "far"] {
         place.run(&["ingest", &format!("trace/{name}.swf"), "--lake", name]).ok();
     }
-    let said = "the zone `Mars/Olympus` of the log is not known: UTC";
+    let said = "the zone `Mars/Olympus` of the log is unknown: UTC is used";
     let run = place.run(&["monthly", "--lake", "zone"]).ok();
     assert!(run.stderr.contains(said), "{}", run.stderr);
     let given = place.run(&["monthly", "--lake", "zone", "--timezone", "+01:00"]).ok();
@@ -191,10 +191,10 @@ fn pictures_of_many_users_are_of_the_first_and_say_how_many() {
         users.contains("user 2") && accounts.contains("1993-10 account 1"),
         "{users} {accounts}"
     );
-    assert!(users.contains("The 3 users with most CPU time, of 3 in all"), "{users}");
+    assert!(users.contains("The 3 users with most CPU time, of 3 in total"), "{users}");
     assert!(accounts.contains("the 2 accounts of each month with most CPU time"), "{accounts}");
     let [users, _] = drawn(3000);
-    assert!(users.contains("The 24 users with most CPU time, of 3,000 in all"), "{users}");
+    assert!(users.contains("The 24 users with most CPU time, of 3,000 in total"), "{users}");
 }
 
 #[test]

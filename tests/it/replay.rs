@@ -268,7 +268,7 @@ fn what_cannot_run_is_named_and_not_waited_for() {
     let small = replay(&place, &["--cluster", "cluster:nodes=3,cpu=0.5"]).ok();
     assert_eq!(small.json()["policies"][0]["refused"], 3);
     assert!(
-        small.stderr.contains("never started because they are larger than any machine: 3 tasks"),
+        small.stderr.contains("3 tasks never start because they are larger than any machine"),
         "{}",
         small.stderr
     );

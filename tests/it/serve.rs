@@ -746,7 +746,7 @@ fn an_index_of_each_kind_is_entered_saved_and_found_again() {
     ));
     let page = portal.ended(&shared);
     assert!(4 <= page.matches("<svg ").count(), "and what was used");
-    assert!(page.contains("How alike the orders under two indices are"));
+    assert!(page.contains("Similarity of the orders under two indices"));
     // Another index with the same name is saved only after a confirmation.
     let other = [
         ("own-kind", "formula"),

@@ -34,7 +34,7 @@ fn a_first_session() {
         01        running       1  0.0666667
         -         other         7   0.466667
         --- stderr
-        1 job begun before the window (time 0) is in, 4 are open at its end (2,990 s)
+        1 job that began before the window (time 0) is included, 4 are open at its end (2,990 s)
     ");
     assert_snapshot!(place.run(&["classify", "--by", "task", "--classes", "terminal"]).text(), @r"
         exit code: 0
@@ -49,7 +49,7 @@ fn a_first_session() {
         -         running       5   0.238095
         -         unknown       0          0
         --- stderr
-        2 tasks begun before the window (time 0) are in, 6 without an end in the loaded parts are open at its end (2,990 s)
+        2 tasks that began before the window (time 0) are included, 6 without an end in the loaded parts are open at its end (2,990 s)
     ");
     assert_snapshot!(place.run(&["classify", "--sequences", "--format", "csv"]).text(), @r"
         exit code: 0
@@ -67,7 +67,7 @@ fn a_first_session() {
         05,other,1,0.06666666666666667
         0714,other,1,0.06666666666666667
         --- stderr
-        1 job begun before the window (time 0) is in, 4 are open at its end (2,990 s)
+        1 job that began before the window (time 0) is included, 4 are open at its end (2,990 s)
     ");
     assert_snapshot!(place.ingest(&[]).text(), @r"
         exit code: 0
@@ -140,7 +140,7 @@ fn classify_keeps_its_answer_and_its_chart() {
         01        running       1  0.0666667
         -         other         7   0.466667
         --- stderr
-        1 job begun before the window (time 0) is in, 4 are open at its end (2,990 s)
+        1 job that began before the window (time 0) is included, 4 are open at its end (2,990 s)
         wrote results/result.json
     ");
     let files = tree(&place.path("results"));
@@ -231,10 +231,10 @@ fn verify_of_a_lake_says_what_differs_from_what_is_published() {
         task_constraints  rows at time 0                 1  -
         task_constraints  rows at time 2^63-1            0  -
         --- stderr
-        absent: task_events, all of it
-        absent: task_usage, all of it
-        absent: machine_events, all of it
-        absent: machine_attributes, all of it
+        missing: the whole table task_events
+        missing: the whole table task_usage
+        missing: the whole table machine_events
+        missing: the whole table machine_attributes
     ");
     // A table of one part is complete, but nothing shows that it is the trace of 2011.
     place.ingest(&["--tables", "machine_events"]).ok();
@@ -269,11 +269,11 @@ fn verify_of_a_raw_folder_checks_sums_and_lines() {
         job_events      2          1          0           1           0      2                  1
         --- stderr
         warning: job_events/part-00001-of-00002.csv: 1 line would be rejected (first: line 1, too_few_columns)
-        absent: task_events, all of it
-        absent: task_usage, all of it
-        absent: machine_events, all of it
-        absent: machine_attributes, all of it
-        absent: task_constraints, all of it
+        missing: the whole table task_events
+        missing: the whole table task_usage
+        missing: the whole table machine_events
+        missing: the whole table machine_attributes
+        missing: the whole table task_constraints
         error: 1 of 2 parts are damaged or differ from their checksum
     ");
     place.part("job_events", 1, LINE);
@@ -285,12 +285,12 @@ fn verify_of_a_raw_folder_checks_sums_and_lines() {
         table       parts  sum_right  sum_wrong  not_listed  unreadable  lines  lines_without_row
         job_events      1          1          0           0           0      1                  0
         --- stderr
-        absent: job_events parts 1
-        absent: task_events, all of it
-        absent: task_usage, all of it
-        absent: machine_events, all of it
-        absent: machine_attributes, all of it
-        absent: task_constraints, all of it
+        missing: job_events parts 1
+        missing: the whole table task_events
+        missing: the whole table task_usage
+        missing: the whole table machine_events
+        missing: the whole table machine_attributes
+        missing: the whole table task_constraints
     ");
     place.part("job_events", 0, "601,,7,0,u,1,n,l\n");
     let run = place.run(&["verify", "trace"]);
@@ -464,11 +464,11 @@ fn analyze_does_everything_in_one_go() {
           --machines   1 (replay)
           --accrual    running (fairness)
         [1/12] verify
-        absent: task_events, all of it
-        absent: task_usage, all of it
-        absent: machine_events, all of it
-        absent: machine_attributes, all of it
-        absent: task_constraints, all of it
+        missing: the whole table task_events
+        missing: the whole table task_usage
+        missing: the whole table machine_events
+        missing: the whole table machine_attributes
+        missing: the whole table task_constraints
         [2/12] classify
         skipped: classify-tasks: the lake has no table `task_events`
         [3/12] describe
@@ -488,7 +488,7 @@ fn analyze_does_everything_in_one_go() {
         [8/12] sweep
         skipped: sweep: the lake has no table `task_events`
         [9/12] predict
-        of 15 jobs, 0 that ended but were submitted before the window and 5 without FINISH, FAIL or KILL as the last event are not counted; rules learn from the ends of both
+        of 15 jobs, 0 that ended but were submitted before the window and 5 without FINISH, FAIL or KILL as the last event are not counted; rules learn from the ends of these jobs too
         [10/12] detect
         skipped: detect: the lake has no table `task_events`
         [11/12] replay
@@ -524,7 +524,7 @@ fn a_reader_that_goes_away_is_no_error() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{args:?}");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let notes = stderr.lines().filter(|line| !line.contains("begun before the window"));
+        let notes = stderr.lines().filter(|line| !line.contains("began before the window"));
         assert_eq!(notes.count(), 0, "{args:?}: {stderr}");
     }
 }

@@ -139,7 +139,7 @@ def evaluate(page, portal, lakes, checks):
     shown = [float(word.replace(",", "")) for word in re.findall(r"-?[\d,]+(?:\.\d+)?(?:e-?\d+)?", tip.splitlines()[-1])]
     near = any(abs(value - number) <= 1e-5 * abs(value) for value in values for number in shown)
     checks.that(near, f"the chart says {tip!r}, which the file does not")
-    checks.that("How alike the orders" in page.inner_text("#live"), "indices are compared")
+    checks.that("Similarity of the orders" in page.inner_text("#live"), "indices are compared")
     return page.url
 
 

@@ -154,12 +154,21 @@ impl AccountAnswer {
     pub(crate) fn closed(&self) -> Option<String> {
         let attempts = Some(self.attempts_closed_with_job).filter(|count| 0 < *count)?;
         let cpu = self.closed_with_job_cpu.flatten().map_or_else(String::new, |cpu| {
-            format!(" They account for {} {} of the total.", six_digits(cpu), self.unit)
+            format!(
+                " The CPU time of these attempts is {} {} of the total.",
+                six_digits(cpu),
+                self.unit
+            )
         });
+        let (have, job) = if attempts == 1 {
+            ("has", "is closed at the end of its job")
+        } else {
+            ("have", "are closed at the end of their job")
+        };
         Some(format!(
-            "{} without an end in the loaded parts, of {}: closed at the end of the job.{cpu}",
-            counted(attempts, "attempt"),
-            grouped(self.attempts),
+            "{} of {} {have} no end in the loaded parts and {job}.{cpu}",
+            grouped(attempts),
+            counted(self.attempts, "attempt"),
         ))
     }
 }

@@ -6,7 +6,7 @@ use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
 use crate::answers::edges;
-use crate::answers::sentences::Ends;
+use crate::answers::sentences::{self, Ends};
 use crate::answers::spread::Errand;
 use crate::answers::study::{Step, Verdict, Work, settings};
 use crate::charts::{Bar, BarChart, Chart, outcome_tone};
@@ -178,7 +178,7 @@ pub fn counts_line(ledger: &Ledger) -> Option<String> {
     };
     let windows = |what: &str| {
         format!(
-            "{} usage windows: {} without a {what}, counted as 0; {} overlap an earlier one, and count",
+            "{} usage windows: {} without a {what}, counted as 0; {} overlap an earlier one and count as well",
             digits::grouped(ledger.windows),
             digits::grouped(ledger.windows_without_rate),
             digits::grouped(ledger.windows_overlapping)
@@ -352,7 +352,7 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     if is_measured {
         add("outside attempts", ledger.outside_attempts);
     }
-    let share = |cpu: f64| if ledger.total == 0.0 { 0.0 } else { cpu / ledger.total * 100.0 };
+    let share = |cpu: f64| if ledger.total == 0.0 { 0.0 } else { cpu / ledger.total };
     let noun = ledger.meter.resource().noun();
     let title_noun = ledger.meter.resource().title();
     Chart::Bars(BarChart {
@@ -370,7 +370,7 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
             .into_iter()
             .map(|(label, outcome, cpu)| Bar {
                 tone: outcome_tone(&outcome),
-                note: format!("{:.3} %", share(cpu)),
+                note: sentences::label(share(cpu)),
                 label,
                 value: cpu,
             })

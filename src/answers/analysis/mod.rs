@@ -312,7 +312,7 @@ fn steps(value: &DeValue<'_>) -> Result<Vec<&'static str>, String> {
         chosen.push(step.ok_or_else(|| format!("a step must be one of {}", known.join(", ")))?);
     }
     if chosen.is_empty() {
-        return Err(format!("`steps` names none of {}", known.join(", ")));
+        return Err(format!("`steps` is empty: name at least one of {}", known.join(", ")));
     }
     chosen.sort_unstable();
     chosen.dedup();
@@ -489,7 +489,7 @@ mod tests {
         check("[fairness]\nindex-program = \"x=rm\"", "only if the command line");
         check("steps = [\"sweep\", \"fly\"]", "a step must be one of verify,");
         check("steps = 1", "`steps` must be a list of");
-        check("steps = []", "`steps` names none of");
+        check("steps = []", "`steps` is empty: name at least one of");
         check("[replay]\npolicies = []", "is an empty list");
         check("[fairness]\nsame-users = \"no\"\nsame_users = \"yes\"", "is set twice");
         check("[replay]\ncluster = \"cluster:nodes=1\"\novercommit = 2", "cannot be used with");

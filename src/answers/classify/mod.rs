@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::answers::grouped::check_reasons;
-use crate::answers::sentences::Ends;
+use crate::answers::sentences::{self, Ends};
 use crate::answers::study::{Verdict, Work, settings};
 use crate::answers::words::text;
 use crate::answers::{edges, flow};
@@ -266,7 +266,7 @@ fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
         label,
         #[expect(clippy::cast_precision_loss, reason = "a length on paper")]
         value: count as f64,
-        note: format!("{} ({:.3} %)", grouped(count), share * 100.0),
+        note: format!("{} ({})", grouped(count), sentences::label(share)),
         tone: outcome_tone(outcome),
     }
 }
@@ -352,7 +352,8 @@ impl Choice {
         let of = |count: u64| digits::counted(count, self.plan.by.plural().trim_end_matches('s'));
         let end = format!("({} s)", digits::six_digits(micros_to_seconds(end_us)));
         let (begun, open) = (outcome.left_censored, outcome.censored);
-        let before = format!("{} begun before the window (time 0) {} in", of(begun), is(begun));
+        let before =
+            format!("{} that began before the window (time 0) {} included", of(begun), is(begun));
         match (begun, open) {
             (0, 0) => String::new(),
             (0, _) => format!("{} {} at the end of the window {end}", of(open), left(open)),

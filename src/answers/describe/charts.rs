@@ -3,7 +3,9 @@
 use crate::answers::describe::plan::Question;
 use crate::answers::describe::{Part, edges_of};
 use crate::answers::edges;
-use crate::charts::{AtRisk, Line, LineChart, Scale, Stroke, Tone, outcome_tone, round_times};
+use crate::charts::{
+    AtRisk, Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone, round_times,
+};
 use crate::digits;
 use crate::studies::censoring::Censoring;
 use crate::studies::counted::{Counted, Value};
@@ -20,7 +22,7 @@ pub(crate) const fn title(what: What) -> &'static str {
         What::EventsPerTask => "How many events tasks have",
         What::Waiting => "How long tasks wait for their first attempt",
         What::Attempts => "How many attempts tasks take",
-        What::JobSurvival => "How many jobs last longer",
+        What::JobSurvival => "How many jobs last longer than a given time",
         What::Estimates => "How much of the requested time attempts take",
         What::FinishGivenEvents => "The chance that a task's job still finishes",
     }
@@ -84,6 +86,27 @@ pub(crate) fn line(name: &str, values: &Counted, what: What, tone: Tone) -> Line
         (cumulative(values, what.per_unit()), Vec::new())
     };
     Line { name: shortened(name), points, band, tone, stroke: Stroke::Steps }
+}
+
+/// The chart with `finished` named as what it is if no status is recorded: jobs of unknown status.
+pub(crate) fn of_unknown_status(chart: Chart) -> Chart {
+    let rename = |name: &mut String| {
+        if name == "finished" {
+            "status unknown".clone_into(name);
+        }
+    };
+    match chart {
+        Chart::Lines(mut plot) => {
+            plot.lines.iter_mut().for_each(|line| rename(&mut line.name));
+            Chart::Lines(plot)
+        }
+        Chart::Survival(mut chart) => {
+            chart.plot.lines.iter_mut().for_each(|line| rename(&mut line.name));
+            chart.at_risk.iter_mut().for_each(|row| rename(&mut row.name));
+            Chart::Survival(chart)
+        }
+        other => other,
+    }
 }
 
 /// A name cut to fit a legend; users are hashes of 44 letters.

@@ -9,7 +9,9 @@ use serde_json::json;
 
 use crate::answers::account::keyed;
 use crate::answers::describe::answer::DescribedRow;
-use crate::answers::describe::charts::{by_group, chart, lines, numbers_at_risk, shortened, title};
+use crate::answers::describe::charts::{
+    by_group, chart, lines, numbers_at_risk, of_unknown_status, shortened, title,
+};
 use crate::answers::describe::tables::{chances_table, curves_table, summary_table, survival};
 use crate::answers::edges;
 use crate::answers::grouped::check_group;
@@ -71,7 +73,8 @@ pub static KINDS: [Kind<'static>; 8] = [
         tables: &[Table::JobEvents],
         remarks: &["status ", "wait "],
         sentence: Some(|it| answer(it)?.survival()),
-        ..Kind::called("job-survival", "How many jobs last longer").holding::<DescribeAnswer>()
+        ..Kind::called("job-survival", "How many jobs last longer than a given time")
+            .holding::<DescribeAnswer>()
     },
     Kind {
         tables: TABLES,
@@ -106,7 +109,7 @@ pub static KINDS: [Kind<'static>; 8] = [
     Kind {
         tables: TABLES,
         sentence: Some(|it| answer(it)?.estimates()),
-        ..Kind::called("estimates", "Running time of requested time (%)")
+        ..Kind::called("estimates", "Running time as a share of the requested time (%)")
             .holding::<DescribeAnswer>()
     },
 ];
@@ -297,7 +300,19 @@ pub fn described(
         What::Waiting => assumed_waits(lake, parts[0].1.count(|_| true)),
         _ => None,
     };
+    let chart = if question.group_by.is_none() && lacks_status(lake, &parts) {
+        of_unknown_status(chart)
+    } else {
+        chart
+    };
     Ok(Described { question, censoring, parts, table, curves, chart, assumed })
+}
+
+/// Whether the log records no status, and all jobs that ran count as finished.
+fn lacks_status(lake: &Lake, parts: &[(Part, Counted)]) -> bool {
+    let finished =
+        parts.iter().find(|(part, _)| part.outcome == "finished" && part.group.is_none());
+    is_assumed(lake, "status unknown", finished.map_or(0, |(_, values)| values.count(|_| true)))
 }
 
 /// The note if the log records no wait and all count as 0.
@@ -440,5 +455,5 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
 /// at the end instead of closing it.
 pub fn edges_of(what: What, censoring: &Censoring) -> String {
     let said = edges::sentence(censoring);
-    if what == What::JobSurvival { said.replace("closed there", "censored there") } else { said }
+    if what == What::JobSurvival { said.replace("closed then", "censored then") } else { said }
 }

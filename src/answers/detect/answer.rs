@@ -87,7 +87,7 @@ impl DetectAnswer {
             format!(" among {} in {}", counted(tasks, "judged task"), counted(groups, "group"))
         });
         Some(format!(
-            "Of {}{judged}, {name} would have found {} with {} of its judged flags right: the best F1 of this run's detectors",
+            "Of {}{judged}, {name} would have found {}; {} of its flags on judged tasks were right: the best F1 of the detectors in this run",
             self.stragglers()?,
             percent(score.recall?),
             percent(score.precision?),
@@ -118,7 +118,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "Of 397 stragglers, tqst would have found 75.0 % with 50.0 % of its judged flags right: the best F1 of this run's detectors"
+            "Of 397 stragglers, tqst would have found 75.0 %; 50.0 % of its flags on judged tasks were right: the best F1 of the detectors in this run"
         );
     }
 }

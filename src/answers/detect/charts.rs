@@ -11,6 +11,7 @@ use super::Lineup;
 use crate::charts::{
     Bar, BarChart, Chart, ForestChart, ForestColumn, Interval, Line, LineChart, Scale, Stroke, Tone,
 };
+use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::score::Score;
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
 use crate::replay::detectors::Family;
@@ -33,11 +34,12 @@ pub(crate) fn charts(
     for (family, suffix) in [(Family::Hadoop, "hadoop"), (Family::Others, "others")] {
         let lines = copy_lines(outcome, asked, lineup, family);
         if !lines.is_empty() {
-            charts.push((format!("detect-copies-{suffix}"), copies(lines, &caption)));
+            let chart = copies(lines, family, plan.replacement, &caption);
+            charts.push((format!("detect-copies-{suffix}"), chart));
         }
         let lines = curve_lines(outcome, lineup, family);
         if !lines.is_empty() {
-            charts.push((format!("detect-curves-{suffix}"), curves(lines, &caption)));
+            charts.push((format!("detect-curves-{suffix}"), curves(lines, family, &caption)));
         }
     }
     if !lineup.windows.is_empty() {
@@ -48,7 +50,7 @@ pub(crate) fn charts(
 
 fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
     format!(
-        "A straggler is a task longer than {} of its job's finished tasks. {} judged tasks in {} groups, {} stragglers; progress {}; heartbeat {} s. Attempts begun before the window are out, those open at its end are not judged{}.",
+        "A straggler is a task longer than {} of its job's finished tasks. {} judged tasks in {} groups, {} stragglers; progress {}; heartbeat {} s. Attempts that began before the window are left out; attempts open at its end are not judged{}.",
         plan.truths[0].words(),
         grouped(outcome.counts.judged_tasks),
         grouped(outcome.counts.groups),
@@ -89,7 +91,7 @@ fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
         title: "How right straggler detectors would have been, and how early".to_owned(),
         caption: format!(
             "{best}Lines: 95 % intervals (Wilson) of precision and recall, as if tasks were independent; \
-            of lead time, from the flag to the end of the attempt, the quartiles. {caption}"
+            quartiles of the lead time (from the flag to the end of the attempt). {caption}"
         ),
         rows: rows.iter().map(|row| row.detector.clone()).collect(),
         columns: vec![
@@ -140,11 +142,23 @@ fn copy_lines(
         .collect()
 }
 
-fn copies(lines: Vec<Line>, caption: &str) -> Chart {
+/// The detectors of a family in words, for the end of a title.
+const fn of_family(family: Family) -> &'static str {
+    match family {
+        Family::Hadoop => "detectors of the Hadoop family",
+        Family::Others => "other detectors",
+    }
+}
+
+fn copies(lines: Vec<Line>, family: Family, replacement: Replacement, caption: &str) -> Chart {
+    let length = match replacement {
+        Replacement::Median => "as long as the median finished sibling",
+        Replacement::Draw => "as long as a finished sibling that is drawn at random",
+    };
     Chart::Lines(LineChart {
-        title: "What copies of flagged tasks would have saved".to_owned(),
+        title: format!("What copies of flagged tasks would have saved: {}", of_family(family)),
         caption: format!(
-            "{caption} A dry run: a copy starts at once and takes as long as the median finished sibling; job time is from the first submit to the last finish, summed over jobs."
+            "{caption} A dry run: a copy starts at once and takes {length}; job time is from the first submit to the last finish, summed over jobs."
         ),
         x_axis: "slot time allowed for copies (% of the job's)".to_owned(),
         y_axis: "job time saved (%)".to_owned(),
@@ -178,7 +192,7 @@ fn curve_lines(outcome: &DetectOutcome, lineup: &Lineup, family: Family) -> Vec<
         .collect()
 }
 
-fn curves(lines: Vec<Line>, caption: &str) -> Chart {
+fn curves(lines: Vec<Line>, family: Family, caption: &str) -> Chart {
     // F1, the harmonic mean of recall and precision, all in per cent.
     let balance = |(recall, precision): (f64, f64)| {
         if 0.0 < recall + precision { 2.0 * recall * precision / (recall + precision) } else { 0.0 }
@@ -193,7 +207,10 @@ fn curves(lines: Vec<Line>, caption: &str) -> Chart {
         )
     });
     Chart::Lines(LineChart {
-        title: "Precision against recall, along each detector's main parameter".to_owned(),
+        title: format!(
+            "Precision against recall, along the main parameter of {}",
+            of_family(family)
+        ),
         caption: format!("{found}{caption}"),
         x_axis: "recall (%)".to_owned(),
         y_axis: "precision (%)".to_owned(),
@@ -221,13 +238,13 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
         let name = if lines.len() == 1 { "shift" } else { "" };
         lines.push(line(name, vec![at], Tone::Vermilion, Stroke::Marked));
     }
+    let factor = shifts.plan.factor;
     let shift_count = shifts.hours.iter().filter(|row| row.is_shift == Some(true)).count();
     Chart::Lines(LineChart {
         title: "Hours in which the typical task changes".to_owned(),
         caption: format!(
-            "{shift_count} of {} are shifts. {caption} A shift is a median {} times that of the {} hours before, or that much smaller; hours with fewer than {} finished tasks are left out. The first hour is {first} h on the clock of the trace.",
+            "{shift_count} of {} are shifts. {caption} An hour is a shift if its median is at least {factor} times, or at most 1/{factor} of, that of the {} hours before; hours with fewer than {} finished tasks are left out. The first hour is {first} h on the clock of the trace.",
             crate::digits::counted(shifts.hours.len() as u64, "hour"),
-            shifts.plan.factor,
             shifts.plan.hours_before,
             shifts.plan.tasks_min
         ),
@@ -246,7 +263,7 @@ fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
         }
         for (label, rate, count, tone) in [
             ("in shifts", shift.rate_in_shift, shift.in_shift, Tone::Vermilion),
-            ("else", shift.rate_in_calm, shift.in_calm, Tone::Blue),
+            ("in other hours", shift.rate_in_calm, shift.in_calm, Tone::Blue),
         ] {
             let rate = rate.unwrap_or(0.0) * 1000.0;
             if tone == Tone::Vermilion {
@@ -298,7 +315,7 @@ fn windows(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
             .collect();
         let size = if is_scaled { "scaled to the task" } else { "in seconds" };
         Line {
-            name: format!("{size}, {}", if in_shift { "in shifts" } else { "else" }),
+            name: format!("{size}, {}", if in_shift { "in shifts" } else { "in other hours" }),
             points,
             band: Vec::new(),
             tone: match (is_scaled, in_shift) {

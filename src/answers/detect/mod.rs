@@ -189,28 +189,22 @@ pub fn counts_line(outcome: &DetectOutcome) -> String {
     let GroupCounts { groups, small_groups, judged_tasks, left_censored, unfinished, .. } =
         outcome.counts;
     let (count, counted) = (digits::grouped, digits::counted);
-    // A clause after its separator; empty for a count of 0.
-    let some = |all: u64, mark: &str, said: String| match all {
-        0 => String::new(),
-        _ => format!("{mark}{said}"),
-    };
-    let small = format!("{} with too few finished tasks left out", counted(small_groups, "group"));
-    let begun = format!("{} begun before the window left out", counted(left_censored, "attempt"));
-    let (mark, running) = match left_censored {
-        0 => (
-            "; ",
-            format!("{} still running at the end of the window", counted(unfinished, "attempt")),
-        ),
-        _ => (", ", format!("{} still running at its end", count(unfinished))),
-    };
+    let small = format!("{} with too few finished tasks", counted(small_groups, "group"));
+    let begun = format!("{} that began before the window", counted(left_censored, "attempt"));
+    let out = [(small_groups, small), (left_censored, begun)];
+    let out: Vec<String> = out.into_iter().filter(|own| 0 < own.0).map(|(_, said)| said).collect();
+    let out =
+        if out.is_empty() { String::new() } else { format!("; left out: {}", out.join(", ")) };
+    let running = format!(
+        "; not judged: {} still running at the end of the window",
+        counted(unfinished, "attempt")
+    );
+    let running = if unfinished == 0 { String::new() } else { running };
     format!(
-        "{} with {}, {} of them stragglers{}{}{}{}; {} task-heartbeats",
+        "{} with {}, {} of them stragglers{out}{running}{}; {} task-heartbeats",
         counted(groups, "group"),
         counted(judged_tasks, "judged task"),
         count(outcome.stragglers.first().copied().unwrap_or(0)),
-        some(small_groups, "; ", small),
-        some(left_censored, "; ", begun),
-        some(unfinished, mark, format!("{running} not judged")),
         closed(outcome.counts),
         count(outcome.counts.task_heartbeats),
     )

@@ -55,8 +55,8 @@ pub struct DetectAsked {
 
     /// Ask every detector at every heartbeat
     ///
-    /// By default a detector that says until when it stays quiet is not asked before, which gives
-    /// the same flags. This is what that is checked against.
+    /// By default a detector is not asked before the time until which it announced no flag. This
+    /// option checks that the flags are the same.
     #[cfg_attr(feature = "cli", arg(long, hide = true))]
     pub every_heartbeat: bool,
 

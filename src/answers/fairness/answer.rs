@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::answers::fairness::resource;
 use crate::answers::fairness::what_if::{Pair, Shift};
 use crate::answers::sentences::{percent, short};
-use crate::digits::{counted, grouped, six_digits};
+use crate::digits::{grouped, six_digits};
 use crate::fairness::gather::{Accrual, By, Counts};
 use crate::fairness::history::known_name;
 use crate::fairness::suggestions::Suggestions;
@@ -158,11 +158,8 @@ impl FairnessAnswer {
     /// The sentence with the usage of all users, and the share of the heaviest.
     pub(crate) fn sentence(&self, settings: &FairnessSettings) -> Option<String> {
         let heaviest = self.users.first()?;
-        let count = match (self.by, self.users.len() as u64) {
-            (By::Class, 1) => "1 class".to_owned(),
-            (By::Class, several) => format!("{} classes", grouped(several)),
-            (by, count) => counted(count, by.name()),
-        };
+        let count = self.users.len() as u64;
+        let count = format!("{} {}", grouped(count), self.by.noun(count));
         let charged = match settings.accrual {
             Some(Accrual::End) => ", charged when an attempt ends",
             _ => "",
@@ -170,7 +167,7 @@ impl FairnessAnswer {
         let cpu = settings.cpu.as_ref();
         let cpu = cpu.map_or_else(String::new, |cpu| format!(" ({cpu}{charged})"));
         Some(format!(
-            "{count} used {} {}{cpu}; the heaviest ({}) {} of it",
+            "{count} used {} {}{cpu}; the heaviest ({}) used {} of it",
             six_digits(self.total_cpu_s?),
             self.unit,
             short(known_name(&heaviest.user).unwrap_or("(unknown)")),
@@ -213,11 +210,11 @@ mod tests {
         };
         assert_eq!(
             answer.sentence(&settings(Some(Accrual::Running))).unwrap(),
-            "2 users used 10 NCU-s (slots); the heaviest (a) 60.0 % of it"
+            "2 users used 10 NCU-s (slots); the heaviest (a) used 60.0 % of it"
         );
         assert_eq!(
             answer.sentence(&settings(Some(Accrual::End))).unwrap(),
-            "2 users used 10 NCU-s (slots, charged when an attempt ends); the heaviest (a) 60.0 % of it"
+            "2 users used 10 NCU-s (slots, charged when an attempt ends); the heaviest (a) used 60.0 % of it"
         );
     }
 }

@@ -28,7 +28,11 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
         if !series.columns.is_empty() {
             let mut chart = of_users(found, series, &named, &rest);
             if named.len() < asked {
-                let more = format!(" The {} heaviest users of {asked} requested.", named.len());
+                let more = format!(
+                    " Only the {} heaviest of {asked} requested {} are drawn.",
+                    named.len(),
+                    found.span.plan.by.noun(asked as u64)
+                );
                 chart.caption.push_str(&more);
             }
             all.push((format!("fairness-{stem}"), Chart::Lines(chart)));
@@ -192,11 +196,13 @@ pub(crate) fn of_users(
         let rest_points = points(rest);
         let most = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(0.0, f64::max);
         let highest = lines.iter().map(|line| most(&line.points)).fold(0.0, f64::max);
-        lines.push(rest_line(rest.len(), rest_points, most, highest));
+        let noun = found.span.plan.by.noun(rest.len() as u64);
+        let name = format!("rest: {} {noun}", digits::grouped(rest.len() as u64));
+        lines.push(rest_line(name, rest_points, most, highest));
     }
-    let column = &series.columns[0];
+    let (column, by) = (&series.columns[0], found.span.plan.by);
     LineChart {
-        title: format!("{} of the heaviest users ({})", in_words(column), series.index),
+        title: format!("{} of the heaviest {} ({})", in_words(column), by.plural(), series.index),
         caption: caption(found),
         x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: if series.index.starts_with("metered") {
@@ -212,7 +218,7 @@ pub(crate) fn of_users(
 /// The line for all other users. If it is so high that the named users would be hard to see, it has
 /// no points, and its name has the largest value.
 fn rest_line(
-    users: usize,
+    name: String,
     points: Vec<(f64, f64)>,
     most: impl Fn(&[(f64, f64)]) -> f64,
     highest: f64,
@@ -225,7 +231,7 @@ fn rest_line(
         format!(", up to {} (not drawn)", digits::six_digits(rest_most))
     };
     let points = if is_drawn { points } else { Vec::new() };
-    Line::steps(format!("rest: {users} users{more}"), points, Tone::Grey)
+    Line::steps(name + &more, points, Tone::Grey)
 }
 
 /// The first value of an index for all users together.

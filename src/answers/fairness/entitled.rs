@@ -9,6 +9,7 @@ use super::Found;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone};
 use crate::digits::grouped;
 use crate::fairness::accounts::Standing;
+use crate::fairness::gather::By;
 use crate::fairness::history::History;
 use crate::fairness::usage::UserUsage;
 
@@ -78,7 +79,6 @@ pub(super) fn chart(
     let has_more = |who: usize| last.entitled[who] < last.had[who];
     let more = users.iter().filter(|user| has_more(user.who)).count();
     let heaviest = users.first()?;
-    let by = found.span.plan.by.name();
     let line = |called: &str, points: Vec<(f64, f64)>, tone| Line {
         name: called.to_owned(),
         points,
@@ -104,10 +104,13 @@ pub(super) fn chart(
             ],
         }
     };
+    let has_groups = || history.people.iter().any(|person| person.group.is_some());
     let how = if history.tree.is_given {
         "by the accounts given".to_owned()
+    } else if found.span.plan.by == By::User && has_groups() {
+        "equal shares for the groups seen so far, and within a group for its users".to_owned()
     } else {
-        format!("one equal share for each {by} seen so far")
+        format!("equal shares for the {} seen so far", found.span.plan.by.plural())
     };
     Some(Chart::Panels(PanelChart {
         title: "Share of the usage against entitlement".to_owned(),

@@ -78,13 +78,19 @@ pub fn gather_all(
     if let Some(path) = &plan.accounts {
         history.tree = Tree::load(path, &history.people)?;
         if 0 < history.tree.unlisted {
-            let count = digits::counted(history.tree.unlisted as u64, "user");
-            say(&Said::warning(format!("{count} not among the accounts, put under (others)")));
+            let said = match history.tree.unlisted as u64 {
+                1 => "1 user is not in the file of accounts and counts under (others)".to_owned(),
+                count => format!(
+                    "{} users are not in the file of accounts and count under (others)",
+                    digits::grouped(count)
+                ),
+            };
+            say(&Said::warning(said));
         }
         if 0 < history.tree.in_several {
             let count = digits::counted(history.tree.in_several as u64, "user");
             say(&Said::warning(format!(
-                "{count} with several accounts: all usage counts in that of the first submission"
+                "{count} with several accounts: all usage counts for the account of the first submission"
             )));
         }
     }

@@ -214,12 +214,13 @@ impl Found {
 /// What a reader must know about the numbers.
 pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     let mut notes = Vec::new();
-    let history = &found.history;
+    let (history, by) = (&found.history, found.span.plan.by);
     let users = usage::users(history);
     notes.push(format!(
-        "{} by {} users in {} intervals of {} s: {} {}",
+        "{} by {} {} in {} intervals of {} s: {} {}",
         found.span.plan.meter,
         digits::grouped(users.len() as u64),
+        by.noun(users.len() as u64),
         digits::grouped(u64::from(history.grid.count - history.shown_from)),
         history.grid.length_s(),
         digits::six_digits(usage::total(history).seconds()),
@@ -228,7 +229,7 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     let counts = found.counts;
     if found.span.plan.accrual == Accrual::End && 0 < counts.open_attempts {
         notes.push(format!(
-            "{} of {} attempts are open at the end and not charged (--accrual running does)",
+            "{} of {} attempts are open at the end and not charged (--accrual running charges them)",
             digits::grouped(counts.open_attempts),
             digits::grouped(counts.attempts)
         ));
@@ -248,20 +249,25 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
         notes.push(format!("{count} attempts without a request, counted as 0"));
     }
     if 0 < counts.users_without_attempts {
-        let count = digits::counted(counts.users_without_attempts, "more user");
-        notes.push(format!("{count} submitted jobs, but have no attempt in the loaded parts"));
+        let count = counts.users_without_attempts;
+        let (shown, noun) = (digits::grouped(count), by.noun(count));
+        notes.push(format!(
+            "{shown} more {noun} with jobs, but without attempts in the loaded parts"
+        ));
     }
     if meter == Meter::Cpu(CpuDefinition::Measured) && 0 < counts.with_cpu_time {
         notes.push(cpu_time_line(counts.with_cpu_time, counts.attempts));
     }
-    notes.extend(rest_note(&users, wanted));
+    notes.extend(rest_note(&users, by, wanted));
     if 0 < counts.without_name {
         let count = digits::counted(counts.without_name, "attempt");
-        notes.push(format!("{count} without a name"));
+        notes.push(format!("{count} without a {}", by.noun(1)));
     }
     let shown_days = found.length_s() / 86_400.0;
     if let Some(asked) = wanted.days.filter(|asked| *asked + 1e-9 < shown_days) {
-        notes.push(format!("{shown_days} days are shown instead of {asked}: whole intervals"));
+        notes.push(format!(
+            "{shown_days} days are shown instead of {asked}, because intervals are whole"
+        ));
     }
     if wanted.what_if {
         notes.extend(what_if::moves(history, &found.series));
@@ -278,7 +284,7 @@ pub(super) fn closed(found: &Found) -> String {
 }
 
 /// The usage of the users that the table leaves out.
-fn rest_note(users: &[UserUsage], wanted: &Wanted) -> Option<String> {
+fn rest_note(users: &[UserUsage], by: By, wanted: &Wanted) -> Option<String> {
     let rest = users.get(wanted.top..).unwrap_or_default();
     if rest.is_empty() || wanted.show != Show::Heaviest || wanted.what_if {
         return None;
@@ -286,8 +292,9 @@ fn rest_note(users: &[UserUsage], wanted: &Wanted) -> Option<String> {
     let all: f64 = users.iter().map(|user| user.cpu_s).sum();
     let rest_s: f64 = rest.iter().map(|user| user.cpu_s).sum();
     Some(format!(
-        "{} used the other {:.1} % (--show users names them)",
-        digits::counted(rest.len() as u64, "more user"),
+        "{} more {} used the other {:.1} % (--show users names them)",
+        digits::grouped(rest.len() as u64),
+        by.noun(rest.len() as u64),
         rest_s / all * 100.0
     ))
 }

@@ -112,7 +112,7 @@ fn unit_of(clusters: &[Cluster], meter: Meter) -> Result<&'static str> {
         return Ok(unit);
     };
     let (what, way) = match meter.resource() {
-        Resource::Cpu => ("CPU", "; --cpu slots can"),
+        Resource::Cpu => ("CPU", "; `--cpu slots` has the same unit in all lakes"),
         Resource::Memory => ("memory", ""),
         Resource::Gpu => ("GPUs", ""),
     };

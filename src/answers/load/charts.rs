@@ -155,7 +155,7 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
         });
     let above = if is_high {
         let limit = digits::three_digits(largest(&limit) / per);
-        format!(" The capacity, {limit} {}, is far above the picture.", table::several(unit))
+        format!(" The capacity, {limit} {}, is far above the chart.", table::several(unit))
     } else {
         String::new()
     };
@@ -390,7 +390,7 @@ fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
     };
     let variation = arrivals.interarrival_variation.map_or_else(String::new, |variation| {
         let variation = digits::three_digits(variation);
-        format!(" The standard deviation of the times between submissions is {variation} times their mean (Poisson process: once).")
+        format!(" The standard deviation of the times between submissions is {variation} times their mean (1 for a Poisson process).")
     });
     if let (Some(first), Some(last)) = (points.first(), points.last()) {
         let poisson = vec![(first.0, 1.0), (last.0, 1.0)];

@@ -199,13 +199,12 @@ pub(super) fn intervals(
 
 /// Notes about free capacity that is unknown, and about waits that are left out.
 pub(super) fn fragmentation_notes(known: &Fragmentation) -> impl Iterator<Item = String> {
-    let unknown = "when tasks wait, what machines have or where tasks run is not recorded: free \
-        capacity that no task fits is not known";
+    let unknown = "fragmented capacity is unknown: the trace does not record when tasks wait, the \
+        capacity of machines, or where tasks run";
     let unknown = known.free[0].is_none().then(|| unknown.to_owned());
     let waits = digits::counted(known.without_request, "wait");
-    let left_out = (0 < known.without_request).then(|| {
-        format!("{waits} of tasks without a recorded request: no capacity counts as free for them")
-    });
+    let left_out = (0 < known.without_request)
+        .then(|| format!("left out: {waits} of tasks without a recorded request"));
     unknown.into_iter().chain(left_out)
 }
 
@@ -426,7 +425,7 @@ pub(super) fn hours(arrivals: &ArrivalStudy) -> RecordBatch {
     let rows = || arrivals.hours.iter();
     Frame::default()
         .text("day", rows().map(|row| row.day.as_str()))
-        .about("Day of the week in local time; `day 1` is the first day of a log that has no dates")
+        .about("Day of the week, in local time if the zone of the log is known, else in UTC; `day 1` is the first day of a log without dates")
         .count("hour", rows().map(|row| row.hour as u64))
         .about("Hour of the day, 0 to 23")
         .count("jobs", rows().map(|row| row.jobs))

@@ -84,10 +84,10 @@ impl MachinesAnswer {
             format!("; half of the outages that ended lasted {} s or less", six_digits(median))
         });
         let lost = self.capacity_lost_share.map_or_else(String::new, |share| {
-            format!(", and {:.2} % of the CPU time was lost in them", share * 100.0)
+            format!("; {:.2} % of the CPU capacity was lost in outages that ended", share * 100.0)
         });
         format!(
-            "{} of {} machines were away at least once, {} times in all{median}{lost}.",
+            "{} of {} machines were away at least once, {} times in total{median}{lost}.",
             grouped(self.machines_down),
             grouped(self.machines),
             grouped(self.outages),

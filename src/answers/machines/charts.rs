@@ -80,7 +80,7 @@ fn away_over_time(studied: &Studied) -> Chart {
     Chart::Areas(AreaChart {
         title: "Machines that are away".to_owned(),
         caption: format!(
-            "Each of the {} columns is a mean over its time. {} of {} machines were away at least once, {} times in all; \
+            "Each of the {} columns is a mean over its time. {} of {} machines were away at least once, {} times in total; \
             {} did not come back.",
             count,
             digits::grouped(fleet.machines_down),

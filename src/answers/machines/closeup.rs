@@ -65,7 +65,7 @@ pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
         .count("outages", rows().map(|(_, left)| left.2.len() as u64))
         .about("Times at which it left")
         .float("away_s", rows().map(|(_, left)| Some(micros_to_seconds(left.1))))
-        .about("How long it was away in all, to the end of the window")
+        .about("How long it was away in total, to the end of the window")
         .count("attempts", rows().map(|(own, _)| own.attempt_count()))
         .about("Attempts that ran on it in the hours for which tasks are loaded")
         .count("jobs", rows().map(|(own, _)| own.job_count as u64))

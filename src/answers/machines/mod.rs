@@ -263,7 +263,7 @@ impl Studied {
             .float("p75_s", at(0.25))
             .about("Length within which three quarters of the spells end (Kaplan-Meier)")
             .float("shape", fits(|fit| fit.shape))
-            .about("Shape of the Weibull distribution; below 1 spells end less often as they last")
+            .about("Shape of the Weibull distribution; below 1, a spell is less likely to end the longer it lasts")
             .float("shape_low", fits(|fit| fit.shape_low))
             .float("shape_high", fits(|fit| fit.shape_high))
             .float("scale_s", fits(|fit| fit.scale_s))
@@ -306,7 +306,7 @@ impl Studied {
             .count("machines", rows().map(|own| own.machines))
             .about("Machines that left together")
             .count("platforms", rows().map(|own| own.platforms))
-            .about("Their platforms")
+            .about("Number of different platforms among them")
             .batch()
     }
 
@@ -383,7 +383,7 @@ impl Found for Studied {
         let fleet = &self.fleet;
         let away = fleet.outages.len() - fleet.lengths_us().len();
         let mut notes = vec![format!(
-            "{} of {} machines were away at least once; {} in all, after {} of which the machine did not come back",
+            "{} of {} machines were away at least once; {} in total, after {} of which the machine did not come back",
             digits::grouped(fleet.machines_down),
             digits::grouped(fleet.machines),
             digits::counted(fleet.outages.len() as u64, "outage"),

@@ -36,7 +36,7 @@ fn named(kind: &str, name: &str) -> String {
 }
 
 fn percent(share: Option<f64>) -> String {
-    share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0))
+    share.map_or_else(String::new, sentences::label)
 }
 
 /// The accounts of each month with most CPU time.
@@ -74,7 +74,7 @@ fn by_month(months: &Months) -> BarChart {
     BarChart {
         title: "CPU time by month and account".to_owned(),
         caption: format!(
-            "{found}Attempts are cut at the ends of months in {}; at the bar its share of the month; the {} \
+            "{found}Attempts are cut at the ends of months in {}; the text at a bar is its share of the month; the {} \
             of each month with most CPU time{left}.",
             months.zone,
             counted(drawn as u64, "account")
@@ -103,14 +103,14 @@ fn users(months: &Months) -> BarChart {
     });
     let bars: Vec<Bar> = bars.collect();
     let noted = if bars.iter().any(|bar| !bar.note.is_empty()) {
-        "; at the bar the share of it in attempts that ended otherwise than with FINISH"
+        "; the text at a bar is the share of it in attempts that did not end with FINISH"
     } else {
         ""
     };
     BarChart {
         title: "Users by CPU time".to_owned(),
         caption: format!(
-            "{found}The {} with most CPU time, of {} in all{noted}.",
+            "{found}The {} with most CPU time, of {} in total{noted}.",
             counted(bars.len() as u64, "user"),
             grouped(months.monthly.users.len() as u64)
         ),
@@ -150,7 +150,7 @@ fn waits(months: &Months) -> BarChart {
         title: "Waits by queue and size".to_owned(),
         caption: format!(
             "{found}95 % of the jobs of a queue and size waited for at most as long as the bar, from \
-            their submission to their start; at the bar the median.{}",
+            their submission to their start; the text at a bar is the median.{}",
             at_most(rows.len(), "the longest")
         ),
         value_axis: "wait, 95 % quantile (h)".to_owned(),
@@ -165,7 +165,7 @@ fn limits(months: &Months) -> BarChart {
     let sum = |of: fn(&Limits) -> CpuTime| rows.iter().map(|row| of(row.1)).sum::<CpuTime>();
     let whole = sum(|limits| limits.used).share_of(sum(|limits| limits.asked));
     let found = whole.map_or_else(String::new, |share| {
-        format!("In all {} of what was requested was used. ", sentences::percent(share))
+        format!("In total {} of what was requested was used. ", sentences::percent(share))
     });
     let bars = rows.iter().take(BARS_SHOWN).filter_map(|(queue, limits)| {
         Some(Bar {

@@ -158,7 +158,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     let calendar = Calendar::of(lake, plan.timezone.as_ref());
     let (Some(calendar), None) = (calendar, lack(lake)) else {
         let why = lack(lake).unwrap_or_default();
-        return wrong(format!("no months of accounts are known: {why}"));
+        return wrong(format!("cannot report by month and account: {why}"));
     };
     let months = month_count(lake, windows, &calendar);
     if MONTHS_MAX < months {
@@ -205,7 +205,7 @@ impl Months {
             self.zone,
         );
         let zone = self.unknown_zone.as_ref();
-        let zone = zone.map(|name| format!("the zone `{name}` of the log is not known: UTC"));
+        let zone = zone.map(|name| format!("the zone `{name}` of the log is unknown: UTC is used"));
         [Some(total), zone, no_request, self.assumed.clone()].into_iter().flatten().collect()
     }
 
@@ -254,7 +254,8 @@ impl Months {
             ends: TableRows::of(&ends),
             limits: TableRows::of(&limits),
             terms: Terms::of(&SHARES),
-            nothing: is_empty.then(|| format!("No CPU time ({}) is known of any job.", self.cpu)),
+            nothing: is_empty
+                .then(|| format!("No CPU time ({}) is recorded for any job.", self.cpu)),
         }
     }
 }

@@ -107,7 +107,7 @@ fn sums_columns(
         .float("wasted_share", sums.iter().map(|sums| sums.wasted.cpu.share_of(sums.used.cpu)))
         .about("Share of `cpu_h` in attempts that did not end with FINISH")
         .float("late_cpu_h", of(|sums| sums.late.cpu))
-        .about("The part of `wasted_cpu_h` in attempts that ran for as long as --late says")
+        .about("The part of `wasted_cpu_h` in attempts that ran for at least `--late`")
         .unit(unit);
     if has_gpus {
         frame = frame
@@ -118,7 +118,7 @@ fn sums_columns(
             .about("The part of `gpu_h` in attempts that did not end with FINISH")
             .unit("GPU-h")
             .float("late_gpu_h", of(|sums| sums.late.gpu))
-            .about("The part of `wasted_gpu_h` in attempts that ran for as long as --late says")
+            .about("The part of `wasted_gpu_h` in attempts that ran for at least `--late`")
             .unit("GPU-h");
     }
     frame

@@ -189,13 +189,13 @@ pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<Gantt
         machine.map_or_else(String::new, |machine| setting.cluster.id(machine).to_string())
     };
     Some(GanttChart {
-        title: format!("Who ran where under {}", run.label),
+        title: format!("Attempts by machine under {}", run.label),
         caption: format!("{said}{caption} A bar is an attempt: job/task, a row a machine."),
         time_axis: if from_us == begin_us {
             format!("time since the first start ({unit})")
         } else {
             let since = lasting(micros_to_seconds(from_us - begin_us));
-            format!("time from {since} after the first start on ({unit})")
+            format!("time, starting {since} after the first start ({unit})")
         },
         rows: rows.iter().map(name).collect(),
         spans: spans.collect(),
@@ -212,8 +212,8 @@ fn said(cut: &Cut, begin_us: i64) -> String {
         counted(all, "machine")
     };
     format!(
-        "{} around the longest queue, from {} after the first start on: {which}, with {}. Bars at an \
-         edge go on beyond it. ",
+        "{} around the longest queue, starting {} after the first start: {which}, with {}. Bars at an \
+         edge continue beyond it. ",
         lasting(micros_to_seconds(cut.to_us - cut.from_us)),
         lasting(micros_to_seconds(cut.from_us - begin_us)),
         counted(cut.attempts.len() as u64, "attempt"),

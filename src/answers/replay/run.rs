@@ -131,23 +131,30 @@ pub fn report(run: &Run, history: &History) -> Vec<Said> {
             let (job, number) = history.ids[task as usize];
             format!("{job}/{number}")
         });
+        let count = run.refused.len() as u64;
         said.push(Said::warning(format!(
-            "{}: never started because they are larger than any machine: {}, such as {}",
+            "{}: {} never {} larger than any machine, such as {}",
             run.label,
-            digits::counted(run.refused.len() as u64, "task"),
+            digits::counted(count, "task"),
+            if count == 1 { "starts because it is" } else { "start because they are" },
             some.collect::<Vec<String>>().join(", ")
         )));
     }
     let left = history.workload.task_count - run.metrics.over;
     if 0 < left {
         said.push(Said::warning(format!(
-            "{}: never finish, because no remaining machine can run them{}: {}",
+            "{}: {} never {}{}",
             run.label,
+            digits::counted(left as u64, "task"),
+            if left == 1 {
+                "finishes because no remaining machine can run it"
+            } else {
+                "finish because no remaining machine can run them"
+            },
             match run.arrivals {
                 Some(Arrivals::Closed { .. }) => " or the jobs that they follow",
                 _ => "",
-            },
-            digits::counted(left as u64, "task")
+            }
         )));
     }
     said

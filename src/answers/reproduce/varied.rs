@@ -151,7 +151,7 @@ impl Pairs {
                 title: format!("{name}: which claims hold where"),
                 caption: format!(
                     "{}, run again. Fields: in how many of the settings of the figure the claim is \
-                     reproduced (the darker the more).",
+                     reproduced (darker means more).",
                     experiment.paper()
                 ),
                 x: first.clone(),

@@ -201,7 +201,7 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     }));
     // The upper bound of all rules. It is in the legend only: at its height, the rules would be too
     // close together.
-    let oracle = "oracle: 100 % and 0 harmed, above the picture";
+    let oracle = "oracle: 100 % and 0 harmed, above the chart";
     lines.push(line(oracle, Vec::new(), Tone::Sky, Stroke::Marked));
     lines.push(line("never kill", vec![(0.0, 0.0)], Tone::Grey, Stroke::Marked));
     let note = if sweeps.iter().any(|sweep| !band_note(sweep).is_empty()) {

@@ -172,9 +172,9 @@ pub fn absent(folder: &TraceFolder, sums: Option<&Checksums>) -> Vec<Said> {
             listed.chain(promised).filter(|part: &u32| !there.contains(part)).collect();
         let missing: Vec<u32> = missing.into_iter().collect();
         if parts.is_empty() {
-            said.push(Said::note(format!("absent: {table}, all of it")));
+            said.push(Said::note(format!("missing: the whole table {table}")));
         } else if !missing.is_empty() {
-            said.push(Said::note(format!("absent: {table} parts {}", ranges(&missing))));
+            said.push(Said::note(format!("missing: {table} parts {}", ranges(&missing))));
         }
     }
     said
@@ -239,7 +239,7 @@ pub fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
     let mut said = Vec::new();
     for &table in lake.source().tables() {
         match lake.manifest.table(table) {
-            None => said.push(Said::note(format!("absent: {table}, all of it"))),
+            None => said.push(Said::note(format!("missing: the whole table {table}"))),
             Some(entry) if !entry.is_whole() => {
                 let of = entry.parts.iter().find_map(|part| part.of);
                 let of = of.map_or_else(String::new, |of| format!(" of {of}"));

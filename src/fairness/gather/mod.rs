@@ -94,6 +94,15 @@ impl By {
         }
     }
 
+    /// The noun for a count: the name, or its plural.
+    pub fn noun(self, count: u64) -> String {
+        match (self, count) {
+            (Self::Qos, 1) => "quality of service".to_owned(),
+            (_, 1) => self.name().to_owned(),
+            _ => self.plural(),
+        }
+    }
+
     /// The plural of the name.
     pub fn plural(self) -> String {
         match self {

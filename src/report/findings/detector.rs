@@ -29,7 +29,7 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     let score = answer.rows.iter().find(|row| row.detector == *name)?.scores.first()?;
     Some(Told::Shown(format!(
         "`{name}`: in a dry run, copies of the tasks that it flags, each as long as its median \
-        sibling, end jobs {} earlier for {} of the slot time; it finds {} of {stragglers}, and {} of its judged flags are right",
+        sibling, end jobs {} earlier for {} of the slot time; it finds {} of {stragglers}, and {} of its flags on judged tasks are right",
         percent(earlier),
         percent(copy.lost_share?),
         percent(score.recall?),
@@ -41,7 +41,7 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
 fn by_score(answer: &DetectAnswer, stragglers: &str) -> Option<Told> {
     let (name, score) = answer.best(&BOUNDS)?;
     Some(Told::Shown(format!(
-        "`{name}` has the best F1: it finds {} of {stragglers}, and {} of its judged flags are right",
+        "`{name}` has the best F1: it finds {} of {stragglers}, and {} of its flags on judged tasks are right",
         percent(score.recall?),
         percent(score.precision?),
     )))

@@ -36,7 +36,7 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     let rule = &train.rule;
     let Some(threshold) = train.threshold else {
         return Told::NotShown(format!(
-            "No kill rule is shown to pay: on the {train_jobs} that ended first, the best choice is \
+            "No kill rule is shown to save CPU time: on the {train_jobs} that ended first, the best choice is \
             `{rule}`"
         ));
     };
@@ -62,7 +62,7 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
         let why =
             if spans_zero { "the interval spans zero" } else { "later jobs do not confirm it" };
         return Told::NotShown(format!(
-            "No kill rule is shown to pay, as {why}: {later}{over_all}"
+            "No kill rule is shown to save CPU time, because {why}: {later}{over_all}"
         ));
     }
     Told::Shown(format!("{}{over_all}", capital(&later)))
@@ -117,7 +117,7 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     );
     if spans_zero(row) {
         return Some(Told::NotShown(format!(
-            "No kill rule is shown to pay; the best in hindsight: {said}"
+            "No kill rule is shown to save CPU time; the best in hindsight: {said}"
         )));
     }
     Some(Told::Shown(format!("In hindsight, {said}; there were no later jobs to test it on")))

@@ -142,12 +142,16 @@ fn a_kill_rule_is_shown_if_later_jobs_and_the_interval_confirm_it() {
     assert_eq!(
         said(by(kill, &a_sweep(5.0, [-0.05, 0.1, 0.2], 0.99))),
         format!(
-            "not shown: No kill rule is shown to pay, as the interval spans zero: {chosen}-5.0 % \
+            "not shown: No kill rule is shown to save CPU time, because the interval spans zero: {chosen}-5.0 % \
             to 20.0 %) (one job makes up 99.0 % of what is saved)"
         )
     );
     let said_of_loss = said(by(kill, &a_sweep(-5.0, [0.05, 0.1, 0.2], 0.2)));
-    assert!(said_of_loss.starts_with("not shown: No kill rule is shown to pay, as later jobs do"));
+    assert!(
+        said_of_loss.starts_with(
+            "not shown: No kill rule is shown to save CPU time, because later jobs do"
+        )
+    );
     let mut never = a_sweep(0.0, [0.0; 3], 0.0);
     never["answer"]["selection"]["chosen"]["train"] = json!({"rule": "never", "threshold": null});
     assert!(said(by(kill, &never)).contains("the best choice is `never`"));
@@ -196,7 +200,7 @@ fn a_detector_is_worth_having_if_its_copies_end_jobs_earlier() {
     assert_eq!(
         said(by(detector, &of(0.052))),
         "shown: `flink`: in a dry run, copies of the tasks that it flags, each as long as its median \
-        sibling, end jobs 5.2 % earlier for 0.4 % of the slot time; it finds 58.7 % of 397 stragglers, and 80.5 % of its judged flags are right"
+        sibling, end jobs 5.2 % earlier for 0.4 % of the slot time; it finds 58.7 % of 397 stragglers, and 80.5 % of its flags on judged tasks are right"
     );
     assert!(
         said(by(detector, &of(0.0)))

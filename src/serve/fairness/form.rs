@@ -66,10 +66,10 @@ fn entitlement(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
         details open[pairs.get(SHARES).is_some() || bad.is_some()] {
             summary { "Entitlement: accounts with shares" }
             div class="field" {
-                label for=(SHARES) { "Lines " code { "ACCOUNT/USER SHARES" } }
+                label for=(SHARES) { "One account or user per line: " code { "ACCOUNT/USER SHARES" } }
                 textarea id=(SHARES) name=(SHARES) rows="4" spellcheck="false" aria-invalid=[bad.is_some().then_some("true")] { (pairs.get(SHARES).unwrap_or_default()) }
                 (problem(bad))
-                p class="help" { "For slurm, fair-tree and sge, and the entitlements of jain, gini and cv. By default the groups of the log, one share each." }
+                p class="help" { "Used by slurm, fair-tree and sge, and as the entitlements of jain, gini and cv. By default each group of the log has one share." }
             }
         }
     }
@@ -81,7 +81,7 @@ fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
         fieldset {
             legend { "Indices" }
             (problem(said(wrong, "use")))
-            p class="help" { "Select several to compare them. Without any: metered and condor with half-lives of 6 hours, a day and a week." }
+            p class="help" { "Select several to compare them. If none is selected, metered is compared with condor at half-lives of 6 hours, a day and a week." }
             div class="fields" {
                 @for index in BuiltIn::ALL {
                     @let name = index.name();
@@ -155,7 +155,7 @@ fn entered(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
                 legend { "Program" }
                 div class="field" {
                     select name=(PROGRAM) aria-label="Program" {
-                        @if portal.programs.is_empty() { option value="" { "the operator offers none" } }
+                        @if portal.programs.is_empty() { option value="" { "the operator offers no program" } }
                         @for (name, _) in &portal.programs {
                             option value=(name) selected[pairs.get(PROGRAM) == Some(name)] { (name) }
                         }
@@ -224,7 +224,7 @@ fn saved(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
             }
         }
         @if own::is_entered(pairs) && all.is_empty() {
-            p class="help" { "A saved index can be selected together with others, and loaded by everyone who can open this portal." }
+            p class="help" { "A saved index can be selected together with others. Everyone who can open this portal can load it." }
         }
     }
 }

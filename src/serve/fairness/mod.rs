@@ -75,7 +75,10 @@ pub(super) fn question(portal: &Portal, pairs: &Pairs) -> Result<Spec, Vec<Wrong
         words.push("--index=metered".to_owned());
     }
     if INDICES_MAX < count {
-        wrong.push(Wrong::of("use", format!("{count} indices are more than {INDICES_MAX}")));
+        wrong.push(Wrong::of(
+            "use",
+            format!("{count} indices are selected: at most {INDICES_MAX} can be compared"),
+        ));
     }
     if 1 < count || (count == 0 && files.iter().all(|file| file.flag == "--accounts=")) {
         words.push("--what-if".to_owned());
@@ -139,7 +142,7 @@ pub(super) fn built_in(pairs: &Pairs) -> Result<Vec<String>, Vec<Wrong>> {
             None => name.to_owned(),
         };
         if let Some(key) = FILE_KEYS.iter().find(|key| text.contains(**key)) {
-            let said = format!("`{key}` names a file, and none can be named here");
+            let said = format!("`{key}` names a file, and files cannot be named here");
             wrong.push(Wrong::of(&field, said));
         } else if let Err(error) = indices::parse(&text) {
             wrong.push(Wrong::of(&field, error.to_string()));

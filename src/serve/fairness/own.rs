@@ -136,7 +136,7 @@ pub(in crate::serve) fn read(
         Some("template") => filled(pairs),
         Some("formula") => written(pairs),
         Some("program") => chosen(programs, pairs),
-        _ => Err(vec![Wrong::of(KIND, "it is `template`, `formula` or `program`")]),
+        _ => Err(vec![Wrong::of(KIND, "it must be `template`, `formula` or `program`")]),
     };
     match (name, custom) {
         (Ok(name), Ok(custom)) => Ok(custom(name)),
@@ -151,14 +151,13 @@ type Named = Box<dyn FnOnce(&str) -> Custom>;
 
 /// The name, checked, since it is used in texts, file names and charts.
 pub(in crate::serve) fn name(pairs: &Pairs) -> Result<&str, Wrong> {
-    let name =
-        pairs.get(NAME).map(str::trim).ok_or_else(|| Wrong::of(NAME, "a name is missing"))?;
+    let name = pairs.get(NAME).map(str::trim).ok_or_else(|| Wrong::of(NAME, "enter a name"))?;
     if NAME_MAX < name.chars().count() {
         return Err(Wrong::of(NAME, format!("it has more than {NAME_MAX} letters")));
     }
     let is_bad = |letter: char| matches!(letter, '"' | '\\' | '=') || letter.is_control();
     if let Some(letter) = name.chars().find(|letter| is_bad(*letter)) {
-        return Err(Wrong::of(NAME, format!("a name has no {letter:?}")));
+        return Err(Wrong::of(NAME, format!("a name cannot contain {letter:?}")));
     }
     Ok(name)
 }
@@ -202,7 +201,7 @@ fn filled(pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
 fn written(pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
     let text = pairs.get(FORMULA).unwrap_or_default().replace("\r\n", "\n");
     if text.trim().is_empty() {
-        return Err(vec![Wrong::of(FORMULA, "a formula is missing")]);
+        return Err(vec![Wrong::of(FORMULA, "enter a formula")]);
     }
     if TEXT_MAX < text.len() {
         return Err(vec![Wrong::of(FORMULA, format!("it has more than {TEXT_MAX} bytes"))]);

@@ -60,7 +60,7 @@ impl<'a> Pod<'a> {
         };
         let user = user.filter(|user| !user.is_empty());
         if user.is_none() {
-            remarks.add("rows of pods without a user");
+            remarks.add("rows of pods without the namespace or label that names the user");
         }
         let node = self.0.text("/spec/nodeName")?;
         let main = self.main()?;

@@ -221,7 +221,7 @@ pub(crate) fn user_called(name: &str, all: &[UserUsage]) -> Result<UserUsage, Us
     let user = all.iter().find(|user| user.user == name);
     user.cloned().ok_or_else(|| {
         let some: Vec<&str> = all.iter().take(5).map(|user| user.user.as_str()).collect();
-        let some = if some.is_empty() { "none at all".to_owned() } else { some.join(", ") };
+        let some = if some.is_empty() { "none".to_owned() } else { some.join(", ") };
         Usage(format!("no user `{name}` is charged in the span (heaviest there: {some})"))
     })
 }
