@@ -34,7 +34,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate serve --lake lake\n  jobfate serve 
 pub(crate) struct ServeArgs {
     /// Folder of a lake, or NAME=DIR; repeat for several
     ///
-    /// By default `lake`, unless --watch is given.
+    /// By default `lake`, unless --watch is given. A folder without a name is called by its last
+    /// part; folders with the same last part are called by the folder around them.
     #[arg(long, value_name = "DIR")]
     pub lake: Vec<String>,
 
@@ -103,15 +104,17 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     if lakes.is_empty() && args.watch.is_empty() {
         lakes.push("lake".to_owned());
     }
+    let named = named(&lakes, &args.watch)?;
+    named.notes.iter().for_each(console::note);
     serve::run(Config {
-        lakes: lakes.iter().map(|text| named(text)).collect(),
+        lakes: named.lakes,
         results: args.results.clone(),
         state: args.state.clone(),
         listen: args.listen,
         hosts: args.host.clone(),
         token: token(args)?,
         programs,
-        watch: args.watch.iter().map(|text| followed(text)).collect(),
+        watch: named.watch,
         limits: Limits {
             workers: usize::try_from(args.workers).unwrap_or(1),
             time: Duration::from_secs(args.time_limit),
@@ -121,14 +124,6 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         commands: command(),
         say: |text| console::note(text),
     })
-}
-
-/// `NAME=PATH`, or a path whose name is its file stem.
-fn followed(text: &str) -> (String, PathBuf) {
-    let (name, path) = named(text);
-    let stem = |path: &PathBuf| Some(path.file_stem()?.to_string_lossy().into_owned());
-    let is_path = path.as_os_str() == text;
-    (if is_path { stem(&path).unwrap_or(name) } else { name }, path)
 }
 
 /// A shorter token is taken for a mistake.

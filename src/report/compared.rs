@@ -9,6 +9,7 @@ use super::ReportError;
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
 use super::text::{caption, escape, figure_text, percent};
+use crate::digits::counted;
 use crate::results::frame::Frame;
 use crate::results::{CellChange, Difference, ResultChange, Side, TableChange};
 
@@ -31,6 +32,9 @@ pub fn write_comparison(
         escape(names[0]),
         escape(names[1])
     );
+    if let Some(said) = nothing_changed(changes) {
+        let _ = writeln!(body, "<p class=\"answer\">{said}</p>");
+    }
     body.push_str(&overview(changes));
     for change in changes.iter().filter(|change| change.side == Side::Both) {
         body.push_str(&section(change));
@@ -49,6 +53,24 @@ pub fn write_comparison(
     folder.put("comparison.json", &format!("{json:#}\n"))?;
     folder.put("comparison.html", &page.html(&navigation))?;
     Ok(folder.publish()?.join("comparison.html"))
+}
+
+/// That nothing changed, if so: every result is in both, and all of their tables are the same.
+fn nothing_changed(changes: &[ResultChange]) -> Option<String> {
+    let is_same = |change: &ResultChange| {
+        change.side == Side::Both
+            && change.not_compared.is_empty()
+            && change.tables.iter().all(TableChange::is_same)
+    };
+    let tables: usize = changes.iter().map(|change| change.tables.len()).sum();
+    (0 < tables && changes.iter().all(is_same)).then(|| {
+        let differ = changes.iter().any(|change| !change.settings.is_empty());
+        let more = if differ { " Settings differ, as listed below." } else { "" };
+        format!(
+            "Nothing changed: both have the same values ({}).{more}",
+            counted(tables as u64, "table")
+        )
+    })
 }
 
 /// A line per table.
@@ -109,6 +131,9 @@ fn largest(table: &TableChange) -> String {
         let columns = table.other_unit.join(", ");
         let rest = if columns.is_empty() { "" } else { " not compared" };
         return format!("units differ ({first}, {second}) {columns}{rest}").trim_end().to_owned();
+    }
+    if table.has_no_pairs() {
+        return "not compared: no row is in both".to_owned();
     }
     let Some(cell) = table.largest() else { return String::new() };
     let key = cell.key.join(" ");
@@ -230,6 +255,14 @@ fn table_section(table: &TableChange) -> String {
         let columns = escape(&table.other_unit.join(", "));
         let _ = writeln!(text, "<p>Not compared, because their units differ: {columns}</p>");
     }
+    if table.has_no_pairs() {
+        let _ = writeln!(
+            text,
+            "<p>No value of {} is compared: no row has the same {} in both.</p>",
+            escape(&table.file),
+            escape(&table.key.join(", "))
+        );
+    }
     if table.key.is_empty() {
         text.push_str("<p>This table has repeated rows: equal rows are counted.</p>\n");
     }
@@ -308,6 +341,41 @@ mod tests {
             other_unit: Vec::new(),
             cells: vec![cell],
         })
+    }
+
+    #[test]
+    fn what_is_the_same_or_cannot_be_compared_is_said() {
+        let table = |rows: usize, only: usize| TableChange {
+            file: "a.csv".to_owned(),
+            key: vec!["sequence".to_owned()],
+            rows,
+            changed_rows: 0,
+            only_first: vec![vec!["014".to_owned()]; only],
+            only_second: vec![vec!["4".to_owned()]; only],
+            columns: Vec::new(),
+            units: None,
+            other_unit: Vec::new(),
+            cells: Vec::new(),
+        };
+        let change = |table: TableChange| ResultChange {
+            name: "jobs".to_owned(),
+            side: Side::Both,
+            settings: Vec::new(),
+            data: Vec::new(),
+            tables: vec![table],
+            not_compared: Vec::new(),
+        };
+        let same = nothing_changed(&[change(table(3, 0))]).unwrap();
+        assert_eq!(same, "Nothing changed: both have the same values (1 table).");
+        assert_eq!(nothing_changed(&[change(table(3, 0)), change(table(0, 1))]), None);
+        assert_eq!(nothing_changed(&[]), None);
+        assert_eq!(largest(&table(0, 1)), "not compared: no row is in both");
+        let said = table_section(&table(0, 1));
+        assert!(
+            said.contains("No value of a.csv is compared: no row has the same sequence"),
+            "{said}"
+        );
+        assert!(!table_section(&table(3, 1)).contains("No value"));
     }
 
     #[test]

@@ -14,8 +14,9 @@ use rustc_hash::FxHashMap;
 use super::html::{self, Cell, Page};
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
+use super::series::{self, Indices};
 use super::text::{escape, figure_text, gpu_time, instant, lasting, percent, sentence, user_name};
-use super::users::{self, Indices, Outcomes};
+use super::users::Outcomes;
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
 use crate::answers::sentences::short;
 use crate::charts::{DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
@@ -227,7 +228,7 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
             let machines = used.get(name).map_or(&[][..], Vec::as_slice);
             let mut more = String::new();
             if of.answer.by == By::User {
-                more.push_str(&outcomes.html(name));
+                more.push_str(&outcomes.html(name, result));
                 more.push_str(&jobs.get(name).map_or_else(String::new, |own| jobs::table(own)));
             }
             user_page(&of, (place, user), (machines, &names), &indices, &more)
@@ -248,7 +249,7 @@ pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
     let (place, user) = all.find(|(_, user)| user.user == name)?;
     let title = format!("{} {}: {} so far", of.kind(), short(user_name(name)), of.noun());
     let indices = Indices::of(result, &std::iter::once(name).collect());
-    let chart = users::over_time(&indices, name, of.kind(), over_time(&of, user, &title));
+    let chart = series::over_time(&indices, name, of.kind(), over_time(&of, user, &title));
     Some(user_answer(&of, place, user) + &chart)
 }
 
@@ -257,7 +258,7 @@ pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
 fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     let answer = of.answer;
     let mut said = format!(
-        "It used {} {} of {}, {} of all: place {} of {}",
+        "It used {} {} of {}, {} of all: place {} of the {} with usage in the span",
         figure_text(user.cpu_s),
         answer.unit,
         of.noun(),
@@ -301,7 +302,7 @@ fn user_page(
     let title = format!("{} {name}: {} so far", of.kind(), of.noun());
     let _ = writeln!(body, "<h2>Its {} so far, over time</h2>", of.noun());
     let so_far = over_time(of, user, &title);
-    body.push_str(&users::over_time(indices, &user.user, of.kind(), so_far));
+    body.push_str(&series::over_time(indices, &user.user, of.kind(), so_far));
     let column = of.column();
     let rows: Vec<Vec<Cell>> = machines
         .iter()
@@ -383,6 +384,26 @@ fn over_time(of: &Of<'_>, user: &UserUsage, title: &str) -> LineChart {
     }
 }
 
+/// The largest number of users that the page of a machine names.
+const NAMED_MAX: usize = 50;
+
+/// How many users a machine or class of machines had, and which of them its page names.
+fn who_used(of: &Of<'_>, machine: &MachineUsage) -> String {
+    let users = machine.users.len();
+    let class = if machine.machine.is_some() {
+        ""
+    } else {
+        "A class is all machines with the same platform, capacity and site, as far as they are known. "
+    };
+    let used = counted(users as u64, of.kind());
+    let named = machine.users.iter().take(NAMED_MAX).map(|user| user.1).sum::<f64>();
+    let rest = (NAMED_MAX < users && 0.0 < machine.cpu_s).then(|| {
+        let all = share_text(Some(named / machine.cpu_s));
+        format!(": the {NAMED_MAX} heaviest are listed, with {all} of its {}", of.noun())
+    });
+    format!("{class}{used} used it{}. Shares are of its {}.", rest.unwrap_or_default(), of.noun())
+}
+
 fn machine_page(
     of: &Of<'_>,
     place: usize,
@@ -403,11 +424,14 @@ fn machine_page(
             Some(&place) => Cell::link(&shown, &format!("../{}", file_of("users", place))),
             None => Cell::name(&shown),
         };
-        vec![cell, number(*cpu_s)]
+        vec![cell, number(*cpu_s), share((0.0 < machine.cpu_s).then(|| cpu_s / machine.cpu_s))]
     };
-    let rows: Vec<Vec<Cell>> = machine.users.iter().map(row).collect();
-    let header = [of.kind().to_owned(), of.column()];
-    body.push_str(&html::table("Who used it", &header, &rows));
+    let rows: Vec<Vec<Cell>> = machine.users.iter().take(NAMED_MAX).map(row).collect();
+    let what = if machine.machine.is_some() { "it" } else { "these machines" };
+    let _ = writeln!(body, "<h2>Who used {what}</h2>\n<p>{}</p>", who_used(of, machine));
+    let header = [of.kind().to_owned(), of.column(), "share".to_owned()];
+    let caption = format!("By {}, the heaviest first", of.kind());
+    body.push_str(&html::table(&caption, &header, &rows));
     body.push_str(&source(of.result));
     Page { file: file_of("machines", place), title: name.to_owned(), within: PAGE, body }
 }

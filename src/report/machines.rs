@@ -63,7 +63,7 @@ fn page(
         capacities.map(|at| format!("{} CPU, {} memory", known(at.cpu), known(at.memory)));
     let mut facts = vec![
         ("capacity", capacities.collect::<Vec<String>>().join("; then ")),
-        ("first seen", own.first_s.map_or_else(|| "-".to_owned(), lasting)),
+        ("first seen", first_seen(own.first_s, load)),
     ];
     let ended = own.ended.iter().map(|(end, count)| format!("{} {end}", grouped(*count)));
     let ended: Vec<String> = ended.collect();
@@ -95,11 +95,24 @@ pub(crate) fn drawings(own: &MachineDetail, load: LoadedHours, title: &str) -> S
     body
 }
 
-/// `In the 25.1 hours for which tasks are loaded, `, if machines are known for longer.
+/// When a machine was first seen; most are there from the first event of machines on.
+fn first_seen(first_s: Option<f64>, load: LoadedHours) -> String {
+    match first_s {
+        None => "-".to_owned(),
+        Some(first_s) if first_s <= load.machines_start_s => "at the start of the trace".to_owned(),
+        Some(first_s) => lasting(first_s),
+    }
+}
+
+/// Task events may start this much later than machine events, s: 600 in the trace of 2011.
+const LATER_S: f64 = 600.0;
+
+/// `In the 25.2 hours for which tasks are loaded, `, if machines are known for longer.
 fn loaded_hours(load: LoadedHours) -> String {
-    let loaded_s = load.end_s - load.start_s;
+    let is_later = LATER_S < load.start_s - load.machines_start_s;
+    let start_s = if is_later { load.start_s } else { load.start_s.min(load.machines_start_s) };
+    let loaded_s = load.end_s - start_s;
     let machines_s = load.machines_end_s - load.machines_start_s;
-    // Task events may start a little later than machine events: 600 s in the trace of 2011.
     if 0.99 * machines_s <= loaded_s {
         return String::new();
     }
@@ -195,4 +208,32 @@ fn attempts(own: &MachineDetail, title: &str) -> Option<(Chart, String)> {
     let rows = vec![String::new(); free.len()];
     let axis = (HOURS_OF_TRACE.to_owned(), 0.0, HOUR_S);
     Some((bars.chart((format!("{title}: attempts on it"), said.clone()), axis, rows), said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_of_tasks_are_counted_from_the_start_of_the_trace() {
+        let load = |start_s: f64, end_s: f64| LoadedHours {
+            start_s,
+            interval_s: 1.0,
+            end_s,
+            machines_start_s: 0.0,
+            machines_end_s: 2_506_200.0,
+        };
+        for (start_s, end_s, said) in [
+            (600.0, 90_800.8, "In the 25.2 hours for which tasks are loaded, "),
+            (0.0, 90_800.8, "In the 25.2 hours for which tasks are loaded, "),
+            (3600.0, 90_800.8, "In the 24.2 hours for which tasks are loaded, "),
+            (600.0, 2_506_200.0, ""),
+        ] {
+            assert_eq!(loaded_hours(load(start_s, end_s)), said);
+        }
+        let first = |first_s| first_seen(first_s, load(600.0, 90_800.0));
+        assert_eq!(first(Some(0.0)), "at the start of the trace");
+        assert_eq!(first(Some(7200.0)), "2 h");
+        assert_eq!(first(None), "-");
+    }
 }

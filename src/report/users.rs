@@ -1,278 +1,63 @@
-//! Parts of the page of a user: its indices over time among those of all users, and the outcomes of
-//! its jobs.
+//! The outcomes of the jobs of a user, and its jobs over time.
 //!
-//! In: the stored series of `fairness`, a value per user and interval, and the outcomes that a
-//! stored sweep counted. Out: charts and tables as HTML. No index is computed here.
+//! In: the outcomes that a stored sweep counted, or the jobs that a search found. Out: charts and
+//! tables as HTML.
 
+#[cfg(feature = "serve")]
 use std::fmt::Write;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::html::{self, Cell};
-use super::links::{PAGES_MAX, of_kind};
+use super::links::of_kind;
 #[cfg(feature = "serve")]
-use super::text::instant;
-use super::text::{escape, figure_text, percent, sentence};
-use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
+use super::text::{escape, instant};
+use super::text::{percent, sentence};
 use crate::answers::sweep::{JobDetails, UserOutcomes};
 #[cfg(feature = "serve")]
-use crate::charts::{Area, AreaChart, Bar, BarChart, outcome_tone};
-use crate::charts::{
-    Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone, svg_of,
-};
-use crate::digits::{counted, grouped};
+use crate::charts::{Area, AreaChart, Bar, BarChart, Chart, Tone, outcome_tone, svg_of};
+use crate::digits::{counted, lasting};
 #[cfg(feature = "serve")]
-use crate::digits::{lasting, three_digits, unit_of_time};
-use crate::fairness::history::known_name;
+use crate::digits::{grouped, three_digits, unit_of_time};
 use crate::results::Stored;
 use crate::results::kind::Pages;
+use crate::schema::Table;
 use crate::studies::named::Named;
-use crate::studies::quantile;
 #[cfg(feature = "serve")]
 use crate::units::AFTER_TRACE_US;
-
-/// Series of more bytes are not read.
-const SERIES_MAX: u64 = 256 << 20;
-
-/// Largest number of instants of a curve.
-const POINTS_MAX: usize = 20;
-
-/// Largest number of indices that are drawn.
-const INDICES_MAX: usize = 3;
-
-/// The band of all users: from the first to the second of these quantiles.
-const BAND: [f64; 2] = [0.1, 0.9];
-
-/// One index over time: the values of users with pages, and the distribution over all users.
-struct OfIndex {
-    index: String,
-    column: String,
-    /// The ends of the drawn intervals, days since the start of the span.
-    days: Vec<f64>,
-    /// The lower end of the band, the median and the upper end, for each instant.
-    all: Vec<[f64; 3]>,
-    /// Points (day, value) of each user with a page, from its first interval with a value on.
-    own: FxHashMap<String, Vec<(f64, f64)>>,
-    /// The values of all users at the current instant while reading; then those at the end of the
-    /// span, ascending.
-    last: Vec<f64>,
-    /// The values of users with pages at the current instant.
-    now: Vec<(String, f64)>,
-}
-
-/// The indices of a result over time.
-pub(super) struct Indices(Vec<OfIndex>);
-
-impl Indices {
-    /// Reads the series of the users with pages; empty if there is no series, or the file is too
-    /// large.
-    pub(super) fn read(result: &Stored) -> Self {
-        let answer: Option<&FairnessAnswer> = result.found();
-        let users = answer.into_iter().flat_map(|answer| &answer.users).take(PAGES_MAX);
-        Self::of(result, &users.filter_map(|user| known_name(&user.user)).collect())
-    }
-
-    /// Reads the series of these users.
-    pub(super) fn of(result: &Stored, users: &FxHashSet<&str>) -> Self {
-        Self(read(result, users).unwrap_or_default())
-    }
-
-    /// The indices of a user among those of all users, and sentences about them; `so_far` is drawn
-    /// beside them.
-    pub(super) fn chart(&self, user: &str, kind: &str, so_far: LineChart) -> (Chart, Vec<String>) {
-        let mut said = vec![so_far.caption.clone()];
-        let mut panels = vec![so_far];
-        for own in &self.0 {
-            let Some(values) = own.own.get(user) else { continue };
-            said.extend(own.place(values, kind));
-            panels.push(own.panel(values, kind));
-        }
-        let alone = panels.len() < 2;
-        let (title, caption) = (panels[0].title.clone(), said.join(" "));
-        if alone {
-            return (Chart::Lines(panels.remove(0)), said);
-        }
-        "So far".clone_into(&mut panels[0].title);
-        (Chart::Panels(PanelChart { title, caption, panels, columns: 2 }), said)
-    }
-}
-
-impl OfIndex {
-    fn name(&self) -> String {
-        match self.column.as_str() {
-            "eup" => "effective user priority".to_owned(),
-            "cv" => "charged value".to_owned(),
-            other => other.replace('_', " "),
-        }
-    }
-
-    /// The place of the user among all at the end, as a sentence.
-    fn place(&self, values: &[(f64, f64)], kind: &str) -> Option<String> {
-        let own = values.last()?.1;
-        let below = self.last.partition_point(|value| *value < own);
-        let median = quantile(&self.last, 0.5)?;
-        Some(format!(
-            "At the end its {} ({}) is {}, larger than that of {} of {}; the median is {}.",
-            self.name(),
-            self.index,
-            figure_text(own),
-            grouped(below as u64),
-            counted(self.last.len().saturating_sub(1) as u64, &format!("other {kind}")),
-            figure_text(median),
-        ))
-    }
-
-    fn panel(&self, values: &[(f64, f64)], kind: &str) -> LineChart {
-        let all = || self.days.iter().zip(&self.all);
-        let own = Line::steps(format!("this {kind}"), values.to_vec(), Tone::Blue);
-        let median = all().map(|(&day, all)| (day, all[1])).collect();
-        let median = Line {
-            band: all().map(|(&day, all)| (day, all[0], all[2])).collect(),
-            // A whisker has no tooltips, which keeps a report with a hundred such pages small.
-            stroke: Stroke::Whisker,
-            ..Line::steps(format!("median {kind}"), median, Tone::Vermilion)
-        };
-        LineChart {
-            title: self.index.clone(),
-            caption: String::new(),
-            x_axis: DAYS_OF_SPAN.to_owned(),
-            y_axis: self.name(),
-            x_scale: Scale::Linear,
-            lines: vec![own, median],
-        }
-    }
-}
-
-/// The names of the indices to draw, each with its first column. `metered` with default settings is
-/// left out: it is the use so far, which is drawn anyway.
-fn wanted(answer: &FairnessAnswer) -> Vec<(String, String)> {
-    let all = || answer.indices.iter();
-    let known = all().filter_map(|index| {
-        // The table does not distinguish two indices with the same name.
-        let same = all().filter(|other| other.index == index.index).count();
-        let column = index.columns.first().filter(|_| same == 1)?;
-        (index.settings != "metered").then(|| (index.index.clone(), column.clone()))
-    });
-    known.take(INDICES_MAX).collect()
-}
-
-fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Vec<OfIndex>> {
-    let answer: &FairnessAnswer = result.found()?;
-    let wanted = wanted(answer);
-    let path = result.path_of("series.csv").ok().filter(|_| !wanted.is_empty())?;
-    if SERIES_MAX < std::fs::metadata(&path).ok()?.len() {
-        return None;
-    }
-    let intervals = usize::try_from(answer.intervals).ok()?;
-    let each = intervals.div_ceil(POINTS_MAX).max(1);
-    // Times count from the first interval; a warm-up puts it before the span.
-    let settings: FairnessSettings = result.whole.chosen();
-    let before_s = settings.shown_from.unwrap_or(0.0) * answer.interval_s;
-    let mut found: Vec<OfIndex> = wanted
-        .into_iter()
-        .map(|(index, column)| OfIndex {
-            index,
-            column,
-            days: Vec::new(),
-            all: Vec::new(),
-            own: FxHashMap::default(),
-            last: Vec::new(),
-            now: Vec::new(),
-        })
-        .collect();
-    let mut reader = csv::Reader::from_path(&path).ok()?;
-    let header = reader.headers().ok()?.clone();
-    let place = |name: &str| header.iter().position(|column| column == name);
-    let [index, end_s, user, column, value] =
-        [place("index")?, place("end_s")?, place("user")?, place("column")?, place("value")?];
-    // Rows of an index are in order of time, so those of an instant are together.
-    let (mut record, mut instants) = (csv::StringRecord::new(), 0_usize);
-    let mut last = [String::new(), String::new()];
-    while reader.read_record(&mut record).ok()? {
-        let Some(own) = found.iter_mut().find(|own| {
-            record.get(index) == Some(&own.index) && record.get(column) == Some(&own.column)
-        }) else {
-            continue;
-        };
-        let at = record.get(end_s)?;
-        if own.index != last[0] || at != last[1] {
-            instants = if own.index == last[0] { instants + 1 } else { 1 };
-            own.close(instants - 1, each, intervals);
-            own.days.push((at.parse::<f64>().ok()? - before_s) / 86_400.0);
-            last = [own.index.clone(), at.to_owned()];
-        }
-        // A user has no value where the index is not defined for it.
-        let Ok(number) = record.get(value)?.parse::<f64>() else { continue };
-        own.last.push(number);
-        if let Some(known) = record.get(user).and_then(|name| users.get(name)) {
-            own.now.push(((*known).to_owned(), number));
-        }
-    }
-    for own in &mut found {
-        own.close(intervals, each, intervals);
-    }
-    found.retain(OfIndex::is_whole);
-    Some(found)
-}
-
-impl OfIndex {
-    /// Ends an instant: summarises it if it is drawn, drops it otherwise.
-    fn close(&mut self, number: usize, each: usize, intervals: usize) {
-        if self.last.is_empty() {
-            return;
-        }
-        let now = std::mem::take(&mut self.now);
-        if number < intervals && !number.is_multiple_of(each) {
-            self.days.pop();
-            self.last.clear();
-            return;
-        }
-        self.last.sort_by(f64::total_cmp);
-        let at = |share: f64| quantile(&self.last, share).unwrap_or(0.0);
-        self.all.push([at(BAND[0]), at(0.5), at(BAND[1])]);
-        let day = self.days.last().copied().unwrap_or(0.0);
-        for (name, value) in now {
-            self.own.entry(name).or_default().push((day, value));
-        }
-        if number < intervals {
-            self.last.clear();
-        }
-    }
-
-    /// Whether there is something to draw.
-    const fn is_whole(&self) -> bool {
-        1 < self.days.len() && self.all.len() == self.days.len()
-    }
-}
-
-/// The indices of a user over time and its use so far, as HTML.
-pub(super) fn over_time(indices: &Indices, user: &str, kind: &str, so_far: LineChart) -> String {
-    let title = so_far.title.clone();
-    let (chart, said) = indices.chart(user, kind, so_far);
-    let mut html = html::drawn(&svg_of(&chart), &title);
-    let band = if matches!(chart, Chart::Panels(_)) {
-        format!(
-            " The band holds the {kind}s from the lowest {:.0} % to the highest {:.0} %.",
-            BAND[0] * 100.0,
-            (1.0 - BAND[1]) * 100.0
-        )
-    } else {
-        String::new()
-    };
-    let _ = writeln!(html, "<p class=\"source\">{}{band}</p>", escape(&said.join(" ")));
-    html
-}
 
 /// The outcomes of the jobs of every user, by name.
 pub(super) struct Outcomes<'a> {
     users: FxHashMap<&'a str, &'a Named<u64>>,
     /// The outcomes of the jobs of all users.
     all: Vec<(&'a str, u64)>,
+    /// The time for which jobs are known, s.
+    known_s: Option<f64>,
+}
+
+/// The time between the first and the last event of a table that a result was made from, s.
+fn span_of(result: &Stored, table: Table) -> Option<f64> {
+    let input = result.whole.inputs.iter().find(|input| input.table == table.to_string())?;
+    Some(input.end_s? - input.start_s?)
+}
+
+/// That jobs are known for longer than usage, if so, as a sentence.
+pub(crate) fn known_for(jobs_s: Option<f64>, used_s: Option<f64>) -> Option<String> {
+    let (jobs_s, used_s) = jobs_s.zip(used_s)?;
+    (used_s < 0.99 * jobs_s).then(|| {
+        format!(
+            "Its jobs are from {} of job events, its usage is from {} of task events.",
+            lasting(jobs_s),
+            lasting(used_s)
+        )
+    })
 }
 
 impl<'a> Outcomes<'a> {
     /// The outcomes in the results of a report.
     pub(super) fn of(results: &'a [Stored]) -> Self {
+        let known_s = of_kind(results, Pages::Jobs).next();
+        let known_s = known_s.and_then(|result| span_of(result, Table::JobEvents));
         let details = of_kind(results, Pages::Jobs).filter_map(Stored::found::<JobDetails>);
         let mut users: FxHashMap<&str, &Named<u64>> = FxHashMap::default();
         let mut all: Vec<(&str, u64)> = Vec::new();
@@ -285,11 +70,16 @@ impl<'a> Outcomes<'a> {
                 }
             }
         }
-        Self { users, all }
+        Self { users, all, known_s }
     }
 
-    /// The outcomes of the jobs of a user, as HTML; empty if they are not known.
-    pub(super) fn html(&self, user: &str) -> String {
+    /// The outcomes of the jobs of a user, as HTML; empty if they are not known. `usage` is the result
+    /// that has its usage.
+    pub(super) fn html(&self, user: &str, usage: &Stored) -> String {
+        self.beside(user, span_of(usage, Table::TaskEvents))
+    }
+
+    fn beside(&self, user: &str, used_s: Option<f64>) -> String {
         let Some(own) = self.users.get(user) else { return String::new() };
         let jobs: u64 = own.iter().map(|(_, count)| count).sum();
         let all: u64 = self.all.iter().map(|known| known.1).sum();
@@ -318,8 +108,10 @@ impl<'a> Outcomes<'a> {
             percent(share(among_all, all))
         );
         let header = ["outcome", "jobs", "share", "share among all users"].map(str::to_owned);
+        let known =
+            known_for(self.known_s, used_s).map_or_else(String::new, |said| format!(" {said}"));
         format!(
-            "<h2>What became of its jobs</h2>\n<p>{}.</p>\n{}",
+            "<h2>What became of its jobs</h2>\n<p>{}.{known}</p>\n{}",
             sentence(&said),
             html::table("Jobs by outcome, by their exact event sequence", &header, &rows)
         )
@@ -333,6 +125,8 @@ pub(crate) struct JobsOfUser<'a> {
     pub outcomes: &'a [(&'static str, u64)],
     /// First SCHEDULE and last event of each job that was scheduled, µs.
     pub spans: &'a [[i64; 2]],
+    /// That jobs are known for longer than usage, if so.
+    pub known: Option<String>,
 }
 
 /// The jobs of a user by outcome and over time, for a page of the portal.
@@ -345,7 +139,8 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
     let said = known.iter().map(|(name, count)| format!("{} {name}", percent(share(*count, all))));
     let said = said.collect::<Vec<String>>().join(", ");
     let said = format!("Of its {}, {said}", counted(all, "job"));
-    let mut html = format!("<p class=\"answer\">{}.</p>\n", sentence(&said));
+    let span = jobs.known.as_ref().map_or_else(String::new, |said| format!(" {}", escape(said)));
+    let mut html = format!("<p class=\"answer\">{}.{span}</p>\n", sentence(&said));
     let bars = BarChart {
         title: format!("Jobs of user {user} by outcome"),
         caption: "By their exact event sequence.".to_owned(),
@@ -394,8 +189,8 @@ fn running(spans: &[[i64; 2]], user: &str) -> Option<(Chart, String)> {
     let most = means.iter().copied().fold(0.0, f64::max);
     let interval_s = length_us as f64 / 1e6;
     let said = format!(
-        "At most {} at once, from the first SCHEDULE of each to its last event; each value is the \
-        mean over {}. From {} on.",
+        "At most {} at once in the mean over {}, and each value is such a mean; a job counts from its \
+        first SCHEDULE to its last event. From {} on.",
         three_digits(most),
         lasting(interval_s),
         instant(from_us as f64 / 1e6),
@@ -428,39 +223,6 @@ fn share(part: u64, whole: u64) -> f64 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_user_stands_among_the_others() {
-        let mut index = OfIndex {
-            index: "condor".to_owned(),
-            column: "eup".to_owned(),
-            days: Vec::new(),
-            all: Vec::new(),
-            own: FxHashMap::default(),
-            last: Vec::new(),
-            now: Vec::new(),
-        };
-        // Three instants, of which every second one and the last are drawn.
-        for (number, values) in
-            [[1.0, 2.0, 9.0], [0.0, 0.0, 0.0], [3.0, 1.0, 7.0]].iter().enumerate()
-        {
-            index.days.push([0.0, 1.0, 2.0][number]);
-            index.now.push(("a".to_owned(), values[0]));
-            index.last.extend(values);
-            index.close(if number == 2 { 3 } else { number }, 2, 3);
-        }
-        assert_eq!(index.days, [0.0, 2.0]);
-        assert_eq!(index.own["a"], [(0.0, 1.0), (2.0, 3.0)]);
-        assert_eq!(index.all.iter().map(|all| all[1]).collect::<Vec<f64>>(), [2.0, 3.0]);
-        assert!(index.is_whole());
-        assert_eq!(
-            index.place(&index.own["a"], "user").unwrap(),
-            "At the end its effective user priority (condor) is 3, larger than that of 1 of 2 other \
-            users; the median is 3."
-        );
-        index.days.pop();
-        assert!(!index.is_whole());
-    }
-
     #[cfg(feature = "serve")]
     #[test]
     fn jobs_of_a_user_are_drawn_over_time() {
@@ -469,7 +231,7 @@ mod tests {
         //  0    60   120  180 s
         let spans = [[0, 120_000_000], [60_000_000, 180_000_000]];
         let (chart, said) = running(&spans, "u").unwrap();
-        assert!(said.starts_with("At most 2 at once"), "{said}");
+        assert!(said.starts_with("At most 2 at once in the mean over 1.5 s"), "{said}");
         let Chart::Areas(chart) = chart else { panic!() };
         let sum: f64 = chart.areas[0].values.iter().flatten().sum();
         let width = chart.edges[1] - chart.edges[0];
@@ -477,7 +239,7 @@ mod tests {
         assert!(running(&[[0, i64::MAX], [5_000_000, 9_000_000]], "u").is_some());
         assert!(running(&[[i64::MAX, i64::MAX]], "u").is_none());
         let outcomes = [("finished", 1), ("failed", 3), ("other", 0)];
-        let html = drawings(&JobsOfUser { outcomes: &outcomes, spans: &[] }, "<u>");
+        let html = drawings(&JobsOfUser { outcomes: &outcomes, spans: &[], known: None }, "<u>");
         assert!(
             html.contains("Of its 4 jobs, 75.00&nbsp;% failed, 25.00&nbsp;% finished."),
             "{html}"
@@ -491,12 +253,18 @@ mod tests {
         let outcomes = Outcomes {
             users: FxHashMap::from_iter([("a", &own)]),
             all: vec![("finished", 9), ("failed", 3)],
+            known_s: Some(29.0 * 86_400.0),
         };
-        let html = outcomes.html("a");
+        let html = outcomes.beside("a", Some(90_800.0));
+        let known =
+            "Its jobs are from 29 d of job events, its usage is from 25.2 h of task events.";
+        assert!(html.contains(known), "{html}");
+        assert!(!outcomes.beside("a", Some(29.0 * 86_400.0)).contains("Its jobs are"));
+        assert!(!outcomes.beside("a", None).contains("Its jobs are"));
         assert!(html.contains(
             "Of its 4 jobs, 75.00&nbsp;% count as failed; of the jobs of all users, 25.00&nbsp;%."
         ));
         assert!(html.contains("75.00 %") && html.contains("What became of its jobs"));
-        assert_eq!(outcomes.html("b"), "");
+        assert_eq!(outcomes.beside("b", None), "");
     }
 }

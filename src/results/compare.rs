@@ -105,6 +105,11 @@ impl TableChange {
         self.cells.iter().rev().max_by(|one, other| size(one).total_cmp(&size(other)))
     }
 
+    /// Whether both tables have rows and none is in both, so that no value is compared.
+    pub fn has_no_pairs(&self) -> bool {
+        self.rows == 0 && !self.only_first.is_empty() && !self.only_second.is_empty()
+    }
+
     /// Whether the two tables are the same.
     pub fn is_same(&self) -> bool {
         self.changed_rows == 0
@@ -325,6 +330,21 @@ fn own_key(table: &Table) -> Option<Vec<&str>> {
     })
 }
 
+/// The key of tables about the same outcomes by different definitions, such as `--classes sequence`
+/// and `terminal`, of which only one has sequences.
+const OUTCOME: [&str; 1] = ["outcome"];
+
+/// Whether a key identifies the rows of both tables, and at least one row is in both.
+fn has_pairs(first: &Table, second: &Table, key: &[&str]) -> bool {
+    let keys = |table: &Table| -> Option<BTreeSet<Vec<String>>> {
+        let is_known = key.iter().all(|name| table.header.iter().any(|own| own == name));
+        is_known.then(|| table.rows.iter().map(|row| cells_of(table, row, key)).collect())
+    };
+    let Some((ours, theirs)) = keys(first).zip(keys(second)) else { return false };
+    let is_key = [ours.len(), theirs.len()] == [first.rows.len(), second.rows.len()];
+    is_key && !ours.is_disjoint(&theirs)
+}
+
 /// The columns by which rows of two tables are paired: those that either table needs. `None` if
 /// rows repeat; an error if the two tables need different columns.
 fn key_of<'a>(first: &'a Table, second: &'a Table) -> Result<Option<Vec<&'a str>>, String> {
@@ -353,7 +373,11 @@ fn compare_tables(
     let in_one = |one: &Table, other: &Table| -> Vec<String> {
         one.header.iter().filter(|name| !other.header.contains(name)).cloned().collect()
     };
-    let key = key_of(first, second)?;
+    let mut key = key_of(first, second)?;
+    let is_apart = key.as_ref().is_some_and(|key| !has_pairs(first, second, key));
+    if is_apart && has_pairs(first, second, &OUTCOME) {
+        key = Some(OUTCOME.to_vec());
+    }
     let mut change = TableChange {
         file: first.file.clone(),
         key: key.iter().flatten().map(|&name| name.to_owned()).collect(),
@@ -515,6 +539,26 @@ mod tests {
         assert_eq!(why, "other rows: identified by threshold and by rule, threshold");
         let one_rule = table("rule,threshold,saved", &["a,3,10", "a,5,21"]);
         assert_eq!(compared(&by_rule, &one_rule).key, ["rule", "threshold"]);
+    }
+
+    #[test]
+    fn outcomes_are_paired_where_only_one_side_has_sequences() {
+        let first =
+            table("sequence,outcome,count", &["014,finished,5", "013,failed,2", ",other,1"]);
+        let second = table("sequence,outcome,count", &[",finished,6", ",failed,2", ",lost,3"]);
+        let change = compared(&first, &second);
+        assert_eq!(change.key, ["outcome"]);
+        assert_eq!(change.rows, 2);
+        assert_eq!((change.only_first.len(), change.only_second.len()), (1, 1));
+        let count = change.cells.iter().find(|cell| cell.column == "count").unwrap();
+        assert_eq!((count.key.as_slice(), count.change), (&["finished".to_owned()][..], Some(1.0)));
+        assert!(!change.has_no_pairs());
+        // An outcome in two rows is no key, and other keys have nothing in common.
+        let twice = table("sequence,outcome,count", &["a,finished,5", "b,finished,2"]);
+        let change = compared(&first, &twice);
+        assert!(change.has_no_pairs() && change.cells.is_empty());
+        let other = table("class,count", &["x,1", "y,2"]);
+        assert!(compared(&other, &table("class,count", &["z,1"])).has_no_pairs());
     }
 
     #[test]

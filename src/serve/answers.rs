@@ -9,6 +9,7 @@ use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::fields::{in_a_form, without_hints};
 use super::pages::Reader;
 use super::portal::Portal;
 use super::queue::{Job, Phase, Record};
@@ -57,7 +58,7 @@ pub(super) async fn live(portal: &Portal, reader: &Reader, id: &str, job: &Job) 
     html! {
         div id="live" data-job=(id) data-phase=(record.phase.word()) {
             (state(portal, reader, id, job))
-            @if record.answer.is_some() { (notes(record)) }
+            @if record.answer.is_some() { (notes(portal, record)) }
             (answer)
         }
     }
@@ -66,6 +67,7 @@ pub(super) async fn live(portal: &Portal, reader: &Reader, id: &str, job: &Job) 
 /// The state of the job, and buttons to cancel it or run it again.
 pub(super) fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
     let record = &job.record;
+    let gone = portal.lakes.gone(&record.spec.lakes);
     let is_old = record.answer.as_ref().is_some_and(|answer| {
         let now = portal.lakes.chosen(record.spec.lakes.iter().map(String::as_str));
         now.is_ok_and(|now| {
@@ -80,27 +82,32 @@ pub(super) fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Ma
             @if let (Phase::Done, Some(took)) = (record.phase, record.took_s) { " in " (format!("{took:.1}")) " s" }
             @if is_old && !record.phase.is_open() { " - the lake has grown since" }
         }
+        @if !gone.is_empty() {
+            p class="wrong" { "This portal no longer serves " (gone.join(", ")) ": the answer is kept, and cannot be computed again." }
+        }
         @if record.phase.is_open() {
             progress max="100" value=[percent] aria-label="Progress" {}
         }
         @if let (Phase::Failed, Some(error)) = (record.phase, &record.error) {
-            div class="wrong" role="alert" { @if error.contains('\n') { pre { (error) } } @else { (error) } }
+            div class="wrong" role="alert" { @if error.contains('\n') { pre { (error) } } @else { (in_a_form(error)) } }
         }
         form method="post" action={ "/jobs/" (id) } class="buttons" {
             (reader.token())
             @if record.phase.is_open() {
                 button class="second" name="action" value="cancel" { "Cancel" }
-            } @else if record.phase != Phase::Done || is_old {
+            } @else if gone.is_empty() && (record.phase != Phase::Done || is_old) {
                 button class="second" name="action" value="again" { "Run again" }
             }
         }
     }
 }
 
-fn notes(record: &Record) -> Markup {
+fn notes(portal: &Portal, record: &Record) -> Markup {
+    let known = portal.asks.parameters(&record.spec.command);
+    let said = |note: &String| with_short_words(&without_hints(note, &known));
     html! {
         @if !record.notes.is_empty() {
-            ul class="found" { @for note in &record.notes { li { (with_short_words(note)) } } }
+            ul class="found" { @for note in &record.notes { li { (said(note)) } } }
         }
     }
 }
@@ -128,7 +135,10 @@ fn shown(folder: &Path, root: &str, command: &str) -> Result<Markup, String> {
             .filter(|_| command != "fairness")
             .map(|table| stored_table(&titled(&table.file), table, root, &Links::default()))
             .collect();
+        // The tables of indices say themselves why there is nothing.
+        let nothing = result.whole.nothing().filter(|_| command != "fairness");
         pieces.push(html! {
+            @if let Some(nothing) = nothing { p class="answer" { (nothing) } }
             div class="figures" { (PreEscaped(figures)) }
             (own)
             (PreEscaped(tables))
@@ -209,6 +219,11 @@ fn fairness(result: &Stored) -> Markup {
     }
 }
 
+/// Whether a column has shares from 0 to 1, which are shown in percent.
+fn is_share(column: &str) -> bool {
+    column == "share" || column.ends_with("_share")
+}
+
 /// Rows as a table; columns with lists or objects are only in the files.
 fn of_rows(caption: &str, rows: &[Row]) -> String {
     let is_plain = |value: &Value| !value.is_array() && !value.is_object();
@@ -221,6 +236,7 @@ fn of_rows(caption: &str, rows: &[Row]) -> String {
         .collect();
     let cell = |row: &Row, name: &str| match row.get(name) {
         None | Some(Value::Null) => Cell::name(""),
+        Some(Value::Number(share)) if is_share(name) => Cell::share(&share.to_string()),
         Some(Value::String(text)) => Cell::name(&short(text)),
         Some(Value::Bool(yes)) => Cell::name(if *yes { "yes" } else { "no" }),
         Some(other) => Cell::of(&other.to_string()),

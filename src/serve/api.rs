@@ -9,7 +9,7 @@ use hyper::StatusCode;
 use hyper::body::Bytes;
 use tokio::time::timeout;
 
-use super::ask::{ANSWERS, Wrong};
+use super::ask::{Wrong, answers};
 use super::form::Pairs;
 use super::lakes::Version;
 use super::metrics::Question;
@@ -44,8 +44,9 @@ pub(super) fn question(
 
 /// Answers a question.
 pub(super) async fn answer(portal: &Portal, name: &str, pairs: &Pairs) -> Reply {
-    if !ANSWERS.contains(&name) {
-        let said = format!("there is no such answer (known: {})", ANSWERS.join(", "));
+    if answers().all(|known| known != name) {
+        let known: Vec<&str> = answers().collect();
+        let said = format!("there is no such answer (known: {})", known.join(", "));
         return reply::json_error(StatusCode::NOT_FOUND, None, &said);
     }
     let (mut words, versions) = match question(portal, name, pairs) {

@@ -8,13 +8,22 @@ use clap::builder::ValueRange;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command};
 
-/// Commands that answer at once.
-pub(super) const ANSWERS: [&str; 8] =
-    ["classify", "describe", "account", "load", "machines", "sweep", "predict", "fairness"];
+use crate::answers::list::STUDIES;
+use crate::answers::study::Study;
+use crate::studies::outcomes::Classes;
 
-/// Commands with a form, whose answers are jobs.
-pub(super) const FORMS: [&str; 8] =
-    ["sweep", "replay", "detect", "account", "classify", "describe", "load", "machines"];
+/// Commands that can be asked about lakes: the studies with a step. Checks of a lake and reproductions
+/// read files beside it, which only the operator has.
+pub(super) fn answers() -> impl Iterator<Item = &'static str> {
+    let is_asked = |study: &&Study| study.step.is_some_and(|step| !step.is_check);
+    STUDIES.iter().filter(is_asked).map(|study| study.name)
+}
+
+/// Commands whose form follows from their flags, and whose answers are jobs; `fairness` has a form
+/// of its own.
+pub(super) fn forms() -> impl Iterator<Item = &'static str> {
+    answers().filter(|name| *name != "fairness")
+}
 
 /// Flags that are not offered to users: where answers go and how they look, engines, and programs.
 const NOT_OFFERED: [&str; 17] = [
@@ -45,6 +54,9 @@ pub(super) const FILE_KEYS: [&str; 2] = ["charges", "factors"];
 
 /// Longest value of a parameter, bytes.
 const WORD_MAX: usize = 4096;
+
+/// Largest number of characters of a refused value that are shown.
+const SHOWN_MAX: usize = 80;
 
 /// A parameter.
 #[derive(Clone, Debug)]
@@ -138,8 +150,8 @@ impl Asks {
     }
 
     /// Refuses what the command would refuse.
-    fn check(&self, name: &str, words: &[String]) -> Result<(), Wrong> {
-        let begin = ["jobfate", name].map(str::to_owned);
+    fn check(&self, command: &str, words: &[String]) -> Result<(), Wrong> {
+        let begin = ["jobfate", command].map(str::to_owned);
         let Err(error) = self.0.clone().try_get_matches_from(begin.iter().chain(words)) else {
             return Ok(());
         };
@@ -152,10 +164,42 @@ impl Asks {
             let flag = flag.trim_start_matches('-');
             flag.split(['=', ' ']).next().unwrap_or_default().to_owned()
         });
-        let said = error.to_string();
-        let said = said.split("\n\n").next().unwrap_or_default();
-        Err(Wrong { parameter, said: said.trim_start_matches("error: ").trim().to_owned() })
+        let known = parameter
+            .as_deref()
+            .and_then(|name| self.parameters(command).into_iter().find(|known| known.name == name));
+        let said = known.and_then(|known| refused(&error, &known));
+        let whole = || {
+            let said = error.to_string();
+            let said = said.split("\n\n").next().unwrap_or_default();
+            said.trim_start_matches("error: ").trim().to_owned()
+        };
+        Err(Wrong { parameter, said: said.unwrap_or_else(whole) })
     }
+}
+
+/// Why a value of a parameter is refused, and what is expected; `None` if the error is not about a
+/// value.
+fn refused(error: &clap::Error, parameter: &Parameter) -> Option<String> {
+    let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) else {
+        return None;
+    };
+    let value: String = value.chars().take(SHOWN_MAX).collect();
+    let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let cause = match cause.as_str() {
+        "invalid float literal" | "cannot parse float from empty string" => "it is not a number",
+        "invalid digit found in string" => "it is not a whole number",
+        "" => "it is not one of its values",
+        other => other,
+    };
+    let expected = match &parameter.takes {
+        Takes::YesOrNo => "`yes` or `no`".to_owned(),
+        Takes::Word(words) => {
+            let words: Vec<&str> = words.iter().map(|(word, _)| word.as_str()).collect();
+            words.join(", ")
+        }
+        Takes::Text(unit) => unit.to_lowercase().replace('_', " "),
+    };
+    Some(format!("`{value}`: {cause} (expected: {expected})"))
 }
 
 /// A value as a flag of a command line; `None` for a switch that is off.
@@ -213,7 +257,11 @@ fn parameter(arg: &Arg) -> Option<Parameter> {
         _ if !takes_values => Takes::YesOrNo,
         [] => {
             let unit = arg.get_value_names().and_then(|names| names.first());
-            Takes::Text(unit.map(ToString::to_string).unwrap_or_default())
+            let unit = unit.map(ToString::to_string).unwrap_or_default();
+            match two_words(&unit) {
+                Some(words) => Takes::Word(words),
+                None => Takes::Text(unit),
+            }
         }
         _ => Takes::Word(words),
     };
@@ -227,4 +275,53 @@ fn parameter(arg: &Arg) -> Option<Parameter> {
         default: default.filter(|_| takes_values),
         is_list: matches!(arg.get_action(), ArgAction::Append),
     })
+}
+
+/// The values of a flag that takes one of two words, by the name of its value.
+fn two_words(unit: &str) -> Option<Vec<(String, String)>> {
+    let words = match unit {
+        "YES_OR_NO" => ["yes", "no"].map(str::to_owned),
+        "CLASSES" => [Classes::Sequence, Classes::Terminal].map(|classes| classes.to_string()),
+        _ => return None,
+    };
+    Some(words.map(|word| (word, String::new())).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Args;
+
+    use super::*;
+    use crate::answers::fairness::plan::FairnessPlan;
+    use crate::answers::sweep::plan::SweepPlan;
+
+    #[test]
+    fn a_refused_value_is_named_with_what_is_expected() {
+        let commands = [
+            FairnessPlan::augment_args(Command::new("fairness")),
+            SweepPlan::augment_args(Command::new("sweep")),
+        ];
+        let asks = Asks::new(Command::new("jobfate").subcommands(commands));
+        for (command, name, value, said) in [
+            ("fairness", "from", "abc", "`abc`: it is not a number (expected: days)"),
+            ("fairness", "top", "1.5", "`1.5`: it is not a whole number (expected: count)"),
+            ("fairness", "same-users", "perhaps", "(expected: yes, no)"),
+            ("fairness", "align", "x", "`x`: it is not one of its values (expected: clock, start)"),
+            ("sweep", "classes", "x", "(expected: sequence, terminal)"),
+        ] {
+            let wrong = asks.words(command, [(name, value)].into_iter()).unwrap_err();
+            assert_eq!(wrong.parameter.as_deref(), Some(name));
+            assert!(wrong.said.contains(said) && !wrong.said.contains("--"), "{}", wrong.said);
+        }
+    }
+
+    #[test]
+    fn every_study_about_a_lake_can_be_asked() {
+        let all: Vec<&str> = answers().collect();
+        for name in ["predict", "monthly", "detect", "replay", "fairness"] {
+            assert!(all.contains(&name), "{name}");
+        }
+        assert!(!all.contains(&"verify") && !all.contains(&"reproduce"));
+        assert_eq!(forms().count() + 1, all.len());
+    }
 }

@@ -3,8 +3,8 @@
 use hyper::StatusCode;
 use maud::{Markup, html};
 
-use super::ask::{FORMS, Wrong};
-use super::fields::{field, problem, said};
+use super::ask::{Wrong, forms};
+use super::fields::{field, label, problem, said, summary};
 use super::form::Pairs;
 use super::pages::{self, Reader};
 use super::portal::Portal;
@@ -15,7 +15,7 @@ use super::start::titled;
 
 /// The form of a command.
 pub(super) fn show(portal: &Portal, reader: &Reader, name: &str, query: &Pairs) -> Option<Reply> {
-    FORMS.contains(&name).then(|| page(portal, reader, name, query, &[]))
+    forms().any(|known| known == name).then(|| page(portal, reader, name, query, &[]))
 }
 
 fn page(portal: &Portal, reader: &Reader, name: &str, pairs: &Pairs, wrong: &[Wrong]) -> Reply {
@@ -24,22 +24,22 @@ fn page(portal: &Portal, reader: &Reader, name: &str, pairs: &Pairs, wrong: &[Wr
         p class="lead" { (portal.asks.about(name)) "." }
         (form(portal, reader, name, pairs, wrong))
     };
-    reply::html(status, pages::page(Some(reader), "/", &titled(name), &body))
+    reply::html(status, pages::page(Some(reader), "", &titled(name), &body))
 }
 
 fn form(portal: &Portal, reader: &Reader, name: &str, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     let parameters = portal.asks.parameters(name);
-    let is_placed = |bad: &&Wrong| {
-        let place = bad.parameter.as_deref();
-        place == Some("lake") || parameters.iter().any(|one| Some(one.name.as_str()) == place)
+    let labelled = |name: &str| {
+        let is_known = parameters.iter().any(|one| one.name == name);
+        if name == "lake" { Some("Cluster".to_owned()) } else { is_known.then(|| label(name)) }
     };
     html! {
+        (summary(wrong, labelled))
         form class="ask" method="post" action={ "/ask/" (name) } {
             (reader.token())
-            @for bad in wrong.iter().filter(|bad| !is_placed(bad)) { (problem(Some(&bad.said))) }
-            fieldset {
+            fieldset id="lake" tabindex="-1" {
                 legend { "Cluster" }
-                (problem(said(wrong, "lake")))
+                (problem("lake", said(wrong, "lake")))
                 div class="choices" {
                     @for (place, at) in portal.lakes.all().iter().enumerate() {
                         @let is_first = place == 0 && pairs.get("lake").is_none();
@@ -66,7 +66,7 @@ fn form(portal: &Portal, reader: &Reader, name: &str, pairs: &Pairs, wrong: &[Wr
 
 /// Handles a sent form: starts the job, or shows the form again with what is wrong.
 pub(super) fn submit(portal: &Portal, reader: &Reader, name: &str, sent: &Pairs) -> Option<Reply> {
-    if !FORMS.contains(&name) {
+    if forms().all(|known| known != name) {
         return None;
     }
     let refused = |wrong: Wrong| Some(page(portal, reader, name, sent, &[wrong]));

@@ -16,8 +16,10 @@ use arrow::util::display::array_value_to_string;
 use hyper::StatusCode;
 use maud::{Markup, PreEscaped, html};
 
+use super::attempts::{ROWS_MAX, Row, attempts, ordered, without_reasons};
 use super::beside::{self, Beside};
 use super::form::{Pairs, encoded};
+use super::lakes::span_of;
 use super::pages::{self, Reader};
 use super::portal::Portal;
 use super::reply::{self, Reply};
@@ -34,21 +36,15 @@ use crate::report::clock;
 use crate::report::html::{Cell, table};
 use crate::report::jobs;
 use crate::report::machines::drawings;
-use crate::report::users::{self, JobsOfUser};
+use crate::report::users::{self, JobsOfUser, known_for};
 use crate::schema::{EventType, ROW_ID, Table, bucket_of};
 use crate::units::micros_to_seconds;
-
-/// Largest number of rows that a table shows.
-const ROWS_MAX: usize = 1000;
 
 /// Time limit of a search.
 const TIME: Duration = Duration::from_secs(20);
 
 /// What can be searched for.
 const KINDS: [&str; 3] = ["job", "user", "machine"];
-
-/// A row: a time in µs, an id to order rows of the same time, and the texts of the cells.
-type Row = (i64, i64, Vec<String>);
 
 /// What was found.
 #[derive(Default)]
@@ -247,13 +243,6 @@ fn header(columns: &[&str]) -> Vec<String> {
     shown.map(|name| name.replace("time_us", "time_s").replace("event_type", "event")).collect()
 }
 
-/// The rows in time order, at most as many as are shown.
-fn ordered(mut rows: Vec<Row>) -> Vec<Row> {
-    rows.sort_by_key(|row| (row.0, row.1));
-    rows.truncate(ROWS_MAX);
-    rows
-}
-
 /// A job: its events and the attempts of its tasks.
 fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
     const WANTED: [(Table, &str, [&str; 9]); 2] = [
@@ -302,7 +291,8 @@ fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
                 &mut count,
             );
         })?;
-        let (header, rows) = (header(&columns), ordered(rows));
+        let (header, mut rows) = (header(&columns), ordered(rows));
+        without_reasons(&header, &mut rows);
         if table == Table::TaskEvents {
             let attempts = attempts(&header, &rows);
             let own =
@@ -323,35 +313,6 @@ fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         }
     }
     Ok(found)
-}
-
-/// The attempts of all tasks: from SCHEDULE to the next terminal event or SCHEDULE of the task.
-fn attempts(header: &[String], rows: &[Row]) -> Vec<Row> {
-    let at = |name: &str| header.iter().position(|column| column == name);
-    let (Some(task), Some(event)) = (at("task_index"), at("event")) else { return Vec::new() };
-    let machine = at("machine_id");
-    let mut open: BTreeMap<&str, (i64, String)> = BTreeMap::new();
-    let mut closed: Vec<Row> = Vec::new();
-    let line = |task: &str, begun: (i64, String), end: Option<i64>, by: &str| {
-        let seconds = |at: i64| micros_to_seconds(at).to_string();
-        let end = end.map(seconds).unwrap_or_default();
-        (begun.0, 0, vec![task.to_owned(), begun.1, seconds(begun.0), end, by.to_owned()])
-    };
-    for (time, _, texts) in rows {
-        let is = |kind: EventType| texts[event] == kind.name();
-        let is_terminal = EventType::ALL.into_iter().any(|kind| kind.is_terminal() && is(kind));
-        if (is_terminal || is(EventType::Schedule))
-            && let Some(begun) = open.remove(texts[task].as_str())
-        {
-            closed.push(line(&texts[task], begun, Some(*time), &texts[event]));
-        }
-        if is(EventType::Schedule) {
-            let machine = machine.map(|machine| texts[machine].clone()).unwrap_or_default();
-            open.insert(&texts[task], (*time, machine));
-        }
-    }
-    closed.extend(open.into_iter().map(|(task, begun)| line(task, begun, None, "")));
-    ordered(closed)
 }
 
 /// A user: the jobs, by their first event.
@@ -387,7 +348,8 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
     }
     let count = jobs.len();
     if table == Table::JobEvents && 0 < count {
-        found.drawings = drawn(&jobs, name);
+        let spans = [Table::JobEvents, Table::TaskEvents].map(|table| span_of(lake, table));
+        found.drawings = drawn(&jobs, name, known_for(spans[0], spans[1]));
     }
     let rows = jobs.into_iter().map(|(id, events)| {
         let digits = events.iter().filter_map(|event| EventType::of(event.2)).map(EventType::digit);
@@ -405,7 +367,7 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
 }
 
 /// The outcomes of the jobs of a user, whose events are in order, and how many ran over time.
-fn drawn(jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>, name: &str) -> String {
+fn drawn(jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>, name: &str, known: Option<String>) -> String {
     let mut outcomes = SEQUENCE_OUTCOMES.map(|outcome| (outcome, 0_u64));
     let mut spans = Vec::new();
     for events in jobs.values() {
@@ -419,7 +381,7 @@ fn drawn(jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>, name: &str) -> String {
             spans.push([begun.time_us, last.time_us]);
         }
     }
-    users::drawings(&JobsOfUser { outcomes: &outcomes, spans: &spans }, name)
+    users::drawings(&JobsOfUser { outcomes: &outcomes, spans: &spans, known }, name)
 }
 
 /// The charts of a machine: its load over time and the longest attempts on it, as in a report.

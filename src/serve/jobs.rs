@@ -1,4 +1,5 @@
-//! Jobs: the list, the page of a job, and its actions.
+//! Jobs: the list, the page of a job, and its actions. Pages call them questions, since a job of a
+//! reader is one of the cluster.
 
 use hyper::StatusCode;
 use maud::{Markup, html};
@@ -7,7 +8,7 @@ use super::answers;
 use super::form::Pairs;
 use super::pages::{self, Reader};
 use super::portal::Portal;
-use super::queue::Job;
+use super::queue::{Job, Spec};
 use super::reply::{self, Reply};
 use super::runner;
 use super::state::is_id;
@@ -21,13 +22,24 @@ pub(super) fn list(portal: &Portal, reader: &Reader) -> Markup {
             (running) " running, " (waiting) " waiting; at most " (portal.limits.workers) " at once."
         }
         div id="live" data-jobs="all" {
-            @if all.is_empty() { p { "No question has been asked yet." } } @else { (table(&all)) }
+            @if all.is_empty() { p { "No question has been asked yet." } } @else { (table(portal, &all)) }
         }
     };
-    pages::page(Some(reader), "/jobs", "Jobs", &body)
+    pages::page(Some(reader), "/jobs", "Questions", &body)
 }
 
-fn table(all: &[(String, Job)]) -> Markup {
+/// Flags that the portal adds itself.
+const ADDED: [&str; 2] = ["--what-if", "--time-limit="];
+
+/// The flags that a reader has chosen.
+fn chosen(spec: &Spec) -> String {
+    let is_added = |word: &&String| ADDED.iter().any(|added| word.starts_with(added));
+    let words = spec.words.iter().filter(|word| !is_added(word)).cloned();
+    let files = spec.files.iter().map(|file| format!("{}{}", file.flag, file.field));
+    words.chain(files).collect::<Vec<String>>().join(" ")
+}
+
+fn table(portal: &Portal, all: &[(String, Job)]) -> Markup {
     html! {
         div class="table" { table class="data" {
             caption { "Questions, the newest first" }
@@ -38,14 +50,18 @@ fn table(all: &[(String, Job)]) -> Markup {
                     @let record = &job.record;
                     tr {
                         td { a href={ "/jobs/" (id) } { (record.spec.command) } }
-                        td { (record.spec.lakes.join(", ")) }
+                        td {
+                            (record.spec.lakes.join(", "))
+                            @let gone = portal.lakes.gone(&record.spec.lakes);
+                            @if !gone.is_empty() { " (no longer served: " (gone.join(", ")) ")" }
+                        }
                         td { (record.phase.word()) }
                         @match record.took_s {
                             Some(took) => td class="number" data-value=(took) { (format!("{took:.1}")) },
                             None => td {},
                         }
                         td { (crate::digits::utc(record.asked_s)) }
-                        td { (record.spec.words.join(" ")) @for file in &record.spec.files { " " (file.flag) (file.field) } }
+                        td { (chosen(&record.spec)) }
                     }
                 }
             }
@@ -57,7 +73,7 @@ fn table(all: &[(String, Job)]) -> Markup {
 pub(super) async fn show(portal: &Portal, reader: &Reader, id: &str) -> Reply {
     let job = is_id(id).then(|| portal.queue.get(id)).flatten();
     let Some(job) = job else {
-        let said = "This job is no longer kept.";
+        let said = "This question is no longer kept.";
         return pages::problem(Some(reader), StatusCode::NOT_FOUND, "Not found", said);
     };
     let spec = &job.record.spec;
@@ -73,7 +89,7 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, id: &str) -> Reply {
 pub(super) fn act(portal: &Portal, reader: &Reader, id: &str, sent: &Pairs) -> Reply {
     let job = is_id(id).then(|| portal.queue.get(id)).flatten();
     let Some(job) = job else {
-        let said = "This job is no longer kept.";
+        let said = "This question is no longer kept.";
         return pages::problem(Some(reader), StatusCode::NOT_FOUND, "Not found", said);
     };
     match sent.get("action") {

@@ -9,7 +9,6 @@ use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 
-use crate::answers::fairness::plan::named_lake;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -27,8 +26,8 @@ pub(super) struct Version {
     pub source: String,
     /// Rows by table.
     pub rows: Vec<(Table, u64)>,
-    /// First and last event of tasks, s.
-    pub hours: Option<(f64, f64)>,
+    /// The time between the first and the last event of each table with times, s.
+    pub spans: Vec<(Table, f64)>,
     /// Manifests with their sizes and times, to detect a change.
     seen: Vec<(PathBuf, u64, SystemTime)>,
     /// Whether the folder is removed when the version is no longer used.
@@ -47,11 +46,6 @@ pub(super) struct At {
 #[derive(Debug)]
 pub(super) struct Lakes(Vec<At>);
 
-/// Reads `NAME=DIR`, or `DIR`, whose last part is then the name.
-pub fn named(text: &str) -> (String, PathBuf) {
-    named_lake(text)
-}
-
 impl Version {
     /// Opens the lake in a folder.
     pub(super) fn open(path: &Path, is_ours: bool) -> Result<Self> {
@@ -66,14 +60,11 @@ impl Version {
                 sum.update(format!("{table} {} {} {}\n", part.part, part.rows, part.sha256));
             });
         }
-        let tasks = lake.manifest.table(Table::TaskEvents);
-        let hours = tasks.and_then(|tasks| {
-            let first = tasks.parts.iter().filter_map(|part| part.min_time_us).min()?;
-            Some((micros_to_seconds(first), micros_to_seconds(tasks.max_time_us()?)))
-        });
+        let spans = Table::ALL.into_iter();
+        let spans = spans.filter_map(|table| Some((table, span_of(&lake, table)?))).collect();
         let stamp = hex(&sum.finalize())[..16].to_owned();
         let source = lake.source().name().to_owned();
-        Ok(Self { path: path.to_owned(), stamp, source, rows, hours, seen, is_ours })
+        Ok(Self { path: path.to_owned(), stamp, source, rows, spans, seen, is_ours })
     }
 }
 
@@ -84,6 +75,13 @@ impl Drop for Version {
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }
+}
+
+/// The time between the first and the last event of a table, s.
+pub(super) fn span_of(lake: &Lake, table: Table) -> Option<f64> {
+    let entry = lake.manifest.table(table)?;
+    let first = entry.parts.iter().filter_map(|part| part.min_time_us).min()?;
+    Some(micros_to_seconds(entry.max_time_us()? - first))
 }
 
 /// The manifests of a lake as they are on disk.
@@ -128,14 +126,11 @@ impl At {
 impl Lakes {
     /// Opens all lakes.
     pub(super) fn open(named: &[(String, PathBuf)]) -> Result<Self> {
-        let mut all: Vec<At> = Vec::new();
+        let mut all = Self(Vec::new());
         for (name, path) in named {
-            all.push(At {
-                name: name.clone(),
-                now: Mutex::new(Arc::new(Version::open(path, false)?)),
-            });
+            all.add(name.clone(), Version::open(path, false)?)?;
         }
-        Ok(Self(all))
+        Ok(all)
     }
 
     /// Adds a lake; its name must be new.
@@ -157,6 +152,11 @@ impl Lakes {
     /// The lake with a name.
     pub(super) fn find(&self, name: &str) -> Option<&At> {
         self.0.iter().find(|at| at.name == name)
+    }
+
+    /// Those of the names that no lake has.
+    pub(super) fn gone<'a>(&self, names: &'a [String]) -> Vec<&'a str> {
+        names.iter().map(String::as_str).filter(|name| self.find(name).is_none()).collect()
     }
 
     /// The lakes with the given names; the first lake if there is no name.

@@ -23,6 +23,7 @@ mod answers;
 mod api;
 mod ask;
 mod asked;
+mod attempts;
 mod beside;
 mod body;
 mod cache;
@@ -40,6 +41,7 @@ mod http;
 mod jobs;
 mod lakes;
 mod metrics;
+mod names;
 mod openapi;
 mod pages;
 mod portal;
@@ -55,7 +57,7 @@ mod watch;
 mod worker;
 
 pub use config::{Config, Limits};
-pub use lakes::named;
+pub use names::{Named, named};
 pub use secret::new_token;
 pub use worker::MEMORY;
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ask::{ANSWERS, Asks, Parameter, Takes};
+use super::ask::{Asks, Parameter, Takes, answers};
 use super::lakes::Lakes;
 
 /// Keys of every answer: what made it, and its table.
@@ -15,7 +15,7 @@ const KEYS: [&str; 6] = ["program", "command", "source", "inputs", "settings", "
 pub(super) fn document(asks: &Asks, lakes: &Lakes) -> Value {
     let names: Vec<&str> = lakes.all().iter().map(|at| at.name.as_str()).collect();
     let mut paths = Map::new();
-    for name in ANSWERS {
+    for name in answers() {
         let mut parameters = vec![lake_parameter(name, &names)];
         parameters.extend(asks.parameters(name).iter().map(described));
         let about = asks.about(name);

@@ -32,7 +32,7 @@ impl Reader {
 const PAGES: [(&str, &str); 5] = [
     ("/", "Lakes"),
     ("/fairness", "Fairness"),
-    ("/jobs", "Jobs"),
+    ("/jobs", "Questions"),
     ("/find", "Search"),
     ("/api", "API"),
 ];

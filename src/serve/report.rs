@@ -26,6 +26,14 @@ impl Report {
     /// Finds the report of some results.
     pub(super) fn open(results: &Path) -> Result<Self> {
         let places = [results.to_owned(), results.join("report")];
+        if !results.exists() {
+            let said = format!(
+                "--results `{0}` does not exist: `jobfate analyze LAKE --out {0}` writes it; leave out \
+                --results to serve lakes without a report",
+                results.display()
+            );
+            return Err(Usage(said).into());
+        }
         let Some(folder) = places.into_iter().find(|folder| !listed(folder).is_empty()) else {
             let said =
                 format!("`{0}` holds no report: run `jobfate report {0}` first", results.display());

@@ -2,11 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::ask::{ANSWERS, FORMS};
+use super::ask::{answers, forms};
 use super::form::encoded;
 use super::pages::{self, Reader};
 use super::portal::Portal;
 use crate::digits::grouped;
+use crate::schema::Table;
 
 /// The first page.
 pub(super) fn page(portal: &Portal, reader: &Reader) -> Markup {
@@ -17,9 +18,10 @@ pub(super) fn page(portal: &Portal, reader: &Reader) -> Markup {
         ul class="ways" {
             li { a href="/fairness" { "Fairness" } " of users or groups, by built-in indices or your own: a template, a formula or a program." }
             li { a href="/find" { "Search" } " for a job, a user or a machine." }
-            @for name in FORMS {
+            @for name in forms() {
                 li { a href={ "/ask/" (name) } { (titled(name)) } ": " (portal.asks.about(name)) "." }
             }
+            li { "Checks of a lake (" code { "verify" } ") and published results (" code { "reproduce" } ") read files beside it; the operator runs these commands." }
             @if reader.has_report { li { a href="/report/index.html" { "Report" } " of the stored results." } }
         }
     };
@@ -39,24 +41,22 @@ fn lakes(portal: &Portal) -> Markup {
             thead { tr {
                 th scope="col" { "Lake" }
                 th scope="col" { "Trace" }
-                th scope="col" class="number" { "Days" }
-                th scope="col" class="number" { "Job events" }
-                th scope="col" class="number" { "Task events" }
+                @for title in ["Job events", "Days of job events", "Task events", "Days of task events"] {
+                    th scope="col" class="number" { (title) }
+                }
                 th scope="col" { "Tables" }
             } }
             tbody {
                 @for at in portal.lakes.all() {
                     @let now = at.now();
-                    @let rows = |name: &str| now.rows.iter().find(|(table, _)| table.to_string() == name).map(|found| found.1);
+                    @let rows = |of: Table| now.rows.iter().find(|(table, _)| *table == of).map(|found| found.1);
+                    @let days = |of: Table| now.spans.iter().find(|(table, _)| *table == of).map(|found| found.1 / 86_400.0);
                     tr {
                         td { a href={ "/fairness?lake=" (encoded(&at.name)) } { (at.name) } }
                         td { (now.source) }
-                        @match now.hours {
-                            Some((first, last)) => td class="number" { (format!("{:.1}", (last - first) / 86_400.0)) },
-                            None => td {},
-                        }
-                        @for table in ["job_events", "task_events"] {
+                        @for table in [Table::JobEvents, Table::TaskEvents] {
                             td class="number" { @if let Some(rows) = rows(table) { (grouped(rows)) } }
+                            td class="number" { @if let Some(days) = days(table) { (format!("{days:.1}")) } }
                         }
                         td { (now.rows.iter().map(|(table, _)| table.to_string()).collect::<Vec<_>>().join(", ")) }
                     }
@@ -73,7 +73,7 @@ pub(super) fn api(portal: &Portal, reader: &Reader) -> Markup {
             "Every answer is JSON, as its command prints it with " code { "--format json" } ". "
             a href="/api/openapi.json" { "OpenAPI document" } "."
         }
-        @for name in ANSWERS {
+        @for name in answers() {
             section {
                 h2 id=(name) { a href={ "/api/" (name) } { "/api/" (name) } }
                 p { (portal.asks.about(name)) "." }

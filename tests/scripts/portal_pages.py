@@ -101,6 +101,20 @@ def fill(page, formula, name="short memory"):
     page.fill("#own-formula", formula)
 
 
+def at_top(page, checks):
+    """Checks that what is wrong is said at the top of the page, which has the focus, with a link to the field."""
+    top = page.locator("#mistakes[role=alert]")
+    box = top.bounding_box()
+    seen = page.evaluate("[scrollY, innerHeight]")
+    checks.that(box and 0 <= box["y"] and box["y"] + box["height"] <= seen[1], f"the summary is seen: {box} {seen}")
+    checks.that(page.evaluate("document.activeElement.id") == "mistakes", "the summary has the focus")
+    described = page.evaluate("""() => document.getElementById("own-formula").getAttribute("aria-describedby").split(" ")
+        .map((id) => document.getElementById(id)?.innerText ?? "").join(" ")""")
+    checks.that("line 1" in described, f"the field is described by {described!r}")
+    top.locator("a", has_text="Formula").click()
+    checks.that(page.evaluate("document.activeElement.id") == "own-formula", "the link leads to the field")
+
+
 def wrong(page, portal, checks):
     """Checks that mistakes are shown at their places, and that hostile input has no effect."""
     page.goto(f"{portal.base}/fairness")
@@ -111,6 +125,7 @@ def wrong(page, portal, checks):
         said = page.locator("#own-formula ~ .wrong").inner_text()
         checks.that(part in said, f"{formula[:20]}: {said}")
         checks.that(page.locator("#own-formula").get_attribute("aria-invalid") == "true", "the field is marked")
+        at_top(page, checks)
         checks.that(page.locator("img").count() == 0, "a name is markup")
 
 
@@ -148,12 +163,15 @@ def kept(page, portal, shared, checks):
     page.goto(f"{portal.base}/fairness")
     fill(page, FORMULA)
     page.click("button[value=save]")
+    said = page.locator("[role=status].kept").inner_text()
+    checks.that("saved as short memory" in said, said)
     portal.end(signal.SIGKILL)
     address = shared.removeprefix(portal.base)
     portal.start()
     page.goto(f"{portal.base}/fairness")
     page.get_by_text("Saved indices").wait_for()
-    page.click("text=edit")
+    page.click("a:text-is('edit')")
+    page.wait_for_url("**/fairness?load=*")
     checks.that(page.input_value("#own-formula").replace("\r\n", "\n") == FORMULA, "the formula is as it was")
     page.goto(portal.base + address)
     checks.that(3 <= page.locator("figure svg").count(), "the shared address shows the answer")

@@ -1,7 +1,7 @@
 //! The charts of `fairness`. Those of indices are as in figures 3 and 4 of the paper: a step line
 //! per user, and one for the sum of all others if values can be added up.
 
-use super::{Found, entitled};
+use super::{Found, entitled, unit_of_value};
 use crate::answers::edges;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
@@ -205,10 +205,9 @@ pub(crate) fn of_users(
         title: format!("{} of the heaviest {} ({})", in_words(column), by.plural(), series.index),
         caption: caption(found),
         x_axis: DAYS_OF_SPAN.to_owned(),
-        y_axis: if series.index.starts_with("metered") {
-            format!("{} ({})", in_words(column).to_lowercase(), found.span.unit)
-        } else {
-            in_words(column).to_lowercase()
+        y_axis: match unit_of_value(&series.settings, column, found.span.unit) {
+            Some(unit) => format!("{} ({unit})", in_words(column).to_lowercase()),
+            None => in_words(column).to_lowercase(),
         },
         x_scale: Scale::Linear,
         lines,

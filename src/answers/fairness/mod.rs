@@ -35,10 +35,12 @@ mod room;
 mod span;
 pub mod step;
 mod tables;
+mod values;
 pub(crate) mod what_if;
 
 pub use self::answer::{AttemptCounts, FairnessAnswer, FairnessSettings, OfIndex};
 pub use self::tables::{put_series, table};
+pub(crate) use self::values::unit_of_value;
 
 /// The shares of the answer. Values of indices are not shares.
 pub const SHARES: [Share; 5] = [

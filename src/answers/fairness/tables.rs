@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow::record_batch::RecordBatch;
 
-use super::{Found, Show, Wanted, resource, what_if};
+use super::{Found, Show, Wanted, resource, unit_of_value, what_if};
 use crate::fairness::history::{Cell, known_name};
 use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Suggestions, load};
@@ -57,7 +57,10 @@ pub(super) fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> Record
         .float("largest_step_share", named.iter().map(|user| Some(user.largest_step_share)));
     let mut shown: Vec<String> = ["user", "cpu_s", "share", "peak_cores"].map(str::to_owned).into();
     for series in found.series.iter().filter(|series| !series.columns.is_empty()) {
-        let about = format!("{} of {} at the end of the span", series.columns[0], series.index);
+        let mut about = format!("{} of {} at the end of the span", series.columns[0], series.index);
+        if let Some(unit) = unit_of_value(&series.settings, &series.columns[0], unit) {
+            about = format!("{about}, in {unit}");
+        }
         let name = value_name(series, &shown);
         frame = frame
             .float(&name, named.iter().map(|user| Found::last(series, user.who)))

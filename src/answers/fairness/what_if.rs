@@ -112,7 +112,7 @@ pub(crate) fn moves(history: &History, series: &[Series]) -> Vec<String> {
                 .take(NAMED)
                 .map(|place| {
                     let name = place.user.as_deref().unwrap_or("(without a name)");
-                    format!("{name} ({} to {})", place.place_one, place.place_other)
+                    format!("{name} (place {} to {})", place.place_one, place.place_other)
                 })
                 .collect();
             if names.is_empty() { "none".to_owned() } else { names.join(", ") }

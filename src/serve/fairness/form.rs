@@ -8,7 +8,7 @@ use crate::fairness::formula::NUMBERS;
 use crate::fairness::indices::BuiltIn;
 use crate::fairness::template::TEMPLATES;
 use crate::serve::ask::{Parameter, Wrong};
-use crate::serve::fields::{field, problem, said};
+use crate::serve::fields::{described, field, label, problem, said, summary};
 use crate::serve::form::{Pairs, encoded};
 use crate::serve::pages::Reader;
 use crate::serve::portal::Portal;
@@ -20,14 +20,12 @@ pub(super) fn form(portal: &Portal, reader: &Reader, pairs: &Pairs, wrong: &[Wro
         let find = |name: &&str| known.iter().find(|one| one.name == **name).cloned();
         names.iter().filter_map(find).collect()
     };
-    let is_placed = |bad: &&Wrong| bad.parameter.as_deref().is_some_and(|name| !name.is_empty());
     html! {
         form class="ask" method="post" action="/fairness" {
             (reader.token())
-            @for bad in wrong.iter().filter(|bad| !is_placed(bad)) { (problem(Some(&bad.said))) }
-            fieldset {
+            fieldset id="lake" tabindex="-1" {
                 legend { "Clusters" }
-                (problem(said(wrong, "lake")))
+                (problem("lake", said(wrong, "lake")))
                 div class="choices" {
                     @for (place, at) in portal.lakes.all().iter().enumerate() {
                         @let is_first = place == 0 && pairs.get("lake").is_none();
@@ -60,6 +58,37 @@ pub(super) fn form(portal: &Portal, reader: &Reader, pairs: &Pairs, wrong: &[Wro
     }
 }
 
+/// What is wrong, at the top of the page.
+pub(super) fn mistakes(portal: &Portal, wrong: &[Wrong]) -> Markup {
+    let known = portal.asks.parameters("fairness");
+    summary(wrong, |name| {
+        let fixed = match name {
+            "lake" => "Clusters",
+            "use" => "Indices",
+            "saved" => "Saved indices",
+            SHARES => "Entitlement",
+            KIND => "Your own index",
+            NAME => "Name of your own index",
+            TEMPLATE => "Template",
+            FORMULA => "Formula",
+            PROGRAM => "Program",
+            _ => "",
+        };
+        if !fixed.is_empty() {
+            return Some(fixed.to_owned());
+        }
+        if let Some(index) = name.strip_prefix("with-") {
+            return Some(format!("Parameters of {index}"));
+        }
+        let of_template = TEMPLATES.iter().find_map(|template| {
+            let mut all = template.parameters.iter();
+            let found = all.find(|parameter| gap(template.name, parameter.0) == name)?;
+            Some(format!("{} of the template {}", found.0, template.name))
+        });
+        of_template.or_else(|| known.iter().any(|one| one.name == name).then(|| label(name)))
+    })
+}
+
 fn entitlement(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     let bad = said(wrong, SHARES);
     html! {
@@ -67,9 +96,9 @@ fn entitlement(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
             summary { "Entitlement: accounts with shares" }
             div class="field" {
                 label for=(SHARES) { "One account or user per line: " code { "ACCOUNT/USER SHARES" } }
-                textarea id=(SHARES) name=(SHARES) rows="4" spellcheck="false" aria-invalid=[bad.is_some().then_some("true")] { (pairs.get(SHARES).unwrap_or_default()) }
-                (problem(bad))
-                p class="help" { "Used by slurm, fair-tree and sge, and as the entitlements of jain, gini and cv. By default each group of the log has one share." }
+                textarea id=(SHARES) name=(SHARES) rows="4" spellcheck="false" aria-describedby=(described(SHARES, true, bad)) aria-invalid=[bad.is_some().then_some("true")] { (pairs.get(SHARES).unwrap_or_default()) }
+                (problem(SHARES, bad))
+                p class="help" id={ (SHARES) "-help" } { "Used by slurm, fair-tree and sge, and as the entitlements of jain, gini and cv. By default each group of the log has one share." }
             }
         }
     }
@@ -78,9 +107,9 @@ fn entitlement(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
 fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     let ticked: Vec<&str> = pairs.all("use").collect();
     html! {
-        fieldset {
+        fieldset id="use" tabindex="-1" {
             legend { "Indices" }
-            (problem(said(wrong, "use")))
+            (problem("use", said(wrong, "use")))
             p class="help" { "Select several to compare them. If none is selected, metered is compared with condor at half-lives of 6 hours, a day and a week." }
             div class="fields" {
                 @for index in BuiltIn::ALL {
@@ -92,9 +121,10 @@ fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
                             input type="checkbox" name="use" value=(name) checked[ticked.contains(&name)];
                             (name)
                         }
-                        input name=(with) value=[pairs.get(&with)] placeholder=(usual(index)) title=(usual(index)) aria-label={ "Parameters of " (name) }
-                            autocomplete="off" spellcheck="false" aria-invalid=[bad.is_some().then_some("true")];
-                        (problem(bad))
+                        input id=(with) name=(with) value=[pairs.get(&with)] aria-label={ "Parameters of " (name) }
+                            autocomplete="off" spellcheck="false" aria-describedby=(described(&with, true, bad)) aria-invalid=[bad.is_some().then_some("true")];
+                        (problem(&with, bad))
+                        p class="help usual" id={ (with) "-help" } { (usual(index)) }
                     }
                 }
             }
@@ -105,7 +135,9 @@ fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
 /// The default parameters of an index, as it prints them.
 fn usual(index: BuiltIn) -> String {
     let text = index.usual().to_string();
-    text.split_once(':').map_or_else(|| "no parameters".to_owned(), |(_, with)| with.to_owned())
+    let with =
+        text.split_once(':').map(|(_, with)| format!("By default {}", with.replace(',', ", ")));
+    with.unwrap_or_else(|| "It has no parameters".to_owned())
 }
 
 /// The fields of a custom index, entered in one of three ways.
@@ -123,23 +155,23 @@ fn entered(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     html! {
         fieldset class="own" {
             legend { "Your own index" }
-            div class="choices" {
+            div class="choices" id=(KIND) tabindex="-1" {
                 (choose("none", "none")) (choose("template", "from a template"))
                 (choose("formula", "as a formula")) (choose("program", "as a program"))
             }
-            (problem(bad(KIND)))
+            (problem(KIND, bad(KIND)))
             div class="field" {
                 label for=(NAME) { "Name" }
-                input id=(NAME) name=(NAME) value=[pairs.get(NAME)] maxlength="60" autocomplete="off" aria-invalid=[bad(NAME).is_some().then_some("true")];
-                (problem(bad(NAME)))
+                input id=(NAME) name=(NAME) value=[pairs.get(NAME)] maxlength="60" autocomplete="off" aria-describedby=[bad(NAME).map(|_| format!("{NAME}-wrong"))] aria-invalid=[bad(NAME).is_some().then_some("true")];
+                (problem(NAME, bad(NAME)))
             }
             (templates(pairs, wrong))
             fieldset data-of="formula" {
                 legend { "Formula" }
                 div class="field" {
-                    textarea id=(FORMULA) name=(FORMULA) rows="7" spellcheck="false" aria-label="Formula" aria-invalid=[bad(FORMULA).is_some().then_some("true")]
+                    textarea id=(FORMULA) name=(FORMULA) rows="7" spellcheck="false" aria-label="Formula" aria-describedby=[bad(FORMULA).map(|_| format!("{FORMULA}-wrong"))] aria-invalid=[bad(FORMULA).is_some().then_some("true")]
                         placeholder="state level = 0\nupdate level = level * 0.5 ^ (dt / 86400) + usage\ndisplay level" { (pairs.get(FORMULA).unwrap_or_default()) }
-                    (problem(bad(FORMULA)))
+                    (problem(FORMULA, bad(FORMULA)))
                     details {
                         summary { "Statements and names" }
                         p class="help" {
@@ -154,13 +186,13 @@ fn entered(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
             fieldset data-of="program" {
                 legend { "Program" }
                 div class="field" {
-                    select name=(PROGRAM) aria-label="Program" {
+                    select id=(PROGRAM) name=(PROGRAM) aria-label="Program" aria-describedby=[bad(PROGRAM).map(|_| format!("{PROGRAM}-wrong"))] {
                         @if portal.programs.is_empty() { option value="" { "the operator offers no program" } }
                         @for (name, _) in &portal.programs {
                             option value=(name) selected[pairs.get(PROGRAM) == Some(name)] { (name) }
                         }
                     }
-                    (problem(bad(PROGRAM)))
+                    (problem(PROGRAM, bad(PROGRAM)))
                     p class="help" { "Programs are chosen by name; only the operator of this portal can add one." }
                 }
             }
@@ -172,9 +204,9 @@ fn templates(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     let filled = TEMPLATES.iter().filter(|template| !template.formula.is_empty());
     let chosen = pairs.get(TEMPLATE).unwrap_or("decay");
     html! {
-        fieldset data-of="template" {
+        fieldset data-of="template" id=(TEMPLATE) tabindex="-1" {
             legend { "Template" }
-            (problem(said(wrong, TEMPLATE)))
+            (problem(TEMPLATE, said(wrong, TEMPLATE)))
             @for template in filled {
                 div class="template" {
                     label class="choice" {
@@ -188,8 +220,8 @@ fn templates(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
                             div class="field" {
                                 label for=(name) { (parameter) }
                                 input id=(name) name=(name) value=[pairs.get(&name)] placeholder=(default) inputmode="decimal" autocomplete="off"
-                                    aria-describedby={ (name) "-help" } aria-invalid=[bad.is_some().then_some("true")];
-                                (problem(bad))
+                                    aria-describedby=(described(&name, true, bad)) aria-invalid=[bad.is_some().then_some("true")];
+                                (problem(&name, bad))
                                 p class="help" id={ (name) "-help" } { (meaning) }
                             }
                         }
@@ -206,9 +238,9 @@ fn saved(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     let ticked: Vec<&str> = pairs.all("saved").collect();
     html! {
         @if !all.is_empty() || said(wrong, "saved").is_some() {
-            fieldset {
+            fieldset id="saved" tabindex="-1" {
                 legend { "Saved indices" }
-                (problem(said(wrong, "saved")))
+                (problem("saved", said(wrong, "saved")))
                 div class="choices" {
                     @for (id, saved) in &all {
                         label class="choice" {

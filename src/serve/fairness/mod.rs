@@ -24,6 +24,9 @@ pub(super) const GROUPS: [(&str, &[&str]); 3] = [
 /// Plain fields about suggestions.
 pub(super) const LIMITS: [&str; 3] = ["ceiling", "early", "free"];
 
+/// The field of an address that says that an index was saved.
+pub(super) const KEPT: &str = "kept";
+
 /// The field of accounts with shares.
 pub(super) const SHARES: &str = "shares";
 
@@ -94,10 +97,14 @@ pub(super) fn question(portal: &Portal, pairs: &Pairs) -> Result<Spec, Vec<Wrong
     }
 }
 
+/// Whether a field only controls the form.
+fn is_of_form(name: &str) -> bool {
+    matches!(name, "form-token" | "action" | "replace" | "load" | KEPT)
+}
+
 /// The pairs that make up the question, without those that only control the form.
 pub(super) fn canonical(pairs: &Pairs) -> Pairs {
     let mut kept = Pairs::default();
-    let is_of_form = |name: &str| matches!(name, "form-token" | "action" | "replace" | "load");
     for (name, value) in pairs.filled().filter(|(name, _)| !is_of_form(name)) {
         kept.push(name, value);
     }
@@ -113,7 +120,7 @@ fn plain(portal: &Portal, pairs: &Pairs) -> Result<Vec<String>, Wrong> {
         special
             || own::is_field(name)
             || name.strip_prefix("with-").is_some_and(is_built_in)
-            || matches!(name, "form-token" | "action" | "replace" | "load")
+            || is_of_form(name)
     };
     let others = pairs.filled().filter(|(name, _)| !own(name));
     if let Some((name, _)) = others.clone().find(|(name, _)| !names.contains(name)) {

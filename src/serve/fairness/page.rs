@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use maud::{Markup, html};
 
 use super::own::{self, Saved};
-use super::{canonical, form, question};
+use super::{KEPT, canonical, form, question};
 use crate::serve::answers;
 use crate::serve::ask::Wrong;
 use crate::serve::form::Pairs;
@@ -41,7 +41,8 @@ pub(in crate::serve) async fn show(portal: &Portal, reader: &Reader, query: &Pai
         Ok(spec) => spec,
         Err(wrong) => {
             let form = form::form(portal, reader, query, &wrong);
-            return page(StatusCode::BAD_REQUEST, reader, &form);
+            let body = html! { (form::mistakes(portal, &wrong)) (form) };
+            return page(StatusCode::BAD_REQUEST, reader, &body);
         }
     };
     let id = runner::id_of_spec(&spec);
@@ -50,12 +51,17 @@ pub(in crate::serve) async fn show(portal: &Portal, reader: &Reader, query: &Pai
     if let Some(said) = job.as_ref().and_then(|job| job.record.error.as_deref()) {
         wrong.push(placed(said));
     }
+    // The index that was saved last is the last one that is selected.
+    let kept = query.get(KEPT).and_then(|_| portal.saved.get(query.all("saved").last()?));
     let answer = if let Some(job) = &job {
         answers::live(portal, reader, &id, job).await
+    } else if kept.is_some() {
+        html! {}
     } else {
         html! { p { "Not evaluated yet." } }
     };
     let body = html! {
+        @if let Some(saved) = &kept { (is_saved(saved)) }
         section id="answer" {
             (answer)
         }
@@ -71,11 +77,15 @@ pub(in crate::serve) async fn show(portal: &Portal, reader: &Reader, query: &Pai
 pub(in crate::serve) fn submit(portal: &Portal, reader: &Reader, sent: &Pairs) -> Reply {
     let refused = |wrong: &[Wrong]| {
         let form = form::form(portal, reader, sent, wrong);
-        page(StatusCode::UNPROCESSABLE_ENTITY, reader, &form)
+        let body = html! { (form::mistakes(portal, wrong)) (form) };
+        page(StatusCode::UNPROCESSABLE_ENTITY, reader, &body)
     };
     if sent.get("action") == Some("save") {
         return match save(portal, sent) {
-            Ok(pairs) => reply::see(&format!("/fairness?{}", pairs.query())),
+            Ok(mut pairs) => {
+                pairs.push(KEPT, "yes");
+                reply::see(&format!("/fairness?{}", pairs.query()))
+            }
             Err(wrong) => refused(&wrong),
         };
     }
@@ -86,6 +96,16 @@ pub(in crate::serve) fn submit(portal: &Portal, reader: &Reader, sent: &Pairs) -
     match runner::ask(portal, &spec) {
         Ok(_) => reply::see(&with_something(&spec.page)),
         Err(said) => refused(&[Wrong { parameter: None, said }]),
+    }
+}
+
+/// That an index is saved, and what can be done with it.
+fn is_saved(saved: &Saved) -> Markup {
+    html! {
+        p class="kept" role="status" {
+            "Your index is saved as " b { (saved.name) } ". It is selected below under \"Saved indices\": choose \
+            further indices and press \"Evaluate\". Everyone who can open this portal can select it."
+        }
     }
 }
 

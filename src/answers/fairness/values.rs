@@ -1,0 +1,58 @@
+//! The units of the values of indices.
+//!
+//! In: an index with all its parameters, one of its columns, and the unit of usage. Out: the unit of
+//! the column, if it has one. A bill is in the unit of usage. A priority of Condor is a mean of ρ
+//! with a half-life (Ota and Aida 2009, equation 4): in the paper's form ρ is the usage of an
+//! interval, in `HTCondor`'s form it is the cores in use. Shares and factors have no unit.
+
+/// The unit of a column of an index.
+pub(crate) fn unit_of_value(settings: &str, column: &str, unit: &str) -> Option<String> {
+    let (name, parameters) = settings.split_once(':').unwrap_or((settings, ""));
+    let of = |name: &str| {
+        parameters.split(',').find_map(|one| one.strip_prefix(name)?.strip_prefix('='))
+    };
+    let is_priority = column == "eup" || column.starts_with("eup_on_");
+    match (name, column) {
+        ("metered", _) | (_, "charged_cpu_s") => Some(unit.to_owned()),
+        ("condor" | "htcondor", _) if is_priority || column == "rup" => {
+            let rho = match of("rho")? {
+                "cores" => "cores".to_owned(),
+                _ => format!("{unit} per interval"),
+            };
+            let is_plain = !is_priority || of("factor").is_some_and(|factor| factor == "1");
+            let is_plain = is_plain && (column == "rup" || of("factors").is_none());
+            Some(if is_plain { rho } else { format!("{rho}, times the factor") })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::indices;
+
+    #[test]
+    fn the_unit_of_a_priority_is_that_of_its_usage() {
+        for (index, column, unit) in [
+            ("metered", "cv", Some("NCU-s")),
+            ("condor", "eup", Some("NCU-s per interval")),
+            ("condor:factor=2", "eup", Some("NCU-s per interval, times the factor")),
+            ("condor:factor=2", "rup", Some("NCU-s per interval")),
+            ("condor:rho=cores", "eup", Some("cores")),
+            ("htcondor", "eup", Some("cores, times the factor")),
+            ("htcondor", "rup", Some("cores")),
+            ("htcondor", "share", None),
+            ("condor", "charged_cpu_s", Some("NCU-s")),
+            ("jain", "jain", None),
+            ("slurm", "factor", None),
+        ] {
+            let settings = indices::parse(index).unwrap().to_string();
+            assert_eq!(
+                unit_of_value(&settings, column, "NCU-s").as_deref(),
+                unit,
+                "{settings} {column}"
+            );
+        }
+    }
+}
