@@ -17,7 +17,7 @@ use super::links::{PAGES_MAX, file_of, jobs_by_user};
 use super::series::{self, Indices};
 use super::text::{escape, figure_text, gpu_time, instant, lasting, percent, sentence, user_name};
 use super::users::Outcomes;
-use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
+use crate::answers::fairness::{FairnessAnswer, FairnessSettings, units_of};
 use crate::answers::sentences::short;
 use crate::charts::{DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
 use crate::digits::{counted, grouped};
@@ -137,6 +137,9 @@ pub(super) fn index(result: &Stored) -> String {
     let caption = format!("By {} (times since the start of the span)", of.kind());
     let mut html = super::fading::element(result).unwrap_or_default();
     html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
+    if let Some(units) = units_of(of.answer) {
+        let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&units));
+    }
     let row = |(place, machine): (usize, &MachineUsage)| {
         let name = linked(&machine_name(machine, is_only, short), "machines", place);
         vec![name, number(machine.cpu_s), share(machine.share)]

@@ -33,7 +33,7 @@ const INDICES_MAX: usize = 3;
 const BAND: [f64; 2] = [0.1, 0.9];
 
 /// A band below this share of the largest value of a user is too low to be seen, and not drawn.
-const SEEN: f64 = 0.01;
+const SEEN: f64 = 0.02;
 
 /// One index over time: the values of users with pages, and the distribution over the users with
 /// usage in the span.
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn what_is_too_low_to_be_seen_is_said_and_not_drawn() {
-        for (most, lines, part) in [(150.0, 2, None), (1e4, 1, Some("never above 1 "))] {
+        for (most, lines, part) in [(50.0, 2, None), (1e4, 1, Some("never above 1 "))] {
             let values = [vec![most, 0.1, 0.2], vec![most, 0.1, 0.1]];
             let mut index = of_values(&values, 1, 3);
             index.all.iter_mut().for_each(|all| all[2] = if most < 1e3 { 2.0 } else { 1.0 });

@@ -13,7 +13,7 @@ use super::fields::{in_a_form, without_hints};
 use super::pages::Reader;
 use super::portal::Portal;
 use super::queue::{Job, Phase, Record};
-use crate::answers::fairness::kind_of;
+use crate::answers::fairness::{kind_of, units_of};
 use crate::answers::sentences::short;
 use crate::fairness::gather::By;
 use crate::report::html::{Cell, figure, table};
@@ -209,7 +209,10 @@ fn fairness(result: &Stored) -> Markup {
     ];
     html! {
         @if let Some(nothing) = nothing { p { (nothing) } }
-        p class="source" { (resource.title()) " in " (unit) "." }
+        p class="source" {
+            (resource.title()) " in " (unit) "."
+            @if let Some(units) = result.found().and_then(units_of) { " " (units) }
+        }
         @for (caption, rows) in tables.iter().filter(|table| !table.1.is_empty()) {
             (PreEscaped(of_rows(caption, rows)))
         }

@@ -818,6 +818,19 @@ fn the_form_gives_the_numbers_of_the_command() {
     assert_eq!(portal.get(&format!("/jobs/{id}/data/job.json")).status, 404);
 }
 
+/// The top of a page says what is wrong, with a link to the field, which names the mistake.
+fn assert_told_at_the_top(text: &str, field: &str) {
+    let summary = between(text, "<div class=\"mistakes\"", "</div>").unwrap();
+    for part in ["role=\"alert\"", " autofocus", &format!("href=\"#{field}\"")] {
+        assert!(summary.contains(part), "{part}: {summary}");
+    }
+    let ids = [field.to_owned(), format!("{field}-wrong")];
+    assert!(ids.iter().all(|id| text.matches(&format!("id=\"{id}\"")).count() == 1), "{ids:?}");
+    let is_group = matches!(field, "use" | "lake");
+    let names_it = |part: &str| part.split('"').next().unwrap().contains(&ids[1]);
+    assert!(is_group || text.split("aria-describedby=\"").skip(1).any(names_it), "{field}");
+}
+
 /// Promise: every mistake is shown at its field, and hostile input has no effect.
 #[test]
 fn wrong_and_hostile_input_is_shown_at_its_place() {
@@ -874,16 +887,7 @@ fn wrong_and_hostile_input_is_shown_at_its_place() {
         let said = between(&text, "class=\"wrong\"", "</div>").unwrap_or_default();
         let plain = said.replace("&apos;", "&#39;").replace('\'', "&#39;");
         assert!(plain.contains(part), "{field}: {said}");
-        // The top of the page says what is wrong, with a link to the field, which names the mistake.
-        let summary = between(&text, "<div class=\"mistakes\"", "</div>").unwrap();
-        for part in ["role=\"alert\"", " autofocus", &format!("href=\"#{field}\"")] {
-            assert!(summary.contains(part), "{part}: {summary}");
-        }
-        let ids = [field.to_owned(), format!("{field}-wrong")];
-        assert!(ids.iter().all(|id| text.matches(&format!("id=\"{id}\"")).count() == 1), "{ids:?}");
-        let is_group = matches!(field, "use" | "lake");
-        let names_it = |part: &str| part.split('"').next().unwrap().contains(&ids[1]);
-        assert!(is_group || text.split("aria-describedby=\"").skip(1).any(names_it), "{field}");
+        assert_told_at_the_top(&text, field);
         // The mistake follows the start of its field, and the next field follows the mistake.
         let place_of = |what: &str| text.find(what).unwrap_or(usize::MAX);
         assert!(
@@ -1109,22 +1113,27 @@ fn swf_line(number: usize) -> String {
     )
 }
 
+/// Makes the log `lake.swf` with some jobs in each folder, and, but for the last one, the lake `lake`.
+fn logs_of_one_name(place: &Place, counts: &[(&str, usize)]) {
+    for (number, (folder, count)) in (1..).zip(counts) {
+        fs::create_dir(place.path(folder)).unwrap();
+        let lines: String = (1..=*count).map(swf_line).collect();
+        let log = format!("{folder}/lake.swf");
+        let head = "; Version: 2.2\n; MaxProcs: 64\n; UnixStartTime: 0\n";
+        fs::write(place.path(&log), format!("{head}{lines}")).unwrap();
+        if number < counts.len() {
+            place.run(&["ingest", &log, "--lake", &format!("{folder}/lake")]).ok();
+        }
+    }
+}
+
 /// Promise: lakes in folders of the same name are told apart on every page, in the API, in questions
 /// and after a restart, whatever their order on the command line.
 #[test]
 fn lakes_in_folders_of_the_same_name_are_told_apart() {
     let place = Place::new();
-    let head = "; Version: 2.2\n; MaxProcs: 64\n; UnixStartTime: 0\n";
     let counts = [("one", 40), ("two", 90), ("live", 150)];
-    for (folder, count) in counts {
-        fs::create_dir(place.path(folder)).unwrap();
-        let lines: String = (1..=count).map(swf_line).collect();
-        let log = format!("{folder}/lake.swf");
-        fs::write(place.path(&log), format!("{head}{lines}")).unwrap();
-        if folder != "live" {
-            place.run(&["ingest", &log, "--lake", &format!("{folder}/lake")]).ok();
-        }
-    }
+    logs_of_one_name(&place, &counts);
     let watch = ["--watch", "live/lake.swf"];
     let portal =
         start(&place, &[&["--lake", "one/lake", "--lake", "two/lake"], &watch[..]].concat());

@@ -5,6 +5,24 @@
 //! with a half-life (Ota and Aida 2009, equation 4): in the paper's form ρ is the usage of an
 //! interval, in `HTCondor`'s form it is the cores in use. Shares and factors have no unit.
 
+use super::{FairnessAnswer, OfIndex};
+use crate::digits::lasting;
+
+/// The units of the first values of the indices, as a sentence; `None` if none has a unit.
+pub(crate) fn units_of(answer: &FairnessAnswer) -> Option<String> {
+    let of = |index: &OfIndex| {
+        let column = index.columns.first()?;
+        let unit = unit_of_value(&index.settings, column, &answer.unit)?;
+        Some(format!("{column} of {} in {unit}", index.index))
+    };
+    let all: Vec<String> = answer.indices.iter().filter_map(of).collect();
+    let is_by_interval = all.iter().any(|unit| unit.contains("per interval"));
+    let length = lasting(answer.interval_s);
+    let interval =
+        if is_by_interval { format!(" An interval is {length}.") } else { String::new() };
+    (!all.is_empty()).then(|| format!("Units: {}.{interval}", all.join("; ")))
+}
+
 /// The unit of a column of an index.
 pub(crate) fn unit_of_value(settings: &str, column: &str, unit: &str) -> Option<String> {
     let (name, parameters) = settings.split_once(':').unwrap_or((settings, ""));
@@ -31,6 +49,30 @@ pub(crate) fn unit_of_value(settings: &str, column: &str, unit: &str) -> Option<
 mod tests {
     use super::*;
     use crate::fairness::indices;
+    use crate::studies::named::Named;
+
+    #[test]
+    fn the_units_of_all_indices_are_in_one_sentence() {
+        let of = |index: &str, column: &str| OfIndex {
+            index: index.to_owned(),
+            settings: indices::parse(index).unwrap().to_string(),
+            columns: vec![column.to_owned()],
+            heavier: "larger".into(),
+            overall: Named::default(),
+        };
+        let answer = |indices| FairnessAnswer {
+            unit: "core-s".into(),
+            interval_s: 3600.0,
+            indices,
+            ..FairnessAnswer::default()
+        };
+        let said =
+            units_of(&answer(vec![of("metered", "cv"), of("condor", "eup"), of("jain", "x")]));
+        let known = "Units: cv of metered in core-s; eup of condor in core-s per interval. An interval \
+            is 60 min.";
+        assert_eq!(said.unwrap(), known);
+        assert_eq!(units_of(&answer(vec![of("jain", "x")])), None);
+    }
 
     #[test]
     fn the_unit_of_a_priority_is_that_of_its_usage() {
