@@ -146,7 +146,7 @@ mod tests {
         let cpu =
             json!({"start_s": 3600.0, "interval_s": 900.0, "requested": [1.0, 1.0, 2.0, 3.0]});
         let (chart, said) = drawn(&json!({"cpu": cpu}));
-        assert!(said.starts_with("At most 2.5 at once"), "{said}");
+        assert!(said.starts_with("Its running attempts requested at most 2.5 at once"), "{said}");
         let axis = "time since its first attempt (min)";
         assert_eq!((chart.edges, chart.x_axis.as_str()), (vec![0.0, 30.0, 60.0], axis));
         assert!(chart.lines.is_empty() && !said.contains("used"), "{said}");
@@ -185,7 +185,7 @@ mod tests {
         assert!(chart.areas.is_empty() && chart.y_axis == "CPU used");
         assert!(
             said.ends_with(
-                "In all they used 30 CPU-seconds; usage is recorded for all the time \
+                "In total they used 30 CPU-seconds; usage is recorded for all the time \
             that they ran."
             ),
             "{said}"

@@ -90,9 +90,7 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
         html! {}
     } else {
         let (version, name) = (lake.now(), lake.name.clone());
-        let Ok(_place) = portal.looks.acquire().await else {
-            return reply::busy("the portal is stopping");
-        };
+        let Ok(_place) = portal.looks.acquire().await else { return reply::busy("stopping") };
         let (wanted, of) = (id.clone(), what.clone());
         let look = move || look(&version.path, &of, &wanted);
         match tokio::task::spawn_blocking(look).await {
@@ -456,12 +454,7 @@ fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
                 take(&batch, is_it(&batch), &mut rows, &mut count);
             })?;
         }
-        found.tables.push((
-            "Events of tasks on it".to_owned(),
-            header(&columns),
-            ordered(rows),
-            count,
-        ));
+        found.tables.push(("Task events".to_owned(), header(&columns), ordered(rows), count));
     }
     // Rows come first: they are what was asked for, and both share one time limit.
     draw(lake, id, end, &mut found);

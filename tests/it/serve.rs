@@ -859,7 +859,7 @@ fn wrong_and_hostile_input_is_shown_at_its_place() {
         (
             vec![("own-kind", "formula"), ("own-name", "a=b"), ("own-formula", "display usage")],
             "own-name",
-            "no &#39;",
+            "contain &#39;",
         ),
         (
             vec![

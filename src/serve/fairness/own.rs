@@ -253,10 +253,18 @@ mod tests {
     #[test]
     fn each_mistake_is_at_its_field() {
         for (all, field, part) in [
-            (vec![(KIND, "formula"), (FORMULA, "display usage")], NAME, "missing"),
-            (vec![(KIND, "formula"), (NAME, "a=b"), (FORMULA, "display usage")], NAME, "no '='"),
-            (vec![(KIND, "formula"), (NAME, "x\ny"), (FORMULA, "display usage")], NAME, "no '\\n'"),
-            (vec![(KIND, "formula"), (NAME, "x")], FORMULA, "missing"),
+            (vec![(KIND, "formula"), (FORMULA, "display usage")], NAME, "enter"),
+            (
+                vec![(KIND, "formula"), (NAME, "a=b"), (FORMULA, "display usage")],
+                NAME,
+                "contain '='",
+            ),
+            (
+                vec![(KIND, "formula"), (NAME, "x\ny"), (FORMULA, "display usage")],
+                NAME,
+                "contain '\\n'",
+            ),
+            (vec![(KIND, "formula"), (NAME, "x")], FORMULA, "enter"),
             (
                 vec![(KIND, "formula"), (NAME, "x"), (FORMULA, "display usag")],
                 FORMULA,
