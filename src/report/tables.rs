@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use super::html::{self, Cell};
 use super::links::Links;
 use super::text::escape;
+use crate::answers::machines;
 use crate::digits::{counted, grouped};
 use crate::results::Table;
 
@@ -100,9 +101,11 @@ fn is_total(table: &Table, row: &[String]) -> bool {
 
 /// What a row of 0 machines means; empty if there is none.
 fn no_machines(table: &Table) -> &'static str {
-    let place = table.header.iter().position(|column| column == "machines");
+    // The file and its column of counts have the name of the study.
+    let name = machines::KIND.name;
+    let place = table.header.iter().position(|column| column == name);
     let has_none = |row: &Vec<String>| place.and_then(|idx| row.get(idx)).is_some_and(|n| n == "0");
-    if table.file == "machines.csv" && table.rows.iter().any(has_none) {
+    if table.file == format!("{name}.csv") && table.rows.iter().any(has_none) {
         "; a row of 0 machines: they had this configuration first, and another one when last seen"
     } else {
         ""
