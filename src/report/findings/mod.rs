@@ -239,7 +239,7 @@ fn without_rule(result: &Stored) -> Option<(Asked, String)> {
 /// Why a result has nothing to show, without a full stop; `None` if it has something. What a log
 /// without a status says of outcomes is assumed, so it is not shown.
 pub(super) fn nothing(result: &Stored) -> Option<String> {
-    let why = result.whole.nothing().or_else(|| fate::no_outcomes(&result.whole))?;
+    let why = fate::no_outcomes(&result.whole).or_else(|| result.whole.nothing())?;
     Some(why.trim_end_matches('.').to_owned())
 }
 
