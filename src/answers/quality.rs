@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::answers::sentences::{Capacity, MOST_USED};
 use crate::answers::verify::{Count, VerifyAnswer};
 use crate::digits::{counted, grouped};
 use crate::lake::Gap;
 use crate::results::envelope::Input;
-use crate::schema::Table;
+use crate::schema::{CAPACITY_FROM_USE, Table};
 use crate::studies::checks::Check;
 
 /// What a stored `verify` found.
@@ -220,8 +221,9 @@ impl Verified {
         let mut found = self.wrong();
         found.extend(missing(inputs, known, &self.gaps));
         found.extend(self.never_recorded());
+        found.extend(capacity(inputs));
         found.extend(RULES.iter().filter_map(|rule| self.by_rule(rule)));
-        found.extend(self.sometimes_recorded());
+        found.extend(self.sometimes_recorded(inputs));
         found.extend(assumed(inputs));
         found.sort_by_key(|one| one.weight);
         found
@@ -310,14 +312,19 @@ impl Verified {
     }
 
     /// Columns that have a value in only some rows.
-    fn sometimes_recorded(&self) -> Vec<Finding> {
+    fn sometimes_recorded(&self, inputs: &[Input]) -> Vec<Finding> {
         let mut found = Vec::new();
+        let is_from_use = Capacity::of(inputs) == Capacity::FromUse;
         for (column, means) in NULLS {
             let what = format!("nulls in {column}");
             for count in self.counts.iter().filter(|count| count.what == what && 0 < count.found) {
                 let rows = self.count(&count.table, "rows");
-                // Events before a task runs have no machine.
-                if count.found == rows || (column == "machine_id" && count.table == "task_events") {
+                // Events before a task runs have no machine. A capacity inferred from use is that of
+                // the whole system: no machine has its own.
+                if count.found == rows
+                    || (column == "cpu_capacity" && is_from_use)
+                    || (column == "machine_id" && count.table == "task_events")
+                {
                     continue;
                 }
                 found.push(Finding {
@@ -416,10 +423,26 @@ const NEEDED_FOR: [(Table, &str); 4] = [
     (Table::MachineEvents, "capacity, outages"),
 ];
 
+/// The capacity, if it is inferred from use.
+fn capacity(inputs: &[Input]) -> Option<Finding> {
+    (Capacity::of(inputs) == Capacity::FromUse).then(|| Finding {
+        weight: Weight::Missing,
+        about: "Capacity inferred from use".to_owned(),
+        said: format!("The log does not record how many processors there were: {MOST_USED} stand for them"),
+        means: "Shares of the capacity are shares of that maximum: the load seems to fill the machines \
+            once, and a replay has no more room than was used; the machines may have been larger",
+        act: None,
+    })
+}
+
 /// What was assumed about rows.
 fn assumed(inputs: &[Input]) -> Option<Finding> {
     let mut all: BTreeMap<&str, u64> = BTreeMap::new();
     for (wording, count) in inputs.iter().flat_map(|input| &input.remarks) {
+        // It has a finding of its own: the number of machines says nothing of its weight.
+        if wording == CAPACITY_FROM_USE {
+            continue;
+        }
         let own = all.entry(wording).or_default();
         // All tables of a log are made from the same lines, so counts are not added.
         *own = (*own).max(*count);
@@ -529,6 +552,24 @@ mod tests {
         );
         assert!(found.is_sorted_by_key(|one| one.weight));
         assert!(found[0].act.as_ref().unwrap().contains("jobfate ingest TRACE --lake LAKE"));
+    }
+
+    #[test]
+    fn a_capacity_that_is_inferred_is_a_finding_of_its_own() {
+        let mut machines = input("machine_events", 1, Some(1));
+        machines["remarks"] = json!({CAPACITY_FROM_USE: 1});
+        let inputs = [input("job_events", 1, Some(1)), input("task_events", 1, None), machines];
+        let counts = json!([
+            count("machine_events", "rows", 106),
+            count("machine_events", "nulls in cpu_capacity", 105),
+        ]);
+        let found = found(&counts, &inputs);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(
+            found[0].said,
+            "The log does not record how many processors there were: the most processors ever used at \
+            once stand for them"
+        );
     }
 
     #[test]

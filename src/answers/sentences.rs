@@ -2,7 +2,9 @@
 //!
 //! In: numbers of answers. Out: words. The sentence of a study is next to the type of its answer.
 
+use crate::lake::Lake;
 use crate::results::envelope::Input;
+use crate::schema::{CAPACITY_FROM_USE, Table};
 use crate::studies::meter::{CpuDefinition, Resource};
 
 /// A share in per cent with one decimal; `under 0.1 %` for very small ones.
@@ -43,6 +45,44 @@ impl Ends {
         let assumed = remarks.filter(|(wording, _)| wording.starts_with("status unknown"));
         let assumed = assumed.map(|(_, count)| *count).max().unwrap_or(0);
         if 0 < finished && finished <= assumed { Self::Assumed } else { Self::Known }
+    }
+}
+
+/// Where the CPU capacity of the machines comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Capacity {
+    /// The trace records it.
+    #[default]
+    Recorded,
+    /// The log records none: it is the most processors that were in use at once.
+    FromUse,
+}
+
+/// What stands for the capacity if the log records none.
+pub(crate) const MOST_USED: &str = "the most processors ever used at once";
+
+impl Capacity {
+    /// That of the tables of a result.
+    pub(crate) fn of(inputs: &[Input]) -> Self {
+        let mut remarks = inputs.iter().flat_map(|input| input.remarks.keys());
+        Self::from_use(remarks.any(|wording| wording == CAPACITY_FROM_USE))
+    }
+
+    /// That of a lake.
+    pub(crate) fn of_lake(lake: &Lake) -> Self {
+        Self::from_use(lake.remarks(Table::MachineEvents).contains_key(CAPACITY_FROM_USE))
+    }
+
+    const fn from_use(is_so: bool) -> Self {
+        if is_so { Self::FromUse } else { Self::Recorded }
+    }
+
+    /// What a share is of: `recorded`, or what stands for it.
+    pub(crate) const fn or_used(self, recorded: &'static str) -> &'static str {
+        match self {
+            Self::Recorded => recorded,
+            Self::FromUse => MOST_USED,
+        }
     }
 }
 
@@ -97,6 +137,15 @@ mod tests {
         ] {
             assert_eq!(label(share), said);
         }
+    }
+
+    #[test]
+    fn capacity_is_from_use_if_the_log_records_none() {
+        let inputs =
+            |said: &str| [Input { remarks: [(said.to_owned(), 1)].into(), ..Input::default() }];
+        assert_eq!(Capacity::of(&inputs(CAPACITY_FROM_USE)), Capacity::FromUse);
+        assert_eq!(Capacity::of(&inputs("wait unknown")), Capacity::Recorded);
+        assert_eq!(Capacity::FromUse.or_used("the CPU"), MOST_USED);
     }
 
     #[test]

@@ -43,7 +43,10 @@ pub(super) fn over_time(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
         title: format!("CPU of job {} over time", short(id)),
         caption: said.clone(),
         x_axis: format!("time since its first attempt ({unit})"),
-        y_axis: y_axis.to_owned(),
+        y_axis: match job.cpu_unit.as_ref() {
+            "" => y_axis.to_owned(),
+            unit => format!("{y_axis} ({unit})"),
+        },
         edges: (0..=count).map(|edge| f64::from(edge) * interval_s / per).collect(),
         // A dark line is visible on a pale area and above it.
         areas: of(names[0], requested, if names[0].is_empty() { Tone::Blue } else { Tone::Sky }),
@@ -145,8 +148,9 @@ mod tests {
     fn a_job_is_drawn_over_time_with_what_it_requested() {
         let cpu =
             json!({"start_s": 3600.0, "interval_s": 900.0, "requested": [1.0, 1.0, 2.0, 3.0]});
-        let (chart, said) = drawn(&json!({"cpu": cpu}));
+        let (chart, said) = drawn(&json!({"cpu": cpu, "cpu_unit": "NCU"}));
         assert!(said.starts_with("Its running attempts requested at most 2.5 at once"), "{said}");
+        assert_eq!(chart.y_axis, "CPU requested (NCU)");
         let axis = "time since its first attempt (min)";
         assert_eq!((chart.edges, chart.x_axis.as_str()), (vec![0.0, 30.0, 60.0], axis));
         assert!(chart.lines.is_empty() && !said.contains("used"), "{said}");

@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use serde::Deserialize;
 
 use super::ReportError;
 use super::gantt::Bars;
@@ -15,10 +16,12 @@ use super::html::{self, Cell, Page};
 use super::job_cpu;
 use super::links::{JOBS, Links};
 use super::text::{clock, escape, instant, lasting};
+use crate::answers::detect;
 use crate::answers::sentences::short;
 use crate::answers::sweep::{JobDetail, JobDetails, JobEvent, JobKill, JobTask};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, svg_of};
 use crate::digits::{counted, grouped, three_digits, unit_of_time};
+use crate::results::envelope::if_it_reads;
 use crate::results::{ResultError, Stored};
 
 /// A table of flags of more bytes is not searched.
@@ -60,6 +63,20 @@ struct Flags {
 /// By job and detector.
 type FlagsOf = FxHashMap<String, Vec<(String, Flags)>>;
 
+/// The flags on tasks of the jobs that have pages, and the fewest finished tasks of a judged group.
+struct Flagged {
+    of: FlagsOf,
+    min_tasks: Option<usize>,
+}
+
+/// The setting of `detect` that a page needs.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Judging {
+    #[serde(deserialize_with = "if_it_reads")]
+    min_tasks: Option<usize>,
+}
+
 /// The pages of the jobs of a result.
 pub(super) fn pages(
     result: &Stored,
@@ -67,7 +84,11 @@ pub(super) fn pages(
     within: &'static str,
 ) -> Result<Vec<Page>, ReportError> {
     let links = Links::of(all);
-    let flags = flags(all, &links)?;
+    let flags = flags(all, &links)?.map(|of| {
+        let detected = all.iter().find(|result| result.name == detect::KIND.name);
+        let min_tasks = detected.and_then(|one| one.whole.chosen::<Judging>().min_tasks);
+        Flagged { of, min_tasks }
+    });
     let page = |job: &JobDetail| page(result, job, flags.as_ref(), &links, within);
     let jobs = result.found::<JobDetails>().map_or(&[][..], |found| &found.jobs);
     Ok(jobs.par_iter().map(page).collect())
@@ -122,7 +143,7 @@ fn number<T: ToString>(number: &T) -> Cell {
 fn page(
     result: &Stored,
     job: &JobDetail,
-    flags: Option<&FlagsOf>,
+    flags: Option<&Flagged>,
     links: &Links,
     within: &'static str,
 ) -> Page {
@@ -134,7 +155,7 @@ fn page(
         let _ = writeln!(body, "<p><a href=\"../{page}\">Usage of its user</a></p>");
     }
     body.push_str(&over_time(job, &id));
-    body.push_str(&judged(job, flags.and_then(|flags| flags.get(&id)), flags.is_some()));
+    body.push_str(&judged(job, flags.and_then(|flags| flags.of.get(&id)), flags));
     body.push_str("<h2>Its events and tasks</h2>\n");
     body.push_str(&listed(job));
     let _ =
@@ -247,30 +268,51 @@ pub(crate) fn drawings(job: &JobDetail, id: i64) -> String {
 }
 
 /// What rules and detectors would have done.
-fn judged(job: &JobDetail, flags: Option<&Vec<(String, Flags)>>, has_flags: bool) -> String {
+fn judged(
+    job: &JobDetail,
+    flags: Option<&Vec<(String, Flags)>>,
+    about: Option<&Flagged>,
+) -> String {
+    let (has_flags, min_tasks) = (about.is_some(), about.and_then(|about| about.min_tasks));
     let mut html = String::from("<h2>What kill rules would have done with it</h2>\n");
     let row = |kill: &JobKill| {
         vec![
             Cell::name(&kill.rule),
             number(&kill.threshold),
+            Cell::name(&kill.unit),
             number(&kill.condemned_tasks),
+            kill.over_by_then.map_or_else(|| Cell::name(""), |over| number(&over)),
             Cell::instant(Some(kill.first_s)),
         ]
     };
     if job.kills.is_empty() {
         html.push_str("<p>No rule of the sweep would have killed any of its tasks.</p>\n");
     } else {
-        let header = ["rule", "threshold", "condemned tasks", "first kill"].map(str::to_owned);
+        let header = ["rule", "threshold", "unit", "condemned tasks", "over by then", "first kill"];
+        let header = header.map(str::to_owned);
         let rows: Vec<Vec<Cell>> = job.kills.iter().map(row).collect();
         let caption = format!("Tasks that each rule condemns ({})", clock_of(job));
         html.push_str(&html::table(&caption, &header, &rows));
+        if job.kills.iter().any(|kill| 0 < kill.over_by_then.unwrap_or(0)) {
+            html.push_str(
+                "<p class=\"source\">A task that is over by the time of its kill saves nothing.</p>\n",
+            );
+        }
     }
     if !has_flags {
         return html;
     }
     html.push_str("<h2>What detectors would have done with it</h2>\n");
     let Some(flags) = flags else {
-        html.push_str("<p>No detector flags any of its tasks.</p>\n");
+        // Only tasks of a group with enough finished tasks are judged.
+        let said = match min_tasks.filter(|&least| job.finished_attempts < least) {
+            Some(least) => format!(
+                "None of its tasks was judged: fewer than {} finished.",
+                counted(least as u64, "task")
+            ),
+            None => "No detector flags any of its tasks.".to_owned(),
+        };
+        let _ = writeln!(html, "<p>{said}</p>");
         return html;
     };
     let header = ["detector", "flags", "of stragglers", "first flag"].map(str::to_owned);
@@ -320,6 +362,25 @@ fn listed(job: &JobDetail) -> String {
     html
 }
 
+/// The tasks and attempts that a chart draws: `12 of 1,931 tasks, a row for each, with the first 24
+/// of their 30 attempts`, `1 task with its only attempt`.
+fn drawn([tasks, all_tasks]: [u64; 2], [attempts, all_attempts]: [u64; 2]) -> String {
+    let part = |part: u64, all: u64, noun: &str| {
+        let all_text = counted(all, noun);
+        if part < all { format!("{} of {all_text}", grouped(part)) } else { all_text }
+    };
+    let rows = if tasks == 1 { "" } else { ", a row for each," };
+    let whose = if tasks == 1 { "its" } else { "their" };
+    let with = match (attempts, all_attempts) {
+        (1, 1) => format!("{whose} only attempt"),
+        (drawn, all) if drawn < all => {
+            format!("the first {} of {whose} {}", grouped(drawn), counted(all, "attempt"))
+        }
+        (_, all) => format!("{whose} {}", counted(all, "attempt")),
+    };
+    format!("{}{rows} with {with}", part(tasks, all_tasks, "task"))
+}
+
 /// Attempts as bars, a row per task, and a sentence about the chart.
 fn gantt(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
     let (mut rows, mut bars) = (Vec::new(), Bars::default());
@@ -334,12 +395,11 @@ fn gantt(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
     }
     let (from, to) = bars.bounds()?;
     let (unit, per) = if to - from < SECONDS_BELOW { ("s", 1.0) } else { ("hours", 3600.0) };
+    let with_bars = job.tasks.iter().filter(|task| !task.attempts.is_empty());
+    let attempts: u64 = with_bars.map(|task| task.attempt_count as u64).sum();
     let said = format!(
-        "{} of {}, each a row, with their first {}; the number on a bar is the machine. From {} \
-        to {} ({}).",
-        counted(rows.len() as u64, "task"),
-        counted(job.task_count, "task"),
-        counted(bars.len() as u64, "attempt"),
+        "{}; the number on a bar is the machine. From {} to {} ({}).",
+        drawn([rows.len() as u64, job.task_count], [bars.len() as u64, attempts]),
         instant(from),
         instant(to),
         clock(Some(from)),
@@ -352,6 +412,49 @@ fn gantt(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_drawn_is_counted_against_all() {
+        for (tasks, attempts, said) in [
+            ([1, 1], [1, 1], "1 task with its only attempt"),
+            ([1, 1], [12, 30], "1 task with the first 12 of its 30 attempts"),
+            ([2, 2], [2, 2], "2 tasks, a row for each, with their 2 attempts"),
+            (
+                [12, 1931],
+                [24, 30],
+                "12 of 1,931 tasks, a row for each, with the first 24 of their 30 attempts",
+            ),
+        ] {
+            assert_eq!(drawn(tasks, attempts), said);
+        }
+    }
+
+    #[test]
+    fn a_task_over_by_its_kill_and_a_job_that_was_not_judged_are_told() {
+        let kill = |over: Option<u64>| JobKill {
+            rule: "failures".to_owned(),
+            threshold: 1,
+            unit: "failures".into(),
+            condemned_tasks: 1,
+            over_by_then: over,
+            first_s: 5.0,
+        };
+        let job = |over| JobDetail {
+            finished_attempts: 9,
+            kills: vec![kill(over)],
+            ..JobDetail::default()
+        };
+        let about = |min_tasks| Flagged { of: FlagsOf::default(), min_tasks };
+        let html = judged(&job(Some(1)), None, Some(&about(Some(10))));
+        assert!(html.contains("is over by the time of its kill saves nothing"), "{html}");
+        assert!(
+            html.contains("None of its tasks was judged: fewer than 10 tasks finished"),
+            "{html}"
+        );
+        let html = judged(&job(Some(0)), None, Some(&about(Some(9))));
+        assert!(!html.contains("saves nothing") && html.contains("No detector flags"), "{html}");
+        assert!(!judged(&job(None), None, None).contains("detector"));
+    }
 
     #[test]
     fn it_is_drawn_how_long_attempts_of_a_job_took() {

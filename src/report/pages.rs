@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::ReportError;
-use super::findings::{Findings, answer, findings, question};
+use super::findings::{Findings, answer, findings, nothing, question};
 use super::html::{self, Cell, Page};
 use super::links::Links;
 use super::tables::{stored_table, what_if};
@@ -34,7 +34,7 @@ pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Sho
 /// Whether any result of a page has an answer. A page without answers is listed on the first page,
 /// among what cannot be answered, and not in the links at the head of every page.
 pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
-    shown.iter().any(|(_, result)| result.whole.nothing().is_none())
+    shown.iter().any(|(_, result)| nothing(result).is_none())
 }
 
 /// The trace, with the tables and hours that were read.
@@ -110,7 +110,7 @@ pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
         .flat_map(list::kinds_on)
         .filter_map(|kind| {
             let begin = kind.figure?;
-            results.iter().filter(|result| result.whole.nothing().is_none()).find_map(|result| {
+            results.iter().filter(|result| nothing(result).is_none()).find_map(|result| {
                 let chart =
                     result.charts().into_iter().find(|chart| chart.file.starts_with(begin))?;
                 let found = answer(kind, result);
@@ -191,7 +191,7 @@ pub(super) fn page(
     let (mut same, mut unknown) = (String::new(), String::new());
     for (place, &(kind, result)) in shown.iter().enumerate() {
         let before = shown[..place].iter().find(|(_, other)| is_same(result, other));
-        if result.whole.nothing().is_some() {
+        if nothing(result).is_some() {
             unknown.push_str(&item(kind, result, None));
         } else if before.is_some() || is_constant(result) {
             same.push_str(&item(kind, result, before.map(|own| own.1)));
@@ -257,9 +257,9 @@ impl Assumed {
 /// A result that needs only one sentence, as a list item.
 fn item(kind: &Kind<'_>, result: &Stored, same_as: Option<&Stored>) -> String {
     let heading = of_result(result, &caption(&result.name));
-    let nothing = result.whole.nothing();
-    let is_answered = nothing.is_none();
-    let said = nothing.or_else(|| answer(kind, result));
+    let unanswered = nothing(result);
+    let is_answered = unanswered.is_none();
+    let said = unanswered.or_else(|| answer(kind, result));
     let said =
         said.map_or_else(String::new, |said| format!(": {}", sentence(said.trim_end_matches('.'))));
     let same_as = same_as.map_or_else(String::new, |other| {

@@ -6,6 +6,7 @@
 
 use std::fmt::Write;
 
+use super::findings::nothing;
 use super::html::{self, Cell, Page};
 use super::links::Links;
 use super::pages::{Assumed, Shown, computed, shown};
@@ -20,6 +21,7 @@ use crate::digits::{counted, grouped, unit_of_time};
 use crate::lake::Gap;
 use crate::results::Stored;
 use crate::results::envelope::Input;
+use crate::results::kind::{Kind, Pages};
 use crate::schema::{Source, Table};
 
 /// What the page is made of.
@@ -279,12 +281,14 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
         if results.is_empty() || topic == own {
             return None;
         }
-        let answered = results.iter().filter(|one| one.1.whole.nothing().is_none());
+        // Pages of single jobs do not answer the question of a study.
+        let answers = |kind: &Kind<'_>| kind.pages != Some(Pages::Jobs) || results.len() == 1;
+        let answered = results.iter().filter(|one| answers(one.0) && nothing(one.1).is_none());
         let answered: Vec<&Shown<'_>> = answered.collect();
         let scopes = answered.iter().map(|(kind, result)| assumed.without(&result.scope(kind)));
         // The longest scope stands for all.
         let Some(scope) = scopes.max_by_key(String::len) else {
-            let mut why = results.iter().filter_map(|(_, result)| result.whole.nothing());
+            let mut why = results.iter().filter_map(|(_, result)| nothing(result));
             let why = why.next().unwrap_or_default().replace('`', "");
             return Some(vec![
                 Cell::name(topic.title),

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use super::html::{self, Cell};
 use super::links::Links;
 use super::text::escape;
+use crate::answers::machines;
 use crate::digits::{counted, grouped};
 use crate::results::Table;
 
@@ -89,6 +90,28 @@ fn is_shown_above(table: &Table, column: &str) -> bool {
     table.file == "fairness.csv" && OF_USERS.contains(&column)
 }
 
+/// The column that marks the row of all groups together. Its page names that row instead.
+const IS_TOTAL: &str = "is_total";
+
+/// Whether a row is of all groups together.
+fn is_total(table: &Table, row: &[String]) -> bool {
+    let place = table.header.iter().position(|column| column == IS_TOTAL);
+    place.and_then(|idx| row.get(idx)).is_some_and(|text| text == "true")
+}
+
+/// What a row of 0 machines means; empty if there is none.
+fn no_machines(table: &Table) -> &'static str {
+    // The file and its column of counts have the name of the study.
+    let name = machines::KIND.name;
+    let place = table.header.iter().position(|column| column == name);
+    let has_none = |row: &Vec<String>| place.and_then(|idx| row.get(idx)).is_some_and(|n| n == "0");
+    if table.file == format!("{name}.csv") && table.rows.iter().any(has_none) {
+        "; a row of 0 machines: they had this configuration first, and another one when last seen"
+    } else {
+        ""
+    }
+}
+
 /// Columns that are always kept, since the script of the page computes with them.
 fn columns_kept(table: &Table) -> &'static [&'static str] {
     if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
@@ -105,6 +128,7 @@ fn kept(table: &Table) -> Kept<'_> {
         // A column of missing names (`-`) is a column without a value.
         if rows.iter().all(|row| matches!(cell(row).as_str(), "" | "-"))
             || is_shown_above(table, column)
+            || column == IS_TOTAL
         {
             continue;
         }
@@ -135,7 +159,7 @@ fn one_group<'a>(header: &[String], rows: Vec<&'a [String]>) -> Vec<&'a [String]
     let differs = |idx: usize| idx != place && all.get(idx) != one.get(idx);
     let is_same =
         all.get(place).is_some_and(|name| name == "all") && !(0..header.len()).any(differs);
-    if is_same { vec![*one] } else { rows }
+    if is_same { vec![*all] } else { rows }
 }
 
 /// A range of whole numbers, `1000000 to 10000000`, with thousands separated.
@@ -157,6 +181,9 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
     let header: Vec<String> = kept.columns.iter().map(|&idx| name(&table.header[idx])).collect();
     let cell = |row: &[String], idx: usize| {
         let text = row.get(idx).map_or("", String::as_str);
+        if text.is_empty() && kept.columns.first() == Some(&idx) && is_total(table, row) {
+            return Cell::name("all");
+        }
         match links.page(&table.header[idx], text) {
             Some(page) => Cell::link(text, &page),
             None if is_name(&table.header[idx]) => Cell::name(text),
@@ -189,6 +216,7 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         let names = kept.zero_columns.join(", ").replace('_', " ");
         notes = format!("{notes}; 0 in every row: {}", escape(&names));
     }
+    notes.push_str(no_machines(table));
     let file = escape(&table.file);
     let source =
         format!("<p class=\"source\">Data: <a href=\"{root}data/{file}\">{file}</a>{notes}</p>\n");
@@ -239,6 +267,20 @@ mod tests {
             rows: rows.iter().map(|row| own(row)).collect(),
             row_count: rows.len(),
         }
+    }
+
+    #[test]
+    fn the_row_of_all_groups_is_named_and_the_mark_left_out() {
+        let header = ["is_total", "platform", "machines", "outages"];
+        let rows: [&[&str]; 3] =
+            [&["true", "", "9", "4"], &["false", "x", "9", "4"], &["false", "", "0", "1"]];
+        let mut machines = table(&header, &rows);
+        let html = stored_table("Machines", &machines, "", &Links::default());
+        assert!(!html.contains("total") && html.matches(">all<").count() == 1, "{html}");
+        assert!(!html.contains("a row of 0 machines"), "{html}");
+        machines.file = "machines.csv".to_owned();
+        let html = stored_table("Machines", &machines, "", &Links::default());
+        assert!(html.contains("; a row of 0 machines: they had"), "{html}");
     }
 
     #[test]

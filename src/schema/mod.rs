@@ -89,6 +89,10 @@ pub const ROW_ID: &str = "row_id";
 /// record the size of each machine.
 pub const SYSTEM_MACHINE: i64 = 1;
 
+/// The remark of a log that records no capacity: that of the system is inferred from its use.
+pub const CAPACITY_FROM_USE: &str =
+    "capacity of the system not recorded: the most processors in use at once";
+
 /// The most CPU, memory or disk that a row may have, in units of the largest machine: 2^20.
 ///
 /// Real rows stay below a few hundred. With this limit no sum of [`crate::units::CpuTime`] can

@@ -450,6 +450,24 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     let index = fs::read_to_string(place.path("all/report/index.html")).unwrap();
     let unknown = "The log records no status: how its 30 jobs ended is unknown";
     assert_eq!(index.matches(unknown).count(), 1, "{index}");
+    // No outcome is shown that was only assumed.
+    for name in ["outcomes", "sweep"] {
+        let page = fs::read_to_string(place.path(&format!("all/report/{name}.html"))).unwrap();
+        assert!(page.contains(unknown) && !page.contains("<figure"), "{page}");
+    }
+    let quality = fs::read_to_string(place.path("all/report/quality.html")).unwrap();
+    for study in ["Outcomes and CPU time", "Kill sweep"] {
+        let is_row = |row: &str| row.contains(study) && row.contains("not answered");
+        assert!(quality.split("<tr").any(is_row), "{study}: {quality}");
+    }
+    let survival = result(&place, "all/job-survival.json");
+    for chart in survival["charts"].as_array().unwrap() {
+        let caption = chart["caption"].as_str().unwrap();
+        assert!(
+            caption.starts_with("30 jobs; the log does not record how jobs ended."),
+            "{caption}"
+        );
+    }
     // Every job has one task and never waits: a chart of that would look like a result.
     for name in ["tasks-per-job", "attempts", "replay/replay-response", "replay/replay-queue"] {
         assert!(!place.path(&format!("all/{name}.svg")).exists(), "{name}");

@@ -391,7 +391,16 @@ pub fn answer<'a>(
 
 fn flow(outcome: &Classification, choice: Choice) -> Chart {
     let edges = edges::ending(&choice.edges(outcome));
-    Chart::Flow(flow::chart(&outcome.sequences, choice.plan.by.plural(), &edges))
+    let plural = choice.plan.by.plural();
+    // The table and its chart then count by another definition.
+    let other = match choice.plan.classes {
+        Classes::Sequence => format!(
+            " The table goes by the exact sequence: {plural} with any other events, such as several \
+            attempts or an end without one, count as `other` there."
+        ),
+        Classes::Terminal => String::new(),
+    };
+    Chart::Flow(flow::chart(&outcome.sequences, plural, &format!("{other}{edges}")))
 }
 
 pub(crate) fn found(outcome: &Classification, of: &'static str) -> ClassifyAnswer {
@@ -440,7 +449,10 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
         })
         .collect();
     let how = match classes {
-        Classes::Sequence => "by their exact event sequence",
+        Classes::Sequence => {
+            "by their exact event sequence (0 SUBMIT, 1 SCHEDULE, 3 FAIL, 4 FINISH, 5 KILL; any \
+            other sequence is `other`)"
+        }
         Classes::Terminal => "by their last terminal event",
     };
     Chart::Bars(BarChart {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
@@ -57,9 +58,29 @@ pub struct DescribedRow {
     pub time_s: Option<f64>,
     /// Share that lasts longer.
     pub share: Option<f64>,
+    /// Events of a task so far.
+    pub events: Option<u64>,
+    /// Tasks with at least so many.
+    pub tasks: Option<u64>,
+    /// The share of them whose job finished.
+    pub chance: Option<f64>,
+}
+
+/// The value that one in a hundred reaches. "More than" would be false if many values are equal.
+enum Rarely {
+    /// The 99 % quantile: at least one in a hundred is as large, or larger.
+    AtLeast(f64),
+    /// The 99 % quantile is the maximum: no value is larger.
+    Longest(f64),
 }
 
 impl DescribedRow {
+    fn rarely(&self) -> Option<Rarely> {
+        let p99 = self.p99?;
+        let is_largest = self.max.is_some_and(|max| max <= p99);
+        Some(if is_largest { Rarely::Longest(p99) } else { Rarely::AtLeast(p99) })
+    }
+
     fn is_of_all(&self) -> bool {
         self.outcome == "all" && self.is_total != Some(false)
     }
@@ -92,10 +113,12 @@ impl DescribeAnswer {
         let all = self.rows.iter().find(DescribedRow::is_of_all)?;
         let count = all.count?;
         // One in a hundred of fewer than 100 jobs is not a whole job.
-        let longest = if count < 100 {
-            format!("the longest {} s", six_digits(all.max?))
-        } else {
-            format!("one in a hundred more than {} s", six_digits(all.p99?))
+        let longest = match all.rarely()? {
+            _ if count < 100 => format!("the longest {} s", six_digits(all.max?)),
+            Rarely::Longest(most) => {
+                format!("at least one in a hundred reaches {} s, the longest", six_digits(most))
+            }
+            Rarely::AtLeast(p99) => format!("one in a hundred at least {} s", six_digits(p99)),
         };
         Some(format!(
             "Half of {} took at most {} s, {longest}; the mean is {} s{}",
@@ -121,11 +144,9 @@ impl DescribeAnswer {
         if median >= max {
             return Some(format!("{all}, each with {} to {}", six_digits(min), of(max)));
         }
-        let p99 = row.p99?;
-        let few = if p99 < max {
-            format!(", one in a hundred more than {}", six_digits(p99))
-        } else {
-            String::new()
+        let few = match row.rarely()? {
+            Rarely::AtLeast(p99) => format!(", one in a hundred at least {}", six_digits(p99)),
+            Rarely::Longest(_) => String::new(),
         };
         let most = six_digits(max);
         Some(format!("Half of {all} have at most {}{few}; the most is {most}", of(median)))
@@ -134,10 +155,15 @@ impl DescribeAnswer {
     /// The median, the 99 % quantile and the mean of waits.
     pub(crate) fn waits(&self) -> Option<String> {
         let (row, all) = self.whole()?;
+        let longest = match row.rarely()? {
+            Rarely::Longest(most) => {
+                format!("at least one in a hundred for {} s, the longest", six_digits(most))
+            }
+            Rarely::AtLeast(p99) => format!("one in a hundred for at least {} s", six_digits(p99)),
+        };
         Some(format!(
-            "Half of {all} wait for at most {} s, one in a hundred for more than {} s; the mean is {} s{}",
+            "Half of {all} wait for at most {} s, {longest}; the mean is {} s{}",
             six_digits(row.median?),
-            six_digits(row.p99?),
             six_digits(row.mean?),
             open(&row, "still wait"),
         ))
@@ -175,6 +201,28 @@ impl DescribeAnswer {
         (!last.is_empty()).then(|| format!("Of all jobs, {}", last.join(", and ")))
     }
 
+    /// The chance to finish of all tasks, and of those with many events, while that is the chance
+    /// of enough tasks. `None` for groups.
+    pub(crate) fn chances(&self) -> Option<String> {
+        let points = self.rows.iter();
+        let points = points.filter_map(|row| Some((row.events?, row.tasks?, row.chance?)));
+        let points: Vec<(u64, u64, f64)> = points.collect();
+        let &(_, all, first) = points.first()?;
+        if points.windows(2).any(|pair| pair[1].0 <= pair[0].0) {
+            return None;
+        }
+        let more = CHANCES_AT.iter().filter_map(|&least| {
+            let &(_, tasks, chance) = points.iter().find(|point| least <= point.0)?;
+            (CHANCE_OF <= tasks && tasks < all).then(|| {
+                let of = counted(tasks, "task");
+                format!("; of the {of} with at least {least} events, {}", percent(chance))
+            })
+        });
+        let more: String = more.collect();
+        let of = counted(all, "task");
+        Some(format!("Of {of} whose job ended, the jobs of {} finished{more}", percent(first)))
+    }
+
     /// Whether all values are equal, such as one task in every job, so that the sentence has
     /// everything. Never true for an answer with groups, which has no sentence about them.
     pub(crate) fn is_constant(&self) -> bool {
@@ -185,6 +233,12 @@ impl DescribeAnswer {
             && known.all(|row| row.min == Some(first) && row.max == Some(first))
     }
 }
+
+/// Events at which the chance to finish is read.
+const CHANCES_AT: [u64; 2] = [10, 50];
+
+/// The fewest tasks of which a chance is reported or drawn.
+pub(super) const CHANCE_OF: u64 = 100;
 
 /// Times at which a curve is read, s, and their words.
 const READ_AT: [(f64, &str); 4] =
@@ -222,7 +276,7 @@ mod tests {
                 "jobs",
                 "tasks",
                 row(1.0, 1.0, 40.0, 90.0),
-                "Half of 1,200 jobs have at most 1 task, one in a hundred more than 40; the most is 90",
+                "Half of 1,200 jobs have at most 1 task, one in a hundred at least 40; the most is 90",
             ),
             ("tasks", "events", row(3.0, 3.0, 3.0, 3.0), "1,200 tasks, each with 3 events"),
             ("tasks", "events", row(2.0, 3.0, 3.0, 3.0), "1,200 tasks, each with 2 to 3 events"),
@@ -237,7 +291,7 @@ mod tests {
         }
         assert_eq!(
             of("tasks", "s", &row(0.0, 2.0, 600.0, 900.0)).waits().unwrap(),
-            "Half of 1,200 tasks wait for at most 2 s, one in a hundred for more than 600 s; the \
+            "Half of 1,200 tasks wait for at most 2 s, one in a hundred for at least 600 s; the \
             mean is 3.50000 s; 2 still wait and count with the time seen so far"
         );
         let said = of("attempts", "%", &row(0.0, 9.0, 99.0, 100.0)).estimates().unwrap();
@@ -246,8 +300,21 @@ mod tests {
             "p99": 1000.0, "mean": 255.0});
         assert_eq!(
             of("jobs", "s", &all).durations().unwrap(),
-            "Half of 700 jobs took at most 178.500 s, one in a hundred more than 1,000 s; the mean is 255 s; 2 had not ended and count with the time seen so far"
+            "Half of 700 jobs took at most 178.500 s, one in a hundred at least 1,000 s; the mean is 255 s; 2 had not ended and count with the time seen so far"
         );
+    }
+
+    #[test]
+    fn the_longest_value_is_not_exceeded() {
+        let all = json!({"outcome": "all", "count": 188_041, "median": 255.0, "p99": 172_800.0,
+            "max": 172_800.0, "mean": 7990.0});
+        assert_eq!(
+            of("jobs", "s", &all).durations().unwrap(),
+            "Half of 188,041 jobs took at most 255 s, at least one in a hundred reaches 172,800 s, \
+            the longest; the mean is 7,990 s"
+        );
+        let said = of("tasks", "s", &row(0.0, 2.0, 900.0, 900.0)).waits().unwrap();
+        assert!(said.contains(" 2 s, at least one in a hundred for 900 s, the longest;"), "{said}");
     }
 
     #[test]
@@ -279,7 +346,49 @@ mod tests {
         assert!(!is_constant(&[]) && !is_constant(&[group]));
     }
 
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small index")]
+    fn at(place: f64) -> usize {
+        place as usize
+    }
+
+    #[test]
+    fn the_chance_to_finish_is_told_of_enough_tasks() {
+        let row = |events: u64, tasks: u64, chance: f64| json!({"events": events, "tasks": tasks, "chance": chance});
+        let rows = [row(1, 9000, 0.25), row(2, 9000, 0.25), row(12, 500, 0.125), row(50, 99, 0.0)];
+        assert_eq!(
+            of_rows("tasks", "", &rows).chances().unwrap(),
+            "Of 9,000 tasks whose job ended, the jobs of 25.0 % finished; of the 500 tasks with at \
+            least 10 events, 12.5 %"
+        );
+        assert_eq!(of_rows("tasks", "", &[row(1, 9, 0.5), row(1, 9, 0.5)]).chances(), None);
+        assert_eq!(of_rows("tasks", "", &[]).chances(), None);
+    }
+
     proptest! {
+        /// At least one in a hundred of the values is as large as the sentence says, however many
+        /// are equal; "the longest" is the largest.
+        #[test]
+        fn one_in_a_hundred_is_as_large_as_it_says(
+            values in prop::collection::vec(prop_oneof![0..5_u32, 100..110_u32], 100..700),
+        ) {
+            let mut values = values;
+            values.sort_unstable();
+            let most = f64::from(*values.last().unwrap());
+            #[expect(clippy::cast_precision_loss, reason = "a few")]
+            let place = 0.99 * (values.len() - 1) as f64;
+            let [low, high] = [place.floor(), place.ceil()]
+                .map(|place| f64::from(values[at(place)]));
+            let p99 = low + (high - low) * place.fract();
+            let row = DescribedRow { p99: Some(p99), max: Some(most), ..DescribedRow::default() };
+            let (least, is_most) = match row.rarely().unwrap() {
+                Rarely::AtLeast(least) => (least, false),
+                Rarely::Longest(most) => (most, true),
+            };
+            let reached = values.iter().filter(|&&value| least <= f64::from(value)).count();
+            prop_assert!(values.len() <= reached * 100, "{reached} of {}", values.len());
+            prop_assert_eq!(is_most, least == most);
+        }
+
         /// Compares with the share of longer lengths, counted directly; nothing is censored.
         #[test]
         fn a_curve_is_read_where_it_says(

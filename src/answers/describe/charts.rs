@@ -3,9 +3,7 @@
 use crate::answers::describe::plan::Question;
 use crate::answers::describe::{Part, edges_of};
 use crate::answers::edges;
-use crate::charts::{
-    AtRisk, Chart, Line, LineChart, Scale, Stroke, Tone, outcome_tone, round_times,
-};
+use crate::charts::{AtRisk, Line, LineChart, Scale, Stroke, Tone, outcome_tone, round_times};
 use crate::digits;
 use crate::studies::censoring::Censoring;
 use crate::studies::counted::{Counted, Value};
@@ -30,7 +28,10 @@ pub(crate) const fn title(what: What) -> &'static str {
 
 /// The curves, by name, values and colour: each outcome, or the groups with most values if values
 /// are split.
-fn shown(parts: &[(Part, Counted)], question: Question) -> Vec<(&str, &Counted, Tone)> {
+fn shown<'a>(
+    parts: &[&'a (Part, Counted)],
+    question: Question,
+) -> Vec<(&'a str, &'a Counted, Tone)> {
     let what = question.what;
     if question.group_by.is_none() {
         let is_shown = |outcome: &str| {
@@ -45,6 +46,7 @@ fn shown(parts: &[(Part, Counted)], question: Question) -> Vec<(&str, &Counted, 
     }
     let mut groups: Vec<&(Part, Counted)> = parts[1..]
         .iter()
+        .copied()
         .filter(|(part, _)| part.outcome == "all" && part.group.is_some())
         .collect();
     groups.sort_by_key(|(_, values)| std::cmp::Reverse(values.count(|_| true)));
@@ -57,13 +59,33 @@ fn shown(parts: &[(Part, Counted)], question: Question) -> Vec<(&str, &Counted, 
 }
 
 /// A line for each curve.
-pub(crate) fn lines(parts: &[(Part, Counted)], question: Question) -> Vec<Line> {
+pub(crate) fn lines(parts: &[&(Part, Counted)], question: Question) -> Vec<Line> {
     let shown = shown(parts, question).into_iter();
+    let shown = shown.filter(|(_, values, _)| is_drawn(values, question.what));
     shown.map(|(name, values, tone)| line(name, values, question.what, tone)).collect()
 }
 
+/// Whether a curve falls or rises: if no job ends, that of survival stays at 1 and shows nothing.
+fn is_drawn(values: &Counted, what: What) -> bool {
+    what != What::JobSurvival || kaplan_meier(values).iter().any(|point| point.share < 1.0)
+}
+
+/// A sentence about outcomes that the table has and the chart does not draw; empty if all are drawn.
+fn not_drawn(parts: &[&(Part, Counted)], question: Question) -> String {
+    let what = question.what;
+    let is_lacking = |(part, values): &&&(Part, Counted)| {
+        let is_cut = part.outcome == "running" && !values.is_empty();
+        is_cut && (what == What::JobDurations || !is_drawn(values, what))
+    };
+    if question.group_by.is_none() && parts.iter().any(|part| is_lacking(&part)) {
+        " Running jobs have no curve of their own: all last to the end of the window.".to_owned()
+    } else {
+        String::new()
+    }
+}
+
 /// The number of jobs of each curve that are still followed (at risk) at round times.
-pub(crate) fn numbers_at_risk(parts: &[(Part, Counted)], question: Question) -> Vec<AtRisk> {
+pub(crate) fn numbers_at_risk(parts: &[&(Part, Counted)], question: Question) -> Vec<AtRisk> {
     const FIRST_S: f64 = 1e-3;
     let longest = parts.iter().filter_map(|(_, values)| values.largest()).map(Value::amount).max();
     let times = round_times(FIRST_S, micros_to_seconds(longest.unwrap_or(0)));
@@ -88,27 +110,6 @@ pub(crate) fn line(name: &str, values: &Counted, what: What, tone: Tone) -> Line
     Line { name: shortened(name), points, band, tone, stroke: Stroke::Steps }
 }
 
-/// The chart with `finished` named as what it is if no status is recorded: jobs of unknown status.
-pub(crate) fn of_unknown_status(chart: Chart) -> Chart {
-    let rename = |name: &mut String| {
-        if name == "finished" {
-            "status unknown".clone_into(name);
-        }
-    };
-    match chart {
-        Chart::Lines(mut plot) => {
-            plot.lines.iter_mut().for_each(|line| rename(&mut line.name));
-            Chart::Lines(plot)
-        }
-        Chart::Survival(mut chart) => {
-            chart.plot.lines.iter_mut().for_each(|line| rename(&mut line.name));
-            chart.at_risk.iter_mut().for_each(|row| rename(&mut row.name));
-            Chart::Survival(chart)
-        }
-        other => other,
-    }
-}
-
 /// A name cut to fit a legend; users are hashes of 44 letters.
 pub(crate) fn shortened(name: &str) -> String {
     const LONGEST: usize = 16;
@@ -127,7 +128,7 @@ pub(crate) fn by_group(group_by: Option<GroupBy>) -> String {
 
 /// The median of each curve except `all`: `Medians: finished 6.97 min, failed 0 s. `; empty for
 /// fewer than two curves, and for survival.
-fn medians(parts: &[(Part, Counted)], question: Question) -> String {
+fn medians(parts: &[&(Part, Counted)], question: Question) -> String {
     let what = question.what;
     if what == What::JobSurvival {
         return String::new();
@@ -146,9 +147,9 @@ fn medians(parts: &[(Part, Counted)], question: Question) -> String {
 }
 
 pub(crate) fn chart(
-    question: Question,
+    (question, ends_known): (Question, bool),
     censoring: &Censoring,
-    parts: &[(Part, Counted)],
+    parts: &[&(Part, Counted)],
     lines: Vec<Line>,
 ) -> LineChart {
     let Question { what, classes, outcome_of, group_by, .. } = question;
@@ -159,6 +160,7 @@ pub(crate) fn chart(
         ""
     };
     let spread = match (group_by, outcome_of) {
+        (None, _) if !ends_known => "; the log does not record how jobs ended".to_owned(),
         (None, OutcomeOf::Job) => format!(" by outcome of the job (classified by {classes})"),
         (None, OutcomeOf::Task) => " by the last event of the task itself".to_owned(),
         (Some(_), _) => by_group(group_by),
@@ -166,10 +168,11 @@ pub(crate) fn chart(
     LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "{}{} {}{spread}.{how}{}",
+            "{}{} {}{spread}.{how}{}{}",
             medians(parts, question),
             digits::grouped(parts[0].1.count(|_| true)),
             what.of(),
+            not_drawn(parts, question),
             edges::ending(&edges_of(what, censoring))
         ),
         x_axis: match what.name().replace('-', " ") {

@@ -9,14 +9,12 @@ use serde_json::json;
 
 use crate::answers::account::keyed;
 use crate::answers::describe::answer::DescribedRow;
-use crate::answers::describe::charts::{
-    by_group, chart, lines, numbers_at_risk, of_unknown_status, shortened, title,
-};
+use crate::answers::describe::charts::{by_group, chart, lines, numbers_at_risk, shortened, title};
 use crate::answers::describe::tables::{chances_table, curves_table, summary_table, survival};
 use crate::answers::edges;
 use crate::answers::grouped::check_group;
 use crate::answers::study::settings;
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, SurvivalChart, Tone};
+use crate::charts::{AtRisk, Chart, Line, LineChart, Scale, Stroke, SurvivalChart, Tone};
 use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::tables::SqlEngine;
@@ -43,6 +41,7 @@ pub mod plan;
 pub(crate) mod step;
 mod tables;
 
+use answer::CHANCE_OF;
 pub use answer::DescribeAnswer;
 pub use plan::{Censored, DescribePlan, Question, question};
 
@@ -100,6 +99,7 @@ pub static KINDS: [Kind<'static>; 8] = [
     },
     Kind {
         tables: TABLES,
+        sentence: Some(|it| answer(it)?.chances()),
         ..Kind::called(
             "finish-given-events",
             "The chance to finish, given the number of events so far",
@@ -273,11 +273,21 @@ pub fn described(
     let mut censoring = samples.censoring(what);
     censoring.censored_out = censored_out;
     let parts = parts_of(&samples, question);
-    let lines = lines(&parts, question);
-    let plot = chart(question, &censoring, &parts, lines);
+    let ends_known = ends_known(lake, &parts, question);
+    let drawn: Vec<&(Part, Counted)> =
+        parts.iter().filter(|(part, _)| ends_known || part.outcome != "finished").collect();
+    // A curve that stands alone says of what it is.
+    let all = |name: &str| match name {
+        "all" if !ends_known => format!("all {}", what.of()),
+        name => name.to_owned(),
+    };
+    let lines = lines(&drawn, question);
+    let lines = lines.into_iter().map(|line| Line { name: all(&line.name), ..line }).collect();
+    let plot = chart((question, ends_known), &censoring, &drawn, lines);
     let chart = match what {
         What::JobSurvival => {
-            let at_risk = numbers_at_risk(&parts, question);
+            let at_risk = numbers_at_risk(&drawn, question).into_iter();
+            let at_risk = at_risk.map(|row| AtRisk { name: all(&row.name), ..row }).collect();
             Chart::Survival(SurvivalChart { plot, at_risk })
         }
         _ => Chart::Lines(plot),
@@ -300,19 +310,20 @@ pub fn described(
         What::Waiting => assumed_waits(lake, parts[0].1.count(|_| true)),
         _ => None,
     };
-    let chart = if question.group_by.is_none() && lacks_status(lake, &parts) {
-        of_unknown_status(chart)
-    } else {
-        chart
-    };
     Ok(Described { question, censoring, parts, table, curves, chart, assumed })
 }
 
-/// Whether the log records no status, and all jobs that ran count as finished.
-fn lacks_status(lake: &Lake, parts: &[(Part, Counted)]) -> bool {
-    let finished =
-        parts.iter().find(|(part, _)| part.outcome == "finished" && part.group.is_none());
-    is_assumed(lake, "status unknown", finished.map_or(0, |(_, values)| values.count(|_| true)))
+/// Whether any outcome is recorded. If not, all values count as finished, and a curve of those that
+/// finished would be made up.
+fn ends_known(lake: &Lake, parts: &[(Part, Counted)], question: Question) -> bool {
+    let of = |outcome: &str| {
+        let own = parts.iter().filter(|(part, _)| part.group.is_none() && part.outcome == outcome);
+        own.map(|(_, values)| values.count(|_| true)).sum::<u64>()
+    };
+    let finished = of("finished");
+    question.group_by.is_some()
+        || finished < of("all")
+        || !is_assumed(lake, "status unknown", finished)
 }
 
 /// The note if the log records no wait and all count as 0.
@@ -412,12 +423,14 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     };
     let censoring = settled.censoring(what);
     sizes.sort_by_key(|size| std::cmp::Reverse(size.0));
+    // The band of a few tasks is so wide that it would flatten the curve.
+    let least = sizes.first().map_or(0, |size| if size.0 < CHANCE_OF { 0 } else { CHANCE_OF });
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
     let lines = sizes
         .iter()
         .zip(Tone::SERIES)
         .map(|((_, group), tone)| {
-            let own = || rows.iter().filter(|row| row.group == *group);
+            let own = || rows.iter().filter(|row| row.group == *group && least <= row.tasks);
             Line {
                 name: shortened(group),
                 points: own().map(|row| (row.events as f64, row.chance)).collect(),
@@ -429,10 +442,15 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
             }
         })
         .collect();
+    let while_enough = if least == 0 {
+        String::new()
+    } else {
+        format!(" Drawn up to the number of events that at least {least} tasks have.")
+    };
     let chart = Chart::Lines(LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "Of the tasks with at least this many events whose job has ended, the share whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{}",
+            "Of the tasks with at least this many events whose job has ended, the share whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{while_enough}{}",
             by_group(group_by),
             edges::ending(&edges::sentence(&censoring)),
         ),

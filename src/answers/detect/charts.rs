@@ -5,7 +5,7 @@
 //! cluster shifts. Some charts are split by family, so that their default detectors differ in
 //! colour.
 
-use crate::digits::grouped;
+use crate::digits::{counted, grouped};
 
 use super::Lineup;
 use crate::charts::{
@@ -232,10 +232,19 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
         tone,
         stroke,
     };
-    let mut lines = vec![line("median task", all.collect(), Tone::Blue, Stroke::Straight)];
+    let mut lines: Vec<Line> = runs(all)
+        .enumerate()
+        .map(|(number, points)| {
+            let name = if number == 0 { "median task" } else { "" };
+            // An hour between two gaps is a point.
+            let stroke = if points.len() == 1 { Stroke::Marked } else { Stroke::Straight };
+            line(name, points, Tone::Blue, stroke)
+        })
+        .collect();
+    let line_count = lines.len();
     for row in shifts.hours.iter().filter(|row| row.is_shift == Some(true)) {
         let at = point(row.hour, row.length_median_s.unwrap_or(0.0));
-        let name = if lines.len() == 1 { "shift" } else { "" };
+        let name = if lines.len() == line_count { "shift" } else { "" };
         lines.push(line(name, vec![at], Tone::Vermilion, Stroke::Marked));
     }
     let factor = shifts.plan.factor;
@@ -244,7 +253,7 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
         title: "Hours in which the typical task changes".to_owned(),
         caption: format!(
             "{shift_count} of {} are shifts. {caption} An hour is a shift if its median is at least {factor} times, or at most 1/{factor} of, that of the {} hours before; hours with fewer than {} finished tasks are left out. The first hour is {first} h on the clock of the trace.",
-            crate::digits::counted(shifts.hours.len() as u64, "hour"),
+            counted(shifts.hours.len() as u64, "hour"),
             shifts.plan.hours_before,
             shifts.plan.tasks_min
         ),
@@ -253,6 +262,14 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
         x_scale: Scale::Linear,
         lines,
     })
+}
+
+/// Points an hour apart, split where an hour is missing: a gap has no line.
+fn runs(points: impl Iterator<Item = (f64, f64)>) -> impl Iterator<Item = Vec<(f64, f64)>> {
+    let points: Vec<(f64, f64)> = points.collect();
+    let runs: Vec<Vec<(f64, f64)>> =
+        points.chunk_by(|one, next| next.0 - one.0 < 1.5).map(<[_]>::to_vec).collect();
+    runs.into_iter()
 }
 
 fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
@@ -279,10 +296,25 @@ fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
     }
     Chart::Bars(BarChart {
         title: "False alarms in hours of change and in others".to_owned(),
-        caption: format!("{}{caption}", most_and_least(&rates)),
+        caption: format!("{}{}{caption}", most_and_least(&rates), in_neither(outcome, lineup)),
         value_axis: "false alarms per 1,000 task-hours".to_owned(),
         bars,
     })
+}
+
+/// A sentence about hours that cannot be compared; empty if no false alarm is in one.
+fn in_neither(outcome: &DetectOutcome, lineup: &Lineup) -> String {
+    let rows = outcome.shifts.rows.iter().take(lineup.asked);
+    let most = rows.filter(|row| !is_bound(&row.detector)).max_by_key(|row| row.in_neither);
+    let Some(row) = most.filter(|row| 0 < row.in_neither) else { return String::new() };
+    let hours = outcome.shifts.hours.iter().filter(|row| row.is_shift.is_none()).count() as u64;
+    format!(
+        "Left out: {} that cannot be compared with those before, and times in which no judged task \
+        finished, with at most {} of a detector ({}). ",
+        counted(hours, "hour"),
+        counted(row.in_neither, "false alarm"),
+        row.detector
+    )
 }
 
 /// The detectors with the fewest and the most false alarms in hours of a shift.
@@ -335,4 +367,28 @@ fn windows(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
         x_scale: Scale::Log,
         lines: vec![line(false, true), line(false, false), line(true, true), line(true, false)],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::runs;
+
+    proptest! {
+        /// No line crosses a missing hour, and every hour is in one run.
+        #[test]
+        fn a_missing_hour_is_a_gap(is_there in prop::collection::vec(any::<bool>(), 0..30)) {
+            let hours = (0_u32..).zip(&is_there).filter(|hour| *hour.1);
+            let points: Vec<(f64, f64)> = hours.map(|(hour, _)| (f64::from(hour), 1.0)).collect();
+            let runs: Vec<Vec<(f64, f64)>> = runs(points.iter().copied()).collect();
+            prop_assert_eq!(runs.concat(), points);
+            for pair in runs.iter().flat_map(|run| run.windows(2)) {
+                prop_assert_eq!(pair[1].0 - pair[0].0, 1.0);
+            }
+            let starts = is_there.iter().enumerate();
+            let starts = starts.filter(|&(hour, &own)| own && (hour == 0 || !is_there[hour - 1]));
+            prop_assert_eq!(runs.len(), starts.count());
+        }
+    }
 }

@@ -388,6 +388,8 @@ pub(crate) fn false_alarms<'a>(
         .about("False alarms in hours of a shift")
         .count("false_alarms_in_calm", rows.clone().map(|row| row.in_calm))
         .about("False alarms in the other hours that could be compared")
+        .count("false_alarms_in_neither", rows.clone().map(|row| row.in_neither))
+        .about("False alarms in hours that cannot be compared with those before")
         .float("rate_in_shift", rows.clone().map(|row| row.rate_in_shift))
         .unit("1/h")
         .about("False alarms per hour that a task ran, in hours of a shift")

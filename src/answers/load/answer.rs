@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answers::load::UsedMemory;
-use crate::answers::sentences::percent;
+use crate::answers::sentences::{Capacity, percent};
 use crate::digits::six_digits;
 use crate::results::envelope::there;
 use crate::results::rows::TableRows;
@@ -143,7 +143,7 @@ pub(crate) fn share_of(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
 impl LoadAnswer {
     /// The sentence with the shares of the CPU that were requested and used, and the number of
     /// waiting tasks.
-    pub(crate) fn sentence(&self) -> Option<String> {
+    pub(crate) fn sentence(&self, capacity: Capacity) -> Option<String> {
         let totals = &self.totals;
         let of_capacity = |sum| share_of(sum, totals.cpu_capacity_s).map(percent);
         let allocated = of_capacity(totals.cpu_allocated_s)?;
@@ -151,7 +151,8 @@ impl LoadAnswer {
         let used = used.map_or_else(String::new, |used| format!(" and {used} used"));
         let pending = share_of(Some(totals.pending_s?), totals.running_s)?;
         Some(format!(
-            "{allocated} of the CPU was requested by running tasks{used}; for every 100 running tasks {} waited.",
+            "{allocated} of {} was requested by running tasks{used}; for every 100 running tasks {} waited.",
+            capacity.or_used("the CPU"),
             six_digits(pending * 100.0)
         ))
     }

@@ -3,15 +3,13 @@
 //!
 //! In: the load of a lake. Out: charts, with neighbouring intervals joined if there are too many.
 
-use super::{Length, Loaded, size_charts, table};
+use super::{Loaded, arrival_charts, size_charts, table};
 use crate::answers::edges;
-use crate::answers::sentences::percent;
+use crate::answers::sentences::{Capacity, percent};
 use crate::charts::{
-    Area, AreaChart, Chart, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Line, LineChart,
-    Scale, Stroke, Tone, outcome_tone,
+    Area, AreaChart, Chart, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Tone, outcome_tone,
 };
 use crate::digits;
-use crate::studies::load::arrivals::{DAYS, TimeOfDay};
 use crate::studies::load::strips::Strips;
 use crate::studies::load::{Amount, By, Cells};
 use crate::studies::meter::Resource;
@@ -59,8 +57,8 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
     charts.extend(strips(loaded));
     charts.push(("load-tasks".to_owned(), tasks(loaded)));
     if 0 < loaded.arrivals.jobs {
-        charts.push(("load-arrivals".to_owned(), hours(loaded)));
-        charts.extend(bursts(loaded));
+        charts.push(("load-arrivals".to_owned(), arrival_charts::hours(loaded)));
+        charts.extend(arrival_charts::bursts(loaded));
     }
     charts.extend(size_charts::all(loaded));
     charts
@@ -142,20 +140,24 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
     let what = if is_used { "used" } else { "allocated" };
     let said = if is_used { "What running attempts used" } else { "Requests of running attempts" };
     let limit = joined.means(loaded, &capacity);
+    let source = if resource == Resource::Cpu { loaded.capacity } else { Capacity::Recorded };
+    let is_from_use = source == Capacity::FromUse;
     let is_high = top < DRAWN_FROM * largest(&limit);
     let lines = if limit.iter().any(Option::is_some) && !is_high {
         let values = limit.iter().map(|value| value.map(|value| value / per)).collect();
-        vec![Area { name: "capacity".to_owned(), values, tone: Tone::Ink }]
+        let name = if is_from_use { "most ever used at once" } else { "capacity" };
+        vec![Area { name: name.to_owned(), values, tone: Tone::Ink }]
     } else {
         Vec::new()
     };
-    let found =
-        found(&capacity, &table::means(load, &load.all, amount), loaded).unwrap_or_else(|| {
+    let found = found((&capacity, source), &table::means(load, &load.all, amount), loaded)
+        .unwrap_or_else(|| {
             format!("At most {} {}. ", digits::three_digits(top / per), table::several(unit))
         });
     let above = if is_high {
         let limit = digits::three_digits(largest(&limit) / per);
-        format!(" The capacity, {limit} {}, is far above the chart.", table::several(unit))
+        let (what, unit) = (capital(source.or_used("the capacity")), table::several(unit));
+        format!(" {what}, {limit} {unit}, is far above the chart.")
     } else {
         String::new()
     };
@@ -257,8 +259,18 @@ fn fragmented(loaded: &Loaded, resource: Resource, [free, part]: [&Vec<CpuTime>;
     })
 }
 
+/// With a capital letter at the start.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// `On average 78.1 % of the capacity, in the fullest hour 96.8 %. `; `None` without a capacity.
-fn found(capacity: &[Option<f64>], amounts: &[Option<f64>], loaded: &Loaded) -> Option<String> {
+fn found(
+    (capacity, source): (&[Option<f64>], Capacity),
+    amounts: &[Option<f64>],
+    loaded: &Loaded,
+) -> Option<String> {
     let at = loaded.load.asked.at;
     let (mut sums, mut most) = ((0.0, 0.0), 0.0_f64);
     for (idx, (whole, part)) in capacity.iter().zip(amounts).enumerate() {
@@ -270,7 +282,8 @@ fn found(capacity: &[Option<f64>], amounts: &[Option<f64>], loaded: &Loaded) -> 
     let average = (0.0 < sums.1).then(|| percent(sums.0 / sums.1))?;
     let length = loaded.plan.interval.words();
     Some(format!(
-        "On average {average} of the capacity, in the fullest {} {}. ",
+        "On average {average} of {}, in the fullest {} {}. ",
+        source.or_used("the capacity"),
         length
             .split_once(' ')
             .filter(|(one, _)| ["a", "an"].contains(one))
@@ -313,142 +326,6 @@ fn tasks(loaded: &Loaded) -> Chart {
         areas,
         lines: Vec::new(),
         edges: joined.edges,
-    })
-}
-
-fn hours(loaded: &Loaded) -> Chart {
-    let arrivals = &loaded.arrivals;
-    let rows = arrivals.hours.chunks(24).zip(DAYS).map(|(hours, day)| HeatRow {
-        name: match arrivals.time_of_day {
-            TimeOfDay::FromStart => hours[0].day.clone(),
-            TimeOfDay::Local | TimeOfDay::Utc => day.to_owned(),
-        },
-        values: hours.iter().map(|row| row.jobs_per_hour).collect(),
-    });
-    let clock = match arrivals.time_of_day {
-        TimeOfDay::Local => "Local time",
-        TimeOfDay::Utc => "UTC",
-        TimeOfDay::FromStart => {
-            "Days and hours from the first submission: the log does not say the time of day"
-        }
-    };
-    let before = match arrivals.left_censored_out {
-        0 => String::new(),
-        some => format!("; {} submitted before it are left out", digits::grouped(some)),
-    };
-    // All days of the week are shown, but of days since the start only those with jobs.
-    let is_counted = arrivals.time_of_day == TimeOfDay::FromStart;
-    let has_jobs = |row: &HeatRow| row.values.iter().flatten().any(|value| 0.0 < *value);
-    let rows: Vec<HeatRow> = rows.filter(|row| !is_counted || has_jobs(row)).collect();
-    Chart::Heat(HeatChart {
-        title: "When jobs are submitted".to_owned(),
-        caption: format!(
-            "{}{clock}. {} in the window{before}.",
-            busiest(&rows),
-            digits::counted(arrivals.jobs, "job"),
-        ),
-        x_axis: "hour of the day".to_owned(),
-        x: 0.0..24.0,
-        y_axis: String::new(),
-        rows,
-        value: "jobs per hour".to_owned(),
-    })
-}
-
-/// The hour with most jobs: `Most on Monday from 16 to 17 h: 1,440 jobs per hour. `.
-fn busiest(rows: &[HeatRow]) -> String {
-    let fields =
-        rows.iter().flat_map(|row| row.values.iter().zip(0_u32..).map(move |at| (row, at)));
-    let known = fields.filter_map(|(row, (value, hour))| Some(((*value)?, &row.name, hour)));
-    let most = known.max_by(|one, other| one.0.total_cmp(&other.0));
-    most.filter(|most| 0.0 < most.0).map_or_else(String::new, |(jobs, day, hour)| {
-        format!(
-            "Most on {day} from {hour} to {} h: {} jobs per hour. ",
-            hour + 1,
-            digits::three_digits(jobs)
-        )
-    })
-}
-
-fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
-    let arrivals = &loaded.arrivals;
-    let mut charts = Vec::new();
-    let points: Vec<(f64, f64)> = arrivals
-        .dispersion
-        .iter()
-        .filter_map(|row| {
-            #[expect(clippy::cast_precision_loss, reason = "at most a day")]
-            Some((row.window_s as f64, row.dispersion?))
-        })
-        .collect();
-    let line = |name: &str, points, tone, stroke| Line {
-        name: name.to_owned(),
-        points,
-        band: Vec::new(),
-        tone,
-        stroke,
-    };
-    let variation = arrivals.interarrival_variation.map_or_else(String::new, |variation| {
-        let variation = digits::three_digits(variation);
-        format!(" The standard deviation of the times between submissions is {variation} times their mean (1 for a Poisson process).")
-    });
-    if let (Some(first), Some(last)) = (points.first(), points.last()) {
-        let poisson = vec![(first.0, 1.0), (last.0, 1.0)];
-        charts.push(("load-dispersion".to_owned(), Chart::Lines(LineChart {
-            title: "How bursty submissions are".to_owned(),
-            caption: format!(
-                "In windows of {} the number of jobs varies {} times as much as without bursts. Variance \
-                over mean of the submitted jobs per window; 1 for a Poisson process.{variation}",
-                words_of(last.0),
-                digits::three_digits(last.1)
-            ),
-            x_axis: "length of the window (s)".to_owned(),
-            y_axis: "index of dispersion".to_owned(),
-            x_scale: Scale::Log,
-            lines: vec![
-                line("submitted jobs", points, Tone::Blue, Stroke::Marked),
-                line("Poisson process", poisson, Tone::Grey, Stroke::Straight),
-            ],
-        })));
-    }
-    let lags = arrivals.hourly_autocorrelation.iter().enumerate();
-    #[expect(clippy::cast_precision_loss, reason = "at most two weeks")]
-    let points: Vec<(f64, f64)> = lags.map(|(lag, &value)| (lag as f64, value)).collect();
-    if 24 < points.len() {
-        charts.push((
-            "load-autocorrelation".to_owned(),
-            Chart::Lines(LineChart {
-                title: "How submissions of one hour correlate with those of later hours".to_owned(),
-                caption: format!(
-                    "{}Autocorrelation of the submitted jobs per hour. Daily patterns have peaks at \
-                    multiples of 24.",
-                    most_alike(&points)
-                ),
-                x_axis: "lag (h)".to_owned(),
-                y_axis: "autocorrelation".to_owned(),
-                x_scale: Scale::Linear,
-                lines: vec![line("", points, Tone::Blue, Stroke::Straight)],
-            }),
-        ));
-    }
-    charts
-}
-
-/// A window of whole seconds, in words.
-fn words_of(window_s: f64) -> String {
-    #[expect(clippy::cast_possible_truncation, reason = "at most a day")]
-    let whole = window_s as i64;
-    Length::seconds(whole).words()
-}
-
-/// The lag of half a day or more with the largest autocorrelation: `Beyond half a day, hours are
-/// most alike after 24 h (0.35). `.
-fn most_alike(points: &[(f64, f64)]) -> String {
-    const FROM_H: f64 = 12.0;
-    let later = points.iter().filter(|point| FROM_H <= point.0);
-    let most = later.max_by(|one, other| one.1.total_cmp(&other.1));
-    most.map_or_else(String::new, |(lag, value)| {
-        format!("Beyond half a day, hours are most alike after {lag} h ({value:.2}). ")
     })
 }
 

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::answers::describe::assumed_waits;
 use crate::answers::edges;
 use crate::answers::grouped::check_qos;
+use crate::answers::sentences::Capacity;
 use crate::answers::study::{Definitions, Found, Plan, settings};
 use crate::digits;
 use crate::facts::window::Windows;
@@ -29,6 +30,7 @@ use crate::studies::outcomes::Classes;
 use crate::units::{CpuTime, micros_to_seconds};
 
 mod answer;
+mod arrival_charts;
 mod charts;
 mod length;
 mod size_charts;
@@ -55,7 +57,7 @@ pub const KIND: Kind<'static> = Kind {
         ("load-dispersion", "Submissions in bursts"),
     ],
     remarks: &["status ", "wait "],
-    sentence: Some(|it| it.found::<LoadAnswer>()?.sentence()),
+    sentence: Some(|it| it.found::<LoadAnswer>()?.sentence(Capacity::of(&it.inputs))),
     figure: Some("load-cpu-allocated"),
     ..Kind::called("load", "The cluster over time").holding::<LoadAnswer>()
 };
@@ -192,6 +194,8 @@ pub struct Loaded {
     /// A row per interval and group.
     stacked: RecordBatch,
     sizes: RecordBatch,
+    /// Where the CPU capacity comes from.
+    capacity: Capacity,
     /// Waits and slowdowns by the requests of jobs: CPU, memory.
     requests: [RecordBatch; 2],
     users: RecordBatch,
@@ -273,6 +277,7 @@ fn study(lake: &Lake, windows: Windows, plan: &LoadPlan, mut load: Load) -> Resu
     Ok(Loaded {
         plan,
         load,
+        capacity: Capacity::of_lake(lake),
         fragmentation,
         assumed,
         arrivals,

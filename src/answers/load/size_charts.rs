@@ -71,32 +71,22 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
 }
 
 fn charts_of(sizes: &Sizes, with_waits: bool) -> Vec<(String, Chart)> {
-    let Sizes { stem, titles: [how_large, how_long], by, rows } = sizes;
+    let Sizes { stem, titles: [how_large, how_long], rows, .. } = sizes;
     if rows.is_empty() {
         return Vec::new();
     }
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
     let jobs = Measure {
         of: |row| Some(row.jobs as f64),
+        beside: None,
         note: |count| digits::grouped_decimal(count, 0),
         axis: "jobs",
         is_time: false,
     };
-    let run = Measure {
-        of: |row| row.run_s_median,
-        note: digits::lasting,
-        axis: "median run time",
-        is_time: true,
-    };
-    let chart =
-        |title: &str, caption: &str, (found, bars, value_axis): (String, Vec<Bar>, String)| {
-            let caption = format!("{found}By {by}. {caption}");
-            Chart::Bars(BarChart { title: title.to_owned(), caption, value_axis, bars })
-        };
     let mut charts = vec![
         (
             format!("load-sizes{stem}"),
-            chart(how_large, "Jobs with tasks in the loaded parts.", {
+            chart(sizes, how_large, "Jobs with tasks in the loaded parts.", {
                 let (_, bars, axis) = jobs.drawn(rows);
                 (most(rows), bars, axis)
             }),
@@ -104,42 +94,88 @@ fn charts_of(sizes: &Sizes, with_waits: bool) -> Vec<(String, Chart)> {
         (
             format!("load-size-run{stem}"),
             chart(
+                sizes,
                 how_long,
                 "Median from the first SCHEDULE to the end, of jobs that started and ended in the window.",
-                run.drawn(rows),
+                RUN.drawn(rows),
             ),
         ),
     ];
     if with_waits {
-        let wait = Measure { of: |row| row.wait_s_mean, axis: "mean wait", ..run };
-        charts.push((
-            format!("load-size-wait{stem}"),
-            chart(
-                "How long jobs of each size wait",
-                "Mean from the first SUBMIT to the first SCHEDULE, of jobs submitted in the window.",
-                wait.drawn(rows),
-            ),
-        ));
-        let slowdown = Measure {
-            of: |row| row.slowdown_mean,
-            note: digits::three_digits,
-            axis: "mean bounded slowdown",
-            is_time: false,
-        };
-        charts.push((
-            format!("load-size-slowdown{stem}"),
-            chart(
-                "How much waiting slows jobs of each size down",
-                "Mean bounded slowdown: wait plus run time, divided by the run time (at least 10 s); at least 1.",
-                slowdown.drawn(rows),
-            ),
-        ));
+        // Bars of equal length show nothing, such as waits of 0 s, or slowdowns of 1.
+        charts.extend(delays(sizes).into_iter().filter(|(_, chart)| differ(chart)));
     }
-    // Bars of equal length show nothing, such as waits of 0 s, or slowdowns of 1.
-    charts.retain(|(name, chart)| {
-        !name.contains("wait") && !name.contains("slowdown") || differ(chart)
-    });
     charts
+}
+
+/// A chart of the classes.
+fn chart(
+    sizes: &Sizes,
+    title: &str,
+    caption: &str,
+    (found, bars, value_axis): (String, Vec<Bar>, String),
+) -> Chart {
+    let caption = format!("{found}By {}. {caption}", sizes.by);
+    Chart::Bars(BarChart { title: title.to_owned(), caption, value_axis, bars })
+}
+
+/// How long jobs run.
+const RUN: Measure = Measure {
+    of: |row| row.run_s_median,
+    beside: None,
+    note: digits::lasting,
+    axis: "median run time",
+    is_time: true,
+};
+
+/// How long jobs wait, and how much that slows them down.
+fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
+    let Sizes { stem, rows, .. } = sizes;
+    let mean = Measure {
+        of: |row| row.wait_s_mean,
+        beside: Some((|row| row.wait_s_median, "median")),
+        axis: "mean wait",
+        ..RUN
+    };
+    let median = Measure {
+        of: |row| row.wait_s_median,
+        beside: Some((|row| row.wait_s_mean, "mean")),
+        axis: "median wait",
+        ..RUN
+    };
+    let (how, wait) = usual(rows, median, mean);
+    let wait = chart(
+        sizes,
+        "How long jobs of each size wait",
+        &format!(
+            "{how} from the first SUBMIT to the first SCHEDULE, of jobs submitted in the window."
+        ),
+        wait.drawn(rows),
+    );
+    let mean = Measure {
+        of: |row| row.slowdown_mean,
+        beside: Some((|row| row.slowdown_median, "median")),
+        note: digits::three_digits,
+        axis: "mean bounded slowdown",
+        is_time: false,
+    };
+    let median = Measure {
+        of: |row| row.slowdown_median,
+        beside: Some((|row| row.slowdown_mean, "mean")),
+        axis: "median bounded slowdown",
+        ..mean
+    };
+    let (how, slowdown) = usual(rows, median, mean);
+    let slowdown = chart(
+        sizes,
+        "How much waiting slows jobs of each size down",
+        &format!(
+            "{how} bounded slowdown: wait plus run time, divided by the run time (at least 10 s); at \
+            least 1."
+        ),
+        slowdown.drawn(rows),
+    );
+    [(format!("load-size-wait{stem}"), wait), (format!("load-size-slowdown{stem}"), slowdown)]
 }
 
 /// Whether the bars of a chart have different lengths; true for a single bar.
@@ -161,10 +197,28 @@ fn in_words(name: &str) -> String {
     format!("{from} to {to}{unit}")
 }
 
+/// The medians, if they differ between classes; otherwise the means. With what is drawn, in words.
+fn usual(rows: &[FateRow], median: Measure, mean: Measure) -> (&'static str, Measure) {
+    let mut known = rows.iter().filter_map(median.of);
+    let first = known.next();
+    let is_same = known.all(|value| Some(value) == first);
+    if is_same && 1 < rows.len() {
+        ("All medians are equal, so bars show the means. Mean", mean)
+    } else {
+        ("Median", median)
+    }
+}
+
+/// A further value of a class, and its name.
+type Beside = (fn(&FateRow) -> Option<f64>, &'static str);
+
 /// The value that is drawn for each class.
 #[derive(Clone, Copy)]
 struct Measure {
     of: fn(&FateRow) -> Option<f64>,
+    /// The value that is noted beside it, with its name: a few large values can make up most of a
+    /// mean, so the median stands beside it.
+    beside: Option<Beside>,
     note: fn(f64) -> String,
     axis: &'static str,
     /// Whether it is a time in seconds, which is drawn in a unit that suits the largest value.
@@ -193,9 +247,14 @@ impl Measure {
         };
         let bar = |row: &FateRow| {
             let value = (self.of)(row);
+            let beside = self.beside.and_then(|(of, name)| Some((of(row)?, name)));
+            let beside = beside.map_or_else(String::new, |(value, name)| {
+                format!(" ({name} {})", (self.note)(value))
+            });
+            let note = |value| format!("{}{beside}", (self.note)(value));
             Bar {
                 label: in_words(&row.name),
-                note: value.map_or_else(|| "unknown".to_owned(), self.note),
+                note: value.map_or_else(|| "unknown".to_owned(), note),
                 value: value.unwrap_or(0.0) / per,
                 tone: Tone::Blue,
             }
@@ -235,6 +294,36 @@ mod tests {
         ] {
             assert_eq!(in_words(name), said);
         }
+    }
+
+    #[test]
+    fn medians_are_drawn_beside_means_unless_all_are_equal() {
+        let row = |name: &str, median, mean| FateRow {
+            name: name.to_owned(),
+            jobs: 5,
+            wait_s_median: Some(median),
+            wait_s_mean: Some(mean),
+            slowdown_median: Some(1.0),
+            slowdown_mean: Some(mean / 10.0),
+            ..FateRow::default()
+        };
+        let rows = vec![row("1", 2.0, 70.0), row("2-4", 3.0, 9.0)];
+        let sizes = Sizes { stem: "", titles: ["Large", "Long"], by: "tasks".to_owned(), rows };
+        let charts = charts_of(&sizes, true);
+        let of = |name: &str| {
+            let found = charts.iter().find(|chart| chart.0 == name).unwrap();
+            let Chart::Bars(chart) = &found.1 else { panic!() };
+            (chart.caption.as_str(), chart.bars[0].note.as_str(), chart.value_axis.as_str())
+        };
+        let (caption, note, axis) = of("load-size-wait");
+        assert!(
+            caption.starts_with("From 2 s (1) to 3 s (2-4). By tasks. Median from"),
+            "{caption}"
+        );
+        assert_eq!((note, axis), ("2 s (mean 70 s)", "median wait (s)"));
+        let (caption, note, axis) = of("load-size-slowdown");
+        assert!(caption.contains("equal, so bars show the means. Mean bounded"), "{caption}");
+        assert_eq!((note, axis), ("7 (median 1)", "mean bounded slowdown"));
     }
 
     #[test]

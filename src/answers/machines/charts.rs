@@ -22,13 +22,22 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
     if studied.fleet.outages.is_empty() {
         return Vec::new();
     }
-    let [up, _, returned, away] = &studied.spells;
+    let [up, from_start, returned, away] = &studied.spells;
+    let later = up.count.saturating_sub(from_start.count + returned.count);
+    let began = format!(
+        " Of {}, {} began at the start of the table, {} with a return, and {} when a machine was first \
+        seen later.",
+        digits::counted(up.count as u64, "spell"),
+        digits::grouped(from_start.count as u64),
+        digits::grouped(returned.count as u64),
+        digits::grouped(later as u64),
+    );
     vec![
         ("machines-away".to_owned(), away_over_time(studied)),
         (
             "machines-survival-up".to_owned(),
             survival(
-                "How long machines stay up",
+                ["How long machines stay up", &began],
                 "up",
                 &[
                     (up, "since first seen or returned", Tone::Blue),
@@ -38,7 +47,7 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
         ),
         (
             "machines-survival-away".to_owned(),
-            survival("How long machines are away", "away", &[(away, "outages", Tone::Blue)]),
+            survival(["How long machines are away", ""], "away", &[(away, "outages", Tone::Blue)]),
         ),
         ("machines-strips".to_owned(), strips(studied)),
     ]
@@ -99,7 +108,7 @@ fn away_over_time(studied: &Studied) -> Chart {
     })
 }
 
-fn survival(title: &str, what: &str, all: &[(&Spells, &str, Tone)]) -> Chart {
+fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]) -> Chart {
     let mut lines = Vec::new();
     let mut said = Vec::new();
     for (spells, name, tone) in all {
@@ -141,7 +150,7 @@ fn survival(title: &str, what: &str, all: &[(&Spells, &str, Tone)]) -> Chart {
         title: title.to_owned(),
         caption: format!(
             "Kaplan-Meier with 95 % band (Greenwood) and the Weibull distribution of largest \
-            likelihood; shape 1 would be exponential. {}.",
+            likelihood; shape 1 would be exponential. {}.{began}",
             said.join("; ")
         ),
         x_axis: "time (s)".to_owned(),

@@ -119,11 +119,30 @@ fn users(months: &Months) -> BarChart {
     }
 }
 
+/// The fewest waits of a queue and size that are drawn: of fewer, the 95 % quantile is about the
+/// longest.
+const WAITS_OF: u64 = 20;
+
+/// The queues and sizes with enough waits, and a sentence about the others; all if none has enough.
+fn of_enough(all: Vec<(f64, &str, FateRow)>) -> (Vec<(f64, &str, FateRow)>, String) {
+    let (enough, few): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(.., row)| WAITS_OF <= row.jobs_with_wait);
+    match (enough.is_empty(), few.len()) {
+        (true, _) => (few, String::new()),
+        (false, 0) => (enough, String::new()),
+        (false, count) => {
+            let groups = counted(count as u64, "group");
+            (enough, format!(" Left out: {groups} of fewer than {WAITS_OF} jobs."))
+        }
+    }
+}
+
 /// The 95 % quantile of waits by queue and size, the longest first.
 fn waits(months: &Months) -> BarChart {
     let rows = months.monthly.waits().into_iter();
-    let mut rows: Vec<(f64, &str, FateRow)> =
+    let all: Vec<(f64, &str, FateRow)> =
         rows.filter_map(|(queue, row)| Some((row.wait_s_p95?, queue, row))).collect();
+    let (mut rows, left_out) = of_enough(all);
     rows.sort_by(|one, other| other.0.total_cmp(&one.0));
     let cpus = |size: &str| if size == "1" { "1 CPU".to_owned() } else { format!("{size} CPUs") };
     let found = rows.first().map_or_else(String::new, |(wait_s, queue, row)| {
@@ -150,7 +169,7 @@ fn waits(months: &Months) -> BarChart {
         title: "Waits by queue and size".to_owned(),
         caption: format!(
             "{found}95 % of the jobs of a queue and size waited for at most as long as the bar, from \
-            their submission to their start; the text at a bar is the median.{}",
+            their submission to their start; the text at a bar is the median.{left_out}{}",
             at_most(rows.len(), "the longest")
         ),
         value_axis: "wait, 95 % quantile (h)".to_owned(),
@@ -226,5 +245,17 @@ mod tests {
         assert_eq!(named("account", "4"), "account 4");
         assert_eq!(named("account", "calla"), "calla");
         assert_eq!(named("user", "-"), "-");
+    }
+
+    #[test]
+    fn waits_of_a_few_jobs_are_left_out_unless_there_are_no_others() {
+        let row = |wait_s: f64, jobs_with_wait: u64| {
+            (wait_s, "a", FateRow { jobs_with_wait, ..FateRow::default() })
+        };
+        let (kept, said) = of_enough(vec![row(9.0, 6), row(5.0, 20), row(7.0, 19)]);
+        assert_eq!(kept.iter().map(|row| row.0).collect::<Vec<f64>>(), [5.0]);
+        assert_eq!(said, " Left out: 2 groups of fewer than 20 jobs.");
+        let (kept, said) = of_enough(vec![row(9.0, 6)]);
+        assert_eq!((kept.len(), said.as_str()), (1, ""));
     }
 }

@@ -4,6 +4,7 @@
 //! In: scores. Out: charts by the stem of their files. A rule that only predicts yes or no gives a
 //! single point, between the corners of the curve.
 
+use super::answer::{BY_AREA, THRESHOLD, best};
 use crate::answers::sentences;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
@@ -89,9 +90,9 @@ fn largest(scores: &[Score], of: impl Fn(&Score) -> Option<f64>) -> Option<(&Sco
     known.reduce(|most, next| if most.1 < next.1 { next } else { most })
 }
 
-/// The rule that ranks jobs best.
+/// The rule that ranks jobs best. The other captions are about the same rule.
 fn largest_area(scores: &[Score]) -> String {
-    largest(scores, |score| score.auc).map_or_else(String::new, |(score, area)| {
+    best(scores).map_or_else(String::new, |(score, area)| {
         let better = if 0.5 < area { "" } else { ": no rule ranks jobs better than chance" };
         format!(
             "The area under the curve, 0.5 by chance, is largest for {}: {area:.2}{better}. ",
@@ -100,40 +101,50 @@ fn largest_area(scores: &[Score]) -> String {
     })
 }
 
-/// The rule and point with the best precision and recall together, by their harmonic mean.
+/// The point of the best rule with the best precision and recall together, by their harmonic mean.
 fn best_balance(scores: &[Score]) -> String {
     let balance = |point: &Point| {
         let (precision, recall) = (point.precision?, point.recall?);
         (0.0 < precision + recall).then(|| 2.0 * precision * recall / (precision + recall))
     };
-    let best_of = |score: &Score| score.curve.iter().filter_map(balance).reduce(f64::max);
-    let Some((score, f1)) = largest(scores, best_of) else { return String::new() };
-    let point = score.curve.iter().find(|point| balance(point) == Some(f1));
-    let shares = point.and_then(|point| point.precision.zip(point.recall));
-    shares.map_or_else(String::new, |(precision, recall)| {
+    let Some((score, _)) = best(scores) else { return String::new() };
+    let points = score.curve.iter().filter_map(|point| Some((balance(point)?, point)));
+    // The first of equal ones.
+    let point = points.reduce(|most, next| if most.0 < next.0 { next } else { most });
+    let shares = point.and_then(|(_, point)| Some((point, point.precision?, point.recall?)));
+    shares.map_or_else(String::new, |(point, precision, recall)| {
         format!(
-            "Best together (by F1, their harmonic mean): {}, a precision of {} at a recall of {}. ",
+            "{} ({BY_AREA}) has its best F1, the harmonic mean of both, if jobs with a chance of at \
+            least {} are predicted not to finish: a precision of {} at a recall of {}. ",
             score.rule,
+            point.chance_at_least,
             sentences::percent(precision),
             sentences::percent(recall)
         )
     })
 }
 
-/// The rule whose predicted chances are closest to the actual ends.
+/// How close the predicted chances of the best rule are to the actual ends, and the closest ones.
 fn closest(scores: &[Score]) -> String {
     let negative = |score: &Score| Some(-score.brier_score?);
-    largest(scores, negative).map_or_else(String::new, |(score, brier)| {
-        format!(
-            "Closest by the mean of the squared errors (Brier score): {}, {:.3}. ",
-            score.rule, -brier
-        )
-    })
+    let own = best(scores).and_then(|(score, _)| Some((score, score.brier_score?)));
+    let Some(((score, brier), (least, negative))) = own.zip(largest(scores, negative)) else {
+        return String::new();
+    };
+    let other = if least.rule == score.rule {
+        "the smallest".to_owned()
+    } else {
+        format!("the smallest is {:.3}, of {}", -negative, least.rule)
+    };
+    format!(
+        "The mean of the squared errors (Brier score) of {} ({BY_AREA}) is {brier:.3}; {other}. ",
+        score.rule
+    )
 }
 
 /// The accuracy of the best rule on the median day.
 fn usual_day(scores: &[Score]) -> String {
-    let Some((score, _)) = largest(scores, |score| score.accuracy) else { return String::new() };
+    let Some((score, _)) = best(scores) else { return String::new() };
     let shown = score.days.iter().filter(|day| JOBS_OF_DAY <= day.jobs);
     let mut shares: Vec<f64> = shown.filter_map(|day| day.accuracy).collect();
     shares.sort_by(f64::total_cmp);
@@ -141,7 +152,8 @@ fn usual_day(scores: &[Score]) -> String {
     let median = shares.get(shares.len() / 2);
     median.map_or_else(String::new, |&share| {
         format!(
-            "On half of the {} days {} is right about {} of the jobs or more. ",
+            "On half of the {} days {} ({BY_AREA}) is right about {} of the jobs or more; it predicts \
+            that a job does not finish if the chance is {THRESHOLD}. ",
             shares.len(),
             score.rule,
             sentences::percent(share)
@@ -231,6 +243,7 @@ mod tests {
         let point = |recall, precision| Point {
             recall: Some(recall),
             precision: Some(precision),
+            chance_at_least: 0.25,
             ..Point::default()
         };
         let score = |rule: &str, auc, brier, accuracy, days, curve| Score {
@@ -252,7 +265,8 @@ mod tests {
                 vec![day(17_000, 20, 0.9), day(17_003, 20, 0.5), day(17_004, 9, 0.0)],
                 vec![point(1.0, 0.25), point(0.5, 0.5)],
             ),
-            score("two", 0.6, 0.1, 0.7, vec![day(17_003, 20, 0.5)], vec![point(1.0, 0.2)]),
+            // More accurate and closer, with a better F1: it does not decide.
+            score("two", 0.6, 0.1, 0.9, vec![day(17_003, 20, 0.5)], vec![point(1.0, 0.9)]),
         ];
         let lines = days(&scores);
         assert_eq!(lines[0].points, [(0.0, 90.0), (3.0, 50.0)]);
@@ -260,10 +274,13 @@ mod tests {
         let charts = charts(&scores, "all are counted", "at submission");
         let begins = [
             "The area under the curve, 0.5 by chance, is largest for one: 0.70. Each point",
-            "Best together (by F1, their harmonic mean): one, a precision of 50.0 % at a recall \
-            of 50.0 %. Each",
-            "Closest by the mean of the squared errors (Brier score): two, 0.100. Jobs",
-            "On half of the 2 days one is right about 90.0 % of the jobs or more. Jobs",
+            "one (the largest area under the ROC curve) has its best F1, the harmonic mean of both, if \
+            jobs with a chance of at least 0.25 are predicted not to finish: a precision of 50.0 % at \
+            a recall of 50.0 %. Each",
+            "The mean of the squared errors (Brier score) of one (the largest area under the ROC \
+            curve) is 0.200; the smallest is 0.100, of two. Jobs",
+            "On half of the 2 days one (the largest area under the ROC curve) is right about 90.0 % of \
+            the jobs or more; it predicts that a job does not finish if the chance is above 0.5. Jobs",
         ];
         for ((_, chart), begin) in charts.iter().zip(begins) {
             assert!(chart.caption().starts_with(begin), "{}", chart.caption());

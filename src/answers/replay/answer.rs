@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::answers::sentences::Capacity;
 use crate::digits::{counted, six_digits};
 use crate::replay::experiments::Estimate;
 use crate::replay::history::Counts;
@@ -29,6 +30,10 @@ pub struct ReplayAnswer {
     #[serde(flatten)]
     pub terms: Terms,
 }
+
+/// The assumption of a replay whose capacity is inferred from the use of the machines.
+pub(crate) const FROM_USE: &str = "The log does not record the capacity: it is the most processors \
+    ever used at once, so that the machines are full at least once.";
 
 /// One policy: everything under the first seed, and the spread of its figures over several.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -72,6 +77,12 @@ impl Replayed {
 }
 
 impl ReplayAnswer {
+    /// Where the CPU capacity comes from.
+    pub(crate) fn capacity(&self) -> Capacity {
+        let is_from_use = self.assumptions.iter().any(|assumed| assumed == FROM_USE);
+        if is_from_use { Capacity::FromUse } else { Capacity::Recorded }
+    }
+
     /// The first policy, and the other one with the shortest mean response.
     pub(crate) fn first_and_best(&self) -> Option<[(f64, &Replayed); 2]> {
         let (first, rest) = self.policies.split_first()?;

@@ -1,6 +1,7 @@
 //! Charts of replays: response times, queue and use over time, and which task ran where.
 
 use super::{Run, Setting, densities, gantt};
+use crate::answers::sentences::{Capacity, MOST_USED};
 use crate::charts::{Bar, BarChart, Chart, HOURS_OF_REPLAY, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits::{self, lasting, unit_of_time};
 use crate::replay::metrics::{GpuSample, Sample, Spread};
@@ -11,8 +12,12 @@ const LINES_MAX: usize = 6;
 
 /// The charts of one seed's replays, by the stem of their files.
 pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
+    let used = match setting.capacity {
+        Capacity::Recorded => String::new(),
+        Capacity::FromUse => format!(" The capacity is {MOST_USED} in the log."),
+    };
     let caption = format!(
-        "{} of {} on {}.",
+        "{} of {} on {}.{used}",
         digits::counted(setting.history.counts.tasks, "recorded task"),
         digits::counted(setting.history.counts.jobs, "job"),
         digits::counted(setting.cluster.machine_count() as u64, "machine"),
@@ -36,9 +41,12 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     };
     let response = responses(runs, &caption);
     let queue = over_time("Tasks that wait", ["tasks waiting", ""], |sample| Some(sample.waiting));
-    let in_use = over_time("CPU in use", ["CPU in use (% of the available)", " %"], |sample| {
-        sample.cpu_share.map(|share| share * 100.0)
-    });
+    let axis = match setting.capacity {
+        Capacity::Recorded => "CPU in use (% of the available)",
+        Capacity::FromUse => "CPU in use (% of the most ever used at once)",
+    };
+    let in_use =
+        over_time("CPU in use", [axis, " %"], |sample| sample.cpu_share.map(|share| share * 100.0));
     let mut charts = Vec::new();
     // If no task ever waits, all policies give the same result: charts of responses and queues
     // would only seem to show something.

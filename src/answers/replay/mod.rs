@@ -2,6 +2,7 @@
 //!
 //! In: runs of policies. Out: a table with a row per policy, charts and journals.
 
+use crate::answers::sentences::Capacity;
 use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::feedback::{Arrivals, Feedback};
 use crate::replay::history::History;
@@ -11,6 +12,7 @@ use crate::results::kind::Kind;
 use crate::schema::Table;
 
 mod answer;
+mod beats;
 pub mod charts;
 mod densities;
 mod gantt;
@@ -66,4 +68,6 @@ pub struct Setting {
     pub arrivals: Vec<(Arrivals, Option<Feedback>)>,
     /// Whether free GPUs that tasks cannot use are added up.
     pub has_fragmentation: bool,
+    /// Where the CPU capacity of the machines comes from.
+    pub capacity: Capacity,
 }

@@ -5,24 +5,24 @@
 use serde::{Deserialize, Serialize};
 
 use crate::answers::replay::Setting;
+use crate::answers::replay::answer::FROM_USE;
+use crate::answers::sentences::Capacity;
 use crate::answers::study::Plan;
 use crate::answers::words::{maybe, parsed, readers, text, texts};
 use crate::defaults::Defaults;
-use crate::digits;
 use crate::facts::machines::MachineEvents;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::notation::range;
 use crate::replay::cluster::ClusterError;
-use crate::replay::engine::heartbeats;
 use crate::replay::failures::{FailureModel, FailureSpec};
 use crate::replay::feedback::Arrivals;
 use crate::replay::history::{self, Fleet, HistoryPlan, KilledTasks, RerunWork};
 use crate::replay::metrics::{GroupedBy, Tolerance};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
-use crate::replay::workload::{Estimates, Workload};
+use crate::replay::workload::Estimates;
 use crate::schema::Table;
 use crate::studies::machines;
 use crate::studies::rules::RuleGrid;
@@ -381,32 +381,6 @@ pub(crate) fn parse_overcommit(text: &str) -> Result<f64, String> {
     number(text, "factor from 0.01 to 100", |factor| (0.01..=100.0).contains(&factor))
 }
 
-/// The most heartbeats: more would take hours.
-pub(crate) const HEARTBEATS_MAX: f64 = 1e9;
-
-/// From this number on, a note states how many heartbeats are possible.
-pub(crate) const HEARTBEATS_MANY: f64 = 1e7;
-
-/// Refuses a policy that may have too many heartbeats, and returns a note for one with many.
-pub fn check_heartbeats(
-    name: &str,
-    workload: &Workload,
-    policy: &PolicyPlan,
-) -> Result<Option<String>> {
-    let Some(count) = heartbeats(workload, policy).filter(|count| HEARTBEATS_MANY < *count) else {
-        return Ok(None);
-    };
-    let shown = digits::six_digits(count.round());
-    if HEARTBEATS_MAX < count {
-        return Err(Usage(format!(
-            "policy `{name}` would need up to {shown} heartbeats, more than {}; give a longer `heartbeat_s`, or replay a part with --from and --until",
-            digits::six_digits(HEARTBEATS_MAX)
-        ))
-        .into());
-    }
-    Ok(Some(format!("{name}: up to {shown} heartbeats")))
-}
-
 /// Reads the history and the machines that are replayed under a seed.
 ///
 /// # Errors
@@ -422,6 +396,11 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         (cluster, remarks) = model.draw(cluster, (plan.from_us, end_us), seed)?;
     }
     history.assumptions.extend(history::of_machines(&cluster, without_cpu, lake.source()));
+    let capacity =
+        if asked.cluster.is_some() { Capacity::Recorded } else { Capacity::of_lake(lake) };
+    if capacity == Capacity::FromUse {
+        history.assumptions.push(FROM_USE.to_owned());
+    }
     history.assumptions.extend(history::of_gpus(&cluster, &history.workload));
     if history.workload.task_count == 0 {
         return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
@@ -442,7 +421,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     let told: Vec<String> = feedback.map(history::of_feedback).collect();
     history.assumptions.extend(told);
     let has_fragmentation = asked.fragmentation;
-    Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation })
+    Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation, capacity })
 }
 
 /// A model of the failures of the lake's machines, and the time until which they are recorded, µs.

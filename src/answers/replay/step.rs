@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use crate::answers::Said;
-use crate::answers::replay::plan::{ReplayPlan, check_heartbeats, history_plan, policies, setting};
+use crate::answers::replay::beats::check_heartbeats;
+use crate::answers::replay::plan::{ReplayPlan, history_plan, policies, setting};
 use crate::answers::replay::run::{replay_all, report, tell, warning_of_apart};
 use crate::answers::replay::{KIND, ReplayAnswer, Run, Setting, charts, journal, table};
 use crate::answers::study::{Open, Screen, Step, Verdict, Work, settings};

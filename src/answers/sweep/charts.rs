@@ -135,6 +135,8 @@ fn saved_plot(study: &Study, sweep: &Sweep) -> LineChart {
     let lines = ["failed", "killed", "running", "evicted", "other"]
         .into_iter()
         .filter(|outcome| study.outcomes().contains(outcome))
+        // An outcome that does not occur has no CPU, so it has no share.
+        .filter(|outcome| sweep.rows.iter().any(|row| row.saved_share.get(outcome).is_some()))
         .map(|outcome| {
             curve(outcome, outcome_tone(outcome), sweep, &|row| {
                 let share = row.saved_share.get(outcome)?;

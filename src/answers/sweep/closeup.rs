@@ -28,6 +28,7 @@ use crate::results::frame::Frame;
 use crate::results::kind::{Kind, Pages};
 use crate::results::store::Answer;
 use crate::schema::Table;
+use crate::studies::meter::CpuDefinition;
 use crate::studies::quantile;
 use crate::studies::rules::{Owner, RuleGrid};
 use crate::units::micros_to_seconds;
@@ -215,7 +216,8 @@ fn in_bucket(
     let known = Jobs::read(lake, bucket)?;
     let mut all: BTreeMap<i64, JobDetail> = BTreeMap::new();
     for job in known.jobs.iter().filter(|job| named.contains(&job.id)) {
-        all.insert(job.id, begun(job, &known));
+        let cpu_unit = CpuDefinition::Requested.unit(lake.source()).trim_end_matches("-s").into();
+        all.insert(job.id, JobDetail { cpu_unit, ..begun(job, &known) });
     }
     if all.is_empty() {
         return Ok(Vec::new());
@@ -340,18 +342,23 @@ fn add(
         let owner = Owner { scheduling_class, user, ..Owner::default() };
         rule.kill_times(task, owner, &mut times)?;
         let name = rule.to_string();
+        let end_us = task.attempts.last().map_or(i64::MAX, |attempt| attempt.end_us);
         for (&threshold, &at_us) in rule.grid.iter().zip(&times) {
             let first_s = micros_to_seconds(at_us);
+            let over = u64::from(end_us <= at_us);
             let is_it = |kill: &&mut JobKill| kill.rule == name && kill.threshold == threshold;
             match job.kills.iter_mut().find(is_it) {
                 Some(kill) => {
                     kill.condemned_tasks += 1;
+                    kill.over_by_then = kill.over_by_then.map(|count| count + over);
                     kill.first_s = kill.first_s.min(first_s);
                 }
                 None => job.kills.push(JobKill {
                     rule: name.clone(),
                     threshold,
+                    unit: rule.rule.unit().into(),
                     condemned_tasks: 1,
+                    over_by_then: Some(over),
                     first_s,
                 }),
             }

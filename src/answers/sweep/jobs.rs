@@ -40,6 +40,9 @@ pub struct JobDetail {
     pub outcome_by_sequence: Cow<'static, str>,
     /// Its outcome by its last terminal event.
     pub outcome_by_last_event: Cow<'static, str>,
+    /// The unit of its CPU; empty in older results.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub cpu_unit: Cow<'static, str>,
     /// The beginning of its event sequence.
     pub sequence: String,
     /// The number of its events.
@@ -124,8 +127,14 @@ pub struct JobKill {
     pub rule: String,
     /// Its parameter.
     pub threshold: i64,
+    /// The unit of the parameter; empty in older results.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub unit: Cow<'static, str>,
     /// Tasks that it would have killed.
     pub condemned_tasks: u64,
+    /// Those of them that were over by then, so that nothing is saved; `None` in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_by_then: Option<u64>,
     /// When it would have killed the first, s.
     pub first_s: f64,
 }

@@ -171,6 +171,10 @@ pub struct ShiftRow {
     pub in_shift: u64,
     /// False alarms in the other comparable hours.
     pub in_calm: u64,
+    /// False alarms in hours that cannot be compared with those before: with too few finished tasks,
+    /// or without an hour before. They have no rate. 0 in older results.
+    #[serde(default)]
+    pub in_neither: u64,
     /// False alarms per task-hour in hours of a shift.
     pub rate_in_shift: Option<f64>,
     /// False alarms per task-hour in the other hours.
@@ -199,6 +203,7 @@ impl ShiftRow {
             detector: detector.to_owned(),
             in_shift: shift.0,
             in_calm: calm.0,
+            in_neither: alarms.values().sum::<u64>() - shift.0 - calm.0,
             rate_in_shift: rate(shift),
             rate_in_calm: rate(calm),
         }
@@ -231,6 +236,7 @@ mod tests {
         assert_eq!(shifts.hours[0].task_hours, 0.5);
         assert_eq!(shifts.rows[0].in_shift, 2);
         assert_eq!(shifts.rows[0].in_calm, 1);
+        assert_eq!(shifts.rows[0].in_neither, 1);
         assert_eq!(shifts.rows[0].rate_in_shift, Some(2.0));
         assert_eq!(shifts.rows[0].rate_in_calm, Some(0.5));
     }

@@ -141,6 +141,9 @@ pub struct Counts {
     pub without_user: u64,
     /// Jobs with a requested time for some task.
     pub jobs_with_request: u64,
+    /// Jobs with a task that still runs at the end of the window; `None` in older results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs_still_running: Option<u64>,
 }
 
 impl Counts {
@@ -283,7 +286,7 @@ fn stays(items: &[Item], load: f64) -> Vec<Stay> {
 fn count(items: &[Item], failures: &[i64], counts: &mut Counts) {
     counts.tasks = items.len() as u64;
     counts.failures = failures.len() as u64;
-    let mut with_request = FxHashSet::default();
+    let (mut with_request, mut open) = (FxHashSet::default(), FxHashSet::default());
     for item in items {
         counts.without_priority += u64::from(item.priority.is_none());
         counts.without_user += u64::from(item.user.is_none());
@@ -292,8 +295,12 @@ fn count(items: &[Item], failures: &[i64], counts: &mut Counts) {
         if item.requested_us.is_some() {
             with_request.insert(item.id.0);
         }
+        if item.ended_us.is_none() {
+            open.insert(item.id.0);
+        }
     }
     counts.jobs_with_request = with_request.len() as u64;
+    counts.jobs_still_running = Some(open.len() as u64);
 }
 
 fn arrival_us(item: &Item, start_us: i64, load: f64) -> i64 {

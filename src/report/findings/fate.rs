@@ -1,12 +1,14 @@
 //! What became of the jobs, and how much CPU time was lost with them.
 
-use super::{Told, of_one_job};
-use crate::answers::account::AccountAnswer;
+use super::{Told, length_of, of_one_job};
+use crate::answers::account::{self, AccountAnswer};
 use crate::answers::classify::ClassifyAnswer;
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::sentences::{Ends, percent};
-use crate::digits::{counted, six_digits};
-use crate::results::envelope::Envelope;
+use crate::answers::sweep::{self, SweepAnswer};
+use crate::digits::{self, counted, six_digits};
+use crate::results::envelope::{Envelope, Input};
+use crate::schema::Table;
 
 /// The words for an outcome in a sentence; `other` alone would mean nothing to a reader.
 fn words(outcome: &str) -> &str {
@@ -40,6 +42,24 @@ pub(super) fn fate(stored: &Envelope) -> Option<Told> {
     Some(Told::Shown(format!("Of {}, {}", counted(total, "job"), parts.join(", "))))
 }
 
+/// The reason why a result about outcomes has no answer: the log records no status, and its jobs
+/// count as finished only because they ran.
+pub(super) fn no_outcomes(stored: &Envelope) -> Option<String> {
+    let (finished, jobs) = if stored.name == sweep::KIND.name {
+        let finished = stored.found::<SweepAnswer>()?.finished_jobs_with_tasks?;
+        (finished, finished)
+    } else if stored.name == account::KINDS[0].name {
+        let answer: &AccountAnswer = stored.found()?;
+        (answer.finished(), answer.rows.iter().filter_map(|row| row.jobs).sum())
+    } else if stored.name.starts_with("classify-") {
+        let answer: &ClassifyAnswer = stored.found()?;
+        (answer.finished(), answer.total)
+    } else {
+        return None;
+    };
+    (Ends::of(finished, &stored.inputs) == Ends::Assumed).then(|| no_status(jobs))
+}
+
 /// CPU time by outcome: lost with failed and killed jobs, used by finished jobs, and open because
 /// jobs still run.
 pub(super) fn waste(stored: &Envelope) -> Option<Told> {
@@ -60,7 +80,7 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
             format!("{} {}{one}", jobs_of(outcome), percent(share(outcome)))
         })
         .collect();
-    let amount = format!("{} {unit}", six_digits(total));
+    let amount = format!("{} {unit}{}", six_digits(total), apart(&stored.inputs));
     let one = of_one_job(largest(answer, "finished"), "what finished jobs used");
     let finished = format!("{}{one}", percent(share("finished")));
     let open = match share("running") {
@@ -76,6 +96,21 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     }
     let lost = joined(&lost).replacen(" jobs ", " jobs used ", 1);
     Some(Told::Shown(format!("Of {amount}, {lost}; finished jobs {finished}{open}")))
+}
+
+/// ` in the first 25.2 h, by the outcome of their jobs after 29 d` if tasks are loaded for a
+/// shorter time than jobs; otherwise empty.
+fn apart(inputs: &[Input]) -> String {
+    const SHORTER: f64 = 0.99;
+    let [jobs, tasks] = [Table::JobEvents, Table::TaskEvents].map(|table| length_of(inputs, table));
+    match jobs.zip(tasks).filter(|(jobs_s, tasks_s)| *tasks_s < jobs_s * SHORTER) {
+        Some((jobs_s, tasks_s)) => format!(
+            " in the first {}, by the outcome of their jobs after {}",
+            digits::lasting(tasks_s),
+            digits::lasting(jobs_s)
+        ),
+        None => String::new(),
+    }
 }
 
 /// `a, b and c`.

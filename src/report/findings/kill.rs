@@ -6,7 +6,7 @@ use crate::answers::sentences::percent;
 use crate::answers::sweep::SweepAnswer;
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::envelope::Envelope;
-use crate::studies::kill_sweep::SweepRow;
+use crate::studies::kill_sweep::{ByOutcome, SweepRow};
 use crate::studies::selection::Selection;
 
 /// The rule that is best on earlier jobs, with its score on later jobs and its interval over all
@@ -56,7 +56,7 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
         counted(selection.test_jobs, "job"),
     );
     let row = row_of(answer, rule, threshold);
-    let over_all = row.and_then(over_all).unwrap_or_default();
+    let over_all = row.and_then(|row| over_all(answer, row)).unwrap_or_default();
     let spans_zero = row.is_some_and(spans_zero);
     if test.gain <= 0.0 || spans_zero {
         let why =
@@ -88,9 +88,10 @@ fn limits(answer: &SweepAnswer) -> Option<String> {
     }
     Some(format!(
         "; in hindsight, a limit at {}{OF_REQUESTED} saves a net {} of the CPU of jobs that did not \
-        finish, and harms {}",
+        finish{}, and harms {}",
         row.threshold,
         percent(row.net_share?),
+        rests_on(row),
         counted(row.harmed_jobs?, "finished job"),
     ))
 }
@@ -113,7 +114,7 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     let harmed = format!("{harmed} of {}", counted(finished, "finished job"));
     let said = format!(
         "killing tasks {what} harms {harmed}{}",
-        over_all(row)?.replacen("; over all jobs it", " and", 1)
+        over_all(answer, row)?.replacen("; over all jobs it", " and", 1)
     );
     if spans_zero(row) {
         return Some(Told::NotShown(format!(
@@ -123,16 +124,56 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     Some(Told::Shown(format!("In hindsight, {said}; there were no later jobs to test it on")))
 }
 
-/// `; over all jobs it saves a net 10.3 % of the CPU of jobs that did not finish (95 % interval ...)`.
-fn over_all(row: &SweepRow) -> Option<String> {
+/// `; over all jobs it saves a net 10.3 % of the CPU of jobs that did not finish (95 % interval ...)`,
+/// with the tasks that it rests on, and the parts of jobs whose outcome is not known.
+fn over_all(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
     let bounds = net_bounds(row).map_or_else(String::new, |(low, high)| {
         format!(" (95 % interval {} to {})", percent(low), percent(high))
     });
     Some(format!(
-        "; over all jobs it saves a net {} of the CPU of jobs that did not finish{bounds}{}",
+        "; over all jobs it saves a net {} of the CPU of jobs that did not finish{bounds}{}{}{}",
         percent(row.net_share?),
+        rests_on(row),
         of_one_job(row.largest_saved_in_all, "what is saved"),
+        still_open(answer, row),
     ))
+}
+
+/// Whether jobs with an outcome count as jobs that did not finish.
+fn is_lost(outcome: &str) -> bool {
+    outcome != "finished"
+}
+
+/// ` by condemning 9 of their tasks`: those after whose kill CPU is saved; empty if there are none.
+fn rests_on(row: &SweepRow) -> String {
+    let sum = |counts: &ByOutcome<u64>| -> u64 {
+        counts.iter().filter(|(outcome, _)| is_lost(outcome)).filter_map(|(_, count)| count).sum()
+    };
+    let at_end = sum(&row.condemned_at_end);
+    match sum(&row.condemned_tasks).saturating_sub(at_end) {
+        0 => String::new(),
+        tasks => format!(" by condemning {} of their tasks", grouped(tasks)),
+    }
+}
+
+/// The parts of the saving, and of the CPU that it is a share of, in jobs that still ran at the
+/// end; empty if nothing is saved in them.
+fn still_open(answer: &SweepAnswer, row: &SweepRow) -> String {
+    let share = |amounts: &ByOutcome<f64>| {
+        let lost = amounts.iter().filter(|(outcome, _)| is_lost(outcome));
+        let all: f64 = lost.filter_map(|(_, amount)| amount).sum();
+        let open = amounts.get("running").filter(|open| 0.0 < *open)?;
+        Some(percent(open / all))
+    };
+    let Some(saved) = share(&row.saved_cpu) else { return String::new() };
+    let belong = match share(&answer.total_cpu) {
+        Some(base) => format!(", and {base} of that CPU, belong"),
+        None => " belongs".to_owned(),
+    };
+    format!(
+        "; {saved} of what it saves{belong} to jobs that still ran at the end, whose outcome is not \
+        known"
+    )
 }
 
 fn spans_zero(row: &SweepRow) -> bool {

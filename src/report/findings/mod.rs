@@ -12,7 +12,7 @@
 //! | [`fate::waste`] | What was wasted? | CPU time by outcome; that of running jobs is open, not wasted |
 //! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs, tested on later ones |
 //! | [`detector::detector`] | Which straggler detector is worth having? | most time saved by copies |
-//! | [`cluster::policy`] | Would another policy do better? | the shortest mean response, if 1 % shorter |
+//! | [`cluster::policy`] | Would another policy do better? | the lowest mean bounded slowdown, if it and the mean wait are 1 % lower |
 //! | [`cluster::load`] | How full was the cluster? | what was requested and used of the capacity |
 //! | [`users::users`] | Who got how much? | the heaviest user, the Gini index, who used half |
 //! | [`fate::lasting`] | How long do jobs last? | the median, the 99 % quantile, the mean |
@@ -30,10 +30,11 @@ use super::text::caption;
 use crate::answers::sentences::{most_of, noun_of};
 use crate::answers::study::Topic;
 use crate::answers::{account, detect, fairness, list, load, replay, sweep};
-use crate::digits::counted;
+use crate::digits::{counted, lasting};
 use crate::results::Stored;
-use crate::results::envelope::{Envelope, Measures, if_it_reads};
+use crate::results::envelope::{Envelope, Input, Measures, if_it_reads};
 use crate::results::kind::Kind;
+use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 
 mod cluster;
@@ -182,10 +183,25 @@ fn scope(result: &Stored, kind: &Kind<'_>) -> String {
         Some(format!("{} {said}", counted(count, of.trim_end_matches('s'))))
     };
     let begun = edge(Some(censoring.left_censored), "from before the window");
-    let edges = [begun, edge(censoring.censored, "open at its end")];
+    let edges = [begun, edge(censoring.censored, &open_at(&result.whole.inputs, of))];
     let tables = Some(result.scope(kind)).filter(|tables| !tables.is_empty());
     let all: Vec<String> = [tables, cpu].into_iter().chain(edges).flatten().collect();
     all.join("; ")
+}
+
+/// `open at the end of task_events (25.2 h)`: tables may end at different times.
+fn open_at(inputs: &[Input], of: &str) -> String {
+    let table = if of == "jobs" { Table::JobEvents } else { Table::TaskEvents };
+    match length_of(inputs, table) {
+        Some(length_s) => format!("open at the end of {} ({})", table.name(), lasting(length_s)),
+        None => "open at its end".to_owned(),
+    }
+}
+
+/// The time from the first to the last row of a table, s; `None` if it is not loaded.
+fn length_of(inputs: &[Input], table: Table) -> Option<f64> {
+    let input = inputs.iter().find(|input| input.table == table.name())?;
+    Some(input.end_s? - input.start_s?).filter(|length_s| 0.0 < *length_s)
 }
 
 /// The answer of a result, a sentence without its full stop: from its rule, or from its kind.
@@ -220,9 +236,11 @@ fn without_rule(result: &Stored) -> Option<(Asked, String)> {
     Some(((caption(&result.name), result.name.clone(), topic), why))
 }
 
-/// Why a result has nothing to show, without a full stop; `None` if it has something.
-fn nothing(result: &Stored) -> Option<String> {
-    Some(result.whole.nothing()?.trim_end_matches('.').to_owned())
+/// Why a result has nothing to show, without a full stop; `None` if it has something. What a log
+/// without a status says of outcomes is assumed, so it is not shown.
+pub(super) fn nothing(result: &Stored) -> Option<String> {
+    let why = fate::no_outcomes(&result.whole).or_else(|| result.whole.nothing())?;
+    Some(why.trim_end_matches('.').to_owned())
 }
 
 fn kind_of(name: &str) -> Option<(&'static Kind<'static>, &'static Topic)> {

@@ -9,6 +9,7 @@ use super::fate::{fate, waste};
 use super::kill::kill;
 use super::users::users;
 use super::*;
+use crate::schema::CAPACITY_FROM_USE;
 
 /// Every number of a stored result.
 fn numbers_of(value: &Value, all: &mut Vec<f64>) {
@@ -164,6 +165,77 @@ fn a_kill_rule_is_shown_if_later_jobs_and_the_interval_confirm_it() {
 }
 
 #[test]
+fn a_saving_says_on_which_tasks_it_rests_and_how_much_of_it_is_open() {
+    let mut swept = a_sweep(5.0, [0.05, 0.1, 0.2], 0.2);
+    let row = &mut swept["answer"]["rules"][0]["rows"][0];
+    row["condemned_tasks"] =
+        json!({"finished": 70, "failed": 5, "killed": 4, "running": 3, "unmatched": 0});
+    row["condemned_at_end"] = json!({"finished": 70, "failed": 1, "killed": 0, "running": 0});
+    row["saved_cpu"] = json!({"finished": 900.0, "failed": 25.0, "killed": 25.0, "running": 50.0});
+    swept["answer"]["total_cpu"] =
+        json!({"finished": 1e6, "failed": 1.0, "killed": 2.0, "running": 9.0});
+    let text = said(by(kill, &swept));
+    assert!(
+        text.contains("(95 % interval 5.0 % to 20.0 %) by condemning 11 of their tasks;"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with(
+            "; 50.0 % of what it saves, and 75.0 % of that CPU, belong to jobs that still ran at the \
+            end, whose outcome is not known"
+        ),
+        "{text}"
+    );
+    // Nothing is open.
+    swept["answer"]["rules"][0]["rows"][0]["saved_cpu"]["running"] = json!(0.0);
+    assert!(said(by(kill, &swept)).ends_with(" of their tasks"));
+}
+
+#[test]
+fn what_a_log_without_a_status_says_of_outcomes_is_not_shown() {
+    let inputs = json!([{"remarks": {"status unknown, has run: taken as finished": 14}}]);
+    let of = |name: &str, stored: &Value, inputs: &Value| {
+        let answer = stored["answer"].clone();
+        let inputs = serde_json::from_value(inputs.clone()).unwrap();
+        fate::no_outcomes(&Envelope {
+            name: name.to_owned(),
+            inputs,
+            answer,
+            ..Envelope::default()
+        })
+    };
+    let row = json!({"outcome": "finished", "jobs": 14, "count": 14, "share": 1.0});
+    let rows = json!({"answer": {"total": 14, "cpu": "requested", "rows": [row]}});
+    let swept = a_sweep(5.0, [0.05, 0.1, 0.2], 0.2);
+    for (name, stored) in
+        [("classify-jobs", &rows), ("classify-tasks", &rows), ("account", &rows), ("sweep", &swept)]
+    {
+        let why = of(name, stored, &inputs);
+        assert!(why.is_some_and(|why| why.contains("how its 14 jobs ended is unknown")), "{name}");
+        assert_eq!(of(name, stored, &json!([])), None, "{name}");
+    }
+    assert_eq!(of("load", &rows, &inputs), None);
+}
+
+#[test]
+fn waste_of_fewer_hours_than_jobs_says_so() {
+    let table =
+        |name: &str, hours: f64| json!({"table": name, "start_s": 0.0, "end_s": hours * 3600.0});
+    let mut stored = json!({"answer": {"total": 2000.0, "unit": "NCU-s", "cpu": "requested", "rows": [
+        {"outcome": "finished", "jobs": 9, "share": 1.0}]}});
+    stored["inputs"] = json!([table("job_events", 696.0), table("task_events", 25.2)]);
+    assert_eq!(
+        said(by(waste, &stored)),
+        "shown: No CPU time is known to be wasted: of 2,000 NCU-s in the first 25.2 h, by the \
+        outcome of their jobs after 29 d, finished jobs used 100.0 %"
+    );
+    let inputs: Vec<Input> = serde_json::from_value(stored["inputs"].clone()).unwrap();
+    assert_eq!(open_at(&inputs, "jobs"), "open at the end of job_events (29 d)");
+    assert_eq!(open_at(&inputs, "attempts"), "open at the end of task_events (25.2 h)");
+    assert_eq!(open_at(&[], "jobs"), "open at its end");
+}
+
+#[test]
 fn other_time_limits_are_told_beside_the_rule() {
     let of = |net: f64| {
         let mut swept = a_sweep(5.0, [0.05, 0.1, 0.2], 0.2);
@@ -209,28 +281,42 @@ fn a_detector_is_worth_having_if_its_copies_end_jobs_earlier() {
 }
 
 #[test]
-fn a_policy_is_shown_if_it_shortens_the_mean_response_by_a_hundredth() {
-    let of = |mean: f64, waits: f64| {
-        let row = |name: &str, mean: f64| {
-            json!({"policy": name, "metrics": {
-            "job_response_s": {"mean": mean}, "waiting_s": {"max": waits},
+fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
+    let of = |wait: f64, slowdown: f64, [helped, hurt]: [u32; 2], open: u32| {
+        // Its mean response is never better: it does not decide.
+        let row = |name: &str, response: f64, wait: f64, slowdown: f64| {
+            json!({"policy": name, "metrics": {"job_response_s": {"mean": response},
+            "waiting_s": {"mean": wait, "max": wait}, "bounded_slowdown": {"mean": slowdown},
             "cpu_share_max": 0.1, "cpu_there_at_max": 24_115.0},
-            "against_first": {"helped": 13, "hurt": 1}})
+            "against_first": {"helped": helped, "hurt": hurt}})
         };
-        json!({"answer": {"unit": "processor-s", "history": {"jobs": 19}, "policies": [row("fifo", 100.0), row("fair", mean)]}})
+        json!({"answer": {"unit": "processor-s",
+            "history": {"jobs": 19, "still_running": open * 3, "jobs_still_running": open},
+            "policies": [row("fifo", 5.0, 184.0, 2.13), row("late", 1.0, 200.0, 1.0),
+                row("fair", 9.0, wait, slowdown)]}})
     };
     assert_eq!(
-        said(by(policy, &of(80.0, 5.0))),
-        "shown: Under `fair`, 19 jobs would have taken 80 s on average instead of 100 s under \
-        `fifo`; 13 jobs sooner, 1 later"
+        said(by(policy, &of(49.0, 1.23, [13, 1], 4))),
+        "shown: In a replay of 19 jobs (4 with a task that is cut at the end of the window), the \
+        mean wait of tasks and their mean bounded slowdown are 49 s and 1.23 under `fair` instead of \
+        184 s and 2.13 under `fifo`; 13 jobs end sooner, and 1 later"
     );
+    let text = said(by(policy, &of(49.0, 1.23, [13, 14], 0)));
+    assert!(text.starts_with("shown: In a replay of 19 jobs, the mean"), "{text}");
+    assert!(text.ends_with("; 13 jobs end sooner, but 14 later"), "{text}");
+    for (wait, slowdown) in [(183.0, 1.23), (49.0, 2.12), (190.0, 3.0)] {
+        let text = said(by(policy, &of(wait, slowdown, [13, 1], 0)));
+        let none = "not shown: No other policy is shown to shorten both the mean wait of tasks and \
+            their mean bounded slowdown in a replay of 19 jobs: they are 184 s and 2.13 under `fifo`, \
+            and at best 200 s and 1.00 under `late`";
+        assert_eq!(text, none);
+    }
+    let mut idle = of(49.0, 1.23, [0, 0], 0);
+    for row in idle["answer"]["policies"].as_array_mut().unwrap() {
+        row["metrics"]["waiting_s"]["max"] = json!(0.0);
+    }
     assert_eq!(
-        said(by(policy, &of(99.5, 5.0))),
-        "not shown: No other policy is shown to shorten the response of 19 jobs: its mean is 100 s \
-        under `fifo`, and at best 99.5000 s under `fair`"
-    );
-    assert_eq!(
-        said(by(policy, &of(80.0, 0.0))),
+        said(by(policy, &idle)),
         "unknown: The load never fills the machines (peak 10.0 % of 24,115 processors), so no \
         policy can differ"
     );
@@ -249,6 +335,13 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
     );
     stored["answer"]["totals"]["cpu_used_of_capacity_share"] = json!(0.25);
     assert!(said_of(&stored).contains("requested 40.0 % and used 25.0 % of the CPU"));
+    let mut log = stored.clone();
+    log["inputs"] = json!([{"table": "machine_events", "remarks": {CAPACITY_FROM_USE: 1}}]);
+    assert_eq!(
+        said_of(&log),
+        "shown: Running tasks requested 40.0 % and used 25.0 % of the most processors ever used at \
+        once on average, and 90.0 % in the fullest hour (the log does not record the capacity)"
+    );
     assert_founded(&said_of(&stored), &stored);
 }
 
@@ -310,7 +403,8 @@ proptest! {
             "rows": [{"detector": "late", "scores": [score]}],
             "copies": [{"detector": "late", "budget": null, "earlier_share": shares[5], "lost_share": shares[6]}]}});
         let run = |name: &str, mean: f64| json!({"policy": name, "metrics": {
-            "job_response_s": {"mean": mean}, "waiting_s": {"max": shares[7]},
+            "waiting_s": {"mean": mean, "max": shares[7]},
+            "bounded_slowdown": {"mean": 1.0 + mean / 1e9},
             "cpu_share_max": shares[0], "cpu_there_at_max": amounts[0]},
             "against_first": {"helped": counts[3], "hurt": counts[4]}});
         let replayed = json!({"answer": {"unit": "x-s", "history": {"jobs": counts[5]},

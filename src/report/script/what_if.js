@@ -75,8 +75,13 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     threshold.setAttribute("aria-valuetext", `T = ${amount(one.threshold)} ${one.unit}`);
   };
   // A rule starts at the threshold that is worth most at the price of the sweep.
+  // Settings that condemn nothing come last.
   const usual = Number(box.dataset.price);
-  const worthMost = (some) => some.reduce((one, other) =>
+  const acting = (some) => {
+    const those = some.filter((one) => one.condemned === null || 0 < one.condemned);
+    return those.length === 0 ? some : those;
+  };
+  const worthMost = (some) => acting(some).reduce((one, other) =>
     (one.net - usual * one.harmed < other.net - usual * other.harmed ? other : one));
   const restart = () => {
     const own = ofRule();

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::fields::expand_nodes;
 use super::{EVENTS_PER_LINE, HandOut, Record, Remarks, hash};
-use crate::schema::{SYSTEM_MACHINE, row_id};
+use crate::schema::{CAPACITY_FROM_USE, SYSTEM_MACHINE, row_id};
 use crate::sources::part::hand_out_many;
 use crate::sources::rows::{Cell, RowBlock};
 
@@ -77,8 +77,14 @@ impl Fleet {
         peak
     }
 
-    /// Adds the rows of the machines of a part.
-    pub(super) fn push(&mut self, part: u32, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
+    /// Adds the rows of the machines of a part, and the remark that their capacity is inferred.
+    pub(super) fn push(
+        &mut self,
+        part: u32,
+        rows: &mut RowBlock,
+        hand_out: &mut HandOut<'_>,
+    ) -> Remarks {
+        let mut remarks = Remarks::default();
         let peak = self.peak();
         let names = std::mem::take(&mut self.names);
         // In a later part the system may have another size, from its first start on.
@@ -95,6 +101,7 @@ impl Fleet {
                 Cell::Missing,
             ];
             rows.push_row(row_id(part, number), &cells);
+            remarks.add(CAPACITY_FROM_USE);
         }
         for name in &names {
             number += 1;
@@ -111,5 +118,6 @@ impl Fleet {
             hand_out_many(rows, hand_out);
         }
         self.changes = Vec::new();
+        remarks
     }
 }

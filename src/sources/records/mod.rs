@@ -230,6 +230,8 @@ pub(super) struct RecordRows {
     reasons: Names,
     fleet: Fleet,
     pub(super) remarks: Remarks,
+    /// Remarks about the machines.
+    of_machines: Remarks,
     header: Vec<(String, String)>,
 }
 
@@ -253,6 +255,7 @@ impl RecordRows {
             reasons: Names::default(),
             fleet: Fleet::default(),
             remarks: Remarks::default(),
+            of_machines: Remarks::default(),
             header,
         }
     }
@@ -383,7 +386,7 @@ impl RecordRows {
     pub(super) fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
         match self.table {
             Table::MachineEvents if self.has_fleet => {
-                self.fleet.push(self.part, rows, hand_out);
+                self.of_machines = self.fleet.push(self.part, rows, hand_out);
             }
             Table::MachineEvents => {}
             _ => self.put_together(rows, hand_out),
@@ -394,7 +397,7 @@ impl RecordRows {
     pub(super) fn notes(&mut self) -> Notes {
         // Machines come from the same rows as the events, which report the remarks.
         let remarks = match self.table {
-            Table::MachineEvents => BTreeMap::new(),
+            Table::MachineEvents => std::mem::take(&mut self.of_machines.0),
             _ => std::mem::take(&mut self.remarks.0),
         };
         let is_first = self.table == Table::JobEvents;

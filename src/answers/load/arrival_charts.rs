@@ -1,0 +1,185 @@
+//! The charts of `load` about arrivals: submissions by hour of the week, bursts, and how hours
+//! correlate with later ones.
+//!
+//! In: the load of a lake. Out: charts by the stem of their files.
+
+use super::{Length, Loaded};
+use crate::charts::{Chart, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone};
+use crate::digits;
+use crate::studies::load::arrivals::{DAYS, TimeOfDay};
+
+pub(super) fn hours(loaded: &Loaded) -> Chart {
+    let arrivals = &loaded.arrivals;
+    let rows = arrivals.hours.chunks(24).zip(DAYS).map(|(hours, day)| HeatRow {
+        name: match arrivals.time_of_day {
+            TimeOfDay::FromStart => hours[0].day.clone(),
+            TimeOfDay::Local | TimeOfDay::Utc => day.to_owned(),
+        },
+        values: hours.iter().map(|row| row.jobs_per_hour).collect(),
+    });
+    let clock = match arrivals.time_of_day {
+        TimeOfDay::Local => "Local time",
+        TimeOfDay::Utc => "UTC",
+        TimeOfDay::FromStart => {
+            "Days and hours from the first submission: the log does not say the time of day"
+        }
+    };
+    let before = match arrivals.left_censored_out {
+        0 => String::new(),
+        some => format!("; {} submitted before it are left out", digits::grouped(some)),
+    };
+    // All days of the week are shown, but of days since the start only those with jobs.
+    let is_counted = arrivals.time_of_day == TimeOfDay::FromStart;
+    let has_jobs = |row: &HeatRow| row.values.iter().flatten().any(|value| 0.0 < *value);
+    let rows: Vec<HeatRow> = rows.filter(|row| !is_counted || has_jobs(row)).collect();
+    Chart::Heat(HeatChart {
+        title: "When jobs are submitted".to_owned(),
+        caption: format!(
+            "{}{clock}. {} in the window{before}.",
+            busiest(&rows),
+            digits::counted(arrivals.jobs, "job"),
+        ),
+        x_axis: "hour of the day".to_owned(),
+        x: 0.0..24.0,
+        y_axis: String::new(),
+        rows,
+        value: "jobs per hour".to_owned(),
+    })
+}
+
+/// The hour with most jobs: `Most on Monday from 16 to 17 h: 1,440 jobs per hour. `.
+fn busiest(rows: &[HeatRow]) -> String {
+    let fields =
+        rows.iter().flat_map(|row| row.values.iter().zip(0_u32..).map(move |at| (row, at)));
+    let known = fields.filter_map(|(row, (value, hour))| Some(((*value)?, &row.name, hour)));
+    let most = known.max_by(|one, other| one.0.total_cmp(&other.0));
+    most.filter(|most| 0.0 < most.0).map_or_else(String::new, |(jobs, day, hour)| {
+        format!(
+            "Most on {day} from {hour} to {} h: {} jobs per hour. ",
+            hour + 1,
+            digits::three_digits(jobs)
+        )
+    })
+}
+
+pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
+    let arrivals = &loaded.arrivals;
+    let mut charts = Vec::new();
+    let points: Vec<(f64, f64)> = arrivals
+        .dispersion
+        .iter()
+        .filter_map(|row| {
+            #[expect(clippy::cast_precision_loss, reason = "at most a day")]
+            Some((row.window_s as f64, row.dispersion?))
+        })
+        .collect();
+    let line = |name: &str, points, tone, stroke| Line {
+        name: name.to_owned(),
+        points,
+        band: Vec::new(),
+        tone,
+        stroke,
+    };
+    let variation = arrivals.interarrival_variation.map_or_else(String::new, |variation| {
+        let variation = digits::three_digits(variation);
+        format!(" The standard deviation of the times between submissions is {variation} times their mean (1 for a Poisson process).")
+    });
+    if let (Some(first), Some(last)) = (points.first(), points.last()) {
+        let poisson = vec![(first.0, 1.0), (last.0, 1.0)];
+        charts.push(("load-dispersion".to_owned(), Chart::Lines(LineChart {
+            title: "How bursty submissions are".to_owned(),
+            caption: format!(
+                "In windows of {} the number of jobs varies {} times as much as without bursts. Variance \
+                over mean of the submitted jobs per window; 1 for a Poisson process.{variation}",
+                words_of(last.0),
+                digits::three_digits(last.1)
+            ),
+            x_axis: "length of the window (s)".to_owned(),
+            y_axis: "index of dispersion".to_owned(),
+            x_scale: Scale::Log,
+            lines: vec![
+                line("submitted jobs", points, Tone::Blue, Stroke::Marked),
+                line("Poisson process", poisson, Tone::Grey, Stroke::Straight),
+            ],
+        })));
+    }
+    let lags = arrivals.hourly_autocorrelation.iter().enumerate();
+    #[expect(clippy::cast_precision_loss, reason = "at most two weeks")]
+    let points: Vec<(f64, f64)> = lags.map(|(lag, &value)| (lag as f64, value)).collect();
+    if 24 < points.len() {
+        charts.push((
+            "load-autocorrelation".to_owned(),
+            Chart::Lines(LineChart {
+                title: "How submissions of one hour correlate with those of later hours".to_owned(),
+                caption: format!(
+                    "{}Autocorrelation of the submitted jobs per hour. Daily patterns have peaks at \
+                    multiples of 24.",
+                    most_alike(&points)
+                ),
+                x_axis: "lag (h)".to_owned(),
+                y_axis: "autocorrelation".to_owned(),
+                x_scale: Scale::Linear,
+                lines: vec![line("", points, Tone::Blue, Stroke::Straight)],
+            }),
+        ));
+    }
+    charts
+}
+
+/// A window of whole seconds, in words.
+fn words_of(window_s: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "at most a day")]
+    let whole = window_s as i64;
+    Length::seconds(whole).words()
+}
+
+/// The autocorrelation a day later, and the lag beyond half a day at which hours are most alike if
+/// the curve has a peak there: the largest value may lie on the flank that falls from lag 0.
+fn most_alike(points: &[(f64, f64)]) -> String {
+    const FROM_H: f64 = 12.0;
+    let Some((_, a_day)) = points.iter().find(|point| point.0 == 24.0) else {
+        return String::new();
+    };
+    let peaks = points.windows(3).filter(|near| near[0].1 < near[1].1 && near[2].1 <= near[1].1);
+    let peaks = peaks.map(|near| near[1]).filter(|point| FROM_H <= point.0 && 0.0 < point.1);
+    let most = peaks.max_by(|one, other| one.1.total_cmp(&other.1));
+    let peak = match most {
+        Some((24.0, _)) => ", the highest peak beyond half a day".to_owned(),
+        Some((lag, value)) => {
+            format!("; the highest peak beyond half a day is at {lag} h ({value:.2})")
+        }
+        None => "; there is no peak beyond half a day".to_owned(),
+    };
+    format!("After 24 h the autocorrelation is {a_day:.2}{peak}. ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::most_alike;
+
+    fn said(value: impl Fn(f64) -> f64) -> String {
+        let points: Vec<(f64, f64)> = (0..60).map(f64::from).map(|lag| (lag, value(lag))).collect();
+        most_alike(&points)
+    }
+
+    #[test]
+    fn a_falling_flank_is_no_peak() {
+        assert_eq!(
+            said(|lag| 1.0 - lag / 50.0),
+            "After 24 h the autocorrelation is 0.52; there is no peak beyond half a day. "
+        );
+        let daily = |lag: f64| 0.5 * (1.0 + (lag / 24.0 * std::f64::consts::TAU).cos()) - lag / 1e3;
+        assert_eq!(
+            said(daily),
+            "After 24 h the autocorrelation is 0.98, the highest peak beyond half a day. "
+        );
+        let negative = |lag: f64| if lag == 30.0 { -0.25 } else { -0.5 };
+        assert!(said(negative).ends_with("no peak beyond half a day. "));
+        let other = |lag: f64| if lag == 30.0 { 0.75 } else { 0.5 };
+        assert_eq!(
+            said(other),
+            "After 24 h the autocorrelation is 0.50; the highest peak beyond half a day is at 30 h \
+            (0.75). "
+        );
+    }
+}
