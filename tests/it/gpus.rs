@@ -292,7 +292,7 @@ fn models_are_kept_and_bookings_refused_under_every_seed() {
     for (model, is_started) in [("A", true), ("B", false)] {
         let place = of_pods(&pods, &[format!("n,8000,9,4,{model}"), "m,8000,9,4,C".to_owned()]);
         let run = place.run(&["replay", "--policies", "fifo"]).ok();
-        assert_eq!(run.text().contains("never started"), !is_started, "{model}: {}", run.text());
+        assert_eq!(run.text().contains("never starts"), !is_started, "{model}: {}", run.text());
     }
     // Of 40 pods, 2 request a GPU: few samples contain one of them.
     let pod = |idx: usize| {
