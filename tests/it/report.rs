@@ -573,7 +573,7 @@ fn exact(html: &str) -> String {
 }
 
 /// The promise of the first screen: each sentence has its scope and a link to the result that holds
-/// all its numbers.
+/// all its numbers, or the amounts by outcome from which they follow.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
@@ -594,6 +594,7 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         let mut known = Vec::new();
         all_numbers(&json["answer"], &mut known);
+        of_lost_jobs(&json["answer"], &mut known);
         let sentence = finding.split("<p>").nth(1).unwrap().split("</p>").next().unwrap();
         // The name of a policy or rule may hold digits.
         let outside: String =
@@ -618,6 +619,27 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         pages.iter().any(|page| fs::read_to_string(page).unwrap().contains(to))
     };
     assert!(leads("users", "href=\"../jobs/") && leads("jobs", "href=\"../users/"));
+}
+
+/// What follows from the amounts by outcome of a sweep, for jobs that did not finish: the condemned
+/// tasks that were not over by then, and the share of jobs that still ran at the end.
+fn of_lost_jobs(answer: &serde_json::Value, known: &mut Vec<f64>) {
+    let sum = |amounts: &serde_json::Value| -> f64 {
+        let outcomes = amounts.as_object().into_iter().flatten();
+        let lost = outcomes.filter(|(outcome, _)| *outcome != "finished");
+        lost.filter_map(|(_, amount)| amount.as_f64()).sum()
+    };
+    let mut share = |amounts: &serde_json::Value| {
+        known.extend(amounts["running"].as_f64().map(|open| open / sum(amounts)));
+    };
+    share(&answer["total_cpu"]);
+    let rules = answer["rules"].as_array().into_iter().flatten();
+    let rows: Vec<&serde_json::Value> =
+        rules.flat_map(|rule| rule["rows"].as_array().unwrap()).collect();
+    rows.iter().for_each(|row| share(&row["saved_cpu"]));
+    known.extend(
+        rows.iter().map(|row| sum(&row["condemned_tasks"]) - sum(&row["condemned_at_end"])),
+    );
 }
 
 /// The page of a job has the values of the rows of the trace.
