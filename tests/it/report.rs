@@ -636,7 +636,9 @@ fn of_lost_jobs(answer: &serde_json::Value, known: &mut Vec<f64>) {
     let rules = answer["rules"].as_array().into_iter().flatten();
     let rows: Vec<&serde_json::Value> =
         rules.flat_map(|rule| rule["rows"].as_array().unwrap()).collect();
-    rows.iter().for_each(|row| share(&row["saved_cpu"]));
+    for row in &rows {
+        share(&row["saved_cpu"]);
+    }
     known.extend(
         rows.iter().map(|row| sum(&row["condemned_tasks"]) - sum(&row["condemned_at_end"])),
     );
