@@ -7,6 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::{Run, Setting};
 use crate::charts::{GanttChart, GanttSpan, Tone};
 use crate::digits::{counted, grouped, lasting, unit_of_time};
@@ -44,9 +46,9 @@ struct Attempt {
     is_copy: bool,
 }
 
-/// The attempts of a journal, machine by machine.
+/// The attempts of a journal, in order of their ends.
 fn attempts(run: &Run) -> Vec<Attempt> {
-    let mut begun = BTreeMap::new();
+    let mut begun = FxHashMap::default();
     let mut found = Vec::new();
     for entry in run.journal.entries() {
         let key = (entry.task, entry.attempt);
@@ -59,7 +61,6 @@ fn attempts(run: &Run) -> Vec<Attempt> {
             found.push(Attempt { machine, task, from_us, to_us: entry.at_us, how, is_copy });
         }
     }
-    sort(&mut found);
     found
 }
 
@@ -105,9 +106,9 @@ struct Cut {
 /// The part of a run around an instant: its length is halved until the attempts of the busiest
 /// machines fit. `None` if they do not fit even in a part of about a second, as on one machine with
 /// hundreds of processors.
-fn cut(all: &[Attempt], [begin_us, end_us]: [i64; 2], around_us: i64) -> Option<Cut> {
+fn cut(all: Vec<Attempt>, [begin_us, end_us]: [i64; 2], around_us: i64) -> Option<Cut> {
     let mut length_us = (end_us - begin_us) / PARTS;
-    let mut within = all.to_vec();
+    let mut within = all;
     while SHORTEST_US <= length_us {
         let last_us = (end_us - length_us).max(begin_us);
         let from_us = (around_us - length_us / 2).clamp(begin_us, last_us);
@@ -159,15 +160,19 @@ fn fullest_us(run: &Run, begin_us: i64) -> i64 {
 
 /// The chart; `None` for a run without attempts, or if no cut fits.
 pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<GanttChart> {
-    let all = attempts(run);
+    let mut all = attempts(run);
     let begin_us = all.iter().map(|attempt| attempt.from_us).min()?;
     let end_us = all.iter().map(|attempt| attempt.to_us).max()?;
-    let fits = all.len() <= SPANS_MAX && rows_of(&all).1.len() <= ROWS_MAX;
+    let is_short = all.len() <= SPANS_MAX;
+    if is_short {
+        sort(&mut all);
+    }
+    let fits = is_short && rows_of(&all).1.len() <= ROWS_MAX;
     let (attempts, from_us, said) = if fits {
         (all, begin_us, String::new())
     } else {
         let bounds = [begin_us, end_us];
-        let cut = cut(&all, bounds, fullest_us(run, begin_us))?;
+        let cut = cut(all, bounds, fullest_us(run, begin_us))?;
         let said = said(&cut, begin_us);
         (cut.attempts, cut.from_us, said)
     };
@@ -278,7 +283,7 @@ mod tests {
             .collect();
         all.push(attempt(0, 100, 0, 1000 * second));
         sort(&mut all);
-        let found = cut(&all, [0, 1000 * second], 500 * second).unwrap();
+        let found = cut(all, [0, 1000 * second], 500 * second).unwrap();
         assert!(found.from_us <= 500 * second && 500 * second <= found.to_us);
         assert_eq!(found.to_us - found.from_us, 1000 * second / PARTS);
         assert!(found.attempts.len() <= CUT_SPANS_MAX && 30 < found.attempts.len());
@@ -293,9 +298,9 @@ mod tests {
             (0..count).map(move |task| attempt(machine, task, 0, 100 * second))
         };
         let all: Vec<Attempt> = full(7, 500).collect();
-        assert_eq!(cut(&all, [0, 100 * second], 0), None);
+        assert_eq!(cut(all, [0, 100 * second], 0), None);
         let all: Vec<Attempt> = full(7, 500).chain(full(8, 2)).chain(full(9, 3)).collect();
-        let found = cut(&all, [0, 100 * second], 0).unwrap();
+        let found = cut(all, [0, 100 * second], 0).unwrap();
         assert_eq!((found.attempts.len(), found.machines), (5, [2, 3]));
     }
 }
