@@ -48,21 +48,51 @@ pub(super) struct Item {
     pub(super) failures: Range<u32>,
     pub(super) cpu: Option<f32>,
     pub(super) memory: Option<f32>,
-    pub(super) gpus: GpuAsk,
     pub(super) priority: Option<i32>,
     pub(super) class: Option<u8>,
     pub(super) user: Option<u32>,
     pub(super) is_apart: bool,
-    pub(super) requested_us: Option<i64>,
-    pub(super) phase: Option<u32>,
     /// When it ended in the record, µs; `None` if it runs on at the end of the window.
     pub(super) ended_us: Option<i64>,
+    /// What the Google trace does not record; `None` if nothing of it is known.
+    pub(super) more: Option<Box<More>>,
+}
+
+/// What few logs record of a task. Most tasks have none, so they do without the memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct More {
+    pub(super) gpus: GpuAsk,
+    pub(super) requested_us: Option<i64>,
+    pub(super) phase: Option<u32>,
     /// The job that had to end first, if the log names one.
     pub(super) after: Option<i64>,
     /// The name of the task that it is an instance of, in a log with dependencies.
     pub(super) task_name: Option<u32>,
     /// The numbers of the tasks of its job that must end first.
     pub(super) depends_on: Option<u32>,
+}
+
+impl More {
+    const NONE: Self = Self {
+        gpus: GpuAsk::NONE,
+        requested_us: None,
+        phase: None,
+        after: None,
+        task_name: None,
+        depends_on: None,
+    };
+
+    /// This, if anything of it is known.
+    fn if_known(self) -> Option<Box<Self>> {
+        (self != Self::NONE).then(|| Box::new(self))
+    }
+}
+
+impl Item {
+    /// What few logs record.
+    pub(super) fn more(&self) -> More {
+        self.more.as_deref().copied().unwrap_or(More::NONE)
+    }
 }
 
 /// Texts by number, each stored once.
@@ -206,13 +236,15 @@ impl Items {
             let texts = all.texts.join(&part.texts);
             let text = |code: Option<u32>| code.map(|code| texts[code as usize]);
             let base = u32::try_from(all.failures.len()).expect("fewer than 2^32 failures");
-            all.tasks.extend(part.tasks.into_iter().map(|item| Item {
-                user: item.user.map(|user| users[user as usize]),
-                phase: item.phase.map(|phase| phases[phase as usize]),
-                task_name: text(item.task_name),
-                depends_on: text(item.depends_on),
-                failures: base + item.failures.start..base + item.failures.end,
-                ..item
+            all.tasks.extend(part.tasks.into_iter().map(|mut item| {
+                item.user = item.user.map(|user| users[user as usize]);
+                item.failures = base + item.failures.start..base + item.failures.end;
+                if let Some(more) = &mut item.more {
+                    more.phase = more.phase.map(|phase| phases[phase as usize]);
+                    (more.task_name, more.depends_on) =
+                        (text(more.task_name), text(more.depends_on));
+                }
+                item
             }));
             all.failures.extend(part.failures);
             all.counts.add(&part.counts);
@@ -270,9 +302,6 @@ impl Items {
         self.counts.dropped_attempts += dropped.saturating_sub(ends_here) as u64;
         let events = || view.events.iter().rev();
         let rows = || events().map(|event| event.row as usize);
-        let [task_name, depends_on] = [0, 1].map(|column: usize| {
-            rows().find_map(|row| cells.stages[column].get(row).copied().flatten())
-        });
         Some(Item {
             arrival_us,
             id: (view.job_id, view.task_index),
@@ -281,24 +310,34 @@ impl Items {
             failures,
             cpu: events().find_map(|event| tasks.asked(event.row).0),
             memory: rows().find_map(|row| cells.memory[row]),
-            gpus: rows()
-                .find_map(|row| cells.gpus.get(row).copied().flatten())
-                .unwrap_or(GpuAsk::NONE),
             priority: events().find_map(|event| tasks.asked(event.row).1),
             class: rows()
                 .find_map(|row| cells.classes[row])
                 .and_then(|class| u8::try_from(class).ok()),
             user: rows().find_map(|row| cells.users[row]),
             is_apart: rows().any(|row| cells.apart[row]),
+            ended_us: recorded_end_us(last, ended).map(inside),
+            more: self.more(view, cells).if_known(),
+        })
+    }
+
+    fn more(&mut self, view: &TaskView<'_>, cells: &Cells) -> More {
+        let rows = || view.events.iter().rev().map(|event| event.row as usize);
+        let [task_name, depends_on] = [0, 1].map(|column: usize| {
+            rows().find_map(|row| cells.stages[column].get(row).copied().flatten())
+        });
+        More {
+            gpus: rows()
+                .find_map(|row| cells.gpus.get(row).copied().flatten())
+                .unwrap_or(GpuAsk::NONE),
             requested_us: rows()
                 .find_map(|row| cells.requested.get(row).copied().flatten())
                 .filter(|&requested_us| 0 < requested_us),
             phase: view.phase.map(|phase| self.phases.code(phase)),
-            ended_us: recorded_end_us(last, ended).map(inside),
             after: rows().find_map(|row| cells.preceding.get(row).copied().flatten()),
             task_name,
             depends_on,
-        })
+        }
     }
 
     /// Appends the lengths of the failed attempts, and returns their range.

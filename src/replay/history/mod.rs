@@ -274,7 +274,7 @@ fn stays(items: &[Item], load: f64) -> Vec<Stay> {
         }
         let submit_us = arrival_us(item, start_us, load);
         stays.push(Stay { user: item.user, submit_us, end_us, after: None });
-        named.push(item.after);
+        named.push(item.more().after);
     }
     for (stay, after) in stays.iter_mut().zip(named) {
         stay.after = after.and_then(|job| numbers.0.get(&job).copied());
@@ -292,7 +292,7 @@ fn count(items: &[Item], failures: &[i64], counts: &mut Counts) {
         counts.without_user += u64::from(item.user.is_none());
         counts.without_cpu += u64::from(item.cpu.is_none());
         counts.without_memory += u64::from(item.memory.is_none());
-        if item.requested_us.is_some() {
+        if item.more().requested_us.is_some() {
             with_request.insert(item.id.0);
         }
         if item.ended_us.is_none() {
@@ -316,19 +316,17 @@ fn columns(items: &[Item], failures: &[i64], plan: &HistoryPlan, source: Source)
     workload.work_us = each(items, |item| item.work_us);
     workload.cpu = each(items, |item| item.cpu.map_or(default_cpu, units));
     workload.memory = each(items, |item| item.memory.map_or(0, units));
-    if items.iter().any(|item| !item.gpus.is_none()) {
-        workload.gpus = each(items, |item| item.gpus);
-    }
+    workload.gpus = each(items, |item| item.more().gpus);
     workload.priority = each(items, |item| item.priority);
     workload.class = each(items, |item| item.class);
-    workload.requested_us = each(items, |item| item.requested_us);
+    workload.requested_us = each(items, |item| item.more().requested_us);
     workload.estimates = plan.estimates;
     workload.is_apart = each(items, |item| item.is_apart);
     workload.fate = each(items, |item| item.fate);
     let mut jobs = Numbers(FxHashMap::default());
     workload.job = Column::Each(items.iter().map(|item| jobs.of(item.id.0)).collect());
     let mut groups = Numbers(FxHashMap::default());
-    let group = items.iter().map(|item| groups.of((item.id.0, item.phase)));
+    let group = items.iter().map(|item| groups.of((item.id.0, item.more().phase)));
     workload.group = Column::Each(group.collect());
     let mut first = Vec::with_capacity(items.len() + 1);
     let mut work_us = Vec::with_capacity(failures.len());
@@ -341,8 +339,14 @@ fn columns(items: &[Item], failures: &[i64], plan: &HistoryPlan, source: Source)
     workload
 }
 
-fn each<T>(items: &[Item], value: impl Fn(&Item) -> T) -> Column<T> {
-    Column::Each(items.iter().map(value).collect())
+/// A column of one value if all items have the same.
+fn each<T: PartialEq>(items: &[Item], value: impl Fn(&Item) -> T) -> Column<T> {
+    match items.split_first() {
+        Some((first, rest)) if rest.iter().all(|item| value(item) == value(first)) => {
+            Column::Same(value(first))
+        }
+        _ => Column::Each(items.iter().map(value).collect()),
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a trace is far shorter than 2^53 µs")]
@@ -354,7 +358,6 @@ fn scaled(micros: i64, load: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::gpus::GpuAsk;
     use crate::replay::workload::Fate;
 
     fn item(id: (i64, i32), arrival_us: i64) -> Item {
@@ -366,17 +369,12 @@ mod tests {
             failures: 0..0,
             cpu: Some(0.5),
             memory: None,
-            gpus: GpuAsk::NONE,
             priority: None,
             class: None,
             user: None,
             is_apart: false,
-            requested_us: None,
-            phase: None,
             ended_us: None,
-            after: None,
-            task_name: None,
-            depends_on: None,
+            more: None,
         }
     }
 

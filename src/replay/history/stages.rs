@@ -29,13 +29,13 @@ pub(super) struct Counts {
 /// Finds the dependencies among items.
 pub(super) fn dependencies(items: &[Item], texts: &Names) -> (Dependencies, Counts) {
     let mut counts = Counts::default();
-    let waits = |item: &&Item| item.depends_on.is_some();
+    let waits = |item: &&Item| item.more().depends_on.is_some();
     let jobs: FxHashSet<i64> = items.iter().filter(waits).map(|item| item.id.0).collect();
     if jobs.is_empty() {
         return (Dependencies::default(), counts);
     }
     let number_of = |item: &Item| {
-        let name = item.task_name.filter(|_| jobs.contains(&item.id.0))?;
+        let name = item.more().task_name.filter(|_| jobs.contains(&item.id.0))?;
         Some((item.id.0, number_of_task(texts.name(name))?))
     };
     let mut numbers = Numbers(FxHashMap::default());
@@ -43,7 +43,7 @@ pub(super) fn dependencies(items: &[Item], texts: &Names) -> (Dependencies, Coun
     let stages: Vec<u32> = stage.collect();
     let mut pairs: Vec<(u32, Option<u32>)> = Vec::new();
     for (item, &stage) in items.iter().zip(&stages) {
-        let Some(others) = item.depends_on.filter(|_| stage != NONE) else { continue };
+        let Some(others) = item.more().depends_on.filter(|_| stage != NONE) else { continue };
         let others = texts.name(others).split(' ').filter_map(|other| other.parse::<i32>().ok());
         pairs.extend(others.map(|other| (stage, numbers.0.get(&(item.id.0, other)).copied())));
     }
