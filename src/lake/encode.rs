@@ -29,6 +29,9 @@ const ROW_GROUP_ROWS: usize = 1 << 18;
 /// other programs can skip the row groups of other buckets.
 pub(super) const BUCKET: &str = "bucket";
 
+/// Names passed to the writer at a time: a multiple of its own batch, and few enough for the cache.
+const NAMES_AT_ONCE: usize = 4096;
+
 /// Encodes the rows of a table as Parquet.
 pub(super) struct Encoder {
     is_spread: bool,
@@ -126,11 +129,15 @@ fn write_column(
         Cells::Text { ends, bytes } => {
             let bytes = bytes::Bytes::copy_from_slice(bytes.as_bytes());
             let first = rows.start;
-            let names: Vec<ByteArray> = rows
-                .filter(|row| is_there(row - first))
-                .map(|row| ByteArray::from(bytes.slice(range_of(ends, row))))
-                .collect();
-            writer.typed::<ByteArrayType>().write_batch(&names, levels, None)?;
+            let mut names: Vec<ByteArray> = Vec::with_capacity(rows.len().min(NAMES_AT_ONCE));
+            for start in rows.clone().step_by(NAMES_AT_ONCE) {
+                let some = start..rows.end.min(start + NAMES_AT_ONCE);
+                let levels = levels.map(|levels| &levels[start - first..some.end - first]);
+                let some = some.filter(|row| is_there(row - first));
+                names.clear();
+                names.extend(some.map(|row| ByteArray::from(bytes.slice(range_of(ends, row)))));
+                writer.typed::<ByteArrayType>().write_batch(&names, levels, None)?;
+            }
         }
         Cells::Lists { ends, values } => {
             // Levels are per value; an empty or missing list takes one position.

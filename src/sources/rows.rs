@@ -3,6 +3,8 @@
 //! In: values pushed in the order of the table's columns. Out: whole columns with their missing
 //! cells, ready to be stored. A row is either in every column or in none.
 
+use std::iter::repeat_n;
+
 use thiserror::Error;
 
 use super::reject::{Reject, RejectReason, reject_text};
@@ -130,6 +132,30 @@ impl ColumnData {
         for row in 0..std::mem::take(&mut self.absent) {
             self.cells.push_missing();
             self.nulls.push(row);
+        }
+    }
+
+    /// Adds a cell to `count` rows; the column has `base` rows before.
+    fn push(&mut self, cell: Cell<'_>, count: usize, base: usize) {
+        if matches!(cell, Cell::Missing) {
+            return self.push_missing(count, base);
+        }
+        self.fill();
+        match (&mut self.cells, cell) {
+            (Cells::I64(cells), Cell::I64(value)) => cells.extend(repeat_n(value, count)),
+            (Cells::I32(cells), Cell::I32(value)) => cells.extend(repeat_n(value, count)),
+            (Cells::F32(cells), Cell::F32(value)) => cells.extend(repeat_n(value, count)),
+            (Cells::Bool(cells), Cell::Bool(value)) => cells.extend(repeat_n(value, count)),
+            (cells @ Cells::Text { .. }, Cell::Text(text)) => {
+                (0..count).for_each(|_| cells.push_text(text));
+            }
+            (Cells::Lists { ends, values }, Cell::Floats(list)) => {
+                for _ in 0..count {
+                    values.extend_from_slice(list);
+                    ends.push(end_of(values.len()));
+                }
+            }
+            (_, cell) => unreachable!("{cell:?} does not fit its column"),
         }
     }
 
@@ -351,22 +377,32 @@ impl RowBlock {
         let base = self.row_ids.len();
         self.row_ids.push(row_id);
         for (column, cell) in self.columns.iter_mut().zip(cells) {
-            if matches!(cell, Cell::Missing) {
-                column.push_missing(1, base);
-                continue;
-            }
-            column.fill();
-            match (&mut column.cells, *cell) {
-                (Cells::I64(cells), Cell::I64(value)) => cells.push(value),
-                (Cells::I32(cells), Cell::I32(value)) => cells.push(value),
-                (Cells::F32(cells), Cell::F32(value)) => cells.push(value),
-                (Cells::Bool(cells), Cell::Bool(value)) => cells.push(value),
-                (cells @ Cells::Text { .. }, Cell::Text(text)) => cells.push_text(text),
-                (Cells::Lists { ends, values }, Cell::Floats(list)) => {
-                    values.extend_from_slice(list);
-                    ends.push(end_of(values.len()));
+            column.push(*cell, 1, base);
+        }
+    }
+
+    /// Adds a row for each event (row id, time, type); `cells` has the cells of all other columns.
+    pub(crate) fn push_events(
+        &mut self,
+        kind_idx: usize,
+        events: impl Iterator<Item = (i64, i64, i32)> + Clone,
+        cells: &[Cell<'_>],
+    ) {
+        debug_assert_eq!(cells.len(), self.columns.len(), "a row has every column");
+        let base = self.row_ids.len();
+        self.row_ids.extend(events.clone().map(|(row_id, _, _)| row_id));
+        let count = self.row_ids.len() - base;
+        if count == 0 {
+            return;
+        }
+        for (idx, (column, cell)) in self.columns.iter_mut().zip(cells).enumerate() {
+            if idx == 0 || idx == kind_idx {
+                for (row, (_, time_us, kind)) in (base..).zip(events.clone()) {
+                    let cell = if idx == 0 { Cell::I64(time_us) } else { Cell::I32(kind) };
+                    column.push(cell, 1, row);
                 }
-                (_, cell) => unreachable!("{cell:?} does not fit its column"),
+            } else {
+                column.push(*cell, count, base);
             }
         }
     }

@@ -210,19 +210,17 @@ impl<F: LineFormat> LogParser<F> {
         id: i64,
         line: u64,
         job: &LogJob<'_>,
-        events: impl Iterator<Item = LogEvent>,
+        events: impl Iterator<Item = LogEvent> + Clone,
         rows: &mut RowBlock,
     ) {
-        let mut cells = match self.table {
+        let cells = match self.table {
             Table::JobEvents => job_cells(id, job),
             _ => task_cells(id, job),
         };
         let kind_idx = if self.table == Table::JobEvents { 3 } else { 5 };
-        for (time_us, kind, place) in events {
-            cells[0] = Cell::I64(time_us);
-            cells[kind_idx] = Cell::I32(kind);
-            rows.push_row(row_id(self.part, line * EVENTS_PER_LINE + place), &cells);
-        }
+        let number_of = |place| row_id(self.part, line * EVENTS_PER_LINE + place);
+        let events = events.map(|(time_us, kind, place)| (number_of(place), time_us, kind));
+        rows.push_events(kind_idx, events, &cells);
     }
 
     /// Adds a job that has only lines of partial runs.

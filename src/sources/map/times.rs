@@ -3,6 +3,8 @@
 //! In: a cell, and the pattern, unit and decimal sign that the map gives for its column. Out: whole
 //! microseconds, or an amount. Nothing is guessed: a cell that does not fit gives no value.
 
+use std::borrow::Cow;
+
 use super::super::zone::{Stamp, local_us};
 use crate::units::MICROS_PER_SECOND;
 
@@ -198,9 +200,13 @@ pub(in crate::sources) fn amount(text: &[u8], comma: bool) -> Option<f64> {
 }
 
 /// A decimal number with a point for the decimals, perhaps with an exponent.
-fn plain(text: &[u8], comma: bool) -> Option<String> {
+fn plain(text: &[u8], comma: bool) -> Option<Cow<'_, str>> {
     let text = std::str::from_utf8(text).ok()?;
-    let text = if comma { text.replace('.', "").replace(',', ".") } else { text.to_owned() };
+    let text = if comma {
+        Cow::Owned(text.replace('.', "").replace(',', "."))
+    } else {
+        Cow::Borrowed(text)
+    };
     let is_decimal = text.bytes().any(|byte| byte.is_ascii_digit())
         && text.bytes().all(|byte| byte.is_ascii_digit() || b"-+.eE".contains(&byte))
         && !text.starts_with('+')

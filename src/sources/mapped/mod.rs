@@ -64,6 +64,8 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Mapped
 /// Reads the rows of a mapped table.
 pub(super) struct Mapped {
     map: Arc<Map>,
+    /// The position of each field among the columns of the map.
+    places: [Option<usize>; Field::ALL.len()],
     rows: TableRows,
     clock: Clock,
     part: u32,
@@ -81,7 +83,11 @@ impl Mapped {
         zone: Option<&Zone>,
     ) -> Result<Self, Mistake> {
         let (rows, clock) = (TableRows::of(map, begin)?, Clock::of(zone, ASSUMED));
-        Ok(Self { map: Arc::clone(map), rows, clock, part })
+        let mut places = [None; Field::ALL.len()];
+        for (idx, column) in map.columns.iter().enumerate() {
+            places[column.field as usize].get_or_insert(idx);
+        }
+        Ok(Self { map: Arc::clone(map), places, rows, clock, part })
     }
 }
 
@@ -92,7 +98,8 @@ impl RecordFormat for Mapped {
         if !self.rows.read(&self.map, line.raw)? {
             return Ok(None);
         }
-        let row = Row { map: &self.map, rows: &self.rows, clock: &self.clock };
+        let (map, places) = (&self.map, &self.places);
+        let row = Row { map, places, rows: &self.rows, clock: &self.clock };
         record(&row, row_id(self.part, line.number), remarks)
     }
 
@@ -104,6 +111,7 @@ impl RecordFormat for Mapped {
 /// A row whose cells have been read.
 struct Row<'a> {
     map: &'a Map,
+    places: &'a [Option<usize>],
     rows: &'a TableRows,
     clock: &'a Clock,
 }
@@ -111,7 +119,7 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     /// The text of a column and its form; `None` if it is missing.
     fn cell(&self, field: Field) -> Option<(&'a [u8], &'a Form)> {
-        let idx = self.map.columns.iter().position(|column| column.field == field)?;
+        let idx = self.places[field as usize]?;
         Some((self.rows.cell(idx)?, &self.map.columns[idx].form))
     }
 
@@ -228,7 +236,7 @@ fn record<'a>(
     let name = row.text(Field::Job)?;
     let job_id = match name {
         Some(name) => job_number(name),
-        None if row.map.columns.iter().any(|column| column.field == Field::Job) => {
+        None if row.places[Field::Job as usize].is_some() => {
             return Err(("job", RejectReason::EmptyMandatory));
         }
         None => {

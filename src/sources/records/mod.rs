@@ -335,11 +335,10 @@ impl RecordRows {
                 let mut cells = Vec::with_capacity(48);
                 let kind_idx = fill(record, self.table, &mut cells);
                 cells.extend_from_slice(&record.own);
-                for (time_us, kind, place) in events.into_iter().flatten() {
-                    cells[0] = Cell::I64(time_us);
-                    cells[kind_idx] = Cell::I32(kind);
-                    rows.push_row(row_id(self.part, number * EVENTS_PER_LINE + place), &cells);
-                }
+                let number_of = |place| row_id(self.part, number * EVENTS_PER_LINE + place);
+                let events = events.into_iter().flatten();
+                let events = events.map(|(time_us, kind, place)| (number_of(place), time_us, kind));
+                rows.push_events(kind_idx, events, &cells);
             }
         }
         Ok(())
