@@ -1,11 +1,11 @@
-//! What a reader must know beside the policies of a replay: what each of them does, how long tasks
-//! waited in the record, and the assumptions that decide.
+//! What a reader must know beside the policies of a replay: what each of them does, and the
+//! assumptions that decide.
 //!
 //! In: a stored replay. Out: HTML above its charts; nothing for other results.
 
 use super::html;
 use super::text::escape;
-use crate::answers::replay::{self, ReplayAnswer, explained, recorded};
+use crate::answers::replay::{self, ReplayAnswer, explained};
 use crate::results::Stored;
 
 /// The policies in words and the decisive assumptions; empty for another result.
@@ -20,16 +20,14 @@ pub(super) fn context(result: &Stored) -> String {
     format!("{}{}", html::facts(policies), assumed(answer))
 }
 
-/// The recorded wait and the assumptions that decide, in one paragraph.
+/// The assumptions that decide, in one paragraph.
 fn assumed(answer: &ReplayAnswer) -> String {
-    let recorded = recorded(answer).map(|said| format!("{said}; the replay does not use this."));
-    let said: Vec<String> = recorded.into_iter().chain(answer.decisive.iter().cloned()).collect();
-    if said.is_empty() {
+    if answer.decisive.is_empty() {
         return String::new();
     }
     format!(
         "<p class=\"source\">The replay is not the recorded schedule. {}</p>\n",
-        escape(&said.join(" "))
+        escape(&answer.decisive.join(" "))
     )
 }
 

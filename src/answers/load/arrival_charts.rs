@@ -189,7 +189,30 @@ fn most_alike(points: &[(f64, f64)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::most_alike;
+    use super::{most_alike, too_short};
+    use crate::studies::load::arrivals::{ArrivalStudy, HourRow, TimeOfDay};
+
+    #[test]
+    fn a_log_of_less_than_two_weeks_has_no_pattern_of_the_week() {
+        let study = |hours: f64| ArrivalStudy {
+            jobs: 1,
+            left_censored_out: 0,
+            time_of_day: TimeOfDay::Utc,
+            interarrival_variation: None,
+            hours: vec![HourRow {
+                day: "Sunday".to_owned(),
+                hour: 0,
+                jobs: 1,
+                hours,
+                jobs_per_hour: Some(1.0 / hours),
+            }],
+            dispersion: Vec::new(),
+            hourly_autocorrelation: Vec::new(),
+        };
+        assert_eq!(too_short(&study(336.0)), "");
+        let said = too_short(&study(266.4));
+        assert!(said.contains("are not drawn: 11.1 d are too few for a pattern"), "{said}");
+    }
 
     fn said(value: impl Fn(f64) -> f64) -> String {
         let points: Vec<(f64, f64)> = (0..60).map(f64::from).map(|lag| (lag, value(lag))).collect();

@@ -113,7 +113,7 @@ pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
     let whole = share_of(Some(used), Some(asked))?;
     let said = format!("{} of the CPU time that limits allow was used", percent(whole));
     let largest = rows.iter().max_by(|one, other| one.1.total_cmp(&other.1));
-    let largest = largest.filter(|row| MOST * asked <= row.1);
+    let largest = largest.filter(|row| MOST * asked < row.1);
     let without = largest.and_then(|(queue, own, _)| {
         let (rest, used) = sums(&mut rows.iter().filter(|row| row.0 != *queue));
         let (share, rest) = (own / asked, share_of(Some(used), Some(rest))?);
@@ -185,5 +185,51 @@ impl MonthlyAnswer {
             first.account,
             percent(first.share?),
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_queue_that_makes_up_most_of_the_limits_is_named_and_left_out() {
+        for (rows, said) in [
+            (
+                &[("croutons", 900.0, 1.0), ("5", 100.0, 9.0)][..],
+                "1.0 % of the CPU time that limits allow was used; without queue croutons, which \
+                makes up 90.0 % of it, 9.0 %",
+            ),
+            (
+                &[("a", 40.0, 4.0), ("b", 40.0, 4.0), ("c", 20.0, 2.0)],
+                "10.0 % of the CPU time that limits allow was used",
+            ),
+            (&[("a", 40.0, 4.0)], "10.0 % of the CPU time that limits allow was used"),
+        ] {
+            assert_eq!(used_of_limits(rows).unwrap(), said);
+        }
+        assert_eq!(used_of_limits(&[]), None);
+    }
+
+    #[test]
+    fn attempts_that_reached_their_limit_are_told_with_the_dates() {
+        let answer: MonthlyAnswer = serde_json::from_value(json!({
+            "from_date": "2016-12-21", "to_date": "2017-01-01", "length_s": 959_040.0,
+            "total": 360_000.0, "unit": "processor-s", "limit_used_median": 0.009,
+            "accounts": [{"account": "taifl", "share": 0.5}],
+            "limits": [{"queue": "a", "asked_cpu_h": 50.0, "used_cpu_h": 5.0, "reached": 1,
+                "reached_cpu_h": 2.0}, {"queue": "b", "asked_cpu_h": 50.0, "used_cpu_h": 5.0,
+                "reached": 8, "reached_cpu_h": 10.5}],
+        }))
+        .unwrap();
+        assert_eq!(
+            answer.sentence().unwrap(),
+            "From 2016-12-21 to 2017-01-01 (11.1 d), 1 account used 360,000 processor-s, of which \
+            account taifl used 50.0 %; 9 attempts that reached their time limit used 12.5 %; half \
+            of the attempts with a limit ran for at most 0.9 % of it; 10.0 % of the CPU time that \
+            limits allow was used"
+        );
     }
 }

@@ -78,6 +78,10 @@ mod tests {
         assert_eq!(of(&Zone::utc(), april), "2017-03");
         assert_eq!(berlin.month_start_us(berlin.month_of(april)), april);
         assert_eq!(berlin.month_of(april).count_from(berlin.month_of(april - 1)), 2);
+        assert_eq!(
+            [berlin.date_of(april), Zone::utc().date_of(april)],
+            ["2017-04-01", "2017-03-31"]
+        );
     }
 
     #[test]
