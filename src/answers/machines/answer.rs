@@ -145,10 +145,10 @@ impl MachinesAnswer {
             format!("{} after the start of the trace", lasting(most.start_s))
         };
         Some(format!(
-            "; machines left together {}, at most {} of them within {} s, {at}",
+            "; machines left together {}, at most {} of them within {}, {at}",
             counted(self.together_count, "time"),
             grouped(most.machines),
-            six_digits(most.length_s),
+            lasting(most.length_s),
         ))
     }
 

@@ -189,8 +189,8 @@ fn strips(studied: &Studied) -> Chart {
         caption: format!(
             "Each strip is a machine: the {} that left most often, {} to {} times.",
             longest.len(),
-            longest.first().map_or(0, |own| own.2.len()),
             longest.last().map_or(0, |own| own.2.len()),
+            longest.first().map_or(0, |own| own.2.len()),
         ),
         x_axis: DAYS_OF_TRACE.to_owned(),
         x: 0.0..(micros_to_seconds(at.end_us) / DAY_S),

@@ -91,8 +91,9 @@ fn gantts<'a>(
     let is_first = |place: &usize| {
         runs[..*place].iter().all(|earlier| earlier.journal != runs[*place].journal)
     };
+    // An evicted task may wait although every task starts at once.
     let has_queue =
-        |place: &usize| runs[*place].metrics.waiting_s.is_some_and(|waiting| 0.0 < waiting.max);
+        |place: &usize| runs[*place].metrics.samples.iter().any(|sample| 0.0 < sample.waiting);
     let places = (0..runs.len()).filter(has_queue).filter(is_first);
     places.filter_map(move |place| {
         let run = &runs[place];
