@@ -129,12 +129,12 @@ pub(super) fn decisive(
     said
 }
 
-/// The recorded mean wait, if it is known: `In the record, 11,285 started tasks waited 2.1 h on
-/// average`.
+/// The recorded mean wait in a sentence, if it is known.
 pub(crate) fn recorded(answer: &ReplayAnswer) -> Option<String> {
     Some(format!(
-        "In the record, {} waited {} on average",
-        counted(answer.history?.recorded_waits, "started task"),
+        "In the record, the tasks that were submitted in the window and started ({}) waited {} on \
+        average",
+        grouped(answer.history?.recorded_waits),
         lasting(answer.recorded_wait_s?)
     ))
 }
@@ -221,7 +221,8 @@ mod tests {
             recorded_wait_s: counts.recorded_wait_s(),
             ..ReplayAnswer::default()
         };
-        let said = "In the record, 4 started tasks waited 2.1 h on average";
+        let said = "In the record, the tasks that were submitted in the window and started (4) \
+            waited 2.1 h on average";
         assert_eq!(recorded(&answer).unwrap(), said);
         assert_eq!(recorded(&ReplayAnswer::default()), None);
     }

@@ -316,7 +316,8 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
         responses, the 99 % quantile of responses and the makespan. Of 19 jobs (4 with a \
         task that is cut at the end of the window), 13 end sooner and 1 later. `wqr` raises both the \
         mean wait (3.33 min instead of 3.07 min) and the mean bounded slowdown (3 instead of 2.13). In \
-        the record, 17 started tasks waited 46 s on average"
+        the record, the tasks that were submitted in the window and started (17) waited 46 s on \
+        average"
     );
     let text = said(by(policy, &of(49.0, 1.23, [13, 14], 0)));
     assert!(text.contains(". Of 19 jobs, 13 end sooner and 14 later. "), "{text}");
