@@ -92,6 +92,12 @@ pub fn lasting(seconds: f64) -> String {
     format!("{} {unit}", figure_text(format!("{amount:.decimals$}").parse().unwrap_or(amount)))
 }
 
+/// Lengths of time in one unit, that of the longest, with three digits: `0.824 min` and `3.06 min`.
+pub fn alike<const N: usize>(seconds: [f64; N]) -> [String; N] {
+    let (unit, per) = unit_of_time(seconds.iter().copied().fold(0.0, f64::max));
+    seconds.map(|seconds| format!("{} {unit}", three_digits(seconds / per)))
+}
+
 /// A number with a number of decimals and grouped thousands: `15,308.95`.
 pub fn grouped_decimal(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");

@@ -120,6 +120,12 @@ pub(crate) fn short(name: &str) -> String {
     format!("{}…", &name[..HASH_SHOWN])
 }
 
+/// With a capital letter at the start.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! Horizontal bars with their values next to them.
 
+use super::Chart;
 use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, Canvas, Place, Shape, count, shortened, width_of};
 use super::says;
@@ -43,7 +44,40 @@ fn fitting(note: &str, room: f64, size: f64) -> String {
     fits.last().map_or_else(|| shortened(note, room, size), str::to_owned)
 }
 
-pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
+/// From this ratio of the largest to the smallest value on, bars are easier to read on a
+/// logarithmic axis.
+const FAR_APART: f64 = 100.0;
+
+impl BarChart {
+    /// The chart on a logarithmic axis if its values span at least two powers of ten, otherwise on
+    /// a linear axis.
+    pub fn on_fitting_axis(self) -> Chart {
+        let values = self.bars.iter().map(|bar| bar.value).filter(|value| 0.0 < *value);
+        let (least, most) = values.fold((f64::INFINITY, 0.0_f64), |(least, most), value| {
+            (least.min(value), most.max(value))
+        });
+        if FAR_APART * least <= most { Chart::LogBars(self) } else { Chart::Bars(self) }
+    }
+}
+
+/// The range of the axis on which the longest bar ends where `taken`, a share of the width, is left
+/// for its note. A logarithmic axis begins at half of the smallest value.
+fn range(chart: &BarChart, scale: Scale, taken: f64) -> (f64, f64) {
+    let values = || chart.bars.iter().map(|bar| bar.value).filter(|value| 0.0 < *value);
+    let longest = values().fold(0.0, f64::max);
+    if longest == 0.0 {
+        return (0.0, 1.0);
+    }
+    match scale {
+        Scale::Linear => (0.0, longest / (1.0 - taken)),
+        Scale::Log => {
+            let low = values().fold(longest, f64::min) / 2.0;
+            (low, low * (longest / low).powf(1.0 / (1.0 - taken)))
+        }
+    }
+}
+
+pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
     canvas.set_head(&chart.title, &chart.caption);
     let look = canvas.look;
     let (size, margin) = (look.text, look.margin());
@@ -57,16 +91,15 @@ pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
     let left = margin + if is_above { 0.0 } else { labels + 0.7 * size };
     let row = size * if is_above { 3.4 } else { 2.2 };
     let width = look.width - margin - left;
-    let longest = chart.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     // Leaves space for the longest note after the longest bar.
     let taken = ((notes + size) / width).min(0.8);
-    let reach = if longest == 0.0 { 1.0 } else { longest / (1.0 - taken) };
+    let (low, reach) = range(chart, scale, taken);
     let frame = Frame {
         left,
         top: margin,
         width,
         height: count(chart.bars.len().max(1)) * row,
-        x: Axis::new(&chart.value_axis, 0.0, reach, Scale::Linear, Room::Across(width, size)),
+        x: Axis::new(&chart.value_axis, low, reach, scale, Room::Across(width, size)),
         y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };
     frame.draw_x(canvas);
@@ -107,6 +140,31 @@ pub(super) fn draw(chart: &BarChart, canvas: &mut Canvas) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bars_far_apart_are_on_a_logarithmic_axis() {
+        let chart = |values: &[f64]| BarChart {
+            title: String::new(),
+            caption: String::new(),
+            value_axis: String::new(),
+            bars: values
+                .iter()
+                .map(|&value| Bar {
+                    label: String::new(),
+                    value,
+                    note: String::new(),
+                    tone: Tone::Blue,
+                })
+                .collect(),
+        };
+        let is_log = |values: &[f64]| matches!(chart(values).on_fitting_axis(), Chart::LogBars(_));
+        assert!(is_log(&[1.0, 100.0]) && is_log(&[0.0, 2.0, 500.0]));
+        assert!(!is_log(&[1.0, 99.0]) && !is_log(&[0.0, 5.0]) && !is_log(&[]));
+        let (low, high) = range(&chart(&[1.0, 200.0]), Scale::Log, 0.5);
+        assert_eq!(low, 0.5);
+        assert!((high - 0.5 * 160_000.0).abs() < 1e-6, "half of the axis is left: {high}");
+        assert_eq!(range(&chart(&[0.0]), Scale::Log, 0.5), (0.0, 1.0));
+    }
 
     #[test]
     fn a_note_loses_whole_values_from_its_end() {

@@ -56,6 +56,8 @@ use canvas::Canvas;
 pub enum Chart {
     /// Horizontal bars.
     Bars(BarChart),
+    /// Horizontal bars on a logarithmic axis, for values that span powers of ten.
+    LogBars(BarChart),
     /// Curves.
     Lines(LineChart),
     /// Curves in several plots.
@@ -80,7 +82,7 @@ impl Chart {
     /// The title.
     pub fn title(&self) -> &str {
         match self {
-            Self::Bars(chart) => &chart.title,
+            Self::Bars(chart) | Self::LogBars(chart) => &chart.title,
             Self::Lines(chart) => &chart.title,
             Self::Panels(chart) => &chart.title,
             Self::Gantt(chart) => &chart.title,
@@ -96,7 +98,7 @@ impl Chart {
     /// Definition, source and censoring.
     pub fn caption(&self) -> &str {
         match self {
-            Self::Bars(chart) => &chart.caption,
+            Self::Bars(chart) | Self::LogBars(chart) => &chart.caption,
             Self::Lines(chart) => &chart.caption,
             Self::Panels(chart) => &chart.caption,
             Self::Gantt(chart) => &chart.caption,
@@ -114,7 +116,7 @@ impl Chart {
     #[must_use]
     pub fn about(mut self, scope: &str) -> Self {
         let caption = match &mut self {
-            Self::Bars(chart) => &mut chart.caption,
+            Self::Bars(chart) | Self::LogBars(chart) => &mut chart.caption,
             Self::Lines(chart) => &mut chart.caption,
             Self::Panels(chart) => &mut chart.caption,
             Self::Gantt(chart) => &mut chart.caption,
@@ -204,7 +206,8 @@ pub fn svg_of(chart: &Chart) -> String {
 fn drawn(chart: &Chart, look: Look) -> Canvas {
     let mut canvas = Canvas::new(look);
     match chart {
-        Chart::Bars(bars) => bars::draw(bars, &mut canvas),
+        Chart::Bars(bars) => bars::draw(bars, Scale::Linear, &mut canvas),
+        Chart::LogBars(bars) => bars::draw(bars, Scale::Log, &mut canvas),
         Chart::Lines(lines) => lines::draw(lines, &mut canvas),
         Chart::Panels(panels) => lines::draw_panels(panels, &mut canvas),
         Chart::Gantt(gantt) => gantt::draw(gantt, &mut canvas),

@@ -12,6 +12,7 @@ use super::{
 pub fn telling(chart: &Chart) -> Option<Chart> {
     match chart {
         Chart::Bars(bars) => self::bars(bars).map(Chart::Bars),
+        Chart::LogBars(bars) => self::bars(bars).map(Chart::LogBars),
         Chart::Lines(lines) => self::lines(lines).map(Chart::Lines),
         Chart::Panels(panels) => self::panels(panels).map(Chart::Panels),
         Chart::Areas(areas) => self::areas(areas).map(Chart::Areas),

@@ -45,6 +45,7 @@ pub(crate) mod machines;
 mod pages;
 mod place;
 mod quality;
+mod replay;
 mod series;
 pub(crate) mod tables;
 mod text;

@@ -8,6 +8,7 @@ use super::ReportError;
 use super::findings::{Findings, answer, findings, nothing, question};
 use super::html::{self, Cell, Page};
 use super::links::Links;
+use super::replay::context;
 use super::tables::{stored_table, what_if};
 use super::text::{beside, caption, clock, clock_of_all, escape, figure_text, gpu_time, sentence};
 use crate::answers::describe::DescribeAnswer;
@@ -313,6 +314,7 @@ fn section(
     if !tables.is_empty() {
         let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&tables));
     }
+    body.push_str(&context(result));
     // The tables are listed above the charts.
     let end = format!("Tables: {scope}.");
     let mut said: Vec<String> = Vec::new();

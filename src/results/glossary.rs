@@ -302,13 +302,24 @@ const MEANINGS: &[(&str, &str)] = &[
     ("expected_gpu_share", "`expected_gpu_s` over `free_gpu_s`"),
     ("jobs_hurt", "Jobs with a longer response time than under the first policy"),
     ("jobs_helped", "Jobs with a shorter response time than under the first policy"),
-    ("jobs_harmed", "Jobs that finish under the first policy but not under this one"),
-    ("user_fairness", "Jain's index of the users' mean slowdowns"),
+    (
+        "jobs_harmed",
+        "Jobs that finish under the first policy but not under this one, mostly because a kill rule \
+        killed a task of them",
+    ),
+    (
+        "user_fairness",
+        "Jain's index of the users' mean bounded slowdowns; 1 if all are slowed down equally",
+    ),
     ("response_s_mean", "Mean response time of jobs: first submit to last end"),
     ("response_s_median", "Median response time of jobs"),
     ("response_s_p95", "95 % quantile of the response times of jobs"),
     ("response_s_p99", "99 % quantile of the response times of jobs"),
-    ("response_s_change", "Mean change of a job's response time against the first policy"),
+    (
+        "response_s_change",
+        "Mean change of a job's response time against the first policy; without jobs of which a kill \
+        rule killed a task",
+    ),
     ("difference_s", "Mean response time minus that of the first policy under the same seed"),
     ("waiting_s_mean", "Mean time of tasks from their first submit to their first start"),
     ("waiting_s_p99", "99 % quantile of that time"),

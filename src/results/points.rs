@@ -14,7 +14,7 @@ use crate::charts::{
 /// The numbers of a chart.
 pub(super) fn points(chart: &Chart) -> RecordBatch {
     match chart {
-        Chart::Bars(chart) => bars(chart),
+        Chart::Bars(chart) | Chart::LogBars(chart) => bars(chart),
         Chart::Lines(chart) => curves(&[chart], false, &[]),
         Chart::Panels(chart) => curves(&chart.panels.iter().collect::<Vec<_>>(), true, &[]),
         Chart::Survival(chart) => curves(&[&chart.plot], false, &chart.at_risk),

@@ -426,7 +426,7 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     place.raw("log.swf", format!("; MaxProcs: 4\n{jobs}"));
     let run = place.run(&["analyze", "trace", "--out", "all"]).ok();
     let assumed = "status unknown, has run: taken as finished: 30";
-    let starts = ["Half of 30 jobs", "Running tasks requested"];
+    let starts = ["Half of 30 jobs", "On average, running tasks requested"];
     for start in starts {
         let mut lines = run.stdout_text().lines();
         let sentence = lines.find(|line| line.starts_with(start)).unwrap();

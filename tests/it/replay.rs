@@ -141,6 +141,26 @@ fn a_journal_reads_the_same_live_and_read_back() {
 }
 
 #[test]
+fn attempts_are_drawn_where_tasks_wait_and_once_for_policies_with_the_same_journal() {
+    let place = history();
+    let drawn = |out: &str, more: &[&str]| {
+        place.run(&[&["replay", "--out", out][..], more].concat()).ok();
+        [1, 2].map(|number| place.path(&format!("{out}/replay-gantt-{number}.svg")).is_file())
+    };
+    let same = ["--policies", "fifo fifo:depth=7", "--overcommit"];
+    assert_eq!(drawn("full", &[&same[..], &["1"]].concat()), [true, false]);
+    assert_eq!(drawn("free", &[&same[..], &["100"]].concat()), [false, false]);
+    let result: Value =
+        serde_json::from_slice(&fs::read(place.path("free/result.json")).unwrap()).unwrap();
+    let answer = &result["answer"];
+    // Job 1 starts at once, job 2 after 90 s; job 3 never starts.
+    assert_eq!(answer["history"]["recorded_waits"], 2);
+    assert_eq!(answer["recorded_wait_s"], 45.0);
+    let decisive = answer["decisive"].to_string();
+    assert!(decisive.contains("up to 100 times its capacity"), "{decisive}");
+}
+
+#[test]
 fn a_kill_rule_saves_cpu_and_harms_jobs() {
     let place = history();
     let policies = "fifo fifo+kill:failures=1 fifo+kill:failures=1~user=b";

@@ -111,6 +111,8 @@ pub struct Totals {
     pub cpu_allocated_of_capacity_share: Option<f64>,
     /// CPU used over that of the machines.
     pub cpu_used_of_capacity_share: Option<f64>,
+    /// Memory requested over that of the machines.
+    pub memory_allocated_of_capacity_share: Option<f64>,
     /// Free CPU on machines; no field if it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub cpu_free_on_machines_s: Option<Option<f64>>,

@@ -4,12 +4,43 @@
 //! In: the load of a lake. Out: charts by the stem of their files.
 
 use super::{Length, Loaded};
-use crate::charts::{Chart, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{
+    Bar, BarChart, Chart, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone,
+};
 use crate::digits;
-use crate::studies::load::arrivals::{DAYS, TimeOfDay};
+use crate::studies::load::arrivals::{ArrivalStudy, DAYS, TimeOfDay};
 
-pub(super) fn hours(loaded: &Loaded) -> Chart {
+/// The fewest hours of a chart by the hour of the week, and of daily patterns: two weeks.
+const HOURS_MIN: f64 = 336.0;
+
+/// How long the submissions last, h.
+fn length_h(arrivals: &ArrivalStudy) -> f64 {
+    arrivals.hours.iter().map(|row| row.hours).sum()
+}
+
+/// Whether the log has too few days to tell a pattern of the week or the day from chance.
+fn is_short(arrivals: &ArrivalStudy) -> bool {
+    length_h(arrivals) < HOURS_MIN
+}
+
+/// What is not drawn of a short log; otherwise empty.
+fn too_short(arrivals: &ArrivalStudy) -> String {
+    if !is_short(arrivals) {
+        return String::new();
+    }
+    format!(
+        " Submissions by hour of the week, and how hours correlate, are not drawn: {} are too few \
+        for a pattern of the week or the day.",
+        digits::lasting(length_h(arrivals) * 3600.0)
+    )
+}
+
+/// Submissions by hour of the week; `None` if there are too few days.
+pub(super) fn hours(loaded: &Loaded) -> Option<Chart> {
     let arrivals = &loaded.arrivals;
+    if is_short(arrivals) {
+        return None;
+    }
     let rows = arrivals.hours.chunks(24).zip(DAYS).map(|(hours, day)| HeatRow {
         name: match arrivals.time_of_day {
             TimeOfDay::FromStart => hours[0].day.clone(),
@@ -32,7 +63,7 @@ pub(super) fn hours(loaded: &Loaded) -> Chart {
     let is_counted = arrivals.time_of_day == TimeOfDay::FromStart;
     let has_jobs = |row: &HeatRow| row.values.iter().flatten().any(|value| 0.0 < *value);
     let rows: Vec<HeatRow> = rows.filter(|row| !is_counted || has_jobs(row)).collect();
-    Chart::Heat(HeatChart {
+    Some(Chart::Heat(HeatChart {
         title: "When jobs are submitted".to_owned(),
         caption: format!(
             "{}{clock}. {} in the window{before}.",
@@ -44,7 +75,7 @@ pub(super) fn hours(loaded: &Loaded) -> Chart {
         y_axis: String::new(),
         rows,
         value: "jobs per hour".to_owned(),
-    })
+    }))
 }
 
 /// The hour with most jobs: `Most on Monday from 16 to 17 h: 1,440 jobs per hour. `.
@@ -73,40 +104,43 @@ pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
             Some((row.window_s as f64, row.dispersion?))
         })
         .collect();
-    let line = |name: &str, points, tone, stroke| Line {
-        name: name.to_owned(),
+    let line = |points| Line {
+        name: String::new(),
         points,
         band: Vec::new(),
-        tone,
-        stroke,
+        tone: Tone::Blue,
+        stroke: Stroke::Straight,
     };
     let variation = arrivals.interarrival_variation.map_or_else(String::new, |variation| {
         let variation = digits::three_digits(variation);
         format!(" The standard deviation of the times between submissions is {variation} times their mean (1 for a Poisson process).")
     });
-    if let (Some(first), Some(last)) = (points.first(), points.last()) {
-        let poisson = vec![(first.0, 1.0), (last.0, 1.0)];
-        charts.push(("load-dispersion".to_owned(), Chart::Lines(LineChart {
+    if let Some((window_s, dispersion)) = points.last() {
+        let bars = points.iter().map(|(window_s, dispersion)| Bar {
+            label: words_of(*window_s),
+            value: *dispersion,
+            note: digits::three_digits(*dispersion),
+            tone: Tone::Blue,
+        });
+        let chart = BarChart {
             title: "How bursty submissions are".to_owned(),
             caption: format!(
-                "In windows of {} the number of jobs varies {} times as much as without bursts. Variance \
-                over mean of the submitted jobs per window; 1 for a Poisson process.{variation}",
-                words_of(last.0),
-                digits::three_digits(last.1)
+                "In windows of {}, the standard deviation of the number of jobs is {} times that of a \
+                Poisson process with the same mean. Bars: variance over mean of the submitted jobs \
+                per window, by the length of the window; 1 for a Poisson process.{variation}{}",
+                words_of(*window_s),
+                digits::three_digits(dispersion.sqrt()),
+                too_short(arrivals)
             ),
-            x_axis: "length of the window (s)".to_owned(),
-            y_axis: "index of dispersion".to_owned(),
-            x_scale: Scale::Log,
-            lines: vec![
-                line("submitted jobs", points, Tone::Blue, Stroke::Marked),
-                line("Poisson process", poisson, Tone::Grey, Stroke::Straight),
-            ],
-        })));
+            value_axis: "variance over mean".to_owned(),
+            bars: bars.collect(),
+        };
+        charts.push(("load-dispersion".to_owned(), chart.on_fitting_axis()));
     }
     let lags = arrivals.hourly_autocorrelation.iter().enumerate();
     #[expect(clippy::cast_precision_loss, reason = "at most two weeks")]
     let points: Vec<(f64, f64)> = lags.map(|(lag, &value)| (lag as f64, value)).collect();
-    if 24 < points.len() {
+    if 24 < points.len() && !is_short(arrivals) {
         charts.push((
             "load-autocorrelation".to_owned(),
             Chart::Lines(LineChart {
@@ -119,7 +153,7 @@ pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
                 x_axis: "lag (h)".to_owned(),
                 y_axis: "autocorrelation".to_owned(),
                 x_scale: Scale::Linear,
-                lines: vec![line("", points, Tone::Blue, Stroke::Straight)],
+                lines: vec![line(points)],
             }),
         ));
     }
@@ -155,7 +189,30 @@ fn most_alike(points: &[(f64, f64)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::most_alike;
+    use super::{most_alike, too_short};
+    use crate::studies::load::arrivals::{ArrivalStudy, HourRow, TimeOfDay};
+
+    #[test]
+    fn a_log_of_less_than_two_weeks_has_no_pattern_of_the_week() {
+        let study = |hours: f64| ArrivalStudy {
+            jobs: 1,
+            left_censored_out: 0,
+            time_of_day: TimeOfDay::Utc,
+            interarrival_variation: None,
+            hours: vec![HourRow {
+                day: "Sunday".to_owned(),
+                hour: 0,
+                jobs: 1,
+                hours,
+                jobs_per_hour: Some(1.0 / hours),
+            }],
+            dispersion: Vec::new(),
+            hourly_autocorrelation: Vec::new(),
+        };
+        assert_eq!(too_short(&study(336.0)), "");
+        let said = too_short(&study(266.4));
+        assert!(said.contains("are not drawn: 11.1 d are too few for a pattern"), "{said}");
+    }
 
     fn said(value: impl Fn(f64) -> f64) -> String {
         let points: Vec<(f64, f64)> = (0..60).map(f64::from).map(|lag| (lag, value(lag))).collect();

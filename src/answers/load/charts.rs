@@ -5,13 +5,14 @@
 
 use super::{Loaded, arrival_charts, size_charts, table};
 use crate::answers::edges;
-use crate::answers::sentences::{Capacity, percent};
+use crate::answers::sentences::{Capacity, capital, percent};
 use crate::charts::{
     Area, AreaChart, Chart, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Tone, outcome_tone,
 };
 use crate::digits;
-use crate::studies::load::strips::Strips;
-use crate::studies::load::{Amount, By, Cells};
+use crate::studies::load::groups::band_in_words;
+use crate::studies::load::strips::{Strip, Strips};
+use crate::studies::load::{Amount, By, Cells, Intervals, Load};
 use crate::studies::meter::Resource;
 use crate::units::{CpuTime, micros_to_seconds};
 
@@ -57,7 +58,8 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
     charts.extend(strips(loaded));
     charts.push(("load-tasks".to_owned(), tasks(loaded)));
     if 0 < loaded.arrivals.jobs {
-        charts.push(("load-arrivals".to_owned(), arrival_charts::hours(loaded)));
+        let hours = arrival_charts::hours(loaded);
+        charts.extend(hours.map(|chart| ("load-arrivals".to_owned(), chart)));
         charts.extend(arrival_charts::bursts(loaded));
     }
     charts.extend(size_charts::all(loaded));
@@ -179,11 +181,7 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
         areas: groups
             .into_iter()
             .map(|(position, (name, cells))| Area {
-                name: match name.as_str() {
-                    _ if !is_apart => what.to_owned(),
-                    "-" => "unknown".to_owned(),
-                    name => name.to_owned(),
-                },
+                name: if is_apart { in_legend(load, name) } else { what.to_owned() },
                 values: values(cells),
                 tone: if is_apart { tone(by, position, name) } else { Tone::Blue },
             })
@@ -191,6 +189,15 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
         lines,
         edges: joined.edges,
     })
+}
+
+/// The name of a group for readers.
+fn in_legend(load: &Load, name: &str) -> String {
+    match name {
+        "-" => "unknown".to_owned(),
+        band if load.asked.by == By::PriorityBand => band_in_words(load.source, band),
+        name => name.to_owned(),
+    }
 }
 
 /// The capacity is drawn only if the largest load is at least this share of it.
@@ -211,7 +218,7 @@ const fn in_axis(resource: Resource) -> &'static str {
 
 /// The unit in which an amount is drawn, and how many of the given unit make one. For bytes it is
 /// the largest unit that `top` reaches.
-fn in_words(unit: &'static str, top: f64) -> (&'static str, f64) {
+pub(super) fn in_words(unit: &'static str, top: f64) -> (&'static str, f64) {
     const BYTES: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let (mut unit, mut per) = (unit, 1.0);
     while 1024.0 * per <= top
@@ -259,12 +266,6 @@ fn fragmented(loaded: &Loaded, resource: Resource, [free, part]: [&Vec<CpuTime>;
     })
 }
 
-/// With a capital letter at the start.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// `On average 78.1 % of the capacity, in the fullest hour 96.8 %. `; `None` without a capacity.
 fn found(
     (capacity, source): (&[Option<f64>], Capacity),
@@ -304,7 +305,7 @@ fn tasks(loaded: &Loaded) -> Chart {
     let mut areas = vec![line("running", Amount::Running, Tone::Sky)];
     let (mut title, mut defined) = (format!("Running {noun} over time"), "");
     if load.knows_waits {
-        areas.push(line("waiting", Amount::Pending, Tone::Vermilion));
+        areas.push(line("waiting", Amount::Pending, Tone::Purple));
         title = format!("Running and waiting {noun} over time");
         defined = " Waiting is from each SUBMIT to the next SCHEDULE or end.";
     }
@@ -329,6 +330,26 @@ fn tasks(loaded: &Loaded) -> Chart {
     })
 }
 
+/// Most strips of a chart, so that it fits half a page; the table has all machines of the sample.
+const STRIPS_MAX: usize = 15;
+
+/// At most `most` values, evenly spaced from the first on.
+fn spaced<T>(all: &[T], most: usize) -> Vec<&T> {
+    let count = all.len().min(most);
+    (0..count).map(|place| &all[place * all.len() / count]).collect()
+}
+
+/// Whether a machine is in service for at least half of a piece of time, going by the most capacity
+/// that it has in a piece: requests of tasks that end just after it has left would count as a
+/// multiple of what is left of its capacity.
+fn is_mostly_there(at: &Intervals, strip: &Strip, resource: usize, piece: usize) -> bool {
+    strip.capacity[resource].as_ref().is_some_and(|capacity| {
+        // The last piece may be shorter.
+        let mean = |piece: usize| capacity[piece].seconds() / at.length_s(piece);
+        mean(piece) >= (0..capacity.len()).map(mean).fold(0.0, f64::max) / 2.0
+    })
+}
+
 /// A strip per machine of the sample, for CPU or the resource that was asked for. `None` for GPUs,
 /// or if the capacity of no machine is known.
 fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
@@ -342,19 +363,24 @@ fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
     if !has_capacity {
         return None;
     }
-    let rows = machines.iter().map(|strip| HeatRow {
+    let drawn = spaced(machines, STRIPS_MAX);
+    let rows = drawn.iter().map(|strip| HeatRow {
         name: strip.machine_id.to_string(),
         values: (0..at.count())
-            .map(|piece| Some((strip.share(idx, piece)? * 100.0 / SHADE).round() * SHADE))
+            .map(|piece| {
+                let is_there = is_mostly_there(at, strip, idx, piece);
+                let share = strip.share(idx, piece).filter(|_| is_there)?;
+                Some((share * 100.0 / SHADE).round() * SHADE)
+            })
             .collect(),
     });
     let days = micros_to_seconds(at.end_us - at.start_us) / 86_400.0;
     let (axis, length) =
         if days < HOURS_BELOW_DAYS { (HOURS_OF_TRACE, days * 24.0) } else { (DAYS_OF_TRACE, days) };
-    let sample = if machines.len() < *machine_count {
+    let sample = if drawn.len() < *machine_count {
         format!(
-            "{} of {} machines, evenly spaced in their order by capacity",
-            machines.len(),
+            "{} of {} machines, small and large ones",
+            drawn.len(),
             digits::grouped(*machine_count as u64)
         )
     } else {
@@ -363,7 +389,8 @@ fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
     let chart = Chart::Heat(HeatChart {
         title: format!("{title} requested on single machines over time"),
         caption: format!(
-            "{sample}; the fullest first. Each field is a mean; blank while the machine is away.{}",
+            "{sample}; the fullest first. Each field is a mean; blank while the machine is away \
+            for most of it.{}",
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
         x_axis: axis.to_owned(),
@@ -377,7 +404,15 @@ fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
 
 #[cfg(test)]
 mod tests {
-    use super::in_words;
+    use super::{in_words, spaced};
+
+    #[test]
+    fn machines_are_evenly_spaced() {
+        let all: Vec<usize> = (0..40).collect();
+        assert_eq!(spaced(&all, 4), [&0, &10, &20, &30]);
+        assert_eq!(spaced(&all[..3], 15), [&0, &1, &2]);
+        assert!(spaced::<usize>(&[], 15).is_empty());
+    }
 
     #[test]
     fn bytes_are_drawn_in_the_largest_unit_of_which_there_is_one() {

@@ -343,13 +343,15 @@ impl Loaded {
         let free = self.fragmentation.as_ref();
         let cpu_capacity_s = of(&load.capacity.cpu);
         let (cpu_allocated_s, cpu_used_s) = (total(Amount::CpuAllocated), total(Amount::CpuUsed));
+        let memory_capacity_s = of(&load.capacity.memory);
+        let memory_allocated_s = total(Amount::MemoryAllocated);
         Totals {
             cpu_capacity_s,
-            memory_capacity_s: of(&load.capacity.memory),
+            memory_capacity_s,
             cpu_allocated_s,
             cpu_used_s,
             cpu_pending_s: total(Amount::CpuPending),
-            memory_allocated_s: total(Amount::MemoryAllocated),
+            memory_allocated_s,
             memory_used_s: total(Amount::MemoryUsed),
             memory_pending_s: total(Amount::MemoryPending),
             running_s: total(Amount::Running),
@@ -359,6 +361,7 @@ impl Loaded {
             gpu_pending_s: of_gpus(total(Amount::GpusPending)),
             cpu_allocated_of_capacity_share: share_of(cpu_allocated_s, cpu_capacity_s),
             cpu_used_of_capacity_share: share_of(cpu_used_s, cpu_capacity_s),
+            memory_allocated_of_capacity_share: share_of(memory_allocated_s, memory_capacity_s),
             cpu_free_on_machines_s: free.map(|known| of(&known.free[0])),
             cpu_fragmented_s: free.map(|known| of(&known.fragmented[0])),
             memory_free_on_machines_s: free.map(|known| of(&known.free[1])),

@@ -3,7 +3,9 @@
 //! In: the load of a lake. Out: bars by size, by requested CPU and by requested memory; none for an
 //! amount without classes (no job records it, or the size of a log's jobs already shows it).
 
+use super::charts::in_words;
 use super::{Loaded, table};
+use crate::answers::sentences::aside;
 use crate::charts::{Bar, BarChart, Chart, Tone};
 use crate::digits;
 use crate::studies::load::jobs::FateRow;
@@ -17,7 +19,32 @@ struct Sizes {
     titles: [&'static str; 2],
     /// The amount that makes the classes, in words.
     by: String,
+    /// What a class is counted in: `tasks`, or the unit of a request.
+    unit: &'static str,
+    /// Whether classes are of requests, not of sizes.
+    is_of_requests: bool,
     rows: Vec<FateRow>,
+}
+
+impl Sizes {
+    /// The label of a class: `2-4`, `1 to 10 GiB`.
+    fn label(&self, name: &str) -> String {
+        if self.is_of_requests { of_request(name, self.unit) } else { name.to_owned() }
+    }
+
+    /// The jobs of a class: `jobs of 2 to 4 tasks`, `jobs that request 1 to 10 GiB`.
+    fn jobs(&self, name: &str) -> String {
+        let label = self.label(name);
+        if self.is_of_requests {
+            return format!("jobs that request {label}");
+        }
+        let size = match label.strip_suffix('+') {
+            Some(least) => format!("{least} or more"),
+            None => label.replace('-', " to "),
+        };
+        let unit = if label == "1" { self.unit.trim_end_matches('s') } else { self.unit };
+        format!("jobs of {size} {unit}")
+    }
 }
 
 /// Every chart, by the stem of its file.
@@ -29,6 +56,8 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
         stem: "",
         titles: ["How large jobs are", "How long jobs of each size run"],
         by: format!("{noun} of the job"),
+        unit: noun,
+        is_of_requests: false,
         rows: sums.by_size(),
     };
     let mut charts = charts_of(&own, load.knows_waits);
@@ -41,10 +70,9 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
                     "How much CPU jobs request",
                     "How long jobs run, by the CPU that they request",
                 ],
-                by: format!(
-                    "CPU that the tasks of the job request together ({})",
-                    table::cpu_unit(load)
-                ),
+                by: "CPU that the tasks of the job request together".to_owned(),
+                unit: table::cpu_unit(load),
+                is_of_requests: true,
                 rows: sums.by_request(Resource::Cpu),
             },
         ),
@@ -56,10 +84,9 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
                     "How much memory jobs request",
                     "How long jobs run, by the memory that they request",
                 ],
-                by: format!(
-                    "memory that the tasks of the job request together ({})",
-                    table::memory_unit(load)
-                ),
+                by: "memory that the tasks of the job request together".to_owned(),
+                unit: table::memory_unit(load),
+                is_of_requests: true,
                 rows: sums.by_request(Resource::Memory),
             },
         ),
@@ -82,13 +109,14 @@ fn charts_of(sizes: &Sizes, with_waits: bool) -> Vec<(String, Chart)> {
         note: |count| digits::grouped_decimal(count, 0),
         axis: "jobs",
         is_time: false,
+        count: None,
     };
     let mut charts = vec![
         (
             format!("load-sizes{stem}"),
-            chart(sizes, how_large, "Jobs with tasks in the loaded parts.", {
-                let (_, bars, axis) = jobs.drawn(rows);
-                (most(rows), bars, axis)
+            chart(sizes, how_large, "All jobs of which a task is loaded.", {
+                let (_, bars, axis) = jobs.drawn(sizes);
+                (most(sizes), bars, axis)
             }),
         ),
         (
@@ -96,8 +124,8 @@ fn charts_of(sizes: &Sizes, with_waits: bool) -> Vec<(String, Chart)> {
             chart(
                 sizes,
                 how_long,
-                "Median from the first SCHEDULE to the end, of jobs that started and ended in the window.",
-                RUN.drawn(rows),
+                "Median from the first start to the end, of jobs that started and ended in the window.",
+                RUN.drawn(sizes),
             ),
         ),
     ];
@@ -116,7 +144,7 @@ fn chart(
     (found, bars, value_axis): (String, Vec<Bar>, String),
 ) -> Chart {
     let caption = format!("{found}By {}. {caption}", sizes.by);
-    Chart::Bars(BarChart { title: title.to_owned(), caption, value_axis, bars })
+    BarChart { title: title.to_owned(), caption, value_axis, bars }.on_fitting_axis()
 }
 
 /// How long jobs run.
@@ -126,6 +154,7 @@ const RUN: Measure = Measure {
     note: digits::lasting,
     axis: "median run time",
     is_time: true,
+    count: Some(|row| row.jobs_ended),
 };
 
 /// How long jobs wait, and how much that slows them down.
@@ -135,22 +164,21 @@ fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
         of: |row| row.wait_s_mean,
         beside: Some((|row| row.wait_s_median, "median")),
         axis: "mean wait",
+        count: Some(|row| row.jobs_with_wait),
         ..RUN
     };
     let median = Measure {
         of: |row| row.wait_s_median,
         beside: Some((|row| row.wait_s_mean, "mean")),
         axis: "median wait",
-        ..RUN
+        ..mean
     };
     let (how, wait) = usual(rows, median, mean);
     let wait = chart(
         sizes,
         "How long jobs of each size wait",
-        &format!(
-            "{how} from the first SUBMIT to the first SCHEDULE, of jobs submitted in the window."
-        ),
-        wait.drawn(rows),
+        &format!("{how} from the submission to the first start, of jobs submitted in the window."),
+        wait.drawn(sizes),
     );
     let mean = Measure {
         of: |row| row.slowdown_mean,
@@ -158,6 +186,7 @@ fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
         note: digits::three_digits,
         axis: "mean bounded slowdown",
         is_time: false,
+        count: Some(|row| row.jobs_ended),
     };
     let median = Measure {
         of: |row| row.slowdown_median,
@@ -173,7 +202,7 @@ fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
             "{how} bounded slowdown: wait plus run time, divided by the run time (at least 10 s); at \
             least 1."
         ),
-        slowdown.drawn(rows),
+        slowdown.drawn(sizes),
     );
     [(format!("load-size-wait{stem}"), wait), (format!("load-size-slowdown{stem}"), slowdown)]
 }
@@ -181,29 +210,43 @@ fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
 /// Whether the bars of a chart have different lengths; true for a single bar.
 fn differ(chart: &Chart) -> bool {
     let Chart::Bars(chart) = chart else { return true };
-    let first = chart.bars.first().map(|bar| bar.value);
-    chart.bars.len() < 2 || chart.bars.iter().any(|bar| Some(bar.value) != first)
+    chart.bars.len() < 2 || !are_alike(chart.bars.iter().map(|bar| bar.value))
 }
 
-/// The name of a class for readers: `1 to 10 million` for `1000000 to 10000000`.
-fn in_words(name: &str) -> String {
-    let Some((from, to)) = name.split_once(" to ") else { return name.to_owned() };
+/// Whether the largest value is less than 5 % above the smallest: bars would look the same.
+fn are_alike(values: impl Iterator<Item = f64>) -> bool {
+    const ALIKE: f64 = 1.05;
+    let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+        (least.min(value), most.max(value))
+    });
+    most < least * ALIKE || most == least
+}
+
+/// The name of a class of requests for readers: bytes in the largest unit that fits, other amounts
+/// in millions or billions, `0.954 to 9.54 GiB` for `1000000 to 10000000` KiB.
+fn of_request(name: &str, unit: &'static str) -> String {
+    let Some((from, to)) = name.split_once(" to ") else { return format!("{name} {unit}") };
     let (Ok(from), Ok(to)) = (from.parse::<f64>(), to.parse::<f64>()) else {
-        return name.to_owned();
+        return format!("{name} {unit}");
     };
-    let units = [(1e9, " billion"), (1e6, " million"), (1.0, "")];
-    let (per, unit) = units.into_iter().find(|unit| unit.0 <= to).unwrap_or((1.0, ""));
-    let [from, to] = [from / per, to / per].map(digits::three_digits);
-    format!("{from} to {to}{unit}")
+    let (larger, bytes) = in_words(unit, to);
+    let (per, unit) = if larger == unit {
+        let names = [(1e9, " billion"), (1e6, " million"), (1.0, "")];
+        let (per, name) = names.into_iter().find(|name| name.0 <= to).unwrap_or((1.0, ""));
+        (per, format!("{name} {unit}"))
+    } else {
+        (bytes, format!(" {larger}"))
+    };
+    let shown = |value: f64| {
+        if 0.0 < value && value < 1e-3 { format!("{value:e}") } else { digits::three_digits(value) }
+    };
+    format!("{} to {}{unit}", shown(from / per), shown(to / per))
 }
 
 /// The medians, if they differ between classes; otherwise the means. With what is drawn, in words.
 fn usual(rows: &[FateRow], median: Measure, mean: Measure) -> (&'static str, Measure) {
-    let mut known = rows.iter().filter_map(median.of);
-    let first = known.next();
-    let is_same = known.all(|value| Some(value) == first);
-    if is_same && 1 < rows.len() {
-        ("All medians are equal, so bars show the means. Mean", mean)
+    if 1 < rows.len() && are_alike(rows.iter().filter_map(median.of)) {
+        ("All medians are about equal, so bars show the means. Mean", mean)
     } else {
         ("Median", median)
     }
@@ -223,23 +266,31 @@ struct Measure {
     axis: &'static str,
     /// Whether it is a time in seconds, which is drawn in a unit that suits the largest value.
     is_time: bool,
+    /// The number of jobs that it is of, noted beside it; `None` if it is that number itself.
+    count: Option<fn(&FateRow) -> u64>,
 }
 
 impl Measure {
     /// The smallest and the largest value in words, the bars, and the title of their axis.
-    fn drawn(&self, rows: &[FateRow]) -> (String, Vec<Bar>, String) {
+    fn drawn(&self, sizes: &Sizes) -> (String, Vec<Bar>, String) {
+        let rows = &sizes.rows;
         let known: Vec<(f64, String)> =
-            rows.iter().filter_map(|row| Some(((self.of)(row)?, in_words(&row.name)))).collect();
+            rows.iter().filter_map(|row| Some(((self.of)(row)?, sizes.jobs(&row.name)))).collect();
         let least = known.iter().min_by(|one, other| one.0.total_cmp(&other.0));
         let most = known.iter().max_by(|one, other| one.0.total_cmp(&other.0));
         let found = least.zip(most).filter(|(least, most)| least.0 < most.0).map_or_else(
             String::new,
             |(least, most)| {
-                let said = |of: &(f64, String)| format!("{} ({})", (self.note)(of.0), of.1);
+                let said = |of: &(f64, String)| format!("{} for {}", (self.note)(of.0), of.1);
                 format!("From {} to {}. ", said(least), said(most))
             },
         );
-        let (unit, per) = digits::unit_of_time(most.map_or(0.0, |most| most.0));
+        // Between values that are far apart, the unit is that of the middle on a logarithmic axis.
+        let middle = least.zip(most).map(|(least, most)| match least.0 / most.0 {
+            far if 0.0 < far && far <= 0.01 => (least.0 * most.0).sqrt(),
+            _ => most.0,
+        });
+        let (unit, per) = digits::unit_of_time(middle.unwrap_or(0.0));
         let (axis, per) = if self.is_time {
             (format!("{} ({unit})", self.axis), per)
         } else {
@@ -248,12 +299,12 @@ impl Measure {
         let bar = |row: &FateRow| {
             let value = (self.of)(row);
             let beside = self.beside.and_then(|(of, name)| Some((of(row)?, name)));
-            let beside = beside.map_or_else(String::new, |(value, name)| {
-                format!(" ({name} {})", (self.note)(value))
-            });
+            let beside = beside.map(|(value, name)| format!("{name} {}", (self.note)(value)));
+            let jobs = self.count.map(|count| digits::counted(count(row), "job"));
+            let beside = aside([beside, jobs]);
             let note = |value| format!("{}{beside}", (self.note)(value));
             Bar {
-                label: in_words(&row.name),
+                label: sizes.label(&row.name),
                 note: value.map_or_else(|| "unknown".to_owned(), note),
                 value: value.unwrap_or(0.0) / per,
                 tone: Tone::Blue,
@@ -263,15 +314,17 @@ impl Measure {
     }
 }
 
-/// The class with most jobs: `Most: 5-16, with 11,581 of 11,704 jobs. `; empty for one class.
-fn most(rows: &[FateRow]) -> String {
+/// The class with most jobs: `Most are jobs of 5 to 16 tasks: 11,581 of 11,704 jobs. `; empty for
+/// one class.
+fn most(sizes: &Sizes) -> String {
+    let rows = &sizes.rows;
     let all: u64 = rows.iter().map(|row| row.jobs).sum();
     let most = rows.iter().max_by_key(|row| row.jobs).filter(|_| 1 < rows.len());
     most.map_or_else(String::new, |most| {
         let which = if all < 2 * most.jobs { "Most" } else { "The largest class" };
         format!(
-            "{which}: {}, with {} of {}. ",
-            in_words(&most.name),
+            "{which} are {}: {} of {}. ",
+            sizes.jobs(&most.name),
             digits::grouped(most.jobs),
             digits::counted(all, "job")
         )
@@ -284,16 +337,29 @@ mod tests {
 
     #[test]
     fn large_sizes_are_said_in_words() {
-        for (name, said) in [
-            ("1000000 to 10000000", "1 to 10 million"),
-            ("100000 to 1000000", "0.1 to 1 million"),
-            ("100 to 1000", "100 to 1,000"),
-            ("0.01 to 0.1", "0.01 to 0.1"),
-            ("5-16", "5-16"),
-            ("0", "0"),
+        for (name, unit, said) in [
+            ("1000000 to 10000000", "processor", "1 to 10 million processor"),
+            ("1000000 to 10000000", "KiB", "0.954 to 9.54 GiB"),
+            ("1000 to 10000", "KiB", "0.977 to 9.77 MiB"),
+            ("0.01 to 0.1", "NCU", "0.01 to 0.1 NCU"),
+            ("0.0000001 to 0.000001", "NMU", "1e-7 to 1e-6 NMU"),
+            ("0", "KiB", "0 KiB"),
         ] {
-            assert_eq!(in_words(name), said);
+            assert_eq!(of_request(name, unit), said);
         }
+        let sizes = of("tasks", Vec::new());
+        for (name, said) in [
+            ("1", "jobs of 1 task"),
+            ("2-4", "jobs of 2 to 4 tasks"),
+            ("1025+", "jobs of 1025 or more tasks"),
+        ] {
+            assert_eq!(sizes.jobs(name), said);
+        }
+    }
+
+    fn of(unit: &'static str, rows: Vec<FateRow>) -> Sizes {
+        let titles = ["Large", "Long"];
+        Sizes { stem: "", titles, by: unit.to_owned(), unit, is_of_requests: false, rows }
     }
 
     #[test]
@@ -305,11 +371,12 @@ mod tests {
             wait_s_mean: Some(mean),
             slowdown_median: Some(1.0),
             slowdown_mean: Some(mean / 10.0),
+            jobs_with_wait: 4,
+            jobs_ended: 3,
             ..FateRow::default()
         };
         let rows = vec![row("1", 2.0, 70.0), row("2-4", 3.0, 9.0)];
-        let sizes = Sizes { stem: "", titles: ["Large", "Long"], by: "tasks".to_owned(), rows };
-        let charts = charts_of(&sizes, true);
+        let charts = charts_of(&of("tasks", rows), true);
         let of = |name: &str| {
             let found = charts.iter().find(|chart| chart.0 == name).unwrap();
             let Chart::Bars(chart) = &found.1 else { panic!() };
@@ -317,13 +384,15 @@ mod tests {
         };
         let (caption, note, axis) = of("load-size-wait");
         assert!(
-            caption.starts_with("From 2 s (1) to 3 s (2-4). By tasks. Median from"),
+            caption.starts_with(
+                "From 2 s for jobs of 1 task to 3 s for jobs of 2 to 4 tasks. By tasks. Median from"
+            ),
             "{caption}"
         );
-        assert_eq!((note, axis), ("2 s (mean 70 s)", "median wait (s)"));
+        assert_eq!((note, axis), ("2 s (mean 70 s; 4 jobs)", "median wait (s)"));
         let (caption, note, axis) = of("load-size-slowdown");
-        assert!(caption.contains("equal, so bars show the means. Mean bounded"), "{caption}");
-        assert_eq!((note, axis), ("7 (median 1)", "mean bounded slowdown"));
+        assert!(caption.contains("about equal, so bars show the means. Mean bounded"), "{caption}");
+        assert_eq!((note, axis), ("7 (median 1; 3 jobs)", "mean bounded slowdown"));
     }
 
     #[test]
@@ -335,13 +404,14 @@ mod tests {
             ..FateRow::default()
         };
         let rows = vec![row("1", 2, Some(90.5)), row("2-4", 8, Some(194_733.0)), row("5", 1, None)];
-        let sizes = Sizes { stem: "", titles: ["Large", "Long"], by: "tasks".to_owned(), rows };
-        let charts = charts_of(&sizes, false);
-        let [(_, Chart::Bars(large)), (_, Chart::Bars(long))] = &charts[..] else { panic!() };
-        assert!(large.caption.starts_with("Most: 2-4, with 8 of 11 jobs. By tasks."));
-        assert!(long.caption.starts_with("From 90.5 s (1) to 2.25 d (2-4). By tasks. Median"));
-        assert_eq!(long.value_axis, "median run time (d)");
-        assert!((long.bars[1].value - 194_733.0 / 86_400.0).abs() < 1e-9);
+        let charts = charts_of(&of("tasks", rows), false);
+        let [(_, Chart::Bars(large)), (_, Chart::LogBars(long))] = &charts[..] else { panic!() };
+        let most = "Most are jobs of 2 to 4 tasks: 8 of 11 jobs. By tasks.";
+        assert!(large.caption.starts_with(most), "{}", large.caption);
+        let range = "From 90.5 s for jobs of 1 task to 2.25 d for jobs of 2 to 4 tasks. By tasks. ";
+        assert!(long.caption.starts_with(range), "{}", long.caption);
+        assert_eq!(long.value_axis, "median run time (min)");
+        assert!((long.bars[1].value - 194_733.0 / 60.0).abs() < 1e-9);
         assert_eq!(long.bars[2].note, "unknown");
     }
 }

@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::digits::{grouped, six_digits};
+use crate::digits::{counted, grouped, lasting, six_digits, utc};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
+
+/// Instants from this one on count from 1970: no trace lasts ten years.
+const DATES_FROM_S: f64 = 315_360_000.0;
 
 /// The answer of `machines`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -57,6 +60,11 @@ pub struct MachinesAnswer {
     pub together: TableRows<Value>,
     /// How many times machines left together.
     pub together_count: u64,
+    /// The most machines that left together; `None` if none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together_most: Option<MostTogether>,
+    /// The unit of CPU time.
+    pub unit: String,
     /// What ran on machines when they left, if tasks are loaded.
     pub ran: Option<RanAnswer>,
     /// The numerator and denominator of each share.
@@ -67,6 +75,30 @@ pub struct MachinesAnswer {
     pub nothing: Option<String>,
 }
 
+/// The most machines that left together.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MostTogether {
+    /// Their number.
+    pub machines: u64,
+    /// When the first of them left, on the trace clock, s.
+    pub start_s: f64,
+    /// From then until the last of them left, s.
+    pub length_s: f64,
+}
+
+/// How attempts ended when their machine left.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct OfEnd {
+    /// The way.
+    pub ended: String,
+    /// Their number.
+    pub attempts: u64,
+    /// CPU request x time until then.
+    pub cpu_s: f64,
+}
+
 /// What ran on machines when they left.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -74,7 +106,7 @@ pub struct RanAnswer {
     /// Outages in the hours for which tasks are loaded.
     pub outages: u64,
     /// A row for each way in which attempts ended.
-    pub rows: TableRows<Value>,
+    pub rows: TableRows<OfEnd>,
 }
 
 impl MachinesAnswer {
@@ -86,11 +118,80 @@ impl MachinesAnswer {
         let lost = self.capacity_lost_share.map_or_else(String::new, |share| {
             format!("; {:.2} % of the CPU capacity was lost in outages that ended", share * 100.0)
         });
+        let gone = self.capacity_away_share.filter(|_| 0.0 < self.gone_cpu_s);
+        let gone = gone.map_or_else(String::new, |share| {
+            format!(", {:.2} % with those that did not end", share * 100.0)
+        });
+        let lost = lost + &gone;
+        let [together, ran] = [self.together(), self.evicted()].map(Option::unwrap_or_default);
         format!(
-            "{} of {} machines were away at least once, {} times in total{median}{lost}.",
+            "{} of {} machines were away at least once, {} times in \
+            total{median}{lost}{together}{ran}.",
             grouped(self.machines_down),
             grouped(self.machines),
             grouped(self.outages),
         )
+    }
+
+    /// How often machines left together, and the most that did.
+    fn together(&self) -> Option<String> {
+        let most = self.together_most?;
+        let at = if DATES_FROM_S <= most.start_s {
+            #[expect(clippy::cast_possible_truncation, reason = "an instant of the trace")]
+            #[expect(clippy::cast_sign_loss, reason = "after 1970")]
+            let second = most.start_s as u64;
+            format!("at {} UTC", utc(second))
+        } else {
+            format!("{} after the start of the trace", lasting(most.start_s))
+        };
+        Some(format!(
+            "; machines left together {}, at most {} of them within {}, {at}",
+            counted(self.together_count, "time"),
+            grouped(most.machines),
+            lasting(most.length_s),
+        ))
+    }
+
+    /// How many attempts were evicted when their machine left.
+    fn evicted(&self) -> Option<String> {
+        let ran = self.ran.as_ref()?;
+        let evicted = ran.rows.iter().find(|row| row.ended == "evicted" && 0 < row.attempts)?;
+        Some(format!(
+            "; in the time for which tasks are loaded, {} evicted with their machine after {} {}",
+            match evicted.attempts {
+                1 => "1 attempt was".to_owned(),
+                some => format!("{} attempts were", grouped(some)),
+            },
+            six_digits(evicted.cpu_s),
+            self.unit
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn machines_that_left_together_and_their_attempts_are_told() {
+        let answer: MachinesAnswer = serde_json::from_value(json!({
+            "machines": 12_583, "machines_down": 5_000, "outages": 9_000,
+            "capacity_lost_share": 0.0048, "capacity_away_share": 0.0071, "gone_cpu_s": 5.0,
+            "together_count": 256, "unit": "NCU-s",
+            "together_most": {"machines": 22, "start_s": 1_425_600.0, "length_s": 4.0},
+            "ran": {"rows": [{"ended": "evicted", "attempts": 2_249, "cpu_s": 2_497_895.0}]},
+        }))
+        .unwrap();
+        assert_eq!(
+            answer.sentence(),
+            "5,000 of 12,583 machines were away at least once, 9,000 times in total; 0.48 % of the \
+            CPU capacity was lost in outages that ended, 0.71 % with those that did not end; \
+            machines left together 256 times, at most 22 of them within 4 s, 16.5 d after the start \
+            of the trace; in the time for which tasks are loaded, 2,249 attempts were evicted with \
+            their machine after 2,497,895 NCU-s."
+        );
+        assert!(!MachinesAnswer::default().sentence().contains("together"));
     }
 }

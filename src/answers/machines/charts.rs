@@ -1,7 +1,7 @@
 //! The charts of `machines`: machines away over time, survival, a strip per machine.
 
-use super::closeup::MACHINES_MAX;
 use super::{Spells, Studied};
+use crate::answers::sentences::capital;
 use crate::charts::{
     Area, AreaChart, Chart, DAYS_OF_TRACE, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone,
 };
@@ -13,6 +13,9 @@ use crate::units::micros_to_seconds;
 
 /// The number of columns of a chart over time.
 const COLUMNS: i64 = 300;
+
+/// The most machines of a chart with a strip each, so that it fits half a page.
+const STRIPS_MAX: usize = 15;
 
 /// The number of points of a fitted curve.
 const POINTS: u32 = 120;
@@ -89,19 +92,23 @@ fn away_over_time(studied: &Studied) -> Chart {
     Chart::Areas(AreaChart {
         title: "Machines that are away".to_owned(),
         caption: format!(
-            "Each of the {} columns is a mean over its time. {} of {} machines were away at least once, {} times in total; \
-            {} did not come back.",
-            count,
+            "{} of {} machines were away at least once, {} times in total; {} had not come back \
+            when the trace ended. Each column is the mean of {}.",
             digits::grouped(fleet.machines_down),
             digits::grouped(fleet.machines),
             digits::grouped(fleet.outages.len() as u64),
             digits::grouped((fleet.outages.len() - fleet.lengths_us().len()) as u64),
+            digits::lasting(at.length_s(0)),
         ),
         x_axis: DAYS_OF_TRACE.to_owned(),
         y_axis: "machines".to_owned(),
         edges: edges.map(|us| micros_to_seconds(us) / DAY_S).collect(),
         areas: vec![
-            Area { name: "did not come back".to_owned(), values: means(gone), tone: Tone::Grey },
+            Area {
+                name: "did not come back before the end".to_owned(),
+                values: means(gone),
+                tone: Tone::Grey,
+            },
             Area { name: "came back".to_owned(), values: means(back), tone: Tone::Vermilion },
         ],
         lines: Vec::new(),
@@ -138,7 +145,8 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
             stroke: Stroke::Straight,
         });
         said.push(format!(
-            "{name}: {} of {} cut off, shape {} ({} to {})",
+            "{}: {} of {} censored (they last beyond the end of the trace), shape {} ({} to {})",
+            capital(name),
             digits::grouped(spells.censored as u64),
             digits::grouped(spells.count as u64),
             digits::grouped_decimal(fit.shape, 3),
@@ -149,9 +157,9 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
     Chart::Lines(LineChart {
         title: title.to_owned(),
         caption: format!(
-            "Kaplan-Meier with 95 % band (Greenwood) and the Weibull distribution of largest \
-            likelihood; shape 1 would be exponential. {}.{began}",
-            said.join("; ")
+            "{}.{began} Kaplan-Meier with 95 % band (Greenwood) and the Weibull distribution of \
+            largest likelihood; shape 1 would be exponential.",
+            said.join(". ")
         ),
         x_axis: "time (s)".to_owned(),
         y_axis: format!("share still {what}"),
@@ -163,7 +171,7 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
 fn strips(studied: &Studied) -> Chart {
     let fleet = &studied.fleet;
     let at = columns(studied);
-    let longest = left_most_often(fleet, MACHINES_MAX);
+    let longest = left_most_often(fleet, STRIPS_MAX);
     let row = |(id, _, outages): &Left<'_>| {
         let mut sums = vec![0.0; at.count()];
         for outage in outages {
@@ -181,8 +189,8 @@ fn strips(studied: &Studied) -> Chart {
         caption: format!(
             "Each strip is a machine: the {} that left most often, {} to {} times.",
             longest.len(),
-            longest.first().map_or(0, |own| own.2.len()),
             longest.last().map_or(0, |own| own.2.len()),
+            longest.first().map_or(0, |own| own.2.len()),
         ),
         x_axis: DAYS_OF_TRACE.to_owned(),
         x: 0.0..(micros_to_seconds(at.end_us) / DAY_S),

@@ -23,6 +23,7 @@ use crate::schema::Table;
 use crate::studies::machines::ran::{ENDS, Running, running};
 use crate::studies::machines::survival::{Point, Spell, Weibull, curve, quantile, weibull};
 use crate::studies::machines::{Configuration, Fleet, end_of, fleet};
+use crate::studies::meter::CpuDefinition;
 use crate::units::{CpuTime, micros_to_seconds};
 
 mod answer;
@@ -31,7 +32,7 @@ pub(crate) mod closeup;
 mod details;
 pub(crate) mod step;
 
-pub use answer::{MachinesAnswer, RanAnswer};
+pub use answer::{MachinesAnswer, MostTogether, RanAnswer};
 pub use details::{
     AttemptThere, Capacity, JobThere, LoadedHours, MachineDetail, MachineDetails, OutageSpan,
 };
@@ -115,6 +116,8 @@ pub struct Studied {
     fleet: Fleet,
     ran: Option<Running>,
     spells: [Spells; 4],
+    /// The unit of CPU time.
+    unit: &'static str,
     table: RecordBatch,
 }
 
@@ -139,7 +142,8 @@ pub fn study(lake: &Lake, windows: Windows, plan: &MachinesPlan) -> Result<Studi
         Spells::of("away", &fleet.away_spells),
     ];
     let table = configurations(&fleet);
-    Ok(Studied { plan: plan.clone(), fleet, ran, spells, table })
+    let unit = CpuDefinition::Requested.unit(lake.source());
+    Ok(Studied { plan: plan.clone(), fleet, ran, spells, unit, table })
 }
 
 /// The median length, s; for an even number, the mean of the middle two. `None` if there are none.
@@ -364,6 +368,14 @@ impl Studied {
             rows: TableRows::of(&self.table),
             spells: TableRows::of(&self.spells()),
             together_count: together.len() as u64,
+            together_most: self.fleet.together(self.plan.together.micros()).first().map(|most| {
+                MostTogether {
+                    machines: most.machines,
+                    start_s: micros_to_seconds(most.from_us),
+                    length_s: micros_to_seconds(most.to_us - most.from_us),
+                }
+            }),
+            unit: self.unit.to_owned(),
             together: together.first(TOGETHER_MAX),
             ran: self
                 .ran

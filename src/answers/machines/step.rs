@@ -14,7 +14,10 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
         return Ok(None);
     }
     if MachineEvents::read(work.lake)?.events.iter().all(|event| event.time_us == 0) {
-        work.leave_out(KIND, "no machine is recorded to have left, joined or changed")?;
+        let why = "the log does not record when machines fail or return, so there are no outages to \
+            study; the load of the cluster is on the page of the load, and the use by machine or \
+            queue, if the log names them, on the page of fairness";
+        work.leave_out(KIND, why)?;
         return Ok(None);
     }
     let plan: MachinesPlan = work.plan()?;

@@ -1,6 +1,7 @@
 //! Charts of a log by month: use by month and account, users with their waste, waits by size, time
 //! limits by queue.
 
+use super::answer::used_of_limits;
 use super::{Months, by_use, hours};
 use crate::answers::sentences::{self, short};
 use crate::charts::{Bar, BarChart, Chart, Tone};
@@ -26,11 +27,15 @@ pub(super) fn all(months: &Months) -> Vec<(String, Chart)> {
         ("monthly-limits", limits(months)),
     ];
     let drawn = charts.into_iter().filter(|(_, chart)| !chart.bars.is_empty());
-    drawn.map(|(name, chart)| (name.to_owned(), Chart::Bars(chart))).collect()
+    let on_axis = |name: &str, chart: BarChart| match name {
+        "monthly-waits" | "monthly-limits" => chart.on_fitting_axis(),
+        _ => Chart::Bars(chart),
+    };
+    drawn.map(|(name, chart)| (name.to_owned(), on_axis(name, chart))).collect()
 }
 
 /// The label of a bar: a name that is a number gets its kind in front, as in `account 4`.
-fn named(kind: &str, name: &str) -> String {
+pub(super) fn named(kind: &str, name: &str) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|letter| letter.is_ascii_digit());
     if is_number { format!("{kind} {name}") } else { name.to_owned() }
 }
@@ -75,12 +80,24 @@ fn by_month(months: &Months) -> BarChart {
         title: "CPU time by month and account".to_owned(),
         caption: format!(
             "{found}Attempts are cut at the ends of months in {}; the text at a bar is its share of the month; the {} \
-            of each month with most CPU time{left}.",
+            of each month with most CPU time{left}.{}",
             months.zone,
-            counted(drawn as u64, "account")
+            counted(drawn as u64, "account"),
+            covered(months)
         ),
         value_axis: format!("CPU time ({})", months.units[1]),
         bars,
+    }
+}
+
+/// What the log covers, if months are in it only in part; otherwise empty.
+fn covered(months: &Months) -> String {
+    let [from, to] = &months.covered.dates;
+    let months: Vec<String> = months.covered.in_part.iter().map(ToString::to_string).collect();
+    match months.as_slice() {
+        [] => String::new(),
+        [one] => format!(" The log covers {from} to {to}: {one} in part."),
+        [first, last, ..] => format!(" The log covers {from} to {to}: {first} and {last} in part."),
     }
 }
 
@@ -96,14 +113,14 @@ fn users(months: &Months) -> BarChart {
         label: named("user", name),
         value: used(&sums),
         note: match sums.wasted.cpu.share_of(sums.used.cpu).filter(|&share| 0.0 < share) {
-            Some(share) => format!("{} did not finish", percent(Some(share))),
+            Some(share) => format!("{} of it did not finish", percent(Some(share))),
             None => String::new(),
         },
         tone: Tone::Blue,
     });
     let bars: Vec<Bar> = bars.collect();
     let noted = if bars.iter().any(|bar| !bar.note.is_empty()) {
-        "; the text at a bar is the share of it in attempts that did not end with FINISH"
+        "; the text at a bar is the share of its CPU time in attempts that did not finish"
     } else {
         ""
     };
@@ -181,11 +198,9 @@ fn waits(months: &Months) -> BarChart {
 fn limits(months: &Months) -> BarChart {
     let mut rows: Vec<(&String, &Limits)> = months.monthly.limits.iter().collect();
     rows.sort_by(|one, other| other.1.asked.cmp(&one.1.asked).then(one.0.cmp(other.0)));
-    let sum = |of: fn(&Limits) -> CpuTime| rows.iter().map(|row| of(row.1)).sum::<CpuTime>();
-    let whole = sum(|limits| limits.used).share_of(sum(|limits| limits.asked));
-    let found = whole.map_or_else(String::new, |share| {
-        format!("In total {} of what was requested was used. ", sentences::percent(share))
-    });
+    let sums = rows.iter().map(|(queue, own)| (queue.as_str(), hours(own.asked), hours(own.used)));
+    let found = used_of_limits(&sums.collect::<Vec<_>>());
+    let found = found.map_or_else(String::new, |said| format!("{said}. "));
     let bars = rows.iter().take(BARS_SHOWN).filter_map(|(queue, limits)| {
         Some(Bar {
             label: named("queue", queue),

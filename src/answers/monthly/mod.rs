@@ -8,7 +8,7 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::answers::describe::assumed_waits;
+use crate::answers::describe::{assumed_waits, is_assumed};
 use crate::answers::load::Length;
 use crate::answers::study::{Definitions, Found, Plan, Step, Verdict, Work, settings};
 use crate::answers::words::maybe;
@@ -24,7 +24,9 @@ use crate::results::store::{Answer, Files};
 use crate::schema::Table;
 use crate::sources::zone::Zone;
 use crate::studies::ledger::CpuDefinition;
-use crate::studies::monthly::{ACCOUNT, Asked, Calendar, Monthly, Sums, fold, month_count};
+use crate::studies::monthly::{
+    ACCOUNT, Asked, Calendar, Covered, Monthly, Sums, covered, fold, month_count,
+};
 use crate::units::{CpuTime, micros_to_seconds};
 
 mod answer;
@@ -118,6 +120,9 @@ pub struct Months {
     /// The units of sums in seconds and in hours.
     units: [String; 2],
     monthly: Monthly,
+    covered: Covered,
+    /// Whether the log records how jobs ended.
+    knows_ends: bool,
     /// The note if the log records no wait.
     assumed: Option<String>,
     table: RecordBatch,
@@ -165,6 +170,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
         return wrong(format!("the log spans {months} months: at most {MONTHS_MAX} are shown"));
     }
     let cpu = plan.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
+    let covered = covered(lake, windows, &calendar);
     let (zone, unknown_zone) = (calendar.zone.clone(), calendar.unknown_zone.clone());
     let asked = Asked { cpu, calendar, late_us: plan.late.micros() };
     let mut monthly = fold(lake, windows, &asked)?;
@@ -172,10 +178,23 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     if assumed.is_some() {
         monthly.without_waits();
     }
+    let knows_ends = !is_assumed(lake, "status unknown", monthly.total().jobs);
     let unit = cpu.unit(lake.source());
     let units = [unit.to_owned(), format!("{}-h", unit.trim_end_matches("-s"))];
     let table = table::use_of_months(&monthly, &units[1]);
-    Ok(Months { plan: plan.clone(), cpu, zone, unknown_zone, units, monthly, assumed, table })
+    let plan = plan.clone();
+    Ok(Months {
+        plan,
+        cpu,
+        zone,
+        unknown_zone,
+        units,
+        monthly,
+        covered,
+        knows_ends,
+        assumed,
+        table,
+    })
 }
 
 /// CPU time in hours.
@@ -212,12 +231,15 @@ impl Months {
     /// The further tables, by name.
     fn details(&self) -> [(&'static str, RecordBatch); 6] {
         let (monthly, unit) = (&self.monthly, self.units[1].as_str());
+        let ends = table::ends(monthly, unit);
+        // Without a recorded status all jobs count as finished: a table would say that they did.
+        let ends = if self.knows_ends { ends } else { ends.slice(0, 0) };
         [
             ("months", table::months(monthly, unit)),
             ("accounts", table::accounts(monthly, unit)),
             ("users", table::users(monthly, unit, self.plan.users)),
             ("waits", table::waits(monthly)),
-            ("ends", table::ends(monthly, unit)),
+            ("ends", ends),
             ("limits", table::limits(monthly, unit)),
         ]
     }
@@ -234,6 +256,10 @@ impl Months {
             cpu: self.cpu,
             unit: self.units[0].clone(),
             zone: self.zone.to_string(),
+            from_date: self.covered.dates[0].clone(),
+            to_date: self.covered.dates[1].clone(),
+            length_s: micros_to_seconds(self.covered.length_us),
+            months_in_part: self.covered.in_part.iter().map(ToString::to_string).collect(),
             late_s: micros_to_seconds(self.plan.late.micros()),
             total: total.used.cpu.seconds(),
             total_wasted: total.wasted.cpu.seconds(),
@@ -241,6 +267,7 @@ impl Months {
             total_gpu_s: monthly.has_gpus.then(|| total.used.gpu.seconds()),
             total_asked: asked.seconds(),
             total_used_of_asked: used.seconds(),
+            limit_used_median: monthly.limit_used_median(),
             jobs: total.jobs,
             wait_s_median: fate.wait_s_median,
             wait_s_p95: fate.wait_s_p95,

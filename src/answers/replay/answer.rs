@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::sentences::Capacity;
+use crate::answers::replay::pool;
+use crate::answers::sentences::{Capacity, percent};
 use crate::digits::{counted, six_digits};
 use crate::replay::experiments::Estimate;
 use crate::replay::history::Counts;
@@ -26,6 +27,15 @@ pub struct ReplayAnswer {
     pub history: Option<Counts>,
     /// What was assumed.
     pub assumptions: Vec<String>,
+    /// The assumptions that decide how close the replay is to the record.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisive: Vec<String>,
+    /// The mean recorded wait of the replayed tasks from first submit to first start, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_wait_s: Option<f64>,
+    /// The processors of a log whose machines are one pool in the replay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pooled_processors: Option<f64>,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
@@ -47,6 +57,10 @@ pub struct Replayed {
     pub wasted_cpu_s: f64,
     /// Compared with the first policy, job by job.
     pub against_first: Paired,
+    /// The CPU time that a kill rule saved, as a share of that under the first policy; `None` if no
+    /// task was killed by a rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_saved_share: Option<f64>,
     /// Tasks larger than any machine.
     pub refused: u64,
     /// Instants at which tasks waited beyond the depth of the order although a machine had room;
@@ -98,9 +112,12 @@ impl ReplayAnswer {
         let waits = |row: &Replayed| row.metrics.waiting_s.is_none_or(|waits| waits.mean != 0.0);
         if !self.policies.iter().any(waits) {
             let names: Vec<&str> = self.policies.iter().map(|row| row.policy.as_str()).collect();
+            let share = self.policies.first().and_then(|row| row.metrics.cpu_share_max);
+            let most = share.map_or_else(String::new, |share| {
+                format!(", at most {} of the CPU is in use", percent(share))
+            });
             return Some(format!(
-                "Replayed under {}, no task waits: capacity is always free, and the policies cannot \
-                be distinguished",
+                "Replayed under {}, no task waits{most}, and the policies cannot be distinguished",
                 names.join(", ")
             ));
         }
@@ -111,7 +128,9 @@ impl ReplayAnswer {
         };
         let jobs = self.history.map_or_else(|| "jobs".to_owned(), |all| counted(all.jobs, "job"));
         let machines = self.machines.filter(|_| self.history.is_some());
-        let on = machines.map(|machines| format!(" on {}", counted(machines, "machine")));
+        let machines = machines.map(|machines| counted(machines, "machine"));
+        let machines = self.pooled_processors.map(pool).or(machines);
+        let on = machines.map(|machines| format!(" on {machines}"));
         Some(format!(
             "Replayed under {}, {jobs}{} would have taken {} s on average; under {}, {other}",
             first.policy,
@@ -147,6 +166,6 @@ mod tests {
         );
         let policies = vec![policy("fifo", 5.0, 0.0), policy("easy", 5.0, 0.0)];
         let said = ReplayAnswer { policies, ..ReplayAnswer::default() }.sentence().unwrap();
-        assert!(said.starts_with("Replayed under fifo, easy, no task waits:"), "{said}");
+        assert!(said.starts_with("Replayed under fifo, easy, no task waits, and"), "{said}");
     }
 }

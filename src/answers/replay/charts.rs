@@ -1,7 +1,7 @@
 //! Charts of replays: response times, queue and use over time, and which task ran where.
 
-use super::{Run, Setting, densities, gantt};
-use crate::answers::sentences::{Capacity, MOST_USED};
+use super::{Run, Setting, densities, gantt, killed};
+use crate::answers::sentences::{Capacity, MOST_USED, percent};
 use crate::charts::{Bar, BarChart, Chart, HOURS_OF_REPLAY, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits::{self, lasting, unit_of_time};
 use crate::replay::metrics::{GpuSample, Sample, Spread};
@@ -20,22 +20,29 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         "{} of {} on {}.{used}",
         digits::counted(setting.history.counts.tasks, "recorded task"),
         digits::counted(setting.history.counts.jobs, "job"),
-        digits::counted(setting.cluster.machine_count() as u64, "machine"),
+        setting.machines(),
     );
     // Tasks are in order of arrival.
     let workload = &setting.history.workload;
     let first_us = if workload.task_count == 0 { 0 } else { workload.arrival_us.get(0) };
     let begin_s = micros_to_seconds(first_us);
     let hours = |time_s: f64| (time_s - begin_s) / 3600.0;
+    let samples: Vec<Sample> = runs.iter().flat_map(|run| run.metrics.samples.clone()).collect();
+    let idle = idle_end(&samples, begin_s);
+    let until_s = idle.as_ref().map_or(f64::INFINITY, |idle| idle.from_s);
+    let not_drawn = idle.map_or_else(String::new, |idle| idle.said(begin_s));
     let over_time = |title: &str, [axis, unit]: [&str; 2], value: fn(&Sample) -> Option<f64>| {
-        let point = |sample: &Sample| Some((hours(sample.time_s), value(sample)?));
+        let point = |sample: &Sample| {
+            Some((hours(sample.time_s), value(sample)?)).filter(|_| sample.time_s <= until_s)
+        };
         let most = |run: &Run| {
             let most = run.metrics.samples.iter().filter_map(value).reduce(f64::max)?;
             Some((format!("{}{unit}", digits::three_digits(most)), run.label.clone()))
         };
         let most: Vec<(String, String)> = runs.iter().take(LINES_MAX).filter_map(most).collect();
-        let said = format!("At most {}. {caption}", at_most(&most));
-        lines(runs, [title, if most.is_empty() { &caption } else { &said }, axis], |run| {
+        let most = Some(at_most(&most)).filter(|said| !said.is_empty());
+        let most = most.map_or_else(String::new, |said| format!("At most {said}. "));
+        lines(runs, [title, &format!("{most}{not_drawn}{caption}"), axis], |run| {
             run.metrics.samples.iter().filter_map(point).collect()
         })
     };
@@ -70,17 +77,81 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         });
         charts.push(("replay-gpus".to_owned(), chart));
     }
-    for (number, run) in (1..).zip(runs) {
-        if let Some(gantt) = gantt::chart(run, setting, &caption) {
-            charts.push((format!("replay-gantt-{number}"), Chart::Gantt(gantt)));
-        }
-    }
+    charts.extend(gantts(runs, setting, &caption));
     charts
+}
+
+/// Which task ran where, for each policy under which tasks wait; once for policies with the same
+/// journal.
+fn gantts<'a>(
+    runs: &'a [Run],
+    setting: &'a Setting,
+    caption: &'a str,
+) -> impl Iterator<Item = (String, Chart)> + 'a {
+    let is_first = |place: &usize| {
+        runs[..*place].iter().all(|earlier| earlier.journal != runs[*place].journal)
+    };
+    // An evicted task may wait although every task starts at once.
+    let has_queue =
+        |place: &usize| runs[*place].metrics.samples.iter().any(|sample| 0.0 < sample.waiting);
+    let places = (0..runs.len()).filter(has_queue).filter(is_first);
+    places.filter_map(move |place| {
+        let run = &runs[place];
+        let same = runs[place + 1..].iter().filter(|later| later.journal == run.journal);
+        let same: Vec<&str> = same.map(|later| later.label.as_str()).collect();
+        let same = if same.is_empty() {
+            String::new()
+        } else {
+            format!(" The same under {}.", same.join(" and "))
+        };
+        let gantt = gantt::chart(run, setting, &format!("{caption}{same}"))?;
+        Some((format!("replay-gantt-{}", place + 1), Chart::Gantt(gantt)))
+    })
+}
+
+/// The end of a replay in which hardly anything runs: it would leave most of a chart blank.
+struct Idle {
+    /// From when, s.
+    from_s: f64,
+    /// The largest share of the CPU that is in use then.
+    most: f64,
+}
+
+impl Idle {
+    /// A period counts if nothing waits in it, and less than this share of the largest use of CPU
+    /// is in use.
+    const BELOW: f64 = 0.05;
+
+    /// Ends of less than this share of the replay are drawn.
+    const FROM: f64 = 0.2;
+
+    fn said(&self, begin_s: f64) -> String {
+        format!(
+            "Not drawn: the time after {}, in which nothing waits and at most {} of the CPU is in \
+            use. ",
+            lasting(self.from_s - begin_s),
+            percent(self.most)
+        )
+    }
+}
+
+/// The idle end of all runs; `None` if it is short.
+fn idle_end(samples: &[Sample], begin_s: f64) -> Option<Idle> {
+    let samples = || samples.iter();
+    let share = |sample: &Sample| sample.cpu_share.unwrap_or(0.0);
+    let most = samples().map(share).fold(0.0, f64::max);
+    let is_busy = |sample: &&Sample| 0.0 < sample.waiting || Idle::BELOW * most < share(sample);
+    let from_s = samples().filter(is_busy).map(|sample| sample.time_s).reduce(f64::max)?;
+    let end_s = samples().map(|sample| sample.time_s).reduce(f64::max)?;
+    let after = samples().filter(|sample| from_s < sample.time_s);
+    let idle = Idle { from_s, most: after.map(share).fold(0.0, f64::max) };
+    (Idle::FROM * (end_s - begin_s) < end_s - from_s).then_some(idle)
 }
 
 /// The maximum under each policy, given once if it is the same.
 fn at_most(most: &[(String, String)]) -> String {
     match most {
+        [] => String::new(),
         [(first, _), _, ..] if most.iter().all(|(own, _)| own == first) => {
             format!("{first} under each policy")
         }
@@ -91,14 +162,31 @@ fn at_most(most: &[(String, String)]) -> String {
     }
 }
 
+/// What kill rules did, policy by policy.
+fn kills(runs: &[Run]) -> String {
+    let first = runs.first();
+    let all = runs.iter().filter_map(|run| {
+        let first = first?;
+        let labels = [run.label.as_str(), first.label.as_str()];
+        let (tasks, harmed) = (run.metrics.condemned_tasks, run.paired.harmed);
+        killed(labels, tasks, harmed, run.cpu_saved_share(first))
+    });
+    all.flat_map(|said| [said, ". ".to_owned()]).collect()
+}
+
+/// The name of a policy, the responses of its jobs, and its tone.
+type Known<'a> = (&'a str, Spread, Tone);
+
 /// Mean response times, a bar per policy.
 fn responses(runs: &[Run], caption: &str) -> BarChart {
-    let known: Vec<(&str, Spread)> = runs
+    let known: Vec<Known<'_>> = runs
         .iter()
-        .filter_map(|run| Some((run.label.as_str(), run.metrics.job_response_s?)))
+        .enumerate()
+        .filter_map(|(place, run)| {
+            Some((run.label.as_str(), run.metrics.job_response_s?, tone(place)))
+        })
         .collect();
-    let by_mean =
-        |one: &&(&str, Spread), other: &&(&str, Spread)| one.1.mean.total_cmp(&other.1.mean);
+    let by_mean = |one: &&Known<'_>, other: &&Known<'_>| one.1.mean.total_cmp(&other.1.mean);
     let (least, most) = (known.iter().min_by(by_mean), known.iter().max_by(by_mean));
     let found = least.zip(most).map_or_else(String::new, |(least, most)| {
         format!(
@@ -110,7 +198,7 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
         )
     });
     let (unit, per) = unit_of_time(most.map_or(0.0, |most| most.1.mean));
-    let bars = known.iter().map(|(label, spread)| Bar {
+    let bars = known.iter().map(|(label, spread, tone)| Bar {
         label: (*label).to_owned(),
         value: spread.mean / per,
         note: format!(
@@ -120,14 +208,19 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
             lasting(spread.p95),
             lasting(spread.p99)
         ),
-        tone: Tone::Blue,
+        tone: *tone,
     });
     BarChart {
         title: "Response time of jobs under each policy".to_owned(),
-        caption: format!("{found}{caption}"),
+        caption: format!("{}{found}{caption}", kills(runs)),
         value_axis: format!("mean response time ({unit})"),
         bars: bars.collect(),
     }
+}
+
+/// The tone of the policy at a place, the same in every chart.
+pub(super) fn tone(place: usize) -> Tone {
+    Tone::SERIES[place % Tone::SERIES.len()]
 }
 
 /// Whether values differ so much that bars show it: the largest is at least 1 % above the smallest.
@@ -144,11 +237,11 @@ fn lines(
     [title, caption, axis]: [&str; 3],
     points: impl Fn(&Run) -> Vec<(f64, f64)>,
 ) -> Chart {
-    let lines = runs.iter().take(LINES_MAX).zip(Tone::SERIES).map(|(run, tone)| Line {
+    let lines = runs.iter().take(LINES_MAX).enumerate().map(|(place, run)| Line {
         name: run.label.clone(),
         points: points(run),
         band: Vec::new(),
-        tone,
+        tone: tone(place),
         stroke: Stroke::Straight,
     });
     Chart::Lines(LineChart {
@@ -163,7 +256,33 @@ fn lines(
 
 #[cfg(test)]
 mod tests {
-    use super::are_apart;
+    use super::{are_apart, idle_end};
+    use crate::replay::metrics::Sample;
+
+    #[test]
+    fn an_end_in_which_hardly_anything_runs_is_not_drawn() {
+        let sample = |hour: u32, share: f64, waiting: f64| Sample {
+            time_s: f64::from(hour) * 3600.0,
+            cpu_share: Some(share),
+            waiting,
+        };
+        let busy = (1..=25).map(|hour| sample(hour, 0.8, 0.0));
+        let tail =
+            |share: f64, waiting: f64| (26..=72).map(move |hour| sample(hour, share, waiting));
+        let idle = |tail: &mut dyn Iterator<Item = Sample>| {
+            idle_end(&busy.clone().chain(tail).collect::<Vec<Sample>>(), 0.0)
+        };
+        let found = idle(&mut tail(0.01, 0.0)).unwrap();
+        assert_eq!(
+            found.said(0.0),
+            "Not drawn: the time after 25 h, in which nothing waits and at most 1.0 % of the CPU is \
+            in use. "
+        );
+        assert!(idle(&mut tail(0.01, 2.0)).is_none(), "tasks wait");
+        assert!(idle(&mut tail(0.1, 0.0)).is_none(), "machines are in use");
+        assert!(idle(&mut tail(0.01, 0.0).take(5)).is_none(), "it is short");
+        assert!(idle_end(&[], 0.0).is_none());
+    }
 
     #[test]
     fn bars_are_drawn_of_what_differs_by_a_hundredth() {

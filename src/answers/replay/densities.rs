@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::Run;
+use super::charts::tone;
 use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Tone};
 use crate::digits::three_digits;
 use crate::replay::metrics::{BOUND_S, fates};
@@ -22,22 +23,23 @@ const SHORTEST_S: f64 = 1.0;
 /// The least share of tasks that wait under one of the policies: with fewer, a plot shows nothing.
 const WAITING_MIN: f64 = 0.01;
 
-/// The two runs that are compared: the first, and the one with the shortest mean response among the
+/// The places of the two runs that are compared: the first, and the one with the shortest mean response among the
 /// others.
-fn compared(runs: &[Run]) -> Option<[&Run; 2]> {
+fn compared(runs: &[Run]) -> Option<[usize; 2]> {
     let (first, others) = runs.split_first()?;
     let mean_s = |run: &Run| Some(run.metrics.job_response_s?.mean);
     mean_s(first)?;
-    let best = others
-        .iter()
-        .filter_map(|run| Some((mean_s(run)?, run)))
+    let best = (1..)
+        .zip(others)
+        .filter_map(|(place, run)| Some((mean_s(run)?, place)))
         .min_by(|one, two| one.0.total_cmp(&two.0));
-    Some([first, best?.1])
+    Some([0, best?.1])
 }
 
 /// The chart; `None` for a single policy, or if hardly any task waits.
 pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Chart> {
-    let both = compared(runs)?;
+    let places = compared(runs)?;
+    let (both, tones) = (places.map(|place| &runs[place]), places.map(tone));
     let fates = both.map(|run| fates(&run.journal, task_count));
     let waits = fates.each_ref().map(|fates| values(task_count, |task| fates.waiting_s(task)));
     if !do_wait(&waits) {
@@ -58,19 +60,20 @@ pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Ch
     });
     let told = told.collect::<Vec<String>>().join("; ");
     let names = both.map(|run| run.label.as_str());
+    let curves = [(names[0], tones[0]), (names[1], tones[1])];
     Some(Chart::Panels(PanelChart {
         title: "Waiting and slowdown of tasks under two policies".to_owned(),
         caption: format!(
             "{}{}. {PER_TEN} bins per power of ten, counted, not smoothed; waits below \
-             {SHORTEST_S} s and slowdowns below {:.2} are not drawn. Slowdown: response over \
+             {SHORTEST_S} s and slowdowns below {:.2} (the first bin) are not drawn. Slowdown: response over \
              running time, which counts as {BOUND_S} s at least. {caption}",
             told[..1].to_uppercase(),
             &told[1..],
             edge(1)
         ),
         panels: vec![
-            plot(names, &waits, ["waiting (s)", "tasks (%)"], SHORTEST_S),
-            plot(names, &slow, ["bounded slowdown", "finished tasks (%)"], edge(1)),
+            plot(curves, &waits, ["waiting (s)", "tasks (%)"], SHORTEST_S),
+            plot(curves, &slow, ["bounded slowdown", "finished tasks (%)"], edge(1)),
         ],
         columns: 2,
     }))
@@ -122,14 +125,13 @@ fn steps(values: &[f64], shortest: f64) -> Vec<(f64, f64)> {
 }
 
 fn plot(
-    names: [&str; 2],
+    curves: [(&str, Tone); 2],
     values: &[Vec<f64>; 2],
     [x_axis, y_axis]: [&str; 2],
     shortest: f64,
 ) -> LineChart {
-    let lines = names.iter().zip(values).zip([Tone::Blue, Tone::Vermilion]);
-    let lines = lines.map(|((name, values), tone)| {
-        Line::steps((*name).to_owned(), steps(values, shortest), tone)
+    let lines = curves.iter().zip(values).map(|((name, tone), values)| {
+        Line::steps((*name).to_owned(), steps(values, shortest), *tone)
     });
     LineChart {
         title: String::new(),

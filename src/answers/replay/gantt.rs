@@ -195,7 +195,10 @@ pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<Gantt
     };
     Some(GanttChart {
         title: format!("Attempts by machine under {}", run.label),
-        caption: format!("{said}{caption} A bar is an attempt: job/task, a row a machine."),
+        caption: format!(
+            "{said}{caption} A bar is an attempt (job/task); a row without a name belongs to the \
+            machine above it."
+        ),
         time_axis: if from_us == begin_us {
             format!("time since the first start ({unit})")
         } else {

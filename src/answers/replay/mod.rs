@@ -3,6 +3,7 @@
 //! In: runs of policies. Out: a table with a row per policy, charts and journals.
 
 use crate::answers::sentences::Capacity;
+use crate::digits;
 use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::feedback::{Arrivals, Feedback};
 use crate::replay::history::History;
@@ -21,8 +22,10 @@ pub mod plan;
 pub mod run;
 pub mod step;
 pub mod table;
+mod words;
 
 pub use answer::{ReplayAnswer, Replayed};
+pub(crate) use words::{explained, killed, pool, recorded};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
@@ -59,6 +62,15 @@ pub struct Run {
     pub events: u64,
 }
 
+impl Run {
+    /// The CPU time that its kill rule saved, as a share of that under the first policy; `None` if
+    /// the rule killed no task.
+    pub(crate) fn cpu_saved_share(&self, first: &Self) -> Option<f64> {
+        let (own, first) = (&self.metrics, first.metrics.cpu_s);
+        (0 < own.condemned_tasks && 0.0 < first).then(|| 1.0 - own.cpu_s / first)
+    }
+}
+
 /// What is replayed, on which machines.
 pub struct Setting {
     pub history: History,
@@ -70,4 +82,14 @@ pub struct Setting {
     pub has_fragmentation: bool,
     /// Where the CPU capacity of the machines comes from.
     pub capacity: Capacity,
+    /// The processors of a log whose machines are one pool in the replay.
+    pub pooled: Option<f64>,
+}
+
+impl Setting {
+    /// The machines in words: `12,583 machines`, or `one pool of 1,159 processors`.
+    pub(crate) fn machines(&self) -> String {
+        let count = self.cluster.machine_count() as u64;
+        self.pooled.map_or_else(|| digits::counted(count, "machine"), pool)
+    }
 }

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::answers::describe::is_assumed;
 use crate::answers::replay::Setting;
 use crate::answers::replay::answer::FROM_USE;
 use crate::answers::sentences::Capacity;
@@ -15,14 +16,14 @@ use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::notation::range;
-use crate::replay::cluster::ClusterError;
+use crate::replay::cluster::{Cluster, ClusterError};
 use crate::replay::failures::{FailureModel, FailureSpec};
 use crate::replay::feedback::Arrivals;
 use crate::replay::history::{self, Fleet, HistoryPlan, KilledTasks, RerunWork};
 use crate::replay::metrics::{GroupedBy, Tolerance};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
-use crate::replay::workload::Estimates;
+use crate::replay::workload::{Estimates, UNITS};
 use crate::schema::Table;
 use crate::studies::machines;
 use crate::studies::rules::RuleGrid;
@@ -421,7 +422,22 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     let told: Vec<String> = feedback.map(history::of_feedback).collect();
     history.assumptions.extend(told);
     let has_fragmentation = asked.fragmentation;
-    Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation, capacity })
+    if is_assumed(lake, "wait unknown", history.counts.tasks) {
+        history.counts.without_waits();
+    }
+    let pooled = pooled(asked, lake, &cluster);
+    Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation, capacity, pooled })
+}
+
+/// The processors of a log whose machines are one pool; `None` if its machines are known.
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 processors")]
+fn pooled(asked: &ReplayPlan, lake: &Lake, cluster: &Cluster) -> Option<f64> {
+    match cluster.cpu.as_slice() {
+        &[cpu] if asked.cluster.is_none() && lake.source().is_log() => {
+            Some(cpu as f64 / UNITS as f64)
+        }
+        _ => None,
+    }
 }
 
 /// A model of the failures of the lake's machines, and the time until which they are recorded, µs.

@@ -8,7 +8,9 @@ use crate::answers::Said;
 use crate::answers::replay::beats::check_heartbeats;
 use crate::answers::replay::plan::{ReplayPlan, history_plan, policies, setting};
 use crate::answers::replay::run::{replay_all, report, tell, warning_of_apart};
-use crate::answers::replay::{KIND, ReplayAnswer, Run, Setting, charts, journal, table};
+use crate::answers::replay::{
+    KIND, ReplayAnswer, Replayed, Run, Setting, charts, journal, table, words,
+};
 use crate::answers::study::{Open, Screen, Step, Verdict, Work, settings};
 use crate::answers::words::Setting as Word;
 use crate::defaults;
@@ -16,13 +18,13 @@ use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::progress;
-use crate::replay::history::{self, History};
+use crate::replay::history::{self, History, HistoryPlan};
 use crate::replay::journal::Journal;
 use crate::replay::metrics::{SizeOf, by_group};
 use crate::replay::policies::PolicyPlan;
 use crate::results::shares::Terms;
 use crate::results::store::{Answer, Files, Origin};
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 use crate::studies::ledger::CpuDefinition;
 
 /// The step.
@@ -106,7 +108,7 @@ pub fn give(
     let answer = Answer {
         kind: KIND,
         table: grouped.as_ref().unwrap_or(&whole),
-        json: json!(found(&runs, &first, unit)),
+        json: json!(found(&runs, &first, unit, (&history, lake.source()))),
         settings: settings(
             plan,
             json!({
@@ -133,15 +135,25 @@ pub fn give(
 }
 
 /// The answer: what was replayed, and the result under each policy.
-fn found(runs: &[Vec<Run>], first: &Setting, unit: &'static str) -> ReplayAnswer {
+fn found(
+    runs: &[Vec<Run>],
+    first: &Setting,
+    unit: &'static str,
+    (plan, source): (&HistoryPlan, Source),
+) -> ReplayAnswer {
     let mut assumptions = first.history.assumptions.clone();
     if !first.remarks.is_empty() {
         let count = first.remarks.len();
         assumptions.push(format!("{count} impossible changes of machines are left out."));
     }
+    let policies: Vec<Replayed> = (0..runs[0].len()).map(|idx| table::found(runs, idx)).collect();
+    let counts = &first.history.counts;
     ReplayAnswer {
         unit: unit.into(),
-        policies: (0..runs[0].len()).map(|idx| table::found(runs, idx)).collect(),
+        decisive: words::decisive((counts, plan, source), first.pooled, &policies),
+        recorded_wait_s: counts.recorded_wait_s(),
+        pooled_processors: first.pooled,
+        policies,
         machines: Some(first.cluster.machine_count() as u64),
         history: Some(first.history.counts),
         assumptions,

@@ -113,7 +113,7 @@ fn figures(runs: &[Vec<Run>]) -> impl Iterator<Item = &'static Figure> {
 }
 
 /// The columns shown by default: those in which policies differ.
-const VIEW: [&str; 18] = [
+const VIEW: [&str; 20] = [
     "policy",
     "arrivals",
     "seeds",
@@ -129,6 +129,8 @@ const VIEW: [&str; 18] = [
     "largest_wasted_share",
     "difference_s*",
     "jobs_hurt",
+    "jobs_helped",
+    "jobs_harmed",
     "fragmented_gpu_share",
     "expected_gpu_share",
     "moved_s_mean",
@@ -326,6 +328,7 @@ pub fn found(runs: &[Vec<Run>], policy: usize) -> Replayed {
         metrics: run.metrics.clone(),
         wasted_cpu_s: run.metrics.wasted_cpu_s(),
         against_first: run.paired,
+        cpu_saved_share: run.cpu_saved_share(&runs[0][0]),
         refused: run.refused.len() as u64,
         depth_cuts: run.depth_cuts,
         arrivals: run.arrivals.map(|arrivals| arrivals.to_string()),

@@ -282,14 +282,13 @@ impl Items {
             Some(event) => fate_of(event, last, last_us, (plan.killed, age_us(event.time_us))),
         };
         let counts = &mut self.counts;
-        let Some(work_us) = work_us else {
-            counts.left_out += 1;
-            return None;
-        };
+        counts.left_out += u64::from(work_us.is_none());
+        let work_us = work_us?;
         counts.still_running += u64::from(ended_by == Some(EndedBy::Nothing));
         counts.ended_with_job += u64::from(ended_by == Some(EndedBy::Job));
         counts.never_back += u64::from(!is_open && ended.is_some_and(has_lost_machine));
         counts.began_before += u64::from(windows.is_before(first.time_us));
+        counts.add_wait(wait_us(view, windows));
         let carries_last = fate.ends_at_age_us().is_some();
         counts.stopped += u64::from(fate == Fate::Stopped);
         counts.killed_at_age += u64::from(carries_last);
@@ -373,6 +372,15 @@ fn fate_of(
         (_, KilledTasks::RunTime) => (Fate::Withdrawn { age_us }, Some(0)),
         (_, KilledTasks::Age) => (Fate::Killed { age_us }, Some(0)),
     }
+}
+
+/// The recorded wait of a task from its first submit in the window to its first start; `None` if it
+/// was submitted before, or did not start.
+fn wait_us(view: &TaskView<'_>, windows: Windows) -> Option<i64> {
+    let submit_us = first_submit(view).filter(|&at_us| !windows.is_before(at_us))?;
+    let starts = view.attempts.iter().map(|attempt| attempt.start_us);
+    let start_us = starts.min().filter(|&start_us| start_us < i64::MAX)?;
+    (submit_us <= start_us).then(|| start_us - submit_us)
 }
 
 /// When a task ended; `None` if it runs on at the end of the window.

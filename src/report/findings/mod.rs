@@ -41,6 +41,7 @@ mod cluster;
 mod detector;
 mod fate;
 mod kill;
+mod policy;
 #[cfg(test)]
 mod tests;
 mod users;
@@ -80,7 +81,7 @@ static RULES: [Rule; 8] = [
         of: detect::KIND.name,
         say: detector::detector,
     },
-    Rule { asks: "Would another policy do better?", of: replay::KIND.name, say: cluster::policy },
+    Rule { asks: "Would another policy do better?", of: replay::KIND.name, say: policy::policy },
     Rule { asks: "How full was the cluster?", of: load::KIND.name, say: cluster::load },
     Rule { asks: "Who got how much?", of: fairness::KIND.name, say: users::users },
     Rule { asks: "How long do jobs last?", of: "job-durations", say: fate::lasting },

@@ -3,10 +3,11 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::cluster::{load, policy};
+use super::cluster::load;
 use super::detector::detector;
 use super::fate::{fate, waste};
 use super::kill::kill;
+use super::policy::policy;
 use super::users::users;
 use super::*;
 use crate::schema::CAPACITY_FROM_USE;
@@ -21,11 +22,14 @@ fn numbers_of(value: &Value, all: &mut Vec<f64>) {
     }
 }
 
-/// The numbers of a sentence as written, each with whether it is a share in percent.
-fn numbers_in(sentence: &str) -> Vec<(String, bool)> {
-    // Names in backticks and the level of an interval are not results.
+/// The numbers of a sentence as written, each with the factor from the result to its unit: 100 for
+/// a share in per cent, less than 1 for times in larger units than seconds.
+fn numbers_in(sentence: &str) -> Vec<(String, f64)> {
+    // Names in backticks and levels of intervals and quantiles are not results.
     let outside = sentence.split('`').step_by(2).collect::<String>();
-    let text = outside.replace("95 % interval", "").replace("under 0.1 %", "");
+    let levels =
+        ["95 % interval", "under 0.1 %", "95 % quantile", "99 % quantile", "1 %:", "than 1 %"];
+    let text = levels.iter().fold(outside, |text, level| text.replace(level, ""));
     let mut found = Vec::new();
     let mut rest = text.as_str();
     while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
@@ -36,7 +40,14 @@ fn numbers_in(sentence: &str) -> Vec<(String, bool)> {
             .unwrap_or(tail.len());
         let number = tail[..end].trim_end_matches([',', '.', '-']);
         let after = &tail[number.len()..];
-        found.push((format!("{sign}{}", number.replace(',', "")), after.starts_with(" %")));
+        let units =
+            [(" %", 100.0), (" min", 1.0 / 60.0), (" h", 1.0 / 3600.0), (" d", 1.0 / 86_400.0)];
+        let is_next = |unit: &str| {
+            let rest = after.strip_prefix(unit);
+            rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_alphanumeric()))
+        };
+        let factor = units.iter().find(|unit| is_next(unit.0)).map_or(1.0, |unit| unit.1);
+        found.push((format!("{sign}{}", number.replace(',', "")), factor));
         rest = after;
     }
     found
@@ -46,13 +57,13 @@ fn numbers_in(sentence: &str) -> Vec<(String, bool)> {
 fn assert_founded(sentence: &str, stored: &Value) {
     let mut known = Vec::new();
     numbers_of(stored, &mut known);
-    for (text, is_share) in numbers_in(sentence) {
+    for (text, factor) in numbers_in(sentence) {
         let number: f64 = text.parse().unwrap();
         let decimals =
             text.split('.').nth(1).map_or(0, |digits| digits.trim_end_matches('e').len());
         let half = 0.5001 * 10_f64.powi(-i32::try_from(decimals).unwrap());
         let is_known = known.iter().any(|&value| {
-            let value = if is_share { value * 100.0 } else { value };
+            let value = value * factor;
             // Large amounts are written with six digits.
             (value - number).abs() <= half.max(value.abs() * 6e-6)
         });
@@ -286,30 +297,37 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
         // Its mean response is never better: it does not decide.
         let row = |name: &str, response: f64, wait: f64, slowdown: f64| {
             json!({"policy": name, "metrics": {"job_response_s": {"mean": response},
+                "makespan_s": 300.0,
             "waiting_s": {"mean": wait, "max": wait}, "bounded_slowdown": {"mean": slowdown},
             "cpu_share_max": 0.1, "cpu_there_at_max": 24_115.0},
             "against_first": {"helped": helped, "hurt": hurt}})
         };
         json!({"answer": {"unit": "processor-s",
-            "history": {"jobs": 19, "still_running": open * 3, "jobs_still_running": open},
+            "history": {"jobs": 19, "still_running": open * 3, "jobs_still_running": open,
+                "recorded_waits": 17}, "recorded_wait_s": 46.0,
             "policies": [row("fifo", 5.0, 184.0, 2.13), row("late", 1.0, 200.0, 1.0),
-                row("fair", 9.0, wait, slowdown)]}})
+                row("fair", 9.0, wait, slowdown), row("wqr", 5.0, 200.0, 3.0)]}})
     };
     assert_eq!(
         said(by(policy, &of(49.0, 1.23, [13, 1], 4))),
-        "shown: In a replay of 19 jobs (4 with a task that is cut at the end of the window), the \
-        mean wait of tasks and their mean bounded slowdown are 49 s and 1.23 under `fair` instead of \
-        184 s and 2.13 under `fifo`; 13 jobs end sooner, and 1 later"
+        "shown: In part: `fair`, compared with `fifo`, lowers the mean wait of tasks (0.817 min \
+        instead of 3.07 min) and the mean bounded slowdown of tasks (1.23 instead of 2.13), but raises the \
+        mean response of jobs (9 s instead of 5 s); within 1 %: the 95 % quantile of \
+        responses, the 99 % quantile of responses and the makespan. Of 19 jobs (4 with a \
+        task that is cut at the end of the window), 13 end sooner and 1 later. `wqr` raises both the \
+        mean wait (3.33 min instead of 3.07 min) and the mean bounded slowdown (3 instead of 2.13). In \
+        the record, the tasks that were submitted in the window and started (17) waited 46 s on \
+        average"
     );
     let text = said(by(policy, &of(49.0, 1.23, [13, 14], 0)));
-    assert!(text.starts_with("shown: In a replay of 19 jobs, the mean"), "{text}");
-    assert!(text.ends_with("; 13 jobs end sooner, but 14 later"), "{text}");
+    assert!(text.contains(". Of 19 jobs, 13 end sooner and 14 later. "), "{text}");
     for (wait, slowdown) in [(183.0, 1.23), (49.0, 2.12), (190.0, 3.0)] {
         let text = said(by(policy, &of(wait, slowdown, [13, 1], 0)));
-        let none = "not shown: No other policy is shown to shorten both the mean wait of tasks and \
-            their mean bounded slowdown in a replay of 19 jobs: they are 184 s and 2.13 under `fifo`, \
-            and at best 200 s and 1.00 under `late`";
-        assert_eq!(text, none);
+        let none = "not shown: No other policy is shown to lower both the mean wait of tasks and \
+            their mean bounded slowdown: `late`, compared with `fifo`, lowers the mean bounded \
+            slowdown of tasks (1 instead of 2.13) and the mean response of jobs (1 s instead of 5 s), but \
+            raises the mean wait of tasks (3.33 min instead of 3.07 min); within 1 %: ";
+        assert!(text.starts_with(none), "{text}");
     }
     let mut idle = of(49.0, 1.23, [0, 0], 0);
     for row in idle["answer"]["policies"].as_array_mut().unwrap() {
@@ -317,9 +335,22 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
     }
     assert_eq!(
         said(by(policy, &idle)),
-        "unknown: The load never fills the machines (peak 10.0 % of 24,115 processors), so no \
-        policy can differ"
+        "unknown: The policies change nothing: no task waits, and at most 10.0 % of 24,115 \
+        processors are in use"
     );
+    idle["inputs"] = json!([{"table": "task_events", "remarks": {"wait unknown: x": 19}}]);
+    let text = said(by(policy, &idle));
+    assert!(
+        text.ends_with(". The log records no waits, so that each job is submitted when it started")
+    );
+    let killing = &mut idle["answer"]["policies"][1];
+    killing["metrics"]["condemned_tasks"] = json!(31);
+    killing["against_first"]["harmed"] = json!(4);
+    killing["cpu_saved_share"] = json!(0.03);
+    let text = said(by(policy, &idle));
+    let harmed = "shown: `late` kills 31 tasks: 4 jobs that finish under `fifo` do not finish \
+        (harmed), and 3.0 % of the CPU time is saved. Otherwise the policies change nothing: ";
+    assert!(text.starts_with(harmed), "{text}");
 }
 
 #[test]
@@ -330,8 +361,8 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
     let said_of = |stored: &Value| said(by(load, stored));
     assert_eq!(
         said_of(&stored),
-        "shown: Running tasks requested 40.0 % of the CPU of the machines on average, and 90.0 % \
-        in the fullest hour"
+        "shown: On average, running tasks requested 40.0 % of the CPU of the machines; in the \
+        fullest hour they requested 90.0 %"
     );
     stored["answer"]["totals"]["cpu_used_of_capacity_share"] = json!(0.25);
     assert!(said_of(&stored).contains("requested 40.0 % and used 25.0 % of the CPU"));
@@ -339,8 +370,19 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
     log["inputs"] = json!([{"table": "machine_events", "remarks": {CAPACITY_FROM_USE: 1}}]);
     assert_eq!(
         said_of(&log),
-        "shown: Running tasks requested 40.0 % and used 25.0 % of the most processors ever used at \
-        once on average, and 90.0 % in the fullest hour (the log does not record the capacity)"
+        "shown: On average, running tasks requested 40.0 % and used 25.0 % of the most processors \
+        ever used at once; in the fullest hour they requested 90.0 % (the log does not record the \
+        capacity)"
+    );
+    stored["answer"]["totals"]["memory_allocated_of_capacity_share"] = json!(0.956);
+    stored["answer"]["rows"] = json!([row(0.2), row(1.2)]);
+    let text = said_of(&stored);
+    assert!(
+        text.ends_with(
+            "they requested 120.0 %; of the memory, 95.6 % on average. A request is not use: the \
+            cluster accepts requests for more than it has"
+        ),
+        "{text}"
     );
     assert_founded(&said_of(&stored), &stored);
 }

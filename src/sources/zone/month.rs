@@ -48,6 +48,14 @@ impl Zone {
         Month(year * 12 + month - 1)
     }
 
+    /// The date that the zone's calendar shows at a time, µs since 1970, UTC: `2016-12-21`.
+    pub fn date_of(&self, unix_us: i64) -> String {
+        let utc_s = unix_us.div_euclid(MICROS_PER_SECOND);
+        let local_s = utc_s.saturating_add(i64::from(self.offset_at(utc_s)));
+        let (year, month, day) = civil_of_day(local_s.div_euclid(DAY_S));
+        format!("{year:04}-{month:02}-{day:02}")
+    }
+
     /// The first instant of a month, µs since 1970, UTC.
     pub fn month_start_us(&self, Month(month): Month) -> i64 {
         let day = day_of_civil(month.div_euclid(12), month.rem_euclid(12) + 1, 1);
@@ -70,6 +78,10 @@ mod tests {
         assert_eq!(of(&Zone::utc(), april), "2017-03");
         assert_eq!(berlin.month_start_us(berlin.month_of(april)), april);
         assert_eq!(berlin.month_of(april).count_from(berlin.month_of(april - 1)), 2);
+        assert_eq!(
+            [berlin.date_of(april), Zone::utc().date_of(april)],
+            ["2017-04-01", "2017-03-31"]
+        );
     }
 
     #[test]

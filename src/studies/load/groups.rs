@@ -100,6 +100,19 @@ fn bands(source: Source) -> &'static [(i32, &'static str)] {
     }
 }
 
+/// A band with its priorities, for readers: `priority 0 to 1 (free)`; the name itself if it is not
+/// that of a band.
+pub fn band_in_words(source: Source, name: &str) -> String {
+    let bands = bands(source);
+    let Some(place) = bands.iter().position(|band| band.1 == name) else { return name.to_owned() };
+    let from = place.checked_sub(1).map_or(0, |before| bands[before].0 + 1);
+    match bands[place].0 {
+        i32::MAX => format!("priority {from} and above ({name})"),
+        to if to == from => format!("priority {from} ({name})"),
+        to => format!("priority {from} to {to} ({name})"),
+    }
+}
+
 /// The groups of a lake.
 #[derive(Clone, Debug)]
 pub struct Groups {
@@ -263,4 +276,26 @@ fn largest(lake: &Lake, windows: Windows, by: By) -> Result<Vec<String>, FactErr
     let mut all = crate::studies::load::sorted(all);
     all.sort_by_key(|(_, sums)| std::cmp::Reverse(*sums));
     Ok(all.into_iter().map(|(name, _)| name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_are_shown_with_their_priorities() {
+        for (name, said) in [
+            ("free", "priority 0 to 1 (free)"),
+            ("other", "priority 2 to 8 (other)"),
+            ("production", "priority 9 (production)"),
+            (
+                "monitoring and infrastructure",
+                "priority 10 and above (monitoring and infrastructure)",
+            ),
+            ("-", "-"),
+        ] {
+            assert_eq!(band_in_words(Source::Google2011, name), said);
+        }
+        assert_eq!(band_in_words(Source::Google2019, "mid"), "priority 116 to 119 (mid)");
+    }
 }

@@ -28,7 +28,7 @@ use crate::lake::Lake;
 use crate::schema::{EventType, Table};
 use crate::sources::zone::{Month, Zone};
 use crate::studies::meter::Meter;
-use crate::units::{CpuRate, MICROS_PER_SECOND};
+use crate::units::{CpuRate, MICROS_PER_DAY, MICROS_PER_SECOND};
 
 mod sums;
 
@@ -123,6 +123,38 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Monthly, Fac
             Ok::<Monthly, FactError>(monthly)
         })
         .try_reduce(Monthly::default, |one, other| Ok(one.merge(other)))
+}
+
+/// The first and the last date of a log, and the time between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Covered {
+    /// The date of the first event and of the end of the window.
+    pub dates: [String; 2],
+    /// From the first event to the end of the window, µs.
+    pub length_us: i64,
+    /// Months of which more than a day is missing at the start or the end.
+    pub in_part: Vec<Month>,
+}
+
+/// What a log covers of its calendar.
+pub fn covered(lake: &Lake, windows: Windows, calendar: &Calendar) -> Covered {
+    let unix = |at_us: i64| at_us.saturating_add(calendar.begin_us);
+    let [from_us, to_us] = span_of(lake, windows).map(unix);
+    let zone = &calendar.zone;
+    let [first, last] = [from_us, to_us].map(|at_us| zone.month_of(at_us));
+    let is_late = MICROS_PER_DAY < from_us.saturating_sub(zone.month_start_us(first));
+    let is_early = MICROS_PER_DAY < zone.month_start_us(last.next()).saturating_sub(to_us);
+    let mut in_part: Vec<Month> = [(first, is_late), (last, is_early)]
+        .into_iter()
+        .filter(|own| own.1)
+        .map(|own| own.0)
+        .collect();
+    in_part.dedup();
+    Covered {
+        dates: [from_us, to_us].map(|at_us| zone.date_of(at_us)),
+        length_us: to_us.saturating_sub(from_us),
+        in_part,
+    }
 }
 
 /// Number of months from the first event to the end of the window.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::zone::Month;
 use crate::studies::load::jobs::{CLASSES, FateRow, Fates};
+use crate::studies::quantile;
 use crate::units::CpuTime;
 
 /// CPU and GPU time used.
@@ -118,6 +119,18 @@ pub struct Limits {
     pub used: CpuTime,
     /// Limit and running time of each, µs.
     pub times_us: Vec<[i64; 2]>,
+}
+
+impl Monthly {
+    /// The median of running time over time limit of all attempts with a limit; `None` without any.
+    #[expect(clippy::cast_precision_loss, reason = "limits are far below 2^53 µs")]
+    pub fn limit_used_median(&self) -> Option<f64> {
+        let times = self.limits.values().flat_map(|limits| &limits.times_us);
+        let known = times.filter(|times| 0 < times[0]);
+        let mut shares: Vec<f64> = known.map(|times| times[1] as f64 / times[0] as f64).collect();
+        shares.sort_unstable_by(f64::total_cmp);
+        quantile(&shares, 0.5)
+    }
 }
 
 impl Limits {

@@ -1,0 +1,229 @@
+//! Words about replays: what a policy does, what a kill rule cost, and which assumptions decide.
+//!
+//! In: names of policies, counts and metrics. Out: parts of sentences for findings, captions and
+//! pages. No number is computed here.
+
+use std::fmt::Write;
+
+use super::{ReplayAnswer, Replayed};
+use crate::answers::sentences::percent;
+use crate::digits::{counted, grouped, lasting, six_digits};
+use crate::replay::detectors;
+use crate::replay::history::{Counts, HistoryPlan};
+use crate::replay::policies::{self, PolicyPlan};
+use crate::schema::Source;
+
+/// What a policy does, in words: `first come, first served, skipping at most 100 tasks that fit
+/// nowhere`; `None` if it cannot be read.
+pub(crate) fn explained(policy: &str) -> Option<String> {
+    let plan: PolicyPlan = policy.parse().ok()?;
+    let (order, parameters) = (plan.order.0.as_ref(), plan.order.1.parameters());
+    let of = |key: &str| parameters.iter().find(|own| own.0 == key).map(|own| own.1.as_str());
+    let mut said = match order {
+        "fifo" => "first come, first served".to_owned(),
+        "easy" => "EASY backfilling: first come, first served, but a later task may start earlier \
+            if it does not delay the first that waits"
+            .to_owned(),
+        "fair" => {
+            let half_life_s = of("half_life_s").and_then(|text| text.parse().ok());
+            let half_life = half_life_s.map_or_else(String::new, |seconds: f64| {
+                format!("; use counts half after {}", lasting(seconds))
+            });
+            format!(
+                "the user with the least recent use comes first (HTCondor's fair share{half_life})"
+            )
+        }
+        other => about(other)?,
+    };
+    if let Some(depth) = of("depth").filter(|depth| *depth != "all") {
+        let tasks = depth.parse().map_or_else(|_| depth.to_owned(), |count| counted(count, "task"));
+        let _ = write!(said, ", skipping at most {tasks} that fit nowhere");
+    }
+    let rules = [Some(&plan.speculation), plan.second_speculation.as_ref()];
+    for (name, _) in rules.into_iter().flatten().filter(|rule| rule.0 != "none") {
+        let about = about(name).map_or_else(String::new, |about| format!(" ({about})"));
+        let _ = write!(said, ", with the rule {name} about running tasks{about}");
+    }
+    if plan.kill.is_some() {
+        said.push_str(", with a rule that kills tasks");
+    }
+    Some(said)
+}
+
+/// The first clause of the description of an order, a rule or a detector.
+fn about(name: &str) -> Option<String> {
+    let known = policies::KINDS.iter().map(|kind| (kind.name, kind.about));
+    let known = known.chain(detectors::KINDS.iter().map(|kind| (kind.name, kind.about)));
+    let text = known.into_iter().find(|kind| kind.0 == name)?.1;
+    Some(text.split(';').next().unwrap_or(text).to_owned())
+}
+
+/// What the kill rule of a policy did, compared with the first policy: `b kills 31 tasks: 4 jobs
+/// that finish under a do not finish (harmed), and 3.1 % of the CPU time is saved`; `None` if it
+/// killed nothing.
+pub(crate) fn killed(
+    [policy, first]: [&str; 2],
+    tasks: usize,
+    harmed: usize,
+    saved_share: Option<f64>,
+) -> Option<String> {
+    if tasks == 0 {
+        return None;
+    }
+    let harmed = match harmed {
+        0 => format!("no job that finishes under {first} is harmed"),
+        1 => format!("1 job that finishes under {first} does not finish (harmed)"),
+        some => {
+            let jobs = grouped(some as u64);
+            format!("{jobs} jobs that finish under {first} do not finish (harmed)")
+        }
+    };
+    let saved = saved_share.map_or_else(String::new, |share| {
+        if share < 0.0 {
+            format!(", and {} more CPU time is used", percent(-share))
+        } else {
+            format!(", and {} of the CPU time is saved", percent(share))
+        }
+    });
+    Some(format!("{policy} kills {}: {harmed}{saved}", counted(tasks as u64, "task")))
+}
+
+/// The processors of a log, which are one machine in a replay: `one pool of 1,159 processors`.
+pub(crate) fn pool(processors: f64) -> String {
+    format!("one pool of {} processors", six_digits(processors))
+}
+
+/// The assumptions that decide how close a replay is to the record, as sentences.
+pub(super) fn decisive(
+    (counts, plan, source): (&Counts, &HistoryPlan, Source),
+    pooled: Option<f64>,
+    policies: &[Replayed],
+) -> Vec<String> {
+    let mut said = Vec::new();
+    if 0 < counts.dropped_attempts {
+        let attempts = counted(counts.dropped_attempts, "recorded attempt");
+        said.push(format!(
+            "{attempts} that ended with an eviction, a loss or a resubmission {} not replayed.",
+            if counts.dropped_attempts == 1 { "is" } else { "are" }
+        ));
+    }
+    if source.is_google() && policies.iter().all(|row| row.metrics.evicted.count == 0) {
+        said.push("No task is preempted, whatever its priority.".to_owned());
+    }
+    if plan.overcommit != 1.0 {
+        said.push(format!(
+            "The requests on a machine may add up to {} times its capacity.",
+            plan.overcommit
+        ));
+    }
+    match pooled {
+        Some(processors) => said.push(format!(
+            "Any processor can run any job: partitions and machines of the log are {}.",
+            pool(processors)
+        )),
+        None if source.is_google() => {
+            said.push("Most placement constraints are ignored.".to_owned());
+        }
+        None => {}
+    }
+    said
+}
+
+/// The recorded mean wait in a sentence, if it is known.
+pub(crate) fn recorded(answer: &ReplayAnswer) -> Option<String> {
+    Some(format!(
+        "In the record, the tasks that were submitted in the window and started ({}) waited {} on \
+        average",
+        grouped(answer.history?.recorded_waits),
+        lasting(answer.recorded_wait_s?)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policies_are_explained_in_words() {
+        for (policy, said) in [
+            ("fifo", "first come, first served"),
+            (
+                "fifo:depth=100",
+                "first come, first served, skipping at most 100 tasks that fit nowhere",
+            ),
+            (
+                "easy",
+                "EASY backfilling: first come, first served, but a later task may start earlier if \
+                it does not delay the first that waits",
+            ),
+            (
+                "fair:depth=100",
+                "the user with the least recent use comes first (HTCondor's fair share; use counts \
+                half after 24 h), skipping at most 100 tasks that fit nowhere",
+            ),
+            ("fifo+kill:events=20", "first come, first served, with a rule that kills tasks"),
+        ] {
+            assert_eq!(explained(policy).as_deref(), Some(said), "{policy}");
+        }
+        let late = explained("fifo+late:heartbeat_s=60").unwrap();
+        assert!(late.contains("with the rule late about running tasks (LATE as "), "{late}");
+        assert_eq!(explained("?"), None);
+        assert!(
+            policies::KINDS
+                .iter()
+                .all(|kind| kind.is_speculation() || explained(kind.name).is_some())
+        );
+    }
+
+    #[test]
+    fn a_kill_rule_says_whom_it_harmed_and_what_it_saved() {
+        let said = |tasks, harmed, share| killed(["b", "a"], tasks, harmed, share);
+        assert_eq!(said(0, 0, Some(0.0)), None);
+        assert_eq!(
+            said(31, 4, Some(0.25)).unwrap(),
+            "b kills 31 tasks: 4 jobs that finish under a do not finish (harmed), and 25.0 % of the \
+            CPU time is saved"
+        );
+        assert_eq!(
+            said(1, 0, Some(-0.01)).unwrap(),
+            "b kills 1 task: no job that finishes under a is harmed, and 1.0 % more CPU time is used"
+        );
+    }
+
+    #[test]
+    fn the_assumptions_that_decide_are_few() {
+        let counts = Counts { dropped_attempts: 1, ..Counts::default() };
+        let plan = HistoryPlan { overcommit: 1.25, ..HistoryPlan::default() };
+        let google = decisive((&counts, &plan, Source::Google2011), None, &[]);
+        assert_eq!(
+            google[..3],
+            [
+                "1 recorded attempt that ended with an eviction, a loss or a resubmission is not \
+                replayed.",
+                "No task is preempted, whatever its priority.",
+                "The requests on a machine may add up to 1.25 times its capacity.",
+            ]
+        );
+        let plan = HistoryPlan::default();
+        assert_eq!(
+            decisive((&Counts::default(), &plan, Source::Slurm), Some(1159.0), &[]),
+            ["Any processor can run any job: partitions and machines of the log are one pool of \
+            1,159 processors."]
+        );
+    }
+
+    #[test]
+    fn the_recorded_wait_is_the_mean_of_started_tasks() {
+        let counts =
+            Counts { recorded_waits: 4, recorded_wait_ms: 30_240_000, ..Counts::default() };
+        let answer = ReplayAnswer {
+            history: Some(counts),
+            recorded_wait_s: counts.recorded_wait_s(),
+            ..ReplayAnswer::default()
+        };
+        let said = "In the record, the tasks that were submitted in the window and started (4) \
+            waited 2.1 h on average";
+        assert_eq!(recorded(&answer).unwrap(), said);
+        assert_eq!(recorded(&ReplayAnswer::default()), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! Whether another policy would have done better: both what it improves and what it makes worse.
+
+use super::Told;
+use crate::answers::replay::{ReplayAnswer, Replayed, killed, recorded};
+use crate::answers::sentences::{Capacity, percent};
+use crate::digits::{alike, counted, grouped, six_digits, three_digits};
+use crate::replay::metrics::Spread;
+use crate::results::envelope::Envelope;
+
+/// A difference counts if it is more than this share of the value under the first policy.
+const APART: f64 = 0.01;
+
+/// A value by which policies are compared.
+struct Measure {
+    name: &'static str,
+    is_time: bool,
+    of: fn(&Replayed) -> Option<f64>,
+}
+
+const fn time(name: &'static str, of: fn(&Replayed) -> Option<f64>) -> Measure {
+    Measure { name, is_time: true, of }
+}
+
+fn response(row: &Replayed, value: fn(Spread) -> f64) -> Option<f64> {
+    row.metrics.job_response_s.map(value)
+}
+
+/// The wait and the slowdown decide which policy is compared with the first. The response of jobs
+/// does not: jobs that are cut at the end of the window, which are long under every policy,
+/// dominate it.
+const MEASURES: [Measure; 6] = [
+    time("the mean wait of tasks", wait_s),
+    Measure { name: "the mean bounded slowdown of tasks", is_time: false, of: slowdown },
+    time("the mean response of jobs", |row| response(row, |spread| spread.mean)),
+    time("the 95 % quantile of responses", |row| response(row, |spread| spread.p95)),
+    time("the 99 % quantile of responses", |row| response(row, |spread| spread.p99)),
+    time("the makespan", |row| row.metrics.makespan_s),
+];
+
+fn wait_s(row: &Replayed) -> Option<f64> {
+    Some(row.metrics.waiting_s?.mean)
+}
+
+fn slowdown(row: &Replayed) -> Option<f64> {
+    Some(row.metrics.bounded_slowdown?.mean)
+}
+
+/// How a value compares with that under the first policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Lower,
+    Same,
+    Higher,
+}
+
+impl Change {
+    fn of(own: f64, first: f64) -> Self {
+        if own < first * (1.0 - APART) {
+            Self::Lower
+        } else if first * (1.0 + APART) < own {
+            Self::Higher
+        } else {
+            Self::Same
+        }
+    }
+}
+
+/// How a policy compares with the first in the wait and the slowdown of tasks.
+fn delay(row: &Replayed, first: &Replayed) -> Option<[Change; 2]> {
+    let of = |value: fn(&Replayed) -> Option<f64>| Some(Change::of(value(row)?, value(first)?));
+    Some([of(wait_s)?, of(slowdown)?])
+}
+
+/// The other policy with the smallest mean bounded slowdown, if that and the mean wait are more
+/// than 1 % smaller than under the first policy; with everything that gets better and worse. If no
+/// task waits under any policy, the policies cannot differ.
+pub(super) fn policy(stored: &Envelope) -> Option<Told> {
+    let answer: &ReplayAnswer = stored.found()?;
+    let first = answer.policies.first()?;
+    let kills: Vec<String> = answer.policies.iter().filter_map(|row| kill_of(row, first)).collect();
+    let kills = kills.join(". ");
+    let waits = |row: &Replayed| row.metrics.waiting_s.is_none_or(|waits| waits.max != 0.0);
+    if !answer.policies.iter().any(waits) {
+        let why = never_full(first, answer, stored);
+        return Some(if kills.is_empty() {
+            Told::Unknown(format!("The policies change nothing: {why}"))
+        } else {
+            Told::Shown(format!("{kills}. Otherwise the policies change nothing: {why}"))
+        });
+    }
+    let known = answer.policies[1..].iter();
+    let known = known.filter_map(|row| Some((delay(row, first)?, slowdown(row)?, row)));
+    // Of policies that are equal in this, the first one.
+    let (delay, _, best) = known.min_by(|one, other| {
+        let is_worse = |delay: [Change; 2]| delay != [Change::Lower; 2];
+        is_worse(one.0).cmp(&is_worse(other.0)).then(one.1.total_cmp(&other.1))
+    })?;
+    let begin = if kills.is_empty() { String::new() } else { format!("{kills}. ") };
+    let jobs = jobs(answer, best)?;
+    let end = recorded(answer).map_or_else(String::new, |said| format!(". {said}"));
+    let compared = compared(best, first);
+    if delay != [Change::Lower; 2] {
+        return Some(Told::NotShown(format!(
+            "{begin}No other policy is shown to lower both the mean wait of tasks and their mean \
+            bounded slowdown: {compared}. {jobs}{end}"
+        )));
+    }
+    let verdict = if compared.contains("but raises") { "In part" } else { "Yes" };
+    let others = worse_ones(answer, first);
+    Some(Told::Shown(format!("{begin}{verdict}: {compared}. {jobs}{others}{end}")))
+}
+
+/// What the kill rule of a policy did; `None` if it has none that killed.
+fn kill_of(row: &Replayed, first: &Replayed) -> Option<String> {
+    let names = [&row.policy, &first.policy].map(|name| format!("`{name}`"));
+    let harmed = row.against_first.harmed;
+    killed([&names[0], &names[1]], row.metrics.condemned_tasks, harmed, row.cpu_saved_share)
+}
+
+/// `` `fair` lowers the mean wait of tasks (28.2 min instead of 41.9 min under `fifo`), but raises
+/// ...; the makespan stays within 1 % ``: everything that is compared.
+fn compared(best: &Replayed, first: &Replayed) -> String {
+    let list = |wanted: Change| {
+        let all = MEASURES.iter().filter_map(|measure| {
+            let values = [(measure.of)(best)?, (measure.of)(first)?];
+            (Change::of(values[0], values[1]) == wanted).then(|| told(measure, values))
+        });
+        listed(&all.collect::<Vec<String>>())
+    };
+    let [lower, same, higher] = [Change::Lower, Change::Same, Change::Higher].map(list);
+    let does = match (lower, higher) {
+        (Some(lower), Some(higher)) => format!("lowers {lower}, but raises {higher}"),
+        (Some(lower), None) => format!("lowers {lower}"),
+        (None, Some(higher)) => format!("raises {higher}"),
+        (None, None) => "changes nothing by more than 1 %".to_owned(),
+    };
+    let same = same.map_or_else(String::new, |same| format!("; within 1 %: {same}"));
+    format!("`{}`, compared with `{}`, {does}{same}", best.policy, first.policy)
+}
+
+/// `the mean wait of tasks (28.2 min instead of 41.9 min)`; without values if they look the same.
+fn told(measure: &Measure, values: [f64; 2]) -> String {
+    let [own, first] = if measure.is_time { alike(values) } else { values.map(three_digits) };
+    if own == first {
+        return measure.name.to_owned();
+    }
+    format!("{} ({own} instead of {first})", measure.name)
+}
+
+/// `a, b and c`; `None` for nothing.
+fn listed(all: &[String]) -> Option<String> {
+    match all {
+        [] => None,
+        [one] => Some(one.clone()),
+        [most @ .., last] => Some(format!("{} and {last}", most.join(", "))),
+    }
+}
+
+/// How many jobs end sooner, and how many later.
+fn jobs(answer: &ReplayAnswer, best: &Replayed) -> Option<String> {
+    let against = &best.against_first;
+    let (helped, hurt) = (grouped(against.helped as u64), grouped(against.hurt as u64));
+    let of = counted(answer.history?.jobs, "job");
+    Some(format!("Of {of}{}, {helped} end sooner and {hurt} later", cut(answer)))
+}
+
+/// The policies under which tasks wait longer and are slowed down more than under the first.
+fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
+    let worse =
+        answer.policies[1..].iter().filter(|row| delay(row, first) == Some([Change::Higher; 2]));
+    let said = worse.filter_map(|row| {
+        let [own, first_wait] = alike([wait_s(row)?, wait_s(first)?]);
+        let [own_slowdown, first_slowdown] = [slowdown(row)?, slowdown(first)?].map(three_digits);
+        Some(format!(
+            ". `{}` raises both the mean wait ({own} instead of {first_wait}) and the mean bounded \
+            slowdown ({own_slowdown} instead of {first_slowdown})",
+            row.policy
+        ))
+    });
+    said.collect()
+}
+
+/// ` (1,502 with a task that still runs at the end, ...)`; empty if there is none.
+fn cut(answer: &ReplayAnswer) -> String {
+    let Some(counts) = answer.history.filter(|counts| 0 < counts.still_running) else {
+        return String::new();
+    };
+    let who = match counts.jobs_still_running {
+        Some(jobs) => grouped(jobs),
+        None => "some".to_owned(),
+    };
+    format!(" ({who} with a task that is cut at the end of the window)")
+}
+
+/// Why no policy can differ.
+fn never_full(first: &Replayed, answer: &ReplayAnswer, stored: &Envelope) -> String {
+    let stands_for = match answer.capacity() {
+        Capacity::Recorded => "",
+        Capacity::FromUse => " (the most ever used at once)",
+    };
+    let full = first.metrics.cpu_share_max.filter(|share| *share < 1.0);
+    let full = full.map_or_else(String::new, |share| {
+        format!(
+            ", and at most {} of {} {}s{stands_for} are in use",
+            percent(share),
+            six_digits(first.metrics.cpu_there_at_max),
+            answer.unit.trim_end_matches("-s")
+        )
+    });
+    let mut remarks = stored.inputs.iter().flat_map(|input| input.remarks.keys());
+    let unknown = if remarks.any(|wording| wording.starts_with("wait unknown")) {
+        ". The log records no waits, so that each job is submitted when it started"
+    } else {
+        ""
+    };
+    format!("no task waits{full}{unknown}")
+}
