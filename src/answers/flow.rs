@@ -14,7 +14,44 @@ const CAME: [&str; 2] = ["submitted", "no SUBMIT"];
 const ATTEMPTS: [&str; 3] = ["1 attempt", "2+ attempts", "no attempt"];
 
 /// The path of a sequence, as positions in `CAME`, in `ATTEMPTS` and among the outcomes of
-/// [`Classes::Terminal`]. The last event from SUBMIT to LOST (0 to 6) decides the outcome.
+/// [`Classes::Terminal`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way([usize; 3]);
+
+impl Way {
+    /// The path of a sequence.
+    pub(crate) fn of(sequence: &str) -> Self {
+        Self(way(sequence))
+    }
+
+    /// Whether its first event is a SUBMIT.
+    pub(crate) const fn has_submit(self) -> bool {
+        self.0[0] == 0
+    }
+
+    /// Its attempts: 0, 1, or 2 for more.
+    pub(crate) const fn attempts(self) -> u8 {
+        match self.0[1] {
+            0 => 1,
+            1 => 2,
+            _ => 0,
+        }
+    }
+
+    /// Its outcome by the last terminal event.
+    pub(crate) fn end(self) -> &'static str {
+        Classes::Terminal.outcomes()[self.0[2]]
+    }
+}
+
+/// The number of jobs or tasks with an outcome by the last terminal event.
+pub(crate) fn ending_as(sequences: &[OutcomeRow], outcome: &str) -> u64 {
+    let of =
+        |row: &&OutcomeRow| Way::of(row.sequence.as_deref().unwrap_or_default()).end() == outcome;
+    sequences.iter().filter(of).map(|row| row.count).sum()
+}
+
+/// See [`Way`]. The last event from SUBMIT to LOST (0 to 6) decides the outcome.
 fn way(sequence: &str) -> [usize; 3] {
     let came = usize::from(!sequence.starts_with('0'));
     let attempts = match sequence.matches('1').count() {
@@ -61,8 +98,8 @@ pub(crate) fn chart(sequences: &[OutcomeRow], plural: &str, edges: &str) -> Flow
         title: format!("From submission to outcome: {} {plural}", grouped(total)),
         caption: format!(
             "{found}The height of a band is a number of {plural}; an attempt \
-             begins with a SCHEDULE. The last terminal event decides the outcome, or a \
-             SUBMIT or SCHEDULE after it.{edges}"
+             begins with a SCHEDULE. The outcome is that of the last end; {plural} that were \
+             submitted or scheduled again after it are pending or running.{edges}"
         ),
         unit: plural.to_owned(),
         stages: vec![grey(&CAME), grey(&ATTEMPTS), ends.collect()],

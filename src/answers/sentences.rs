@@ -5,7 +5,7 @@
 use crate::lake::Lake;
 use crate::results::envelope::Input;
 use crate::schema::{CAPACITY_FROM_USE, Table};
-use crate::studies::meter::{CpuDefinition, Resource};
+use crate::studies::meter::{CpuDefinition, Meter, Resource};
 
 /// A share in per cent with one decimal; `under 0.1 %` for very small ones.
 pub(crate) fn percent(share: f64) -> String {
@@ -45,6 +45,18 @@ impl Ends {
         let assumed = remarks.filter(|(wording, _)| wording.starts_with("status unknown"));
         let assumed = assumed.map(|(_, count)| *count).max().unwrap_or(0);
         if 0 < finished && finished <= assumed { Self::Assumed } else { Self::Known }
+    }
+}
+
+#[cfg(feature = "serve")]
+impl Ends {
+    /// Those of a lake. A job whose status was assumed has three rows, SUBMIT, SCHEDULE and FINISH,
+    /// and no job that finished has fewer.
+    pub(crate) fn of_lake(lake: &Lake) -> Self {
+        let remarks = lake.remarks(Table::JobEvents).into_iter();
+        let remarks = remarks.map(|(wording, count)| (wording.to_string(), count)).collect();
+        let finished = lake.manifest.table(Table::JobEvents).map_or(0, |table| table.rows() / 3);
+        Self::of(finished, &[Input { remarks, ..Input::default() }])
     }
 }
 
@@ -92,6 +104,26 @@ pub(crate) fn noun_of(cpu: &str) -> &'static str {
     if is_of_gpus { Resource::Gpu } else { Resource::Cpu }.noun()
 }
 
+/// What a definition of `--cpu` adds up, in words; the definition itself if it is not known.
+pub(crate) fn meaning_of(cpu: &str) -> String {
+    let of = |definition: CpuDefinition| definition.to_string() == cpu;
+    let known = [
+        (CpuDefinition::Requested, "CPU time is requested CPU x running time"),
+        (CpuDefinition::Slots, "CPU time is one slot for each running task"),
+        (CpuDefinition::Measured, "CPU time is what was used, as measured"),
+        (CpuDefinition::Published, "CPU time is what was used, by the published definition"),
+        (CpuDefinition::GpuSlots, "GPU time is GPUs held x running time"),
+    ];
+    let said = known.into_iter().find(|(definition, _)| of(*definition));
+    said.map_or_else(|| format!("CPU time as defined by \"{cpu}\""), |own| own.1.to_owned())
+}
+
+/// What jobs did with CPU time by a definition of `--cpu`.
+pub(crate) fn verb_of(cpu: &str) -> &'static str {
+    let is_requested = cpu == CpuDefinition::Requested.to_string();
+    Meter::Cpu(if is_requested { CpuDefinition::Requested } else { CpuDefinition::Slots }).verb()
+}
+
 /// ` (one clause; another)`; empty if there are none.
 pub(crate) fn aside(clauses: [Option<String>; 2]) -> String {
     let said: Vec<String> = clauses.into_iter().flatten().collect();
@@ -129,6 +161,15 @@ pub(crate) fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cpu_time_that_was_requested_is_not_said_to_be_used() {
+        assert_eq!(verb_of("requested"), "requested");
+        assert_eq!(verb_of("measured"), "used");
+        assert_eq!(meaning_of("requested"), "CPU time is requested CPU x running time");
+        assert!(meaning_of("gpu-slots").starts_with("GPU time"));
+        assert_eq!(meaning_of("new"), "CPU time as defined by \"new\"");
+    }
 
     #[test]
     fn labels_of_bars_have_one_decimal_or_two_below_one_per_cent() {

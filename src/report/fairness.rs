@@ -11,16 +11,19 @@ use std::fmt::Write;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::classes::{machine_name, short_parts, site_of};
 use super::html::{self, Cell, Page};
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
 use super::series::{self, Indices};
-use super::text::{escape, figure_text, gpu_time, instant, lasting, percent, sentence, user_name};
+use super::text::{
+    clock, escape, gpu_time, instant, is_date, lasting, percent, sentence, user_name,
+};
 use super::users::Outcomes;
-use crate::answers::fairness::{FairnessAnswer, FairnessSettings, units_of};
-use crate::answers::sentences::short;
+use crate::answers::fairness::{FairnessAnswer, FairnessSettings, meanings, units_of};
+use crate::answers::sentences::{short, verb_of};
 use crate::charts::{DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
-use crate::digits::{counted, grouped};
+use crate::digits::{counted, grouped, three_digits};
 use crate::fairness::gather::By;
 use crate::fairness::history::NOBODY;
 use crate::fairness::usage::{MachineUsage, UserUsage};
@@ -50,9 +53,29 @@ impl<'a> Of<'a> {
         gpu_time(self.result).unwrap_or("CPU time")
     }
 
-    /// The label of the largest usage at one instant.
-    fn most(&self) -> &'static str {
-        gpu_time(self.result).map_or("most at once, cores", |_| "most at once, GPUs")
+    /// The label of the largest mean of an interval: `busiest 60 min, mean of NCU`.
+    fn most(&self) -> String {
+        let plain = self.answer.unit.trim_end_matches("-s");
+        let what = match plain {
+            "NCU" => plain.to_owned(),
+            unit => format!("{unit}s"),
+        };
+        format!("busiest {}, mean {what}", lasting(self.answer.interval_s))
+    }
+
+    /// The instant at which the times of users start: the span, or 1970 if its date is known and the
+    /// same for all clusters.
+    fn since_s(&self) -> f64 {
+        let start_s = self.answer.start_s;
+        if self.settings.is_only_cluster() && is_date(start_s) { start_s } else { 0.0 }
+    }
+
+    /// The clock of the times of users, in words.
+    fn clock(&self) -> &'static str {
+        match self.since_s() {
+            0.0 => "times since the start of the span",
+            dated => clock(Some(dated)),
+        }
     }
 
     /// `CPU time (NCU-s)`
@@ -76,8 +99,9 @@ impl<'a> Of<'a> {
     }
 }
 
+/// A number with three digits.
 fn number(number: f64) -> Cell {
-    Cell::of(&number.to_string())
+    Cell::rounded(number)
 }
 
 /// A share in percent.
@@ -89,59 +113,34 @@ fn share_text(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), percent)
 }
 
-/// The name of a machine with its hashes shortened.
-fn short_parts(name: &str) -> String {
-    let word = |word: &str| match word.strip_suffix(',') {
-        Some(word) => format!("{},", short(word)),
-        None => short(word),
-    };
-    name.split(' ').map(word).collect::<Vec<String>>().join(" ")
-}
-
-/// The name of a machine or a class of machines; with the cluster if there are several.
-fn machine_name(own: &MachineUsage, is_only: bool, spell: impl Fn(&str) -> String) -> String {
-    let mut parts = Vec::new();
-    if !is_only {
-        parts.push(own.cluster.clone());
-    }
-    let size = |size: Option<f32>| size.map(|size| figure_text(f64::from(size)));
-    let known = [
-        ("machine", own.machine.map(|id| id.to_string())),
-        ("site", own.site.as_deref().map(&spell)),
-        ("platform", own.platform.as_deref().map(&spell)),
-        ("cpu", size(own.cpu)),
-        ("memory", size(own.memory)),
-    ];
-    parts.extend(known.into_iter().filter_map(|(key, text)| Some(format!("{key} {}", text?))));
-    if parts.is_empty() { "machines not distinguished".to_owned() } else { parts.join(", ") }
-}
-
 /// The tables of users and machines on the page of the study, with suggestions.
 pub(super) fn index(result: &Stored) -> String {
     let Some(of) = Of::new(result) else { return String::new() };
-    let is_only = of.settings.is_only_cluster();
+    let (is_only, site) = (of.settings.is_only_cluster(), site_of(result));
     let used = of.column();
-    let header = [of.kind(), &used, "share", of.most(), "first use", "last use", LARGEST];
+    let (most, since_s) = (of.most(), of.since_s());
+    let header = [of.kind(), &used, "share", &most, "first use", "last use", LARGEST];
     let row = |(place, user): (usize, &UserUsage)| {
         vec![
             linked(&short(user_name(&user.user)), "users", place),
             number(user.cpu_s),
             share(user.share),
             number(user.peak_cores),
-            Cell::instant(Some(user.first_use_s)),
-            Cell::instant(Some(user.last_use_s)),
+            Cell::instant(Some(since_s + user.first_use_s)),
+            Cell::instant(Some(since_s + user.last_use_s)),
             share(Some(user.largest_step_share)),
         ]
     };
     let rows: Vec<Vec<Cell>> = of.answer.users.iter().enumerate().map(row).collect();
-    let caption = format!("By {} (times since the start of the span)", of.kind());
+    let caption = format!("By {} ({})", of.kind(), of.clock());
     let mut html = super::fading::element(result).unwrap_or_default();
     html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
+    html.push_str(&explained(&of));
     if let Some(units) = units_of(of.answer) {
         let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&units));
     }
     let row = |(place, machine): (usize, &MachineUsage)| {
-        let name = linked(&machine_name(machine, is_only, short), "machines", place);
+        let name = linked(&machine_name(machine, (is_only, site), short), "machines", place);
         vec![name, number(machine.cpu_s), share(machine.share)]
     };
     let rows: Vec<Vec<Cell>> = of.answer.machines.iter().enumerate().map(row).collect();
@@ -152,6 +151,18 @@ pub(super) fn index(result: &Stored) -> String {
     }
     html.push_str(&suggestions(&of));
     html
+}
+
+/// What each index means, as a list; empty if there is none to explain.
+fn explained(of: &Of<'_>) -> String {
+    let items = meanings(of.answer).into_iter().map(|(name, meaning)| {
+        format!("<li><code>{}</code>: {}.</li>\n", escape(name), sentence(&meaning))
+    });
+    let items: String = items.collect();
+    if items.is_empty() {
+        return items;
+    }
+    format!("<p class=\"source\">The indices:</p>\n<ul class=\"source\">\n{items}</ul>\n")
 }
 
 /// The header of the column about the heaviest interval of a user.
@@ -172,13 +183,13 @@ fn suggestions(of: &Of<'_>) -> String {
             None => Cell::name(&shown),
         }
     };
-    let found = &of.answer.suggestions;
+    let (found, since_s) = (&of.answer.suggestions, of.since_s());
     let held = found.hold_back.iter().map(|own| {
         let [before, after] = [own.cpu_until_then_s, own.cpu_afterwards_s].map(number);
-        vec![name(&own.user), Cell::instant(Some(own.passed_at_s)), before, after]
+        vec![name(&own.user), Cell::instant(Some(since_s + own.passed_at_s)), before, after]
     });
     let came = found.came_when_free.iter().map(|own| {
-        let first = Cell::instant(Some(own.first_use_s));
+        let first = Cell::instant(Some(since_s + own.first_use_s));
         vec![name(&own.user), first, share(Some(own.load_before)), number(own.cpu_s)]
     });
     let before = format!("{cpu} until then");
@@ -187,13 +198,17 @@ fn suggestions(of: &Of<'_>) -> String {
     for (rows, caption, header) in [
         (
             held.collect::<Vec<Vec<Cell>>>(),
-            "Passed the ceiling early in the span",
+            "Had more than the ceiling early in the span",
             ["user", "passed it at", &before, &after],
         ),
-        (came.collect(), "Came when capacity was free", ["user", "first use", "load before", &cpu]),
+        (
+            came.collect(),
+            "First used something when capacity was free",
+            ["user", "first use", "load in the interval before", &cpu],
+        ),
     ] {
         if !rows.is_empty() {
-            let caption = format!("{caption} (times since the start of the span)");
+            let caption = format!("{caption} ({})", of.clock());
             html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
         }
     }
@@ -218,10 +233,10 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
     for own in used.values_mut() {
         own.sort_by(|one, other| other.1.total_cmp(&one.1));
     }
-    let is_only = of.settings.is_only_cluster();
+    let (is_only, site) = (of.settings.is_only_cluster(), site_of(result));
     let whole = |name: &str| name.to_owned();
     let names: Vec<String> =
-        machines.iter().map(|machine| machine_name(machine, is_only, whole)).collect();
+        machines.iter().map(|machine| machine_name(machine, (is_only, site), whole)).collect();
     let mut pages: Vec<Page> = users
         .par_iter()
         .take(PAGES_MAX)
@@ -232,7 +247,9 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
             let mut more = String::new();
             if of.answer.by == By::User {
                 more.push_str(&outcomes.html(name, result));
-                more.push_str(&jobs.get(name).map_or_else(String::new, |own| jobs::table(own)));
+                more.push_str(
+                    &jobs.get(name).map_or_else(String::new, |own| jobs::table(own, outcomes.ends)),
+                );
             }
             user_page(&of, (place, user), (machines, &names), &indices, &more)
         })
@@ -260,18 +277,20 @@ pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
 /// HTML.
 fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     let answer = of.answer;
+    let kind = of.kind();
     let mut said = format!(
-        "It used {} {} of {}, {} of all: place {} of the {} with usage in the span",
-        figure_text(user.cpu_s),
+        "This {kind} {} {} {} of {}, {} of all: place {} of the {} with usage in the span",
+        of.settings.cpu.as_ref().map_or("used", |cpu| verb_of(cpu)),
+        three_digits(user.cpu_s),
         answer.unit,
         of.noun(),
         share_text(user.share),
         grouped(place as u64 + 1),
-        counted(answer.users.len() as u64, of.kind()),
+        counted(answer.users.len() as u64, kind),
     );
     let _ = write!(
         said,
-        ". It was charged for use in {} of {} of {}, {}; the heaviest interval has {} of its usage",
+        ". There was usage in {} of {} of {}, {}; the heaviest interval has {} of it",
         grouped(user.active_intervals),
         counted(answer.intervals, "interval"),
         lasting(answer.interval_s),
@@ -290,11 +309,15 @@ fn user_page(
     more: &str,
 ) -> Page {
     let name = user_name(&user.user);
-    let peak = format!("{}, at {}", figure_text(user.peak_cores), instant(user.peak_at_s));
+    let since_s = of.since_s();
+    let at = |seconds: f64| instant(since_s + seconds);
+    let peak = format!("{}, from {} on", three_digits(user.peak_cores), at(user.peak_at_s));
+    let (most, clock) = (of.most(), of.clock().to_owned());
     let mut pairs = vec![
-        (of.most(), peak),
-        ("first use, since the start of the span", instant(user.first_use_s)),
-        ("last use", instant(user.last_use_s)),
+        (most.as_str(), peak),
+        ("first use", at(user.first_use_s)),
+        ("last use", at(user.last_use_s)),
+        ("clock", clock),
     ];
     if let Some(group) = &user.group {
         pairs.insert(0, ("group", group.clone()));
@@ -404,7 +427,12 @@ fn who_used(of: &Of<'_>, machine: &MachineUsage) -> String {
         let all = share_text(Some(named / machine.cpu_s));
         format!(": the {NAMED_MAX} heaviest are listed, with {all} of its {}", of.noun())
     });
-    format!("{class}{used} used it{}. Shares are of its {}.", rest.unwrap_or_default(), of.noun())
+    let (it, its) = if class.is_empty() { ("it", "its") } else { ("these machines", "their") };
+    format!(
+        "{class}{used} used {it}{}. Shares are of {its} {}.",
+        rest.unwrap_or_default(),
+        of.noun()
+    )
 }
 
 fn machine_page(
@@ -417,7 +445,7 @@ fn machine_page(
     let unit = &of.answer.unit;
     let mut body = back();
     body.push_str(&html::facts([
-        (of.noun(), format!("{} {unit}", figure_text(machine.cpu_s))),
+        (of.noun(), format!("{} {unit}", three_digits(machine.cpu_s))),
         ("share of all", share_text(machine.share)),
     ]));
     let row = |(user, cpu_s): &(Option<String>, f64)| {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::text::{escape, figure_text, instant, lasting, percent, sentence};
 use super::{ReportError, drawing};
 use crate::charts::{ChartFormat, has_head};
-use crate::digits::grouped;
+use crate::digits::{grouped, three_digits};
 use crate::results::{Picture, Stored};
 
 /// The links at the head of every page.
@@ -77,6 +77,12 @@ impl Cell {
             (None, _) => return Self::name(text),
         };
         Self { html, number }
+    }
+
+    /// A number with three significant digits; the CSV file has all of them.
+    pub(crate) fn rounded(number: f64) -> Self {
+        let html = if number.is_finite() { three_digits(number) } else { String::new() };
+        Self { html, number: Some(number).filter(|number| number.is_finite()) }
     }
 
     /// A share, shown in percent; the CSV file has the fraction. Other text is treated as by `of`.
@@ -155,6 +161,7 @@ pub(crate) fn figure(
 ) -> Result<String, ReportError> {
     let result = escape(&of.name);
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
+    let spoken = sentence(chart.caption);
     let formats = formats(chart, of);
     let has = |format| formats.contains(&format);
     let (mut drawing, mut is_titled) = (None, false);
@@ -183,9 +190,9 @@ pub(crate) fn figure(
     });
     let head = match (found, is_titled) {
         (Some(found), true) => format!("<b>{}.</b>", sentence(found)),
-        (Some(found), false) => format!("<b>{}.</b> {title}. {caption}", sentence(found)),
+        (Some(found), false) => format!("<b>{}.</b> {title}. {spoken}", sentence(found)),
         (None, true) => String::new(),
-        (None, false) => format!("<b>{title}.</b> {caption}"),
+        (None, false) => format!("<b>{title}.</b> {spoken}"),
     };
     Ok(format!(
         "<figure class=\"chart\">{picture}\

@@ -14,10 +14,11 @@ use super::ReportError;
 use super::gantt::Bars;
 use super::html::{self, Cell, Page};
 use super::job_cpu;
+use super::job_told::{SEQUENCE_DIGITS, known, place_of, told};
 use super::links::{JOBS, Links};
-use super::text::{clock, escape, instant, lasting};
+use super::text::{clock, escape, instant};
 use crate::answers::detect;
-use crate::answers::sentences::short;
+use crate::answers::sentences::{Ends, short};
 use crate::answers::sweep::{JobDetail, JobDetails, JobEvent, JobKill, JobTask};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, svg_of};
 use crate::digits::{counted, grouped, three_digits, unit_of_time};
@@ -36,13 +37,17 @@ fn clock_of(job: &JobDetail) -> &'static str {
 }
 
 /// Jobs of a user as a table, for a page in a folder.
-pub(super) fn table(jobs: &[&JobDetail]) -> String {
+pub(super) fn table(jobs: &[&JobDetail], ends: Ends) -> String {
     let header = ["job_id", "outcome", "tasks", "attempts", "ran in total"].map(str::to_owned);
     let row = |job: &&JobDetail| {
         let id = job.job_id.to_string();
+        let outcome = match ends {
+            Ends::Known => job.outcome_by_sequence.as_ref(),
+            Ends::Assumed => "not recorded",
+        };
         vec![
             Cell::link(&id, &format!("../{JOBS}/{id}.html")),
-            Cell::name(&job.outcome_by_sequence),
+            Cell::name(outcome),
             number(&job.task_count),
             number(&job.attempt_count),
             Cell::lasting(Some(job.running_s)),
@@ -89,9 +94,16 @@ pub(super) fn pages(
         let min_tasks = detected.and_then(|one| one.whole.chosen::<Judging>().min_tasks);
         Flagged { of, min_tasks }
     });
-    let page = |job: &JobDetail| page(result, job, flags.as_ref(), &links, within);
+    let ends = ends_of(result);
+    let page = |job: &JobDetail| page(result, (job, ends), flags.as_ref(), &links, within);
     let jobs = result.found::<JobDetails>().map_or(&[][..], |found| &found.jobs);
     Ok(jobs.par_iter().map(page).collect())
+}
+
+/// Whether the log of a result records how its jobs ended.
+pub(super) fn ends_of(result: &Stored) -> Ends {
+    let finished = result.found::<JobDetails>().map_or(0, JobDetails::finished);
+    Ends::of(finished, &result.whole.inputs)
 }
 
 /// The flags of the jobs that have pages; `None` if no detector ran, or the file is too large.
@@ -132,17 +144,13 @@ fn flags(all: &[Stored], links: &Links) -> Result<Option<FlagsOf>, ReportError> 
     Ok(Some(found))
 }
 
-fn known(text: Option<&String>) -> &str {
-    text.map_or("unknown", String::as_str)
-}
-
 fn number<T: ToString>(number: &T) -> Cell {
     Cell::of(&number.to_string())
 }
 
 fn page(
     result: &Stored,
-    job: &JobDetail,
+    (job, ends): (&JobDetail, Ends),
     flags: Option<&Flagged>,
     links: &Links,
     within: &'static str,
@@ -150,57 +158,23 @@ fn page(
     let id = job.job_id.to_string();
     let mut body =
         format!("<p><a href=\"../{within}#{}\">All jobs with a page</a></p>\n", result.name);
-    body.push_str(&told(job));
-    if let Some(page) = links.page("user", known(job.user.as_ref())) {
-        let _ = writeln!(body, "<p><a href=\"../{page}\">Usage of its user</a></p>");
+    body.push_str(&told(job, ends));
+    let user = known(job.user.as_ref());
+    if let Some(page) = links.page("user", user) {
+        let user = escape(&short(user));
+        let _ = writeln!(body, "<p><a href=\"../{page}\">Usage of user {user}</a></p>");
     }
     body.push_str(&over_time(job, &id));
-    body.push_str(&judged(job, flags.and_then(|flags| flags.of.get(&id)), flags));
+    // Rules are not judged where it is not known which jobs finished.
+    if ends == Ends::Known {
+        body.push_str(&judged(job, flags.and_then(|flags| flags.of.get(&id)), flags));
+    }
     body.push_str("<h2>Its events and tasks</h2>\n");
     body.push_str(&listed(job));
     let _ =
         writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
     let title = format!("Job {id}");
     Page { file: format!("{JOBS}/{id}.html"), title, within, body }
-}
-
-/// The outcome of the job, as a sentence and a list of figures.
-fn told(job: &JobDetail) -> String {
-    let time = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), lasting);
-    let [by_sequence, by_end] =
-        [&job.outcome_by_sequence, &job.outcome_by_last_event].map(|name| escape(name));
-    let finished = counted(job.finished_attempts as u64, "attempt");
-    let counts = if by_sequence == by_end {
-        format!("{by_end} by both classifications")
-    } else {
-        format!(
-            "{by_sequence} by its sequence of events and as {by_end} by its last terminal event"
-        )
-    };
-    let html = format!(
-        "<p class=\"answer\">It counts as {counts}; {} ran in {} for {} in total.</p>\n",
-        counted(job.task_count, "task"),
-        counted(job.attempt_count, "attempt"),
-        lasting(job.running_s),
-    );
-    let mut facts = vec![
-        ("user", known(job.user.as_ref()).to_owned()),
-        ("name", known(job.job_name.as_ref()).to_owned()),
-        ("sequence of events", job.sequence.clone()),
-        ("attempts that finished", finished),
-    ];
-    facts.extend(job_cpu::told(job).map(|told| ("CPU time used", told)));
-    if job.finished_attempts == 1 {
-        facts.push(("its length", time(job.finished_s_max)));
-    } else if job.finished_s_max.is_some() {
-        facts.extend([
-            ("the shortest of them", time(job.finished_s_min)),
-            ("their median", time(job.finished_s_median)),
-            ("their 95 % quantile", time(job.finished_s_p95)),
-            ("the longest", time(job.finished_s_max)),
-        ]);
-    }
-    html + &html::facts(facts)
 }
 
 /// Its attempts over time.
@@ -263,8 +237,8 @@ fn lengths(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
 
 /// The part of a job's page that the portal shows too.
 #[cfg(feature = "serve")]
-pub(crate) fn drawings(job: &JobDetail, id: i64) -> String {
-    told(job) + &over_time(job, &id.to_string())
+pub(crate) fn drawings((job, ends): (&JobDetail, Ends), id: i64) -> String {
+    told(job, ends) + &over_time(job, &id.to_string())
 }
 
 /// What rules and detectors would have done.
@@ -288,14 +262,15 @@ fn judged(
     if job.kills.is_empty() {
         html.push_str("<p>No rule of the sweep would have killed any of its tasks.</p>\n");
     } else {
-        let header = ["rule", "threshold", "unit", "condemned tasks", "over by then", "first kill"];
+        let header =
+            ["rule", "threshold", "unit", "condemned tasks", "already ended", "first kill"];
         let header = header.map(str::to_owned);
         let rows: Vec<Vec<Cell>> = job.kills.iter().map(row).collect();
         let caption = format!("Tasks that each rule condemns ({})", clock_of(job));
         html.push_str(&html::table(&caption, &header, &rows));
         if job.kills.iter().any(|kill| 0 < kill.over_by_then.unwrap_or(0)) {
             html.push_str(
-                "<p class=\"source\">A task that is over by the time of its kill saves nothing.</p>\n",
+                "<p class=\"source\">A task that has already ended at the time of its kill saves nothing.</p>\n",
             );
         }
     }
@@ -354,9 +329,10 @@ fn listed(job: &JobDetail) -> String {
     };
     let tasks: Vec<Vec<Cell>> = job.tasks.iter().map(row).collect();
     let header = ["task", "sequence", "events", "attempts"].map(str::to_owned);
-    let caption =
-        format!("Tasks with most attempts{}", of_all(job.tasks.len(), job.task_count, "task"));
-    if !tasks.is_empty() {
+    let all = of_all(job.tasks.len(), job.task_count, "task");
+    let caption = format!("Tasks with most attempts{all} (sequence: {SEQUENCE_DIGITS})");
+    // A single task has the events of its job.
+    if 1 < job.task_count || 1 < job.attempt_count {
         html.push_str(&html::table(&caption, &header, &tasks));
     }
     html
@@ -383,10 +359,11 @@ fn drawn([tasks, all_tasks]: [u64; 2], [attempts, all_attempts]: [u64; 2]) -> St
 
 /// Attempts as bars, a row per task, and a sentence about the chart.
 fn gantt(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
-    let (mut rows, mut bars) = (Vec::new(), Bars::default());
+    let (mut rows, mut bars, mut is_named) = (Vec::new(), Bars::default(), false);
     for task in &job.tasks {
         for attempt in &task.attempts {
-            let label = attempt.machine_id.map_or_else(String::new, |machine| machine.to_string());
+            let label = place_of(job, attempt.machine_id);
+            is_named |= !label.is_empty();
             bars.add(rows.len(), (attempt.start_s, attempt.end_s), &attempt.ended_by, &label);
         }
         if !task.attempts.is_empty() {
@@ -398,8 +375,9 @@ fn gantt(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
     let with_bars = job.tasks.iter().filter(|task| !task.attempts.is_empty());
     let attempts: u64 = with_bars.map(|task| task.attempt_count as u64).sum();
     let said = format!(
-        "{}; the number on a bar is the machine. From {} to {} ({}).",
+        "{}{}. From {} to {} ({}).",
         drawn([rows.len() as u64, job.task_count], [bars.len() as u64, attempts]),
+        if is_named { "; the name on a bar is the machine" } else { "" },
         instant(from),
         instant(to),
         clock(Some(from)),
@@ -446,7 +424,7 @@ mod tests {
         };
         let about = |min_tasks| Flagged { of: FlagsOf::default(), min_tasks };
         let html = judged(&job(Some(1)), None, Some(&about(Some(10))));
-        assert!(html.contains("is over by the time of its kill saves nothing"), "{html}");
+        assert!(html.contains("has already ended at the time of its kill saves nothing"), "{html}");
         assert!(
             html.contains("None of its tasks was judged: fewer than 10 tasks finished"),
             "{html}"

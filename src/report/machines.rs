@@ -12,11 +12,13 @@ use rayon::prelude::*;
 use super::gantt::Bars;
 use super::html::{self, Cell, Page};
 use super::links::{Links, file_of_machine};
-use super::text::{clock, escape, figure_text, lasting};
+use super::text::{clock, escape, figure_text, instant, is_date, lasting};
 use crate::answers::machines::{JobThere, LoadedHours, MachineDetail, MachineDetails, OutageSpan};
 use crate::charts::{Area, AreaChart, Chart, HOURS_OF_TRACE, Tone, svg_of};
 use crate::digits::{counted, grouped};
 use crate::results::Stored;
+use crate::schema::Source;
+use crate::studies::meter::{CpuDefinition, MemoryDefinition};
 
 const HOUR_S: f64 = 3600.0;
 
@@ -45,22 +47,26 @@ fn page(
     let share = own.cpu_requested_share;
     let share = share.map_or_else(String::new, |share| {
         format!(
-            "; they requested {:.1} % of its CPU in the time for which it is known",
+            "; they requested {:.1} % of its CPU, over the time for which both are known",
             share * 100.0
         )
     });
     let _ = writeln!(
         body,
-        "<p class=\"answer\">It left {} and was away for {} in total. {}{} of {} ran on it{share}.</p>",
+        "<p class=\"answer\">It left {} and was away for {} in total, in {} of machine events. {}{} of {} \
+        ran on it{share}.</p>",
         counted(own.outage_count, "time"),
         lasting(own.away_s),
+        lasting(load.machines_end_s - load.machines_start_s),
         loaded_hours(load),
         counted(own.attempt_count, "attempt"),
         counted(own.job_count, "job"),
     );
     let capacities = own.capacities.iter();
-    let capacities =
-        capacities.map(|at| format!("{} CPU, {} memory", known(at.cpu), known(at.memory)));
+    let unit = Units::of(result.whole.source.as_deref());
+    let capacities = capacities.map(|at| {
+        format!("CPU {} {}, memory {} {}", known(at.cpu), unit.cpu, known(at.memory), unit.memory)
+    });
     let mut facts = vec![
         ("capacity", capacities.collect::<Vec<String>>().join("; then ")),
         ("first seen", first_seen(own.first_s, load)),
@@ -71,21 +77,46 @@ fn page(
         facts.push(("ends of attempts", ended.join(", ")));
     }
     body.push_str(&html::facts(facts));
-    body.push_str(&drawings(own, load, &title));
+    body.push_str(&drawings(own, load, (&title, unit)));
     body.push_str(&tables(own, links));
     let _ =
         writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
     Page { file: file_of_machine(id), title, within, body }
 }
 
+/// The units of the amounts of a trace; empty where they are not known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Units {
+    cpu: &'static str,
+    memory: &'static str,
+}
+
+impl Units {
+    /// Those of a kind of trace, by its name.
+    pub(crate) fn of(source: Option<&str>) -> Self {
+        let Some(source) = source.and_then(|name| name.parse::<Source>().ok()) else {
+            return Self::default();
+        };
+        let plain = |unit: &'static str| unit.trim_end_matches("-s");
+        Self {
+            cpu: plain(CpuDefinition::Requested.unit(source)),
+            memory: plain(MemoryDefinition::Requested.unit(source)),
+        }
+    }
+}
+
 /// Its load over time, and the longest attempts on it.
-pub(crate) fn drawings(own: &MachineDetail, load: LoadedHours, title: &str) -> String {
+pub(crate) fn drawings(
+    own: &MachineDetail,
+    load: LoadedHours,
+    (title, unit): (&str, Units),
+) -> String {
     let mut body = String::from("<h2>Its load over time</h2>\n");
-    let (chart, said) = over_time(own, load, title);
+    let (chart, said) = over_time(own, load, (title, unit));
     body.push_str(&html::drawn(&svg_of(&chart), &said));
     let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
     body.push_str("<h2>Attempts on it</h2>\n");
-    match attempts(own, title) {
+    match attempts(own, load, title) {
         Some((chart, said)) => {
             body.push_str(&html::drawn(&svg_of(&chart), &said));
             let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
@@ -159,33 +190,67 @@ fn tables(own: &MachineDetail, links: &Links) -> String {
     html + &html::table(&caption, &header, &rows)
 }
 
+/// The title of a time axis of a log with dates, and its start.
+const HOURS_OF_TASKS: &str = "time since the first task event (h)";
+
+/// The title and the start of the time axis: that of the trace, or the first task event in a log
+/// whose clock counts from 1970.
+fn time_axis(load: LoadedHours) -> (&'static str, f64) {
+    if is_date(load.start_s) { (HOURS_OF_TASKS, load.start_s) } else { (HOURS_OF_TRACE, 0.0) }
+}
+
+/// From which date on a time axis counts, as a sentence; empty for the clock of a trace.
+fn counted_from(load: LoadedHours) -> String {
+    let (_, since_s) = time_axis(load);
+    let since = || format!(" From {} on ({}).", instant(since_s), clock(Some(since_s)));
+    if since_s == 0.0 { String::new() } else { since() }
+}
+
 /// The CPU that running attempts requested and that the machine had, as a chart and a sentence.
-fn over_time(own: &MachineDetail, load: LoadedHours, title: &str) -> (Chart, String) {
+fn over_time(
+    own: &MachineDetail,
+    load: LoadedHours,
+    (title, unit): (&str, Units),
+) -> (Chart, String) {
     let LoadedHours { start_s, interval_s, end_s, .. } = load;
     let values = |values: &[f64]| values.iter().copied().map(Some).collect();
     let requested: Vec<Option<f64>> = values(&own.cpu_requested);
+    // A log may not record the CPU of its machines: a line at 0 would say that there is none.
+    let has_capacity = own.cpu_capacity.iter().any(|&cpu| 0.0 < cpu);
+    let what = if has_capacity {
+        "CPU that running attempts requested, and that the machine had. Where it was away, its CPU is \
+        0. More may be requested than there is."
+    } else {
+        "CPU that running attempts requested. The CPU of the machine is not recorded."
+    };
     let said = format!(
-        "CPU that running attempts requested, and that the machine had; each value is the mean over \
-         {}. Where it was away, its CPU is 0. More may be requested than there is.",
-        lasting(interval_s)
+        "{what} Each value is the mean over {}.{}",
+        lasting(interval_s),
+        counted_from(load)
     );
-    let edge = |idx: u32| (start_s + f64::from(idx) * interval_s).min(end_s) / HOUR_S;
+    let (x_axis, since_s) = time_axis(load);
+    let edge = |idx: u32| ((start_s + f64::from(idx) * interval_s).min(end_s) - since_s) / HOUR_S;
     let count = u32::try_from(requested.len()).unwrap_or(0);
     let area = |name: &str, values, tone| Area { name: name.to_owned(), values, tone };
+    let capacity =
+        has_capacity.then(|| area("CPU of the machine", values(&own.cpu_capacity), Tone::Ink));
     let chart = Chart::Areas(AreaChart {
         title: format!("{title}: its load over time"),
         caption: said.clone(),
-        x_axis: HOURS_OF_TRACE.to_owned(),
-        y_axis: "CPU".to_owned(),
+        x_axis: x_axis.to_owned(),
+        y_axis: match unit.cpu {
+            "" => "CPU".to_owned(),
+            unit => format!("CPU ({unit})"),
+        },
         edges: (0..=count).map(edge).collect(),
         areas: vec![area("requested", requested, Tone::Blue)],
-        lines: vec![area("CPU of the machine", values(&own.cpu_capacity), Tone::Ink)],
+        lines: capacity.into_iter().collect(),
     });
     (chart, said)
 }
 
 /// Attempts as bars; each is in the first row that is free when it begins.
-fn attempts(own: &MachineDetail, title: &str) -> Option<(Chart, String)> {
+fn attempts(own: &MachineDetail, load: LoadedHours, title: &str) -> Option<(Chart, String)> {
     let mut bars = Bars::default();
     let mut free: Vec<f64> = Vec::new();
     for attempt in &own.attempts {
@@ -201,18 +266,51 @@ fn attempts(own: &MachineDetail, title: &str) -> Option<(Chart, String)> {
     bars.bounds()?;
     let said = format!(
         "{} of {}, those that ran longest; each bar shows its job, task and end. Rows only keep bars from \
-         overlapping.",
+         overlapping.{}",
         grouped(bars.len() as u64),
         counted(own.attempt_count, "attempt"),
+        counted_from(load),
     );
     let rows = vec![String::new(); free.len()];
-    let axis = (HOURS_OF_TRACE.to_owned(), 0.0, HOUR_S);
+    let (x_axis, since_s) = time_axis(load);
+    let axis = (x_axis.to_owned(), since_s, HOUR_S);
     Some((bars.chart((format!("{title}: attempts on it"), said.clone()), axis, rows), said))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_with_dates_is_drawn_from_its_first_event() {
+        let start_s = 1_482_356_614.0;
+        let load = LoadedHours {
+            start_s,
+            interval_s: 3600.0,
+            end_s: start_s + 7200.0,
+            ..LoadedHours::default()
+        };
+        let own = MachineDetail {
+            cpu_requested: vec![12.0, 6.0],
+            cpu_capacity: vec![0.0, 0.0],
+            ..MachineDetail::default()
+        };
+        let (chart, said) = over_time(&own, load, ("Machine 1", Units::of(Some("slurm"))));
+        let Chart::Areas(chart) = chart else { panic!() };
+        assert_eq!(chart.edges, [0.0, 1.0, 2.0]);
+        assert_eq!(
+            (chart.x_axis.as_str(), chart.y_axis.as_str()),
+            (HOURS_OF_TASKS, "CPU (processor)")
+        );
+        assert!(chart.lines.is_empty(), "no line at 0 for a CPU that is not recorded");
+        assert!(said.ends_with("From 2016-12-21 21:43:34 on (date and time in UTC)."), "{said}");
+        let trace = LoadedHours { start_s: 600.0, end_s: 7800.0, ..load };
+        let own = MachineDetail { cpu_capacity: vec![0.5, 0.5], ..own };
+        let (chart, said) = over_time(&own, trace, ("Machine 1", Units::default()));
+        let Chart::Areas(chart) = chart else { panic!() };
+        assert_eq!((chart.edges[0] * HOUR_S, chart.lines.len()), (600.0, 1));
+        assert!(!said.contains("From"), "{said}");
+    }
 
     #[test]
     fn hours_of_tasks_are_counted_from_the_start_of_the_trace() {

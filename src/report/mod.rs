@@ -31,6 +31,9 @@ use crate::faults::{Code, Fault};
 use crate::results::kind::Pages;
 use crate::results::{ResultError, Stored};
 
+mod about;
+mod assumed;
+mod classes;
 mod compared;
 mod drawing;
 mod fading;
@@ -39,6 +42,7 @@ mod findings;
 mod gantt;
 pub(crate) mod html;
 mod job_cpu;
+mod job_told;
 pub(crate) mod jobs;
 pub(crate) mod links;
 pub(crate) mod machines;
@@ -48,6 +52,7 @@ mod quality;
 mod replay;
 mod series;
 pub(crate) mod tables;
+mod terms;
 mod text;
 pub(crate) mod users;
 
@@ -200,7 +205,10 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
             .chain(here.iter().filter(|own| pages::has_answer(&own.1)).map(|own| own.0).map(page))
             .collect(),
     };
-    let mut save = |page: Page| folder.put(&page.file, &page.html(&navigation));
+    let mut save = |mut page: Page| {
+        terms::add(&mut page, results);
+        folder.put(&page.file, &page.html(&navigation))
+    };
     save(pages::overview(results)?)?;
     for (topic, shown) in here {
         save(if list::is_of_checks(topic) {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::ReportError;
+use super::assumed::{Assumed, lacks_status, recorded};
 use super::findings::{Findings, answer, findings, nothing, question};
 use super::html::{self, Cell, Page};
 use super::links::Links;
@@ -16,7 +17,6 @@ use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
 use crate::answers::sweep::{SweepAnswer, SweepSettings};
 use crate::answers::{describe, list, replay, sweep};
-use crate::digits::grouped;
 use crate::results::kind::{Kind, Pages};
 use crate::results::{Picture, Stored, scope};
 use crate::schema::Source;
@@ -34,8 +34,10 @@ pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Sho
 
 /// Whether any result of a page has an answer. A page without answers is listed on the first page,
 /// among what cannot be answered, and not in the links at the head of every page.
+/// Pages of single jobs do not answer the question of a study.
 pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
-    shown.iter().any(|(_, result)| nothing(result).is_none())
+    let answers = |kind: &Kind<'_>| kind.pages != Some(Pages::Jobs) || shown.len() == 1;
+    shown.iter().any(|(kind, result)| answers(kind) && nothing(result).is_none())
 }
 
 /// The trace, with the tables and hours that were read.
@@ -51,8 +53,12 @@ fn lead(results: &[Stored]) -> String {
     // The longest list of tables stands for all.
     scopes.sort_by_key(String::len);
     let tables = scopes.pop().filter(|tables| !tables.is_empty());
-    let tables = tables.map_or_else(String::new, |tables| format!(": {}", escape(&tables)));
-    format!("<p class=\"lead\">{}{tables}.</p>\n", escape(&sources.join(", ")))
+    let tables = tables.map_or_else(String::new, |tables| {
+        format!("<p class=\"source\">Loaded: {}.</p>\n", escape(&tables))
+    });
+    // Results of several traces have no common dates.
+    let about = if sources.len() == 1 { super::about::trace(results) } else { String::new() };
+    format!("<p class=\"lead\">{}{}.</p>\n{tables}", escape(&sources.join(", ")), escape(&about))
 }
 
 /// The tables that a result read, with their hours.
@@ -185,11 +191,11 @@ pub(super) fn page(
     shown: &[Shown<'_>],
     all: &[Stored],
 ) -> Result<Page, ReportError> {
-    let mut body = format!("<p class=\"lead\">{}</p>\n", escape(topic.question));
+    let mut head = format!("<p class=\"lead\">{}</p>\n", escape(topic.question));
     let (links, assumed) = (Links::of(all), Assumed::of(all));
     let scopes: Vec<String> = shown.iter().map(|(kind, result)| result.scope(kind)).collect();
-    body.push_str(&assumed.said(&scopes));
-    let (mut same, mut unknown) = (String::new(), String::new());
+    head.push_str(&assumed.said(&scopes));
+    let (mut body, mut same, mut unknown) = (String::new(), String::new(), String::new());
     for (place, &(kind, result)) in shown.iter().enumerate() {
         let before = shown[..place].iter().find(|(_, other)| is_same(result, other));
         if nothing(result).is_some() {
@@ -200,59 +206,26 @@ pub(super) fn page(
             body.push_str(&section(kind, result, (&links, &assumed))?);
         }
     }
-    for (heading, items) in [("The same for all", same), ("Unknown for this trace", unknown)] {
-        if !items.is_empty() {
-            let _ = writeln!(
-                body,
-                "<section>\n<h2>{heading}</h2>\n<ul class=\"found\">\n{items}</ul></section>"
-            );
+    let list = |heading: &str, items: &str| {
+        if items.is_empty() {
+            return String::new();
         }
-    }
+        format!("<section>\n<h2>{heading}</h2>\n<ul class=\"found\">\n{items}</ul></section>\n")
+    };
+    let unknown = list("Unknown for this trace", &unknown);
+    let same = list("The same for all", &same);
+    // What leaves the question of the page open comes before what is known besides.
+    let body = if has_answer(shown) {
+        format!("{head}{body}{same}{unknown}")
+    } else {
+        format!("{head}{unknown}{body}{same}")
+    };
     Ok(Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body })
 }
 
 /// The words, with GPU time in place of CPU time if the result is about GPUs.
 fn of_result(result: &Stored, words: &str) -> String {
     gpu_time(result).map_or_else(|| words.to_owned(), |noun| words.replace("CPU time", noun))
-}
-
-/// Assumptions about lines of the trace, written once on a page instead of for each result.
-pub(super) struct Assumed(Vec<String>);
-
-impl Assumed {
-    pub(super) fn of(results: &[Stored]) -> Self {
-        let mut all: Vec<String> = Vec::new();
-        for result in results {
-            for (wording, count) in result.whole.inputs.iter().flat_map(|input| &input.remarks) {
-                let piece = format!("{wording}: {}", grouped(*count));
-                if !all.contains(&piece) {
-                    all.push(piece);
-                }
-            }
-        }
-        Self(all)
-    }
-
-    /// The assumptions that any of the scopes mentions, as a paragraph.
-    fn said(&self, scopes: &[String]) -> String {
-        let bears = |piece: &&String| scopes.iter().any(|scope| scope.contains(piece.as_str()));
-        let all: Vec<&str> = self.0.iter().filter(bears).map(String::as_str).collect();
-        if all.is_empty() {
-            return String::new();
-        }
-        format!(
-            "<p class=\"source\">Assumed, with the number of lines: {}.</p>\n",
-            escape(&all.join("; "))
-        )
-    }
-
-    /// The text without the assumptions.
-    pub(super) fn without(&self, text: &str) -> String {
-        let cut = |text: String, piece: &String| {
-            text.replace(&format!("; {piece}"), "").replace(piece.as_str(), "")
-        };
-        self.0.iter().fold(text.to_owned(), cut)
-    }
 }
 
 /// A result that needs only one sentence, as a list item.
@@ -330,7 +303,9 @@ fn section(
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result));
     }
-    for table in &result.tables {
+    let lacks_status = lacks_status(result, kind.pages);
+    for table in result.tables.iter().filter_map(|table| recorded(table, lacks_status)) {
+        let table = &*table;
         let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
         if result.name == sweep::KIND.name && table.file == "sweep.csv" {
             let unit = result.found::<SweepAnswer>().map_or("", |answer| &answer.unit);
@@ -343,7 +318,7 @@ fn section(
     for file in result.left_out.iter().chain(json) {
         let _ = writeln!(
             body,
-            "<p class=\"source\">Too large for a report, in the folder of the results: {}</p>",
+            "<p class=\"source\">Too large for this report; it is in the folder of the results: {}</p>",
             escape(file)
         );
     }

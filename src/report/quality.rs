@@ -6,10 +6,11 @@
 
 use std::fmt::Write;
 
-use super::findings::nothing;
+use super::assumed::{Assumed, lacks_status};
+use super::findings::{nothing, unanswered};
 use super::html::{self, Cell, Page};
 use super::links::Links;
-use super::pages::{Assumed, Shown, computed, shown};
+use super::pages::{Shown, computed, shown};
 use super::tables::stored_table;
 use super::text::{beside, clock, clock_of_all, escape, instant, sentence};
 use crate::answers::list;
@@ -78,7 +79,7 @@ pub(super) fn page(topic: &'static Topic, checks: &[Shown<'_>], all: &[Stored]) 
 /// Whether the lake is whole: a sentence, a table, and a picture if something is missing.
 fn whole(lake: &Lake) -> String {
     let mut html = format!(
-        "<h2>Is this lake whole?</h2>\n<p class=\"answer\">{} {}</p>\n",
+        "<h2>What part of the trace is loaded?</h2>\n<p class=\"answer\">{} {}</p>\n",
         sentence(&extent(lake)),
         sentence(&published(&lake.verified))
     );
@@ -88,7 +89,7 @@ fn whole(lake: &Lake) -> String {
     }
     let times = lake.inputs.iter().flat_map(|input| [input.start_s, input.end_s]);
     let latest = clock_of_all(times.flatten());
-    let header = ["table", "in the lake", "rows", "first row", "last row"].map(str::to_owned);
+    let header = ["table", "loaded", "rows", "first row", "last row"].map(str::to_owned);
     let absent = lake.known.iter().filter(|table| lake.input(table.name()).is_none());
     let rows = lake.inputs.iter().map(|input| {
         vec![
@@ -132,7 +133,7 @@ fn extent(lake: &Lake) -> String {
     if some.is_empty() && absent.is_empty() {
         let tables = counted(whole.len() as u64, "table");
         return format!(
-            "Yes: {tables} with {}, and no part of them is missing.",
+            "All of it: {tables} with {}, and no part of them is missing.",
             counted(rows, "row")
         );
     }
@@ -149,7 +150,7 @@ fn extent(lake: &Lake) -> String {
     said.extend(Some(some.collect::<Vec<String>>().join(", ")).filter(|text| !text.is_empty()));
     said.extend((!whole.is_empty()).then(|| format!("all of {}", names(&whole))));
     said.extend((!absent.is_empty()).then(|| format!("nothing of {}", absent.join(", "))));
-    format!("No: it has {}.", said.join("; "))
+    format!("Not all of it: {}.", said.join("; "))
 }
 
 /// How many published counts agree, in a sentence.
@@ -232,9 +233,11 @@ fn found(findings: &[Finding], all: &[Stored]) -> String {
         let class = if one.weight == Weight::Unusual { " class=\"open\"" } else { "" };
         let _ = writeln!(
             html,
-            "<li{class}><h3>{}</h3><p>{}.</p><p class=\"source\">{}.</p></li>",
+            "<li{class}><h3>{}</h3><p>{}{}</p>{}<p class=\"source\">{}.</p></li>",
             escape(&one.about),
             sentence(&one.said),
+            if one.list.is_empty() { "." } else { ":" },
+            items(&one.list),
             sentence(one.means)
         );
     }
@@ -258,6 +261,15 @@ fn found(findings: &[Finding], all: &[Stored]) -> String {
         html.push_str("</ul>\n");
     }
     html
+}
+
+/// Entries of a finding as a list; empty if there are none.
+fn items(all: &[String]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let items = all.iter().map(|text| format!("<li>{}.</li>", sentence(text)));
+    format!("<ul>{}</ul>", items.collect::<String>())
 }
 
 /// What studies report about the quality of the data, such as the attempts without an end and their
@@ -296,9 +308,12 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
                 Cell::name(&why),
             ]);
         };
+        let open = results.iter().find_map(|(kind, result)| open(kind, result));
         let is_whole = answered.iter().all(|(kind, _)| lake.has_all_of(kind.tables));
-        let state = Cell::name(if is_whole { "whole" } else { "in part" });
-        Some(vec![Cell::link(topic.title, topic.file), state, Cell::name(&scope)])
+        let state = Cell::name(if is_whole && open.is_none() { "whole" } else { "in part" });
+        let open = open.map_or_else(String::new, |why| format!(". Not answered: {why}"));
+        let from = Cell::name(&format!("{scope}{}", open.replace('`', "")));
+        Some(vec![Cell::link(topic.title, topic.file), state, from])
     };
     let rows: Vec<Vec<Cell>> = list::topics().into_iter().filter_map(row).collect();
     if rows.is_empty() {
@@ -309,6 +324,15 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
         "<h2>What it means for each study</h2>\n{}",
         html::table("Studies of this report", &header, &rows)
     )
+}
+
+/// Why a part of a result, or the question of its study, is not answered.
+fn open(kind: &Kind<'_>, result: &Stored) -> Option<String> {
+    let status = || {
+        let why = "the log records no status, so it is unknown how jobs ended";
+        lacks_status(result, kind.pages).then(|| why.to_owned())
+    };
+    unanswered(result).or_else(status)
 }
 
 /// All that was counted, and how.

@@ -87,7 +87,15 @@ const OF_USERS: [&str; 8] = [
 ];
 
 fn is_shown_above(table: &Table, column: &str) -> bool {
-    table.file == "fairness.csv" && OF_USERS.contains(&column)
+    table.file == "fairness.csv" && (OF_USERS.contains(&column) || is_usage(table, column))
+}
+
+/// Whether a column repeats the usage of users: a bill without prices is the usage.
+fn is_usage(table: &Table, column: &str) -> bool {
+    let place = |name: &str| table.header.iter().position(|known| known == name);
+    let is_bill = column.starts_with("metered") && column.ends_with("_cv");
+    let usage = place("cpu_s").zip(place(column).filter(|_| is_bill));
+    usage.is_some_and(|(usage, bill)| table.rows.iter().all(|row| row.get(usage) == row.get(bill)))
 }
 
 /// The column that marks the row of all groups together. Its page names that row instead.
@@ -169,6 +177,26 @@ fn grouped_range(text: &str) -> String {
     pair.map_or_else(|| text.to_owned(), |(from, to)| format!("{from} to {to}"))
 }
 
+/// A whole number with all digits, or another number with three; other text as it is.
+fn figure(text: &str) -> Cell {
+    match (text.parse::<u64>(), text.parse::<f64>()) {
+        (Err(_), Ok(number)) if number.is_finite() => Cell::rounded(number),
+        _ => Cell::of(text),
+    }
+}
+
+/// The header of a column for readers: the value of an index after its name, in words.
+fn heading(table: &Table, column: &str) -> String {
+    const VALUES: [(&str, &str); 2] =
+        [("_cv", "charged value"), ("_eup", "effective user priority")];
+    if column == RUNNING {
+        return "running".to_owned();
+    }
+    let mut known = VALUES.iter().filter(|_| table.file == "fairness.csv");
+    let known = known.find_map(|(end, words)| Some((column.strip_suffix(end)?, words)));
+    known.map_or_else(|| column.to_owned(), |(index, words)| format!("{words} ({index})"))
+}
+
 /// A stored table with a link to its file.
 pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Links) -> String {
     let kept = kept(table);
@@ -177,8 +205,7 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         units if caption.ends_with(&format!("({})", units.join(", "))) => caption.to_owned(),
         units => format!("{caption} ({})", units.join(", ")),
     };
-    let name = |name: &str| if name == RUNNING { "running".to_owned() } else { name.to_owned() };
-    let header: Vec<String> = kept.columns.iter().map(|&idx| name(&table.header[idx])).collect();
+    let header: Vec<String> = kept.columns.iter().map(|&idx| table.header[idx].clone()).collect();
     let cell = |row: &[String], idx: usize| {
         let text = row.get(idx).map_or("", String::as_str);
         if text.is_empty() && kept.columns.first() == Some(&idx) && is_total(table, row) {
@@ -190,7 +217,7 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
             None if table.header[idx].ends_with("_request") => Cell::name(&grouped_range(text)),
             None if is_share(&table.header[idx]) => Cell::share(text),
             None if table.header[idx] == RUNNING => Cell::lasting(text.parse().ok()),
-            None => Cell::of(text),
+            None => figure(text),
         }
     };
     let (all, most) =
@@ -210,11 +237,15 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
     if 0 < kept.zero_rows {
         let zeros = counted(kept.zero_rows as u64, "row");
         let are = if kept.zero_rows == 1 { "is" } else { "are" };
-        notes = format!("{notes}; {zeros} without a value above zero {are} not shown");
+        notes = format!("{notes}; {zeros} with zeros only {are} not shown");
     }
     if !kept.zero_columns.is_empty() {
         let names = kept.zero_columns.join(", ").replace('_', " ");
-        notes = format!("{notes}; 0 in every row: {}", escape(&names));
+        let said = match kept.zero_columns.len() {
+            1 => "a column of zeros is not shown".to_owned(),
+            count => format!("{count} columns of zeros are not shown"),
+        };
+        notes = format!("{notes}; {said}: {}", escape(&names));
     }
     notes.push_str(no_machines(table));
     let file = escape(&table.file);
@@ -223,7 +254,8 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
     if rows.is_empty() {
         return format!("<p>{}: no value above zero.</p>\n{source}", escape(&caption));
     }
-    let whole = html::table(&caption, &header, &rows);
+    let spoken: Vec<String> = header.iter().map(|column| heading(table, column)).collect();
+    let whole = html::table(&caption, &spoken, &rows);
     // Tables of curves are folded: the chart shows their points.
     let is_short = all <= FOLDED_ABOVE && !table.file.ends_with("-curves.csv");
     if is_short || links.are_in(&header) {
@@ -295,14 +327,14 @@ mod tests {
         assert!(html.contains("<caption>Jobs (s)</caption>"), "{html}");
         assert!(html.contains("finished") && !html.contains("failed"), "{html}");
         assert!(!html.contains("p99") && !html.contains("unit"), "{html}");
-        assert!(html.contains("2 rows without a value above zero are not shown"), "{html}");
+        assert!(html.contains("2 rows with zeros only are not shown"), "{html}");
         let html = stored_table("Jobs", &table(&header, &rows[1..]), "", &Links::default());
         assert!(html.starts_with("<p>Jobs: no value above zero.</p>"), "{html}");
         // A column of zeros is named.
         let rows: [&[&str]; 2] = [&["014", "9", "0"], &["013", "3", "0.0"]];
         let header = ["sequence", "count", "not_finished"];
         let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default());
-        assert!(html.contains("; 0 in every row: not finished</p>"), "{html}");
+        assert!(html.contains("; a column of zeros is not shown: not finished</p>"), "{html}");
         assert_eq!(html.matches("</th>").count(), 2, "{html}");
         let html = stored_table("Jobs", &table(&header, &rows[..1]), "", &Links::default());
         assert_eq!(html.matches("</th>").count(), 3, "{html}");

@@ -126,13 +126,18 @@ pub(super) fn percent(share: f64) -> String {
         small if 0.01 <= small => 3,
         small if 0.001 <= small => 4,
         small if 0.000_1 <= small => 5,
-        _ => return format!("{} %", figure_text(percent)),
+        _ => return if percent < 0.0 { "above -0.0001 %" } else { "under 0.0001 %" }.to_owned(),
     };
     if percent == 0.0 { "0 %".to_owned() } else { format!("{percent:.decimals$} %") }
 }
 
 /// Instants of at least this many seconds count from 1970: no trace lasts ten years.
 const DATES_FROM: f64 = 315_360_000.0;
+
+/// Whether an instant counts from 1970, so that its date is known.
+pub(super) fn is_date(seconds: f64) -> bool {
+    DATES_FROM <= seconds
+}
 
 /// The clock of instants near this one, in words.
 pub(crate) fn clock(seconds: Option<f64>) -> &'static str {
@@ -228,7 +233,7 @@ mod tests {
         ] {
             assert_eq!(percent(share), said);
         }
-        assert!(percent(1.5e-9).starts_with("1.5"), "{}", percent(1.5e-9));
+        assert_eq!(percent(1.5e-9), "under 0.0001 %");
     }
 
     #[test]

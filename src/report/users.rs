@@ -13,6 +13,7 @@ use super::links::of_kind;
 #[cfg(feature = "serve")]
 use super::text::{escape, instant};
 use super::text::{percent, sentence};
+use crate::answers::sentences::Ends;
 use crate::answers::sweep::{JobDetails, UserOutcomes};
 #[cfg(feature = "serve")]
 use crate::charts::{Area, AreaChart, Bar, BarChart, Chart, Tone, outcome_tone, svg_of};
@@ -33,6 +34,8 @@ pub(super) struct Outcomes<'a> {
     all: Vec<(&'a str, u64)>,
     /// The time for which jobs are known, s.
     known_s: Option<f64>,
+    /// Whether it is recorded how jobs ended.
+    pub(super) ends: Ends,
 }
 
 /// The time between the first and the last event of a table that a result was made from, s.
@@ -40,6 +43,10 @@ fn span_of(result: &Stored, table: Table) -> Option<f64> {
     let input = result.whole.inputs.iter().find(|input| input.table == table.to_string())?;
     Some(input.end_s? - input.start_s?)
 }
+
+/// What `other` is, below a table of outcomes.
+const OTHER: &str = "<p class=\"source\">Other: killed before the start, evicted, run several times, or \
+    without a recorded SUBMIT.</p>\n";
 
 /// That jobs are known for longer than usage, if so, as a sentence.
 pub(crate) fn known_for(jobs_s: Option<f64>, used_s: Option<f64>) -> Option<String> {
@@ -70,7 +77,8 @@ impl<'a> Outcomes<'a> {
                 }
             }
         }
-        Self { users, all, known_s }
+        let ends = of_kind(results, Pages::Jobs).next().map_or(Ends::Known, super::jobs::ends_of);
+        Self { users, all, known_s, ends }
     }
 
     /// The outcomes of the jobs of a user, as HTML; empty if they are not known. `usage` is the result
@@ -85,6 +93,15 @@ impl<'a> Outcomes<'a> {
         let all: u64 = self.all.iter().map(|known| known.1).sum();
         if jobs == 0 {
             return String::new();
+        }
+        let known =
+            known_for(self.known_s, used_s).map_or_else(String::new, |said| format!(" {said}"));
+        if self.ends == Ends::Assumed {
+            return format!(
+                "<h2>What became of its jobs</h2>\n<p>This user has {}; the log does not record how jobs \
+                ended.{known}</p>\n",
+                counted(jobs, "job")
+            );
         }
         let of = |outcome: &str| self.all.iter().find(|known| known.0 == outcome);
         let mut outcomes: Vec<(&str, u64)> =
@@ -102,18 +119,22 @@ impl<'a> Outcomes<'a> {
         let (most, most_count) = outcomes[0];
         let among_all = of(most).map_or(0, |known| known.1);
         let said = format!(
-            "Of its {}, {} count as {most}; of the jobs of all users, {}",
+            "Of its {}, {} {}; of the jobs of all users, {}",
             counted(jobs, "job"),
             percent(share(most_count, jobs)),
+            match most {
+                "running" | "other" => format!("count as {most}"),
+                known => known.to_owned(),
+            },
             percent(share(among_all, all))
         );
         let header = ["outcome", "jobs", "share", "share among all users"].map(str::to_owned);
-        let known =
-            known_for(self.known_s, used_s).map_or_else(String::new, |said| format!(" {said}"));
+        let has_other = outcomes.iter().any(|(outcome, _)| *outcome == "other");
+        let other = if has_other { OTHER } else { "" };
         format!(
-            "<h2>What became of its jobs</h2>\n<p>{}.{known}</p>\n{}",
+            "<h2>What became of its jobs</h2>\n<p>{}.{known}</p>\n{}{other}",
             sentence(&said),
-            html::table("Jobs by outcome, by their exact event sequence", &header, &rows)
+            html::table("Jobs by outcome, by their exact sequence of events", &header, &rows)
         )
     }
 }
@@ -254,6 +275,7 @@ mod tests {
             users: FxHashMap::from_iter([("a", &own)]),
             all: vec![("finished", 9), ("failed", 3)],
             known_s: Some(29.0 * 86_400.0),
+            ends: Ends::Known,
         };
         let html = outcomes.beside("a", Some(90_800.0));
         let known =
@@ -262,9 +284,15 @@ mod tests {
         assert!(!outcomes.beside("a", Some(29.0 * 86_400.0)).contains("Its jobs are"));
         assert!(!outcomes.beside("a", None).contains("Its jobs are"));
         assert!(html.contains(
-            "Of its 4 jobs, 75.00&nbsp;% count as failed; of the jobs of all users, 25.00&nbsp;%."
+            "Of its 4 jobs, 75.00&nbsp;% failed; of the jobs of all users, 25.00&nbsp;%."
         ));
         assert!(html.contains("75.00 %") && html.contains("What became of its jobs"));
         assert_eq!(outcomes.beside("b", None), "");
+        let html = Outcomes { ends: Ends::Assumed, ..outcomes }.beside("a", None);
+        assert!(
+            html.contains("This user has 4 jobs; the log does not record how jobs ended."),
+            "{html}"
+        );
+        assert!(!html.contains("failed"), "{html}");
     }
 }

@@ -25,7 +25,8 @@ use super::portal::Portal;
 use super::reply::{self, Reply};
 use super::start::titled;
 use crate::answers::machines::closeup;
-use crate::answers::sweep::closeup as job_closeup;
+use crate::answers::sentences::{Capacity, Ends};
+use crate::answers::sweep::{JobDetail, closeup as job_closeup};
 use crate::digits::grouped;
 use crate::facts::events::Event;
 use crate::facts::jobs::{SEQUENCE_OUTCOMES, by_sequence};
@@ -35,9 +36,9 @@ use crate::progress::{self, Watch};
 use crate::report::clock;
 use crate::report::html::{Cell, table};
 use crate::report::jobs;
-use crate::report::machines::drawings;
+use crate::report::machines::{Units, drawings};
 use crate::report::users::{self, JobsOfUser, known_for};
-use crate::schema::{EventType, ROW_ID, Table, bucket_of};
+use crate::schema::{EventType, ROW_ID, SYSTEM_MACHINE, Table, bucket_of};
 use crate::units::micros_to_seconds;
 
 /// Time limit of a search.
@@ -305,7 +306,9 @@ fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         let watched = watched(lake, end);
         match job_closeup::one(&watched, Windows::of(&watched, None), id) {
             Ok(job) => {
-                found.drawings = job.map_or_else(String::new, |job| jobs::drawings(&job, id));
+                let ends = Ends::of_lake(lake);
+                let drawn = |job: JobDetail| jobs::drawings((&job, ends), id);
+                found.drawings = job.map_or_else(String::new, drawn);
             }
             Err(error) => found.fail(&error, end),
         }
@@ -390,7 +393,8 @@ fn draw(lake: &Lake, id: i64, end: Instant, found: &mut Found) {
     let lake = watched(lake, end);
     match closeup::one(&lake, Windows::of(&lake, None), id) {
         Ok(Some((load, machine))) => {
-            found.drawings = drawings(&machine, load, &format!("Machine {id}"));
+            let unit = Units::of(Some(lake.source().name()));
+            found.drawings = drawings(&machine, load, (&format!("Machine {id}"), unit));
         }
         Ok(None) => {}
         Err(error) => found.fail(&error, end),
@@ -408,6 +412,10 @@ fn watched(lake: &Lake, end: Instant) -> Lake {
 /// A machine: when it came and went, and what ran on it.
 fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
     let mut found = Found::default();
+    // This machine only stands for a capacity that the log does not record.
+    if id == SYSTEM_MACHINE && Capacity::of_lake(lake) == Capacity::FromUse {
+        return Ok(found);
+    }
     let is_it = |batch: &RecordBatch| {
         let ids =
             batch.column_by_name("machine_id").map(|ids| ids.as_primitive::<Int64Type>().clone());

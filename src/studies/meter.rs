@@ -212,6 +212,16 @@ impl Meter {
         }
     }
 
+    /// What jobs did with an amount by this definition: a request is no proof of use.
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Cpu(CpuDefinition::Requested) | Self::Memory(MemoryDefinition::Requested) => {
+                "requested"
+            }
+            _ => "used",
+        }
+    }
+
     /// The name of its columns and keys: the value of `--cpu` or `--memory`.
     pub const fn column(self) -> &'static str {
         match self {

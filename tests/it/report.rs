@@ -1,7 +1,7 @@
 //! The pages that `analyze` and `report` write: nothing is fetched from outside, every link has a
 //! target, and no name of a trace acts as markup.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -595,6 +595,8 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         let mut known = Vec::new();
         all_numbers(&json["answer"], &mut known);
         of_lost_jobs(&json["answer"], &mut known);
+        of_other(&json["answer"], &mut known);
+        of_equal_shares(&json["answer"], &mut known);
         let sentence = finding.split("<p>").nth(1).unwrap().split("</p>").next().unwrap();
         // The name of a policy or rule may hold digits.
         let outside: String =
@@ -642,6 +644,34 @@ fn of_lost_jobs(answer: &serde_json::Value, known: &mut Vec<f64>) {
     known.extend(
         rows.iter().map(|row| sum(&row["condemned_tasks"]) - sum(&row["condemned_at_end"])),
     );
+}
+
+/// What follows from the exact sequences of a classification: the shares of the groups of `other`.
+fn of_other(answer: &serde_json::Value, known: &mut Vec<f64>) {
+    let mut groups: BTreeMap<(bool, usize, Option<char>), f64> = BTreeMap::new();
+    for row in answer["sequences"].as_array().into_iter().flatten() {
+        let sequence = row["sequence"].as_str().unwrap();
+        if row["outcome"] != "other" {
+            continue;
+        }
+        let attempts = sequence.matches('1').count();
+        let end = sequence.chars().rfind(|event| ('0'..='6').contains(event));
+        let key = match (sequence.starts_with('0'), attempts) {
+            (false, _) => (false, 0, None),
+            (true, 0 | 1) => (true, attempts, end),
+            (true, _) => (true, 2, None),
+        };
+        *groups.entry(key).or_default() += row["share"].as_f64().unwrap();
+    }
+    known.extend(groups.values());
+}
+
+/// What follows from the shares of users: an equal share, and how many have more.
+fn of_equal_shares(answer: &serde_json::Value, known: &mut Vec<f64>) {
+    let Some(users) = answer["users"].as_array().filter(|users| !users.is_empty()) else { return };
+    let equal = 1.0 / users.len() as f64;
+    let above = users.iter().filter(|user| user["share"].as_f64().is_some_and(|own| equal < own));
+    known.extend([equal, above.count() as f64]);
 }
 
 /// The page of a job has the values of the rows of the trace.

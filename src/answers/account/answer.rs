@@ -128,15 +128,17 @@ impl AccountAnswer {
         let own = self.of_outcome("finished").into_iter();
         let largest = own.filter_map(|row| Some(row.largest_job_share? * row.cpu?));
         let largest = largest.fold(0.0, f64::max) / (finished * total).max(f64::MIN_POSITIVE);
+        let used = self.meter.verb();
         let (who, sum) = match ends {
-            Ends::Known => ("Jobs that finished", "what finished jobs used"),
-            Ends::Assumed => {
-                ("Jobs that ran to an end that the log does not record", "what they used")
-            }
+            Ends::Known => ("Jobs that finished", format!("what finished jobs {used}")),
+            Ends::Assumed => (
+                "Jobs that ran to an end that the log does not record",
+                format!("what they {used}"),
+            ),
         };
-        let said = aside([Some(amount), most_of(Some(largest), sum)]);
+        let said = aside([Some(amount), most_of(Some(largest), &sum)]);
         let noun = noun_of(&cpu);
-        Some(format!("{who} used {} of the {noun}{jobs}{said}{rest}", percent(finished)))
+        Some(format!("{who} {used} {} of the {noun}{jobs}{said}{rest}", percent(finished)))
     }
 
     /// A clause with the share of attempts whose CPU time the log records; empty for none or all.

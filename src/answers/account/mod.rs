@@ -22,6 +22,7 @@ use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::ledger::{CpuDefinition, GroupBy, Ledger, UNKNOWN, ledger};
 use crate::studies::meter::{MemoryDefinition, Meter, Resource};
+use crate::studies::outcomes::Classes;
 
 mod answer;
 mod plan;
@@ -343,6 +344,16 @@ fn bars_of(ledger: &Ledger, groups: &[GroupBy]) -> Vec<(String, String, f64)> {
     outcomes
 }
 
+/// What is added up, in words.
+fn meaning(meter: Meter) -> String {
+    match meter {
+        Meter::Cpu(cpu) => sentences::meaning_of(&cpu.to_string()),
+        Meter::Memory(memory) => {
+            format!("{} by the definition \"{memory}\"", meter.resource().title())
+        }
+    }
+}
+
 /// Bars of CPU time, GPU time or memory time per outcome.
 pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     let mut outcomes = bars_of(ledger, groups);
@@ -358,11 +369,17 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     Chart::Bars(BarChart {
         title: format!("{title_noun} per outcome of jobs ({})", ledger.meter),
         caption: format!(
-            "{title_noun} by the definition \"{}\", total {} {}; outcomes classified by {}.{}",
-            ledger.meter,
+            "{}, total {} {}, by the outcome of the jobs, {}.{}",
+            meaning(ledger.meter),
             digits::six_digits(ledger.total),
             ledger.unit,
-            ledger.classes,
+            match ledger.classes {
+                Classes::Sequence => {
+                    "which is that of their exact sequence of events (any that is none of the \
+                    published ones is \"other\", such as several attempts)"
+                }
+                Classes::Terminal => "which is that of their last terminal event",
+            },
             edges::ending(&edges::of_ledger(ledger))
         ),
         value_axis: format!("{noun} ({})", ledger.unit),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::other::{self, NEVER_STARTED};
 use crate::answers::sentences::{Ends, percent};
 use crate::digits::counted;
 use crate::results::shares::Terms;
@@ -35,6 +36,27 @@ impl ClassifyAnswer {
         finished.map(|row| row.count).sum()
     }
 
+    /// An outcome in the words of a sentence; `other` with what it consists of.
+    pub(crate) fn words(&self, outcome: &str) -> String {
+        let parts = || other::parts(&self.sequences).into_iter().filter(|part| SAID < part.share);
+        match outcome {
+            "running" => "still running at the end".to_owned(),
+            "killed" if parts().any(|part| part.words == NEVER_STARTED) => {
+                "killed while running".to_owned()
+            }
+            "other" => {
+                let parts = parts().take(PARTS_SAID);
+                let parts = parts.map(|part| format!("{} {}", percent(part.share), part.words));
+                let parts: Vec<String> = parts.collect();
+                match parts.as_slice() {
+                    [] => "with another outcome".to_owned(),
+                    parts => format!("other ({})", parts.join(", ")),
+                }
+            }
+            known => known.to_owned(),
+        }
+    }
+
     /// The sentence with the share of each outcome that occurs.
     pub(crate) fn sentence(&self, ends: Ends) -> String {
         let total = self.total;
@@ -48,12 +70,16 @@ impl ClassifyAnswer {
             (Ends::Assumed, "finished") => {
                 format!("{} ran to an end that the log does not record", percent(row.share))
             }
-            (_, outcome) => format!("{} {outcome}", percent(row.share)),
+            (_, outcome) => format!("{} {}", percent(row.share), self.words(outcome)),
         });
         let parts: Vec<String> = parts.collect();
         format!("Of {}, {}", counted(total, of), parts.join(", "))
     }
 }
+
+/// A sentence names at most this many parts of `other`, each with more than this share.
+const PARTS_SAID: usize = 3;
+const SAID: f64 = 0.0005;
 
 #[cfg(test)]
 mod tests {
@@ -77,5 +103,32 @@ mod tests {
             "Of 672,074 jobs, 57.4 % ran to an end that the log does not record, 40.0 % killed"
         );
         assert_eq!(ClassifyAnswer::default().sentence(Ends::Known), "There are no jobs");
+    }
+
+    #[test]
+    fn other_outcomes_are_told_by_what_they_consist_of() {
+        let row = |sequence: Option<&str>, outcome: &str, share: f64| OutcomeRow {
+            sequence: sequence.map(str::to_owned),
+            outcome: outcome.to_owned(),
+            // The largest part comes first.
+            count: if share < 0.1 { 1 } else { 2 },
+            share,
+        };
+        let answer = ClassifyAnswer {
+            rows: vec![row(None, "other", 0.2), row(Some("015"), "killed", 0.1)],
+            sequences: vec![
+                row(Some("05"), "other", 0.15),
+                row(Some("012"), "other", 0.0499),
+                row(Some("016"), "other", 0.0001),
+                row(Some("015"), "killed", 0.1),
+            ],
+            total: 1000,
+            ..ClassifyAnswer::default()
+        };
+        assert_eq!(
+            answer.sentence(Ends::Known),
+            "Of 1,000 jobs, 20.0 % other (15.0 % killed before the start, 5.0 % evicted), \
+            10.0 % killed while running"
+        );
     }
 }

@@ -39,6 +39,7 @@ use crate::studies::outcomes::{
 use crate::units::micros_to_seconds;
 
 mod answer;
+mod other;
 
 pub use answer::ClassifyAnswer;
 
@@ -392,15 +393,30 @@ pub fn answer<'a>(
 fn flow(outcome: &Classification, choice: Choice) -> Chart {
     let edges = edges::ending(&choice.edges(outcome));
     let plural = choice.plan.by.plural();
-    // The table and its chart then count by another definition.
     let other = match choice.plan.classes {
-        Classes::Sequence => format!(
-            " The table goes by the exact sequence: {plural} with any other events, such as several \
-            attempts or an end without one, count as `other` there."
-        ),
+        Classes::Sequence => differing(outcome, plural),
         Classes::Terminal => String::new(),
     };
     Chart::Flow(flow::chart(&outcome.sequences, plural, &format!("{other}{edges}")))
+}
+
+/// Why the chart of paths and the table have different counts, with both; empty if all are the same.
+fn differing(outcome: &Classification, plural: &str) -> String {
+    let both = outcome.rows.iter().filter(|row| row.outcome != "other").filter_map(|row| {
+        let here = flow::ending_as(&outcome.sequences, &row.outcome);
+        let there = row.count;
+        (here != there)
+            .then(|| format!("{} {} here and {} there", row.outcome, grouped(here), grouped(there)))
+    });
+    let both: Vec<String> = both.collect();
+    if both.is_empty() {
+        return String::new();
+    }
+    format!(
+        " The bars and the table count by the exact sequence of events, and {plural} with any other \
+        sequence are \"other\" there: {}.",
+        both.join("; ")
+    )
 }
 
 pub(crate) fn found(outcome: &Classification, of: &'static str) -> ClassifyAnswer {
@@ -435,30 +451,36 @@ pub fn table_of(rows: &[OutcomeRow]) -> RecordBatch {
         .batch()
 }
 
+/// The bars of an outcome: one, or one for each large part of `other`.
+fn bars_of(outcome: &Classification, row: &OutcomeRow) -> Vec<Bar> {
+    if row.outcome == "other" && 0 < row.count {
+        let parts = other::main_parts(&outcome.sequences).into_iter();
+        let bar = |part: other::Part| {
+            bar(format!("other: {}", part.words), &row.outcome, part.count, part.share)
+        };
+        return parts.map(bar).collect();
+    }
+    let label = match &row.sequence {
+        Some(sequence) => format!("{} ({sequence})", row.outcome),
+        None => row.outcome.clone(),
+    };
+    vec![bar(label, &row.outcome, row.count, row.share)]
+}
+
 pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice) -> Chart {
     let ClassifyPlan { by, classes, .. } = choice.plan;
-    let bars = outcome
-        .rows
-        .iter()
-        .map(|row| {
-            let label = match &row.sequence {
-                Some(sequence) => format!("{} ({sequence})", row.outcome),
-                None => row.outcome.clone(),
-            };
-            bar(label, &row.outcome, row.count, row.share)
-        })
-        .collect();
+    let bars = outcome.rows.iter().flat_map(|row| bars_of(outcome, row)).collect();
     let how = match classes {
         Classes::Sequence => {
-            "by their exact event sequence (0 SUBMIT, 1 SCHEDULE, 3 FAIL, 4 FINISH, 5 KILL; any \
-            other sequence is `other`)"
+            "by their exact sequence of events: 014 is SUBMIT, SCHEDULE and FINISH, 013 ends with a \
+            FAIL, 015 with a KILL, and 01 still runs; any other sequence counts as \"other\""
         }
         Classes::Terminal => "by their last terminal event",
     };
     Chart::Bars(BarChart {
         title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
         caption: format!(
-            "Outcomes of {} {how}.{} Made from {} rows.",
+            "Outcomes of {} {how}.{} Counted from {} events.",
             by.plural(),
             edges::ending(&choice.edges(outcome)),
             grouped(entry.rows())

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::answers::fairness::resource;
 use crate::answers::fairness::what_if::{Pair, Shift};
-use crate::answers::sentences::{percent, short};
+use crate::answers::sentences::{percent, short, verb_of};
 use crate::digits::{grouped, six_digits};
 use crate::fairness::gather::{Accrual, By, Counts};
 use crate::fairness::history::known_name;
@@ -165,9 +165,10 @@ impl FairnessAnswer {
             _ => "",
         };
         let cpu = settings.cpu.as_ref();
+        let used = cpu.map_or("used", |cpu| verb_of(cpu));
         let cpu = cpu.map_or_else(String::new, |cpu| format!(" ({cpu}{charged})"));
         Some(format!(
-            "{count} used {} {}{cpu}; the heaviest ({}) used {} of it",
+            "{count} {used} {} {}{cpu}; the heaviest ({}) {used} {} of it",
             six_digits(self.total_cpu_s?),
             self.unit,
             short(known_name(&heaviest.user).unwrap_or("(unknown)")),

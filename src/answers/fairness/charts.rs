@@ -1,13 +1,15 @@
 //! The charts of `fairness`. Those of indices are as in figures 3 and 4 of the paper: a step line
 //! per user, and one for the sum of all others if values can be added up.
 
-use super::{Found, entitled, unit_of_value};
+use super::{Found, entitled, meaning_of_index, unit_of_value};
 use crate::answers::edges;
+use crate::answers::sentences::meaning_of;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
 use crate::fairness::usage::{self, UserUsage};
+use crate::studies::meter::Meter;
 
 const DAY_S: f64 = 86_400.0;
 
@@ -90,7 +92,7 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
         x_scale: Scale::Linear,
         lines: vec![
             straight("recorded", points, Tone::Blue),
-            straight("all the same", vec![(0.0, 0.0), (100.0, 100.0)], Tone::Grey),
+            straight("equal shares", vec![(0.0, 0.0), (100.0, 100.0)], Tone::Grey),
         ],
     }))
 }
@@ -150,10 +152,14 @@ fn caption(found: &Found) -> String {
         [_] => String::new(),
         several => format!("{}; ", several.join(" + ")),
     };
+    let meaning = match plan.meter {
+        Meter::Cpu(cpu) => meaning_of(&cpu.to_string()),
+        memory @ Meter::Memory(_) => {
+            format!("{} by the definition \"{memory}\"", memory.resource().title())
+        }
+    };
     format!(
-        "{clusters}{} by the definition \"{}\", charged {when}, intervals of {}.{}",
-        plan.meter.resource().title(),
-        plan.meter,
+        "{clusters}{meaning}, charged {when}, intervals of {}.{}",
         words(plan.grid.length_s()),
         edges::ending(&super::closed(found))
     )
@@ -203,7 +209,7 @@ pub(crate) fn of_users(
     let (column, by) = (&series.columns[0], found.span.plan.by);
     LineChart {
         title: format!("{} of the heaviest {} ({})", in_words(column), by.plural(), series.index),
-        caption: caption(found),
+        caption: format!("{}{}", highest(found, series, named), caption(found)),
         x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: match unit_of_value(&series.settings, column, found.span.unit) {
             Some(unit) => format!("{} ({unit})", in_words(column).to_lowercase()),
@@ -212,6 +218,24 @@ pub(crate) fn of_users(
         x_scale: Scale::Linear,
         lines,
     }
+}
+
+/// Which of the named users has the largest value at the end, and what the index means, as sentences.
+fn highest(found: &Found, series: &Series, named: &[&UserUsage]) -> String {
+    let value = |user: &&UserUsage| Some((Found::last(series, user.who)?, user.user.clone()));
+    let most = named.iter().filter_map(value).max_by(|one, other| one.0.total_cmp(&other.0));
+    let most = most.map_or_else(String::new, |(value, user)| {
+        let unit = unit_of_value(&series.settings, &series.columns[0], found.span.unit);
+        let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+        format!(
+            "At the end {} has the largest value, {}{unit}. ",
+            shown(found, &user),
+            digits::three_digits(value)
+        )
+    });
+    let meaning = meaning_of_index(&series.settings);
+    let meaning = meaning.map(|meaning| format!("{}: {meaning}. ", series.index));
+    most + &meaning.unwrap_or_default()
 }
 
 /// The line for all other users. If it is so high that the named users would be hard to see, it has
@@ -227,7 +251,7 @@ fn rest_line(
     let more = if is_drawn {
         String::new()
     } else {
-        format!(", up to {} (not drawn)", digits::six_digits(rest_most))
+        format!(" (not drawn: up to {})", digits::three_digits(rest_most))
     };
     let points = if is_drawn { points } else { Vec::new() };
     Line::steps(name + &more, points, Tone::Grey)

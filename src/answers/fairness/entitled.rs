@@ -86,6 +86,7 @@ pub(super) fn chart(
         tone,
         stroke: Stroke::Straight,
     };
+    let limit = if history.tree.is_given { "entitled" } else { "equal share" };
     let from = last.days * LEFT_OUT;
     let panel = |user: &UserUsage| {
         let of = |share: fn(&Instant) -> &Vec<f64>| -> Vec<(f64, f64)> {
@@ -100,26 +101,38 @@ pub(super) fn chart(
             x_scale: Scale::Linear,
             lines: vec![
                 line("used so far", of(|at| &at.had), Tone::Blue),
-                line("entitled", of(|at| &at.entitled), Tone::Vermilion),
+                line(limit, of(|at| &at.entitled), Tone::Vermilion),
             ],
         }
     };
     let has_groups = || history.people.iter().any(|person| person.group.is_some());
     let how = if history.tree.is_given {
-        "by the accounts given".to_owned()
+        "entitled: by the accounts given".to_owned()
     } else if found.span.plan.by == By::User && has_groups() {
-        "equal shares for the groups seen so far, and within a group for its users".to_owned()
+        "equal share: that of a user if all groups seen so far have the same, and all users of a group"
+            .to_owned()
     } else {
-        format!("equal shares for the {} seen so far", found.span.plan.by.plural())
+        format!("equal share: one by the number of {} seen so far", found.span.plan.by.plural())
+    };
+    let is_given = history.tree.is_given;
+    let assumed = if is_given {
+        ""
+    } else {
+        " No entitlements are given, so equal shares are an assumption of this comparison."
     };
     Some(Chart::Panels(PanelChart {
-        title: "Share of the usage against entitlement".to_owned(),
+        title: if is_given {
+            "Share of the usage against entitlement".to_owned()
+        } else {
+            "Share of the usage against an equal share".to_owned()
+        },
         caption: format!(
-            "At the end {} of {} have more than they are entitled to; {} has {:.1} % and is \
-            entitled to {:.2} %. Used: the share of all usage charged since the start of the span; \
-            entitled: {how}. The first 2 % of the span are not drawn. {}",
+            "At the end {} of {} have more than {}; {} has {:.1} % against {:.2} %.{assumed} Used: the \
+            share of all usage charged since the start of the span; {how}. The first 2 % of the span are \
+            not drawn. {}",
             grouped(more as u64),
             grouped(users.len() as u64),
+            if is_given { "they are entitled to" } else { "an equal share" },
             name(heaviest),
             last.had[heaviest.who] * 100.0,
             last.entitled[heaviest.who] * 100.0,

@@ -40,7 +40,7 @@ pub(crate) mod what_if;
 
 pub use self::answer::{AttemptCounts, FairnessAnswer, FairnessSettings, OfIndex};
 pub use self::tables::{put_series, table};
-pub(crate) use self::values::{unit_of_value, units_of};
+pub(crate) use self::values::{meaning_of_index, meanings, unit_of_value, units_of};
 
 /// The shares of the answer. Values of indices are not shares.
 pub const SHARES: [Share; 5] = [

@@ -23,6 +23,69 @@ pub(crate) fn units_of(answer: &FairnessAnswer) -> Option<String> {
     (!all.is_empty()).then(|| format!("Units: {}.{interval}", all.join("; ")))
 }
 
+/// What an index means, with its half-life if it has one, and which values are worse for a user;
+/// `None` for an index without a known name, such as a custom one.
+pub(crate) fn meaning_of_index(settings: &str) -> Option<String> {
+    let (name, parameters) = settings.split_once(':').unwrap_or((settings, ""));
+    let half_life = || {
+        let mut all = parameters.split(',');
+        let seconds = all.find_map(|one| one.strip_prefix("half_life_s=")?.parse::<f64>().ok());
+        seconds.filter(|seconds| 0.0 < *seconds).map_or_else(String::new, |seconds| {
+            format!(" that fades by half in {}", lasting(seconds))
+        })
+    };
+    Some(match name {
+        "metered" => "the usage that is charged so far, a bill; larger means more use".to_owned(),
+        "condor" | "htcondor" => format!(
+            "the effective user priority of HTCondor, a mean of past usage{}; larger is worse, since \
+            that user is served later",
+            half_life()
+        ),
+        "slurm" => {
+            "the fair-share factor of Slurm, from 0 to 1; smaller is worse, since that user is \
+            served later"
+                .to_owned()
+        }
+        "fair-tree" => {
+            "the factor of the fair tree of Slurm, from 0 to 1; smaller is worse, since that \
+            user is served later"
+                .to_owned()
+        }
+        "sge" => "the part of the share tree of the Sun Grid Engine; smaller is worse".to_owned(),
+        "jain" => {
+            "the index of Jain; 1 if all users got the same, near 0 if one got all".to_owned()
+        }
+        "gini" => {
+            "the Gini coefficient; 0 if all users got the same, near 1 if one got all".to_owned()
+        }
+        "hoover" => {
+            "the share of all usage that would have to change hands so that all users got the \
+            same; 0 is equal"
+                .to_owned()
+        }
+        "cv" => "the standard deviation of the usage of users over its mean; 0 is equal".to_owned(),
+        "theil" => {
+            "the index of Theil; 0 if all users got the same, larger is less equal".to_owned()
+        }
+        "max-min" => "the distance from max-min fair shares; 0 is fair".to_owned(),
+        "drf" => {
+            "the largest share that a user has of any resource; larger means more use".to_owned()
+        }
+        "slowdown" => {
+            "how many times longer than its run a job took, the mean of each user; larger is \
+            worse"
+                .to_owned()
+        }
+        _ => return None,
+    })
+}
+
+/// The meanings of all indices of an answer: name and words.
+pub(crate) fn meanings(answer: &FairnessAnswer) -> Vec<(&str, String)> {
+    let of = |index: &'_ OfIndex| meaning_of_index(&index.settings);
+    answer.indices.iter().filter_map(|index| Some((index.index.as_str(), of(index)?))).collect()
+}
+
 /// The unit of a column of an index.
 pub(crate) fn unit_of_value(settings: &str, column: &str, unit: &str) -> Option<String> {
     let (name, parameters) = settings.split_once(':').unwrap_or((settings, ""));
@@ -72,6 +135,17 @@ mod tests {
             is 60 min.";
         assert_eq!(said.unwrap(), known);
         assert_eq!(units_of(&answer(vec![of("jain", "x")])), None);
+    }
+
+    #[test]
+    fn every_built_in_index_is_explained() {
+        for kind in indices::BuiltIn::ALL {
+            assert!(meaning_of_index(kind.name()).is_some(), "{}", kind.name());
+        }
+        let condor = indices::parse("condor").unwrap().to_string();
+        let said = meaning_of_index(&condor).unwrap();
+        assert!(said.contains("fades by half in 24 h; larger is worse"), "{said}");
+        assert_eq!(meaning_of_index("mine"), None);
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub const KIND: Kind<'static> = Kind {
     captions: &[
         ("monthly-months", "All accounts, month by month"),
         ("monthly-accounts", "Accounts over the whole log"),
-        ("monthly-users", "The users who used most, and what they wasted"),
-        ("monthly-waits", "Waits by queue and size of the job"),
+        ("monthly-users", "The users with most CPU time"),
+        ("monthly-waits", "Waits and running times by queue and size of the job"),
         ("monthly-ends", "How jobs ended, and why"),
         ("monthly-limits", "Time limits: requested and used"),
     ],

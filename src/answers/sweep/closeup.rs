@@ -14,7 +14,8 @@ use serde_json::json;
 
 use super::job_cpu::OverTime;
 use super::jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes};
-use super::{KIND as SWEEP, Swept};
+use super::{KIND as SWEEP, Swept, job_record};
+use crate::answers::sentences::Ends;
 use crate::answers::study::Work;
 use crate::digits::counted;
 use crate::facts::FactError;
@@ -38,12 +39,18 @@ pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents, Table::TaskEvents],
     pages: Some(Pages::Jobs),
     sentence: Some(|it| {
-        let jobs = it.found::<JobDetails>()?.jobs.len() as u64;
-        Some(format!(
-            "{} with a page: those that a rule would harm, and those of each outcome whose tasks ran \
-            longest",
-            counted(jobs, "job")
-        ))
+        let details = it.found::<JobDetails>()?;
+        let which = match Ends::of(details.finished(), &it.inputs) {
+            Ends::Known => {
+                "finished jobs that a rule would harm, and the jobs of each outcome whose tasks ran \
+                longest"
+            }
+            Ends::Assumed => {
+                "jobs whose tasks ran longest, or that reached the threshold of a rule"
+            }
+        };
+        let jobs = counted(details.jobs.len() as u64, "job");
+        Some(format!("{jobs} with a page: some of the {which}"))
     }),
     ..Kind::called("jobs", "Jobs in detail").holding::<JobDetails>()
 };
@@ -230,6 +237,7 @@ fn in_bucket(
             job.events = events.iter().take(EVENTS_MAX).map(moment).collect();
         }
     }
+    job_record::add(lake, bucket, &mut all)?;
     let mut refused = None;
     // Only the usage windows of the named jobs are needed: they are read below.
     let has_windows = lake.has(Table::TaskUsage);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::job_cpu::{Gathered, JobCpu, ToldUse};
+use super::job_record::JobRecord;
 use crate::studies::named::Named;
 
 /// Jobs that a sweep would harm, the longest jobs of each outcome, and the users of all jobs.
@@ -15,6 +16,13 @@ pub struct JobDetails {
     pub jobs: Vec<JobDetail>,
     /// Users with the outcomes of all their jobs, those with most jobs first.
     pub users: Vec<UserOutcomes>,
+}
+
+impl JobDetails {
+    /// Jobs of the known users that count as finished.
+    pub(crate) fn finished(&self) -> u64 {
+        self.users.iter().filter_map(|user| user.outcomes.get("finished")).sum()
+    }
 }
 
 /// The outcomes of a user's jobs, by their exact event sequence.
@@ -43,6 +51,9 @@ pub struct JobDetail {
     /// The unit of its CPU; empty in older results.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub cpu_unit: Cow<'static, str>,
+    /// What the log records of it beyond its events.
+    #[serde(skip_serializing_if = "JobRecord::is_empty")]
+    pub record: JobRecord,
     /// The beginning of its event sequence.
     pub sequence: String,
     /// The number of its events.

@@ -27,12 +27,14 @@ mod answer;
 pub(crate) mod charts;
 pub mod closeup;
 pub(crate) mod job_cpu;
+mod job_record;
 mod jobs;
 pub mod plan;
 pub(crate) mod step;
 
 pub use answer::{SweepAnswer, SweepSettings};
 pub use job_cpu::{JobCpu, JobUse, ToldUse};
+pub use job_record::JobRecord;
 pub use jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes};
 pub use plan::SweepPlan;
 

@@ -10,15 +10,6 @@ use crate::digits::{self, counted, six_digits};
 use crate::results::envelope::{Envelope, Input};
 use crate::schema::Table;
 
-/// The words for an outcome in a sentence; `other` alone would mean nothing to a reader.
-fn words(outcome: &str) -> &str {
-    match outcome {
-        "running" => "still running at the end",
-        "other" => "with another outcome",
-        known => known,
-    }
-}
-
 /// The share of each outcome that occurs, the most frequent first. If a log records no status, the
 /// outcomes are unknown.
 pub(super) fn fate(stored: &Envelope) -> Option<Told> {
@@ -35,9 +26,13 @@ pub(super) fn fate(stored: &Envelope) -> Option<Told> {
         return Some(Told::Shown(format!("All {} {verb}", counted(total, "job"))));
     }
     if let [(_, only)] = all[..] {
-        return Some(Told::Shown(format!("All {} are {}", counted(total, "job"), words(only))));
+        return Some(Told::Shown(format!(
+            "All {} are {}",
+            counted(total, "job"),
+            answer.words(only)
+        )));
     }
-    let parts = all.iter().map(|(share, of)| format!("{} {}", percent(*share), words(of)));
+    let parts = all.iter().map(|(share, of)| format!("{} {}", percent(*share), answer.words(of)));
     let parts: Vec<String> = parts.collect();
     Some(Told::Shown(format!("Of {}, {}", counted(total, "job"), parts.join(", "))))
 }
@@ -70,18 +65,19 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     }
     let total = answer.total.filter(|total| 0.0 < *total)?;
     let unit = &answer.unit;
+    let used = answer.meter.verb();
     let share = |outcome: &str| answer.sum_of(outcome, |row| row.share);
     let lost: Vec<String> = ["killed", "failed", "other"]
         .into_iter()
         .filter(|outcome| 0.0 < share(outcome))
         .map(|outcome| {
             let largest = largest(answer, outcome);
-            let one = of_one_job(largest, &format!("what {} used", jobs_of(outcome)));
+            let one = of_one_job(largest, &format!("what {} {used}", jobs_of(outcome)));
             format!("{} {}{one}", jobs_of(outcome), percent(share(outcome)))
         })
         .collect();
     let amount = format!("{} {unit}{}", six_digits(total), apart(&stored.inputs));
-    let one = of_one_job(largest(answer, "finished"), "what finished jobs used");
+    let one = of_one_job(largest(answer, "finished"), &format!("what finished jobs {used}"));
     let finished = format!("{}{one}", percent(share("finished")));
     let open = match share("running") {
         open if 0.0 < open => {
@@ -91,10 +87,10 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     };
     if lost.is_empty() {
         return Some(Told::Shown(format!(
-            "No CPU time is known to be wasted: of {amount}, finished jobs used {finished}{open}"
+            "No CPU time is known to be wasted: of {amount}, finished jobs {used} {finished}{open}"
         )));
     }
-    let lost = joined(&lost).replacen(" jobs ", " jobs used ", 1);
+    let lost = joined(&lost).replacen(" jobs ", &format!(" jobs {used} "), 1);
     Some(Told::Shown(format!("Of {amount}, {lost}; finished jobs {finished}{open}")))
 }
 

@@ -8,13 +8,13 @@
 //!
 //! | Rule | Asks | Says |
 //! |---|---|---|
-//! | [`fate::fate`] | What became of the jobs? | the share of each outcome that occurs |
+//! | [`fate::fate`] | What became of the jobs? | the share of each outcome that occurs, and what `other` consists of |
 //! | [`fate::waste`] | What was wasted? | CPU time by outcome; that of running jobs is open, not wasted |
 //! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs, tested on later ones |
 //! | [`detector::detector`] | Which straggler detector is worth having? | most time saved by copies |
 //! | [`cluster::policy`] | Would another policy do better? | the lowest mean bounded slowdown, if it and the mean wait are 1 % lower |
 //! | [`cluster::load`] | How full was the cluster? | what was requested and used of the capacity |
-//! | [`users::users`] | Who got how much? | the heaviest user, the Gini index, who used half |
+//! | [`users::users`] | Who got how much? | the heaviest user, who used half, how many have more than an equal share, the Gini index |
 //! | [`fate::lasting`] | How long do jobs last? | the median, the 99 % quantile, the mean |
 //!
 //! - An interval that spans zero, or a gain that later jobs do not confirm, is *not shown*: the
@@ -27,7 +27,7 @@
 use serde::Deserialize;
 
 use super::text::caption;
-use crate::answers::sentences::{most_of, noun_of};
+use crate::answers::sentences::{meaning_of, most_of};
 use crate::answers::study::Topic;
 use crate::answers::{account, detect, fairness, list, load, replay, sweep};
 use crate::digits::{counted, lasting};
@@ -176,7 +176,7 @@ fn scope(result: &Stored, kind: &Kind<'_>) -> String {
     }
     let About { cpu, censoring } = result.whole.read().unwrap_or_default();
     let cpu = cpu.or_else(|| result.whole.chosen::<Measures>().cpu);
-    let cpu = cpu.map(|cpu| format!("{} as defined by \"{cpu}\"", noun_of(&cpu)));
+    let cpu = cpu.map(|cpu| meaning_of(&cpu));
     let censoring = censoring.unwrap_or_default();
     let of = if censoring.of.is_empty() { "jobs" } else { censoring.of };
     let edge = |count: Option<u64>, said: &str| {
@@ -242,6 +242,17 @@ fn without_rule(result: &Stored) -> Option<(Asked, String)> {
 pub(super) fn nothing(result: &Stored) -> Option<String> {
     let why = fate::no_outcomes(&result.whole).or_else(|| result.whole.nothing())?;
     Some(why.trim_end_matches('.').to_owned())
+}
+
+/// Why a result leaves its question open, even if it has something to show.
+pub(super) fn unanswered(result: &Stored) -> Option<String> {
+    nothing(result).or_else(|| {
+        let rule = RULES.iter().find(|rule| rule.of == result.name)?;
+        match (rule.say)(&result.whole)? {
+            Told::Unknown(why) => Some(why),
+            Told::Shown(_) | Told::NotShown(_) => None,
+        }
+    })
 }
 
 fn kind_of(name: &str) -> Option<(&'static Kind<'static>, &'static Topic)> {

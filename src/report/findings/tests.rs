@@ -120,14 +120,14 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
     ]);
     assert_eq!(
         said(by(waste, &stored)),
-        "shown: Of 2,000 NCU-s, killed jobs used 40.0 % and failed jobs 30.0 % (one \
-        job makes up 97.0 % of what failed jobs used); finished jobs 10.0 %; 20.0 % belongs to \
+        "shown: Of 2,000 NCU-s, killed jobs requested 40.0 % and failed jobs 30.0 % (one \
+        job makes up 97.0 % of what failed jobs requested); finished jobs 10.0 %; 20.0 % belongs to \
         jobs that still ran at the end"
     );
     let stored = of(vec![row("finished", 1.0, 0.2), row("failed", 0.0, 0.0)]);
     assert_eq!(
         said(by(waste, &stored)),
-        "shown: No CPU time is known to be wasted: of 2,000 NCU-s, finished jobs used \
+        "shown: No CPU time is known to be wasted: of 2,000 NCU-s, finished jobs requested \
         100.0 %"
     );
 }
@@ -238,7 +238,7 @@ fn waste_of_fewer_hours_than_jobs_says_so() {
     assert_eq!(
         said(by(waste, &stored)),
         "shown: No CPU time is known to be wasted: of 2,000 NCU-s in the first 25.2 h, by the \
-        outcome of their jobs after 29 d, finished jobs used 100.0 %"
+        outcome of their jobs after 29 d, finished jobs requested 100.0 %"
     );
     let inputs: Vec<Input> = serde_json::from_value(stored["inputs"].clone()).unwrap();
     assert_eq!(open_at(&inputs, "jobs"), "open at the end of job_events (29 d)");
@@ -394,8 +394,18 @@ fn users_are_told_with_the_heaviest_and_how_unequal_they_are() {
         "users": [{"user": "ann", "share": 0.11}]}});
     assert_eq!(
         said(by(users, &stored)),
-        "shown: 570 users used 1,000 NCU-s; 12 of them used half; the heaviest (ann) \
-        used 11.0 %, and the Gini index is 0.923"
+        "shown: User ann got most: 11.0 % of the 1,000 NCU-s that 570 users requested; 12 of them \
+        requested half (Gini index 0.923)"
+    );
+    let mut stored = stored;
+    stored["settings"]["cpu"] = json!("slots");
+    stored["answer"]["inequality"]["users"] = json!(3);
+    let user = |name: &str, share: f64| json!({"user": name, "share": share});
+    stored["answer"]["users"] = json!([user("7", 0.6), user("8", 0.39), user("-", 0.01)]);
+    assert_eq!(
+        said(by(users, &stored)),
+        "shown: User 7 got most: 60.0 % of the 1,000 NCU-s that 3 users used; 12 of them used half. \
+        With equal shares each would have 33.3 %: 2 of 3 got more (Gini index 0.923)"
     );
 }
 

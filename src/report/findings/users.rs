@@ -1,34 +1,62 @@
-//! Who got how much.
+//! Who got how much, and how far that is from equal shares.
 
 use super::Told;
-use crate::answers::fairness::FairnessAnswer;
-use crate::answers::sentences::{percent, short};
+use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
+use crate::answers::sentences::{label, percent, short, verb_of};
 use crate::digits::{counted, grouped, six_digits};
 use crate::fairness::history::known_name;
 use crate::results::envelope::Envelope;
 
-/// The number of users, how few of them used half, the share of the heaviest, and the Gini index.
+/// Who used most, how few users used half, and how many used more than an equal share. The trace
+/// records no entitlement: equal shares are what the figures are compared with, not what was
+/// promised.
 pub(super) fn users(stored: &Envelope) -> Option<Told> {
     let answer: &FairnessAnswer = stored.found()?;
     let heaviest = answer.users.first()?;
     let by = answer.by.name();
+    let used = stored.chosen::<FairnessSettings>().cpu.map_or("used", |cpu| verb_of(&cpu));
     let name = match known_name(&heaviest.user) {
-        None => "without a name".to_owned(),
-        Some(name) if name.bytes().all(|byte| byte.is_ascii_digit()) => format!("{by} {name}"),
-        Some(name) => short(name),
+        None => format!("The {by} without a name"),
+        Some(name) if name.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{} {name}", capital(by))
+        }
+        Some(name) => format!("{} {}", capital(by), short(name)),
     };
     let all = answer.inequality.map_or(answer.users.len() as u64, |inequality| inequality.users);
     let half = answer.inequality.map_or_else(String::new, |inequality| {
-        format!("; {} of them used half", grouped(inequality.users_of_half))
+        format!("; {} of them {used} half", grouped(inequality.users_of_half))
     });
-    let gini = answer.inequality.map_or_else(String::new, |inequality| {
-        format!(", and the Gini index is {:.3}", inequality.gini)
-    });
+    let gini = answer
+        .inequality
+        .map_or_else(String::new, |inequality| format!(" (Gini index {:.3})", inequality.gini));
     Some(Told::Shown(format!(
-        "{} used {} {}{half}; the heaviest ({name}) used {}{gini}",
-        counted(all, by),
+        "{name} got most: {} of the {} {} that {} {used}{half}{}{gini}",
+        percent(heaviest.share?),
         six_digits(answer.total_cpu_s?),
         answer.unit,
-        percent(heaviest.share?),
+        counted(all, by),
+        beside_equal(answer, all).unwrap_or_default(),
     )))
+}
+
+/// How many users got more than an equal share; `None` if not all users are known, or if there is
+/// only one.
+#[expect(clippy::cast_precision_loss, reason = "users are far below 2^53")]
+fn beside_equal(answer: &FairnessAnswer, all: u64) -> Option<String> {
+    if all < 2 || answer.users.len() as u64 != all {
+        return None;
+    }
+    let equal = 1.0 / all as f64;
+    let above = answer.users.iter().filter(|user| user.share.is_some_and(|share| equal < share));
+    Some(format!(
+        ". With equal shares each would have {}: {} of {} got more",
+        label(equal),
+        grouped(above.count() as u64),
+        grouped(all)
+    ))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -45,7 +45,7 @@ for (const box of document.querySelectorAll(".fading")) {
   const heads = [known.by, "EUP", `used so far (${unit})`].map((text, place) =>
     element("th", { scope: "col", textContent: text, className: place === 0 ? "" : "number" }));
   const table = element("div", { className: "table" }, element("table", {},
-    element("caption", { textContent: "Largest effective priority: served last" }),
+    element("caption", { textContent: "Largest effective priority (larger is worse: served last)" }),
     element("thead", {}, element("tr", {}, ...heads)), body));
   const region = { tabindex: "0", role: "region", "aria-label": "Users by effective priority" };
   for (const [key, text] of Object.entries(region)) table.setAttribute(key, text);
@@ -114,7 +114,7 @@ for (const box of document.querySelectorAll(".fading")) {
     });
     found.sort((one, other) => one.at - other.at);
     const more = most < known.others_s ? ` Lighter users, who are not on this page, may pass it too.` : "";
-    passed.replaceChildren(`${found.length} of the ${users.length} heaviest pass ${amount(most)} ${unit} within the ` +
+    passed.replaceChildren(`${found.length} of the ${users.length} heaviest had more than ${amount(most)} ${unit} within the ` +
       `first ${amount(known.early_s)} s${spoken(known.early_s)}${found.length === 0 ? "" : ": "}`,
       ...found.flatMap(({ user, at }, place) => [place === 0 ? "" : ", ", link(user), ` at ${amount(at)} s`]), `.${more}`);
   };
@@ -131,7 +131,7 @@ for (const box of document.querySelectorAll(".fading")) {
   showPassed();
   box.append(
     element("div", { className: "filter" },
-      element("label", {}, "Hold back users with more than ", ceiling, " % of all usage early in the span "), ceilingSlide),
+      element("label", {}, "Hold back users who had more than ", ceiling, " % of the final total early in the span "), ceilingSlide),
     passed,
   );
 }

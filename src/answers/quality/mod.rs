@@ -13,6 +13,10 @@ use crate::results::envelope::Input;
 use crate::schema::{CAPACITY_FROM_USE, Table};
 use crate::studies::checks::Check;
 
+mod rules;
+
+use self::rules::{NEEDED_FOR, NULLS, OF_A_CUT, RECORDED, RULES, Rule};
+
 /// What a stored `verify` found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Verified {
@@ -60,153 +64,13 @@ pub(crate) struct Finding {
     pub about: String,
     /// What was found, with its number and scope; without the full stop.
     pub said: String,
+    /// More of it, an entry a line; mostly empty.
+    pub list: Vec<String>,
     /// What that means for studies; without the full stop.
     pub means: &'static str,
     /// What the user can do, without the full stop; `None` if nothing can be done.
     pub act: Option<String>,
 }
-
-/// A count that should be 0, or that changes the results of studies.
-struct Rule {
-    /// The name of the count in the census.
-    what: &'static str,
-    /// The count of the census of which it is a share; empty for none.
-    of: &'static str,
-    about: &'static str,
-    /// What is counted, in the singular.
-    noun: &'static str,
-    /// The rest of the sentence, after the count.
-    said: &'static str,
-    means: &'static str,
-    act: &'static str,
-}
-
-/// The rules, the most important first.
-const RULES: [Rule; 10] = [
-    Rule {
-        what: "exact duplicates",
-        of: "rows",
-        about: "Copies",
-        noun: "row",
-        said: "the same as another in every column",
-        means: "Both are kept: a duplicated event changes the sequence of its job or task, and a \
-            duplicated window its CPU time",
-        act: "See whether two parts hold the same rows: `jobfate verify TRACE` compares their \
-            checksums",
-    },
-    Rule {
-        what: "illegal transitions",
-        of: "rows",
-        about: "Events out of order",
-        noun: "event",
-        said: "not allowed in the state of its job or task",
-        means: "They are kept unchanged: by exact sequence such a job counts as `other`, by last \
-            terminal event as any job",
-        act: "Where `other` is large, compare with `jobfate classify --classes terminal`",
-    },
-    Rule {
-        what: "first event is not SUBMIT",
-        of: "entities",
-        about: "Begun before the first row",
-        noun: "history",
-        said: "without a SUBMIT at the start",
-        means: "Their waits are unknown, and they count as left-censored where durations are asked for",
-        act: "",
-    },
-    Rule {
-        what: "ended while pending",
-        of: "rows",
-        about: "Ended without having run",
-        noun: "end",
-        said: "before the task or job was scheduled",
-        means: "They cost no CPU time, and count among failed and killed",
-        act: "",
-    },
-    Rule {
-        what: "attempts closed with their job",
-        of: "",
-        about: "Attempts without an end",
-        noun: "attempt",
-        said: "without an end in the loaded parts, closed at the end of the job",
-        means: "Their CPU time is the most that it can have been",
-        act: "See how much depends on it: `jobfate account --open-attempts window-end`",
-    },
-    Rule {
-        what: "attempts open at the end",
-        of: "",
-        about: "Still running at the end",
-        noun: "attempt",
-        said: "open at the end of the window",
-        means: "Their lengths are censored: distributions say so, and CPU time counts up to the end",
-        act: "",
-    },
-    Rule {
-        what: "windows that overlap an earlier one",
-        of: "rows",
-        about: "Overlapping usage",
-        noun: "usage window",
-        said: "that begin before an earlier one of the same task has ended",
-        means: "Each counts with its whole length, so measured CPU time holds the overlap twice",
-        act: "",
-    },
-    Rule {
-        what: "windows without a task",
-        of: "rows",
-        about: "Usage of unknown tasks",
-        noun: "usage window",
-        said: "of a task without any event in the loaded parts",
-        means: "Their CPU time is reported separately, outside of attempts, and belongs to no outcome",
-        act: "",
-    },
-    Rule {
-        what: "windows without length",
-        of: "rows",
-        about: "Usage without time",
-        noun: "usage window",
-        said: "that end when they begin, or before",
-        means: "They add no CPU time",
-        act: "",
-    },
-    Rule {
-        what: "machines never announced",
-        of: "",
-        about: "Unknown machines",
-        noun: "machine",
-        said: "on which something ran, and which `machine_events` does not have",
-        means: "Capacity is without them, so utilisation can be above what it was",
-        act: "",
-    },
-];
-
-/// What a trace may not record at all: the table, the column, and a name in words.
-const RECORDED: [(&str, &str, &str); 14] = [
-    ("job_events", "user", "the user of jobs"),
-    ("job_events", "job_name", "the name of jobs"),
-    ("job_events", "status", "how jobs ended"),
-    ("job_events", "scheduling_class", "the scheduling class"),
-    ("task_events", "wait_us", "how long jobs waited"),
-    ("task_events", "requested_time_us", "time limits"),
-    ("task_events", "cpu_time_us", "the CPU time used"),
-    ("task_events", "used_memory_kib", "the memory used"),
-    ("task_events", "cpu_request", "the CPU requested"),
-    ("task_events", "memory_request", "the memory requested"),
-    ("task_events", "machine_id", "the machine of an attempt"),
-    ("task_events", "priority", "the priority of tasks"),
-    ("machine_events", "cpu_capacity", "the CPU of machines"),
-    ("machine_events", "memory_capacity", "the memory of machines"),
-];
-
-/// Columns whose nulls change a study, and how.
-const NULLS: [(&str, &str); 8] = [
-    ("user", "Jobs without a user count as one user, `-`"),
-    ("cpu_request", "Nothing is added for them to requested CPU"),
-    ("memory_request", "Nothing is added for them to requested memory"),
-    ("gpu_request", "Nothing is added for them to requested GPUs"),
-    ("mean_cpu_rate", "Nothing is added for them to measured CPU"),
-    ("cpu_capacity", "Such machines add nothing to the capacity"),
-    ("scheduling_class", "Groups by class are without them"),
-    ("machine_id", "Their machines are unknown"),
-];
 
 impl Verified {
     fn count(&self, table: &str, what: &str) -> u64 {
@@ -248,6 +112,7 @@ impl Verified {
                 weight: Weight::Wrong,
                 about: "Not what was published".to_owned(),
                 said: format!("{} of {all} {verb}: {}", differ.len(), differ.join("; ")),
+                list: Vec::new(),
                 means: "Do not compare figures with those of papers before this is understood",
                 act: Some(
                     "Find the part: `jobfate verify TRACE` compares each with its checksum"
@@ -259,6 +124,7 @@ impl Verified {
             weight: Weight::Wrong,
             about: about.to_owned(),
             said: said.clone(),
+            list: Vec::new(),
             means,
             act: None,
         };
@@ -289,6 +155,7 @@ impl Verified {
             weight: Weight::Unusual,
             about: rule.about.to_owned(),
             said: format!("{} {}", joined(&all), rule.said),
+            list: Vec::new(),
             means: rule.means,
             act: Some(rule.act).filter(|act| !act.is_empty()).map(str::to_owned),
         })
@@ -306,6 +173,7 @@ impl Verified {
             weight: Weight::Missing,
             about: "Never recorded".to_owned(),
             said: format!("No row records {}", joined(&all)),
+            list: Vec::new(),
             means: "Studies and groups that need them are refused, or say what they assume instead",
             act: None,
         })
@@ -337,6 +205,7 @@ impl Verified {
                         share(count.found, rows),
                         grouped(rows)
                     ),
+                    list: Vec::new(),
                     means,
                     act: None,
                 });
@@ -363,7 +232,8 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
                 counted(of, "part"),
                 input.table
             ),
-            means: "Figures of this table describe only these hours; longer jobs are under-represented",
+            list: Vec::new(),
+            means: OF_A_CUT,
             act: Some(
                 "Load the other parts: `jobfate ingest TRACE --lake LAKE` adds those that are new; until \
                 then quote every figure of this table with its hours"
@@ -377,6 +247,7 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
             weight: Weight::Missing,
             about: "A gap between loaded parts".to_owned(),
             said: format!("Missing between loaded parts: {}", all.join("; ")),
+            list: Vec::new(),
             means: "What happened in the gap is unknown: a task that ended in it seems to run on, to the \
                 end of its job",
             act: Some("Load the missing parts, or see how much depends on them: \
@@ -398,6 +269,7 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
             weight: Weight::Missing,
             about: "Tables that are not loaded".to_owned(),
             said: format!("Not in the lake: {}", joined(&names)),
+            list: Vec::new(),
             means: "Questions that need them are not answered",
             act: Some(format!(
                 "Load them: `jobfate ingest TRACE --tables {} --lake LAKE`",
@@ -415,20 +287,13 @@ fn hours(input: &Input) -> Option<[f64; 2]> {
     (start_s < end_s && end_s < YEARS_10_S).then_some([start_s / 3600.0, end_s / 3600.0])
 }
 
-/// What tables are needed for; a table that no study reads is not reported as missing.
-const NEEDED_FOR: [(Table, &str); 4] = [
-    (Table::JobEvents, "outcomes of jobs, users, job ends"),
-    (Table::TaskEvents, "tasks, attempts, requests, waits"),
-    (Table::TaskUsage, "CPU and memory that were used"),
-    (Table::MachineEvents, "capacity, outages"),
-];
-
 /// The capacity, if it is inferred from use.
 fn capacity(inputs: &[Input]) -> Option<Finding> {
     (Capacity::of(inputs) == Capacity::FromUse).then(|| Finding {
         weight: Weight::Missing,
         about: "Capacity inferred from use".to_owned(),
         said: format!("The log does not record how many processors there were: {MOST_USED} stand for them"),
+        list: Vec::new(),
         means: "Shares of the capacity are shares of that maximum: the load seems to fill the machines \
             once, and a replay has no more room than was used; the machines may have been larger",
         act: None,
@@ -449,18 +314,25 @@ fn assumed(inputs: &[Input]) -> Option<Finding> {
     }
     let mut all: Vec<(&str, u64)> = all.into_iter().collect();
     all.sort_by_key(|(wording, count)| (std::cmp::Reverse(*count), *wording));
-    let said: Vec<String> =
-        all.iter().map(|(wording, count)| format!("{wording}: {}", grouped(*count))).collect();
-    (!said.is_empty()).then(|| Finding {
+    let list: Vec<String> =
+        all.iter().map(|(wording, count)| assumption(wording, *count)).collect();
+    (!list.is_empty()).then(|| Finding {
         weight: Weight::Unusual,
         about: "Assumed".to_owned(),
-        said: format!(
-            "Assumed where the trace records nothing, with the number of lines: {}",
-            said.join("; ")
-        ),
-        means: "Another assumption would change the figures by at most that many lines",
+        said: "Where the log leaves something open, this was assumed".to_owned(),
+        list,
+        means: "All tables of a log are made from the same lines, so a line counts once. Figures that \
+            depend on one of these would be different under another assumption",
         act: None,
     })
+}
+
+/// An assumption with the number of lines for which it was made: `Status unknown, has run: taken as
+/// finished (14 lines)`.
+pub(crate) fn assumption(wording: &str, count: u64) -> String {
+    let mut letters = wording.chars();
+    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+    format!("{} ({})", first.chain(letters).collect::<String>(), counted(count, "line"))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]
@@ -570,6 +442,35 @@ mod tests {
             "The log does not record how many processors there were: the most processors ever used at \
             once stand for them"
         );
+    }
+
+    #[test]
+    fn long_jobs_are_over_represented_in_a_cut_of_a_trace() {
+        // A job of 100 h for every 50 of 1 h, both submitted evenly over 1,000 h: 2 % are long.
+        //   jobs    |-------------- 1,000 h --------------|
+        //   cut                 |-- 25 h --|
+        let jobs =
+            (0..1000_u32).map(|hour| (hour, 1)).chain((0..20).map(|number| (number * 50, 100)));
+        let (from, until) = (500, 525);
+        let seen: Vec<u32> = jobs
+            .filter(|(start, length)| *start < until && from < start + length)
+            .map(|(_, length)| length)
+            .collect();
+        let long = seen.iter().filter(|&&length| length == 100).count();
+        assert_eq!((long, seen.len()), (2, 27), "7.4 % of the jobs of the cut are long");
+        let cut = found(&json!([]), &[input("task_events", 17, Some(500))]);
+        assert!(cut[0].means.contains("Long jobs are over-represented"), "{}", cut[0].means);
+    }
+
+    #[test]
+    fn what_was_assumed_is_a_list() {
+        let mut jobs = input("job_events", 1, Some(1));
+        jobs["remarks"] =
+            json!({"wait unknown: started at the submit": 1, "status unknown: x": 2000});
+        let found = found(&json!([]), &[jobs, input("task_events", 1, None)]);
+        let list =
+            ["Status unknown: x (2,000 lines)", "Wait unknown: started at the submit (1 line)"];
+        assert_eq!(found[0].list, list);
     }
 
     #[test]

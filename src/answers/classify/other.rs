@@ -1,0 +1,118 @@
+//! What the outcome `other` of a classification by exact sequence consists of, in words.
+//!
+//! In: event sequences with their counts. Out: the groups of `other`, the largest first; their
+//! counts add up to those of `other`. A group is named by what a reader would call it: killed
+//! before the start, several attempts, evicted.
+
+use crate::answers::flow::Way;
+use crate::studies::outcomes::OutcomeRow;
+
+/// A group of jobs or tasks with the outcome `other`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Part {
+    /// What they have in common.
+    pub words: &'static str,
+    /// How many they are.
+    pub count: u64,
+    /// Their share of all jobs or tasks.
+    pub share: f64,
+}
+
+/// Killed while they waited, as a user does who cancels a job in the queue.
+pub(crate) const NEVER_STARTED: &str = "killed before the start";
+
+/// The words for a sequence with the outcome `other`.
+fn words(way: Way) -> &'static str {
+    match (way.has_submit(), way.attempts(), way.end()) {
+        (false, ..) => "without a recorded SUBMIT",
+        (true, 0, "killed") => NEVER_STARTED,
+        (true, 0, "pending") => "never started",
+        (true, 0, _) => "ended before the start",
+        (true, 1, "evicted") => "evicted",
+        (true, 1, "lost") => "lost",
+        (true, 1, "pending") => "waiting for another attempt",
+        (true, 1, _) => "one attempt and other events",
+        (true, ..) => "several attempts",
+    }
+}
+
+/// The groups of `other`, the largest first.
+pub(crate) fn parts(sequences: &[OutcomeRow]) -> Vec<Part> {
+    let mut all: Vec<Part> = Vec::new();
+    for row in sequences.iter().filter(|row| row.outcome == "other") {
+        let words = words(Way::of(row.sequence.as_deref().unwrap_or_default()));
+        match all.iter_mut().find(|part| part.words == words) {
+            Some(part) => {
+                part.count += row.count;
+                part.share += row.share;
+            }
+            None => all.push(Part { words, count: row.count, share: row.share }),
+        }
+    }
+    all.sort_by_key(|part| (std::cmp::Reverse(part.count), part.words));
+    all
+}
+
+/// The largest groups, and the rest as one group.
+pub(crate) fn main_parts(sequences: &[OutcomeRow]) -> Vec<Part> {
+    let mut all = parts(sequences);
+    if MAIN < all.len() {
+        let rest = all.split_off(MAIN - 1);
+        let (count, share) =
+            (rest.iter().map(|part| part.count), rest.iter().map(|part| part.share));
+        all.push(Part { words: "other courses", count: count.sum(), share: share.sum() });
+    }
+    all
+}
+
+/// The most groups of [`main_parts`].
+const MAIN: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn row(sequence: &str, count: u64) -> OutcomeRow {
+        OutcomeRow {
+            sequence: Some(sequence.to_owned()),
+            outcome: "other".to_owned(),
+            count,
+            ..OutcomeRow::default()
+        }
+    }
+
+    #[test]
+    fn other_is_told_by_what_its_sequences_have_in_common() {
+        for (sequence, said) in [
+            ("05", "killed before the start"),
+            ("0", "never started"),
+            ("03", "ended before the start"),
+            ("012", "evicted"),
+            ("016", "lost"),
+            ("0120", "waiting for another attempt"),
+            ("01874", "one attempt and other events"),
+            ("012014", "several attempts"),
+            ("4", "without a recorded SUBMIT"),
+        ] {
+            assert_eq!(parts(&[row(sequence, 1)])[0].words, said, "{sequence}");
+        }
+        let finished = OutcomeRow { outcome: "finished".to_owned(), ..row("014", 9) };
+        assert_eq!(parts(&[finished]), []);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_add_up_to_other(
+            all in prop::collection::vec(("[0-8]{1,8}", 1..1000_u64), 0..20),
+        ) {
+            let rows: Vec<OutcomeRow> = all.iter().map(|(text, count)| row(text, *count)).collect();
+            let total: u64 = all.iter().map(|one| one.1).sum();
+            for parts in [parts(&rows), main_parts(&rows)] {
+                prop_assert_eq!(parts.iter().map(|part| part.count).sum::<u64>(), total);
+            }
+            prop_assert!(main_parts(&rows).len() <= MAIN);
+        }
+    }
+}

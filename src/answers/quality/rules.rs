@@ -1,0 +1,163 @@
+//! What is looked for in the counts of a lake, and what each of it means for studies.
+//!
+//! In: nothing. Out: names of counts, columns and tables, each with words. Nothing is read here.
+
+use crate::schema::Table;
+
+/// A count that should be 0, or that changes the results of studies.
+pub(super) struct Rule {
+    /// The name of the count in the census.
+    pub what: &'static str,
+    /// The count of the census of which it is a share; empty for none.
+    pub of: &'static str,
+    pub about: &'static str,
+    /// What is counted, in the singular.
+    pub noun: &'static str,
+    /// The rest of the sentence, after the count.
+    pub said: &'static str,
+    pub means: &'static str,
+    pub act: &'static str,
+}
+
+/// The rules, the most important first.
+pub(super) const RULES: [Rule; 10] = [
+    Rule {
+        what: "exact duplicates",
+        of: "rows",
+        about: "Copies",
+        noun: "row",
+        said: "the same as another in every column",
+        means: "Both are kept: a duplicated event changes the sequence of its job or task, and a \
+            duplicated window its CPU time",
+        act: "See whether two parts hold the same rows: `jobfate verify TRACE` compares their \
+            checksums",
+    },
+    Rule {
+        what: "illegal transitions",
+        of: "rows",
+        about: "Events out of order",
+        noun: "event",
+        said: "not allowed in the state of its job or task",
+        means: "They are kept unchanged. Where outcomes go by the exact sequence of events, such a job \
+            counts as `other`; where they go by the last end, it has that outcome",
+        act: "Where `other` is large, compare with `jobfate classify --classes terminal`",
+    },
+    Rule {
+        what: "first event is not SUBMIT",
+        of: "entities",
+        about: "Begun before the first row",
+        noun: "history",
+        said: "without a SUBMIT at the start",
+        means: "Their waits are unknown, and they count as left-censored where durations are asked for",
+        act: "",
+    },
+    Rule {
+        what: "ended while pending",
+        of: "entities",
+        about: "Ended without having run",
+        noun: "end",
+        said: "before the start",
+        means: "They cost no CPU time. Where outcomes go by the exact sequence of events, they count as \
+            `other`; where they go by the last end, as killed or failed",
+        act: "",
+    },
+    Rule {
+        what: "attempts closed with their job",
+        of: "",
+        about: "Attempts without an end",
+        noun: "attempt",
+        said: "without an end in the loaded parts, closed at the end of the job",
+        means: "Their CPU time is the most that it can have been",
+        act: "See how much depends on it: `jobfate account --open-attempts window-end`",
+    },
+    Rule {
+        what: "attempts open at the end",
+        of: "",
+        about: "Still running at the end",
+        noun: "attempt",
+        said: "open at the end of the window",
+        means: "Their lengths are censored: distributions say so, and CPU time counts up to the end",
+        act: "",
+    },
+    Rule {
+        what: "windows that overlap an earlier one",
+        of: "rows",
+        about: "Overlapping usage",
+        noun: "usage window",
+        said: "that begin before an earlier one of the same task has ended",
+        means: "Each counts with its whole length, so measured CPU time holds the overlap twice",
+        act: "",
+    },
+    Rule {
+        what: "windows without a task",
+        of: "rows",
+        about: "Usage of unknown tasks",
+        noun: "usage window",
+        said: "of a task without any event in the loaded parts",
+        means: "Their CPU time is reported separately, outside of attempts, and belongs to no outcome",
+        act: "",
+    },
+    Rule {
+        what: "windows without length",
+        of: "rows",
+        about: "Usage without time",
+        noun: "usage window",
+        said: "that end when they begin, or before",
+        means: "They add no CPU time",
+        act: "",
+    },
+    Rule {
+        what: "machines never announced",
+        of: "",
+        about: "Unknown machines",
+        noun: "machine",
+        said: "on which something ran, and which `machine_events` does not have",
+        means: "Capacity is without them, so utilisation can be above what it was",
+        act: "",
+    },
+];
+
+/// What a trace may not record at all: the table, the column, and a name in words.
+pub(super) const RECORDED: [(&str, &str, &str); 14] = [
+    ("job_events", "user", "the user of jobs"),
+    ("job_events", "job_name", "the name of jobs"),
+    ("job_events", "status", "how jobs ended"),
+    ("job_events", "scheduling_class", "the scheduling class"),
+    ("task_events", "wait_us", "how long jobs waited"),
+    ("task_events", "requested_time_us", "time limits"),
+    ("task_events", "cpu_time_us", "the CPU time used"),
+    ("task_events", "used_memory_kib", "the memory used"),
+    ("task_events", "cpu_request", "the CPU requested"),
+    ("task_events", "memory_request", "the memory requested"),
+    ("task_events", "machine_id", "the machine of an attempt"),
+    ("task_events", "priority", "the priority of tasks"),
+    ("machine_events", "cpu_capacity", "the CPU of machines"),
+    ("machine_events", "memory_capacity", "the memory of machines"),
+];
+
+/// Columns whose nulls change a study, and how.
+pub(super) const NULLS: [(&str, &str); 8] = [
+    ("user", "Jobs without a user count as one user, `-`"),
+    ("cpu_request", "Nothing is added for them to requested CPU"),
+    ("memory_request", "Nothing is added for them to requested memory"),
+    ("gpu_request", "Nothing is added for them to requested GPUs"),
+    ("mean_cpu_rate", "Nothing is added for them to measured CPU"),
+    ("cpu_capacity", "Such machines add nothing to the capacity"),
+    ("scheduling_class", "Groups by class are without them"),
+    ("machine_id", "Their machines are unknown"),
+];
+
+/// What tables are needed for; a table that no study reads is not reported as missing.
+pub(super) const NEEDED_FOR: [(Table, &str); 4] = [
+    (Table::JobEvents, "outcomes of jobs, users, job ends"),
+    (Table::TaskEvents, "tasks, attempts, requests, waits"),
+    (Table::TaskUsage, "CPU and memory that were used"),
+    (Table::MachineEvents, "capacity, outages"),
+];
+
+/// What a cut of a trace does to its jobs. A job of length L is in a cut of length C if it starts in
+/// the cut or in the time L before it, so its chance grows with L + C: a job that always runs is in
+/// every cut, a short one only if it starts there. What is seen of a job is at most C.
+pub(super) const OF_A_CUT: &str = "Figures of this table describe only these hours. Long jobs are over-represented, \
+    since whatever runs at any time in these hours is included, and what is seen of them is cut: their \
+    durations are too short, and many have no end";

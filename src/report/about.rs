@@ -1,0 +1,60 @@
+//! The trace of a report in a few words: its file, its dates, and how many jobs, users and machines
+//! it has.
+//!
+//! In: stored results. Out: text for the first line of the overview. What no result has is left out.
+
+use super::text::instant;
+use crate::answers::sentences::Capacity;
+use crate::answers::verify::{self, VerifyAnswer};
+use crate::digits::{counted, lasting};
+use crate::results::Stored;
+use crate::schema::Table;
+
+/// `, pozidriv.sacct.gz: 2016-12-21 21:43:34 to 2017-01-01 23:51:25 (11.1 d); 11,704 jobs of 18 users`.
+pub(super) fn trace(results: &[Stored]) -> String {
+    let file = results.iter().find_map(file).map_or_else(String::new, |file| format!(", {file}"));
+    let facts = [time(results), amounts(results)];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    if facts.is_empty() { file } else { format!("{file}: {}", facts.join("; ")) }
+}
+
+/// The name of the file or folder that was analysed, if the command names one.
+fn file(result: &Stored) -> Option<String> {
+    let [_, command, path, ..] = result.whole.command.as_slice() else { return None };
+    let is_path = command == "analyze" && !path.starts_with('-');
+    let name = path.trim_end_matches('/').rsplit('/').next();
+    name.filter(|name| is_path && !name.is_empty()).map(str::to_owned)
+}
+
+/// The time from the first to the last event of jobs.
+fn time(results: &[Stored]) -> Option<String> {
+    let inputs = results.iter().flat_map(|result| &result.whole.inputs);
+    let mut jobs = inputs.filter(|input| input.table == Table::JobEvents.name());
+    let (start_s, end_s) = jobs.find_map(|input| input.start_s.zip(input.end_s))?;
+    let length = lasting(end_s - start_s);
+    Some(if super::text::is_date(start_s) {
+        format!("{} to {} UTC ({length})", instant(start_s), instant(end_s))
+    } else {
+        format!("{length}, without dates")
+    })
+}
+
+/// The number of jobs, users and machines, from the counts of the tables.
+fn amounts(results: &[Stored]) -> Option<String> {
+    let result = results.iter().find(|result| result.name == verify::KIND.name)?;
+    let answer: &VerifyAnswer = result.found()?;
+    let count = |table: Table, what: &str| {
+        let mut counts = answer.counts.iter();
+        let found = counts.find(|count| count.table == table.name() && count.what == what);
+        found.map_or(0, |count| count.found)
+    };
+    let jobs = count(Table::JobEvents, "jobs");
+    // One machine stands for the capacity of the system, if the log does not record it.
+    let made_up = u64::from(Capacity::of(&result.whole.inputs) == Capacity::FromUse);
+    let machines = count(Table::MachineEvents, "machines").saturating_sub(made_up);
+    let all =
+        [(jobs, "job"), (count(Table::JobEvents, "distinct user"), "user"), (machines, "machine")];
+    let known = all.into_iter().filter(|(count, _)| 0 < *count);
+    let known: Vec<String> = known.map(|(count, noun)| counted(count, noun)).collect();
+    (!known.is_empty()).then(|| known.join(", "))
+}

@@ -1,0 +1,140 @@
+//! What was assumed about lines of the trace, and what a log without a status cannot show.
+//!
+//! In: results. Out: the assumptions as a list, written once on a page instead of for each result;
+//! and tables without the columns that such a log does not record.
+
+use std::borrow::Cow;
+
+use super::text::sentence;
+use crate::answers::monthly::{self, MonthlyAnswer};
+use crate::answers::quality::assumption;
+use crate::answers::sentences::Ends;
+use crate::digits::grouped;
+use crate::results::kind::Pages;
+use crate::results::{Stored, Table};
+
+/// An assumption as scopes have it, its wording, and the number of lines.
+struct Piece {
+    in_scope: String,
+    wording: String,
+    count: u64,
+}
+
+/// Assumptions about lines of the trace.
+pub(super) struct Assumed(Vec<Piece>);
+
+impl Assumed {
+    pub(super) fn of(results: &[Stored]) -> Self {
+        let mut all: Vec<Piece> = Vec::new();
+        for result in results {
+            for (wording, &count) in result.whole.inputs.iter().flat_map(|input| &input.remarks) {
+                let in_scope = format!("{wording}: {}", grouped(count));
+                if all.iter().all(|known| known.in_scope != in_scope) {
+                    all.push(Piece { in_scope, wording: wording.clone(), count });
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// The assumptions that any of the scopes mentions, as a list.
+    pub(super) fn said(&self, scopes: &[String]) -> String {
+        let bears = |piece: &&Piece| scopes.iter().any(|scope| scope.contains(&piece.in_scope));
+        let items = self.0.iter().filter(bears);
+        let items = items.map(|piece| {
+            format!("<li>{}.</li>\n", sentence(&assumption(&piece.wording, piece.count)))
+        });
+        let items: String = items.collect();
+        if items.is_empty() {
+            return items;
+        }
+        format!(
+            "<p class=\"source\">Assumed where the log leaves something open:</p>\n\
+            <ul class=\"source\">\n{items}</ul>\n"
+        )
+    }
+
+    /// The text without the assumptions.
+    pub(super) fn without(&self, text: &str) -> String {
+        let cut = |text: String, piece: &Piece| {
+            let piece = &piece.in_scope;
+            text.replace(&format!("; {piece}"), "").replace(piece.as_str(), "")
+        };
+        self.0.iter().fold(text.to_owned(), cut)
+    }
+}
+
+/// Whether a log records how the jobs of a result ended. Results about outcomes have their own
+/// reason; this is about tables that also have other figures.
+fn ends_of(result: &Stored, pages: Option<Pages>) -> Ends {
+    if pages == Some(Pages::Jobs) {
+        return super::jobs::ends_of(result);
+    }
+    if result.name == monthly::KIND.name {
+        let jobs = result.found::<MonthlyAnswer>().map_or(0, |answer| answer.jobs);
+        return Ends::of(jobs, &result.whole.inputs);
+    }
+    Ends::Known
+}
+
+/// Columns that follow from how jobs ended.
+const OF_ENDS: [&str; 7] = [
+    "outcome_sequence",
+    "outcome_terminal",
+    "not_finished_jobs",
+    "wasted_cpu_h",
+    "wasted_share",
+    "late_cpu_h",
+    "end_reason",
+];
+
+/// The table of how jobs ended.
+const ENDS: &str = "monthly-ends.csv";
+
+/// Whether a result has figures that depend on a status which its log does not record.
+pub(super) fn lacks_status(result: &Stored, pages: Option<Pages>) -> bool {
+    ends_of(result, pages) == Ends::Assumed
+}
+
+/// A table as it is shown: without columns that would state what the log does not record; `None` if
+/// nothing is left of it.
+pub(super) fn recorded(table: &Table, lacks_status: bool) -> Option<Cow<'_, Table>> {
+    if !lacks_status {
+        return Some(Cow::Borrowed(table));
+    }
+    if table.file == ENDS {
+        return None;
+    }
+    let kept: Vec<usize> = (0..table.header.len())
+        .filter(|&place| !OF_ENDS.contains(&table.header[place].as_str()))
+        .collect();
+    let of = |cells: &[String]| {
+        kept.iter().map(|&place| cells.get(place).cloned().unwrap_or_default()).collect()
+    };
+    Some(Cow::Owned(Table {
+        header: of(&table.header),
+        rows: table.rows.iter().map(|row| of(row)).collect(),
+        ..table.clone()
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_outcomes_are_left_out_if_no_status_is_recorded() {
+        let own = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect();
+        let table = Table {
+            file: "jobs.csv".to_owned(),
+            header: own(&["job_id", "outcome_sequence", "tasks"]),
+            rows: vec![own(&["7", "finished", "1"])],
+            row_count: 1,
+        };
+        assert_eq!(recorded(&table, false).unwrap().header.len(), 3);
+        let shown = recorded(&table, true).unwrap();
+        assert_eq!(shown.header.join(" "), "job_id tasks");
+        assert_eq!(shown.rows[0].join(" "), "7 1");
+        assert!(recorded(&Table { file: ENDS.to_owned(), ..table }, true).is_none());
+    }
+}

@@ -1,0 +1,165 @@
+//! What became of a job, and what its log records of it, in words.
+//!
+//! In: a job of a stored result. Out: a sentence and a list of facts as HTML, and the names of
+//! machines on its chart. Where a log records no status, nothing is said about how it ended.
+
+use super::html;
+use super::job_cpu;
+use super::text::{escape, lasting, percent};
+use crate::answers::sentences::Ends;
+use crate::answers::sweep::{JobDetail, JobRecord};
+use crate::digits::{counted, grouped};
+use crate::schema::EventType;
+
+/// What became of the job, in words.
+fn outcome(job: &JobDetail, ends: Ends) -> String {
+    let [by_sequence, by_end] =
+        [&job.outcome_by_sequence, &job.outcome_by_last_event].map(|name| escape(name));
+    if ends == Ends::Assumed {
+        return "The log does not record how it ended".to_owned();
+    }
+    let ended = match by_end.as_str() {
+        "finished" => "It finished".to_owned(),
+        "failed" => "It failed".to_owned(),
+        "running" => "It still ran at the end of the trace".to_owned(),
+        "pending" => "It still waited at the end of the trace".to_owned(),
+        "unknown" => "Its end is not known".to_owned(),
+        other => format!("It was {other}"),
+    };
+    if by_sequence == by_end {
+        return ended;
+    }
+    format!("{ended}, and counts as \"{by_sequence}\" by its exact sequence of events")
+}
+
+/// The names of the events of a short sequence: `014: SUBMIT, SCHEDULE, FINISH`.
+fn spelled(sequence: &str) -> String {
+    const EVENTS_MAX: usize = 12;
+    let name = |digit: char| Some(EventType::of(digit.to_digit(16)?)?.name());
+    let names: Option<Vec<&str>> = sequence.chars().map(name).collect();
+    match names {
+        Some(names) if !names.is_empty() && names.len() <= EVENTS_MAX => {
+            format!("{sequence}: {}", names.join(", "))
+        }
+        _ => format!("{sequence} ({SEQUENCE_DIGITS})"),
+    }
+}
+
+/// What the digits of a sequence mean.
+pub(super) const SEQUENCE_DIGITS: &str = "0 SUBMIT, 1 SCHEDULE, 2 EVICT, 3 FAIL, 4 FINISH, 5 KILL, 6 LOST, \
+    7 and 8 UPDATE";
+
+/// What a log records of the job, as names and figures.
+fn recorded(record: &JobRecord) -> Vec<(&'static str, String)> {
+    let partition = record.partition.as_ref().filter(|own| record.queue.as_ref() != Some(own));
+    let of = |name: &'static str, text: Option<String>| text.map(|text| (name, text));
+    let all = [
+        of("processors", record.processors.map(|count| grouped(count.unsigned_abs()))),
+        of("queue", record.queue.clone()),
+        of("partition", partition.cloned()),
+        of("account", record.account.clone()),
+        of("ran on", record.nodes.clone()),
+        of("waited", record.wait_s.map(lasting)),
+        of("time limit", record.limit_s.map(lasting)),
+        of("end in the words of the log", record.end_reason.clone()),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// The outcome of the job, as a sentence and a list of figures.
+pub(super) fn told(job: &JobDetail, ends: Ends) -> String {
+    let time = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), lasting);
+    let html = format!(
+        "<p class=\"answer\">{}; {} ran in {} for {} in total.</p>\n",
+        outcome(job, ends),
+        counted(job.task_count, "task"),
+        counted(job.attempt_count, "attempt"),
+        lasting(job.running_s),
+    );
+    let mut facts = vec![("user", known(job.user.as_ref()).to_owned())];
+    facts.extend(job.job_name.clone().map(|name| ("name", name)));
+    facts.extend(recorded(&job.record));
+    let limit_s = job.record.limit_s.filter(|limit_s| 0.0 < *limit_s && job.attempt_count == 1);
+    facts.extend(limit_s.map(|limit_s| ("used of its limit", percent(job.running_s / limit_s))));
+    if ends == Ends::Known {
+        facts.push(("sequence of events", spelled(&job.sequence)));
+    }
+    facts.extend(job_cpu::told(job).map(|told| ("CPU time used", told)));
+    if 1 < job.finished_attempts && ends == Ends::Known {
+        facts.extend([
+            ("attempts that finished", grouped(job.finished_attempts as u64)),
+            ("the shortest of them", time(job.finished_s_min)),
+            ("their median", time(job.finished_s_median)),
+            ("their 95 % quantile", time(job.finished_s_p95)),
+            ("the longest", time(job.finished_s_max)),
+        ]);
+    }
+    html + &html::facts(facts)
+}
+
+/// A text, or that it is not known.
+pub(super) fn known(text: Option<&String>) -> &str {
+    text.map_or("unknown", String::as_str)
+}
+
+/// The machine of an attempt in words; empty if it has no name that people know. The number of a
+/// machine whose name the log gives is a hash of that name.
+pub(super) fn place_of(job: &JobDetail, machine: Option<i64>) -> String {
+    const HASHES_FROM: i64 = 1_000_000_000_000_000;
+    const LETTERS_MAX: usize = 24;
+    match (&job.record.nodes, machine) {
+        (Some(nodes), _) if job.task_count == 1 && nodes.len() <= LETTERS_MAX => nodes.clone(),
+        (None, Some(machine)) if machine.unsigned_abs() < HASHES_FROM.unsigned_abs() => {
+            machine.to_string()
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_told_in_the_words_of_its_log() {
+        let record = JobRecord {
+            processors: Some(12),
+            queue: Some("long".to_owned()),
+            partition: Some("long".to_owned()),
+            limit_s: Some(7200.0),
+            nodes: Some("node-7".to_owned()),
+            end_reason: Some("TIMEOUT".to_owned()),
+            ..JobRecord::default()
+        };
+        let job = JobDetail {
+            outcome_by_sequence: "failed".into(),
+            outcome_by_last_event: "failed".into(),
+            sequence: "013".to_owned(),
+            task_count: 1,
+            attempt_count: 1,
+            running_s: 7200.0,
+            record,
+            ..JobDetail::default()
+        };
+        let html = told(&job, Ends::Known);
+        assert!(html.contains("It failed; 1 task ran in 1 attempt for 2 h in total"), "{html}");
+        for fact in ["12", "long", "2 h", "TIMEOUT", "100.00 %", "013: SUBMIT, SCHEDULE, FAIL"] {
+            assert!(html.contains(&format!(">{fact}<")), "{fact}: {html}");
+        }
+        assert_eq!(html.matches(">long<").count(), 1, "{html}");
+        assert_eq!(place_of(&job, Some(3_897_965_201_905_786_690)), "node-7");
+        let nameless = JobDetail { record: JobRecord::default(), ..job.clone() };
+        assert_eq!(place_of(&nameless, Some(3_897_965_201_905_786_690)), "");
+        assert_eq!(place_of(&nameless, Some(4_820_183_646)), "4820183646");
+        let html = told(&job, Ends::Assumed);
+        assert!(html.contains("The log does not record how it ended; 1 task"), "{html}");
+        assert!(!html.contains("failed") && !html.contains("013"), "{html}");
+        let other = JobDetail { outcome_by_sequence: "other".into(), ..job };
+        assert!(
+            told(&other, Ends::Known)
+                .contains("It failed, and counts as &quot;other&quot; by its exact sequence")
+                || told(&other, Ends::Known)
+                    .contains("It failed, and counts as \"other\" by its exact sequence")
+        );
+    }
+}
