@@ -26,7 +26,7 @@ use thiserror::Error;
 
 use crate::answers::list;
 use crate::answers::study::Topic;
-use crate::charts::{ChartError, ChartFormat, without_values};
+use crate::charts::{ChartError, ChartFormat, dark, without_values};
 use crate::faults::{Code, Fault};
 use crate::results::kind::Pages;
 use crate::results::{ResultError, Stored};
@@ -61,7 +61,10 @@ use pages::Shown;
 use place::NewFolder;
 
 /// The style of all pages.
-pub(crate) const STYLE: &str = include_str!("style.css");
+pub(crate) fn style() -> String {
+    format!("{}{}", include_str!("style.css"), dark::style())
+}
+
 /// The script that makes tables and charts interactive.
 pub(crate) const SCRIPT: &str = concat!(
     include_str!("script/tables.js"),
@@ -183,7 +186,7 @@ pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
 /// program, or a file cannot be read or written.
 pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     let mut folder = NewFolder::begin(out)?;
-    folder.put("style.css", STYLE)?;
+    folder.put("style.css", &style())?;
     folder.put("script.js", SCRIPT)?;
     for result in results {
         copy_files(result, &mut folder)?;
