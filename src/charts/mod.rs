@@ -251,6 +251,15 @@ pub(crate) fn size_of(svg: &str) -> Option<[f64; 2]> {
     Some([size("width")?, size("height")?])
 }
 
+/// Width and height of a PNG, pixels, as its first chunk has them.
+pub(crate) fn size_of_png(bytes: &[u8]) -> Option<[f64; 2]> {
+    let number = |at: usize| -> Option<f64> {
+        let bytes: [u8; 4] = bytes.get(at..at + 4)?.try_into().ok()?;
+        Some(f64::from(u32::from_be_bytes(bytes)))
+    };
+    bytes.starts_with(b"\x89PNG").then_some([number(16)?, number(20)?])
+}
+
 /// Whether an SVG of ours includes title and caption.
 pub(crate) fn has_head(svg: &str) -> bool {
     svg.contains(painters::HEAD)

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::text::{escape, figure_text, instant, lasting, percent, sentence};
 use super::{ReportError, drawing};
-use crate::charts::{ChartFormat, has_head};
+use crate::charts::{ChartFormat, has_head, size_of, size_of_png};
 use crate::digits::grouped;
 use crate::results::{Picture, Stored};
 
@@ -157,25 +157,33 @@ pub(crate) fn figure(
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
     let formats = formats(chart, of);
     let has = |format| formats.contains(&format);
-    let (mut drawing, mut is_titled) = (None, false);
+    let (mut drawing, mut is_titled, mut size) = (None, false, None);
     if has(ChartFormat::Svg) || formats.is_empty() {
         let svg = of.svg(chart)?;
         let most = if found.is_some() { INLINE_MAX_FIRST } else { INLINE_MAX };
         let label = format!("{}. {}", chart.title, chart.caption);
         let has_head = has_head(&svg);
+        size = size_of(&svg);
         drawing = Some(svg).filter(|svg| svg.len() <= most);
         drawing = drawing.and_then(|svg| drawing::inline(&svg, &label));
         // A linked SVG includes title and caption, so the page does not repeat them.
         is_titled = drawing.is_none() && has_head && !formats.is_empty();
     }
-    let picture = match drawing {
-        Some(drawing) => drawing,
+    let linked = [ChartFormat::Svg, ChartFormat::Png].into_iter().find(|format| has(*format));
+    let picture = match (drawing, linked) {
+        (Some(drawing), _) => drawing,
         // A drawing that is too large, or that this program may not have written, is linked.
-        None if has(ChartFormat::Svg) || has(ChartFormat::Png) => format!(
-            "<img src=\"{root}charts/{file}.{}\" alt=\"{title}. {caption}\" width=\"840\" loading=\"lazy\">",
-            if has(ChartFormat::Svg) { "svg" } else { "png" }
-        ),
-        None => String::new(),
+        (None, Some(format)) => {
+            if format == ChartFormat::Png {
+                size = png_size(chart, of)?;
+            }
+            format!(
+                "<img src=\"{root}charts/{file}.{}\" alt=\"{title}. {caption}\"{}>",
+                format.ending(),
+                measures(size)
+            )
+        }
+        (None, None) => String::new(),
     };
     let files = formats.iter().map(|format| {
         let ending = format.ending();
@@ -200,6 +208,27 @@ pub(crate) fn figure(
             String::new()
         }
     ))
+}
+
+/// Width of a linked picture on a page, CSS pixels.
+const SHOWN_WIDTH: f64 = 840.0;
+
+/// The attributes of a picture with its size, so that a page keeps its place before it is loaded.
+fn measures(size: Option<[f64; 2]>) -> String {
+    match size {
+        Some([width, height]) if 0.0 < width => {
+            let height = (SHOWN_WIDTH * height / width).round();
+            format!(" width=\"{SHOWN_WIDTH}\" height=\"{height}\"")
+        }
+        _ => format!(" width=\"{SHOWN_WIDTH}\""),
+    }
+}
+
+/// Width and height of the PNG of a chart, pixels.
+fn png_size(chart: Picture<'_>, of: &Stored) -> Result<Option<[f64; 2]>, ReportError> {
+    let path = of.path_of(&format!("{}.{}", chart.file, ChartFormat::Png.ending()))?;
+    let bytes = std::fs::read(&path).map_err(|cause| ReportError::io(&path, cause))?;
+    Ok(size_of_png(&bytes))
 }
 
 /// The formats of a chart that a report copies: PNG only if there is no SVG.
@@ -239,6 +268,17 @@ mod tests {
         );
         let cell = Cell::link("a\"b", "users/1.html\" onclick=\"x");
         assert!(!cell.html.contains("\" onclick"), "{}", cell.html);
+    }
+
+    #[test]
+    fn a_linked_picture_keeps_its_place_before_it_is_loaded() {
+        assert_eq!(measures(Some([420.0, 300.0])), " width=\"840\" height=\"600\"");
+        assert_eq!(measures(None), " width=\"840\"");
+        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+        png.extend([0, 0, 4, 0xf3, 0, 0, 2, 0]);
+        assert_eq!(size_of_png(&png), Some([1267.0, 512.0]));
+        assert_eq!(size_of_png(b"GIF89a"), None);
+        assert_eq!(size_of("<svg x=\"1\" width=\"840\" height=\"331.5\">"), Some([840.0, 331.5]));
     }
 
     #[test]
