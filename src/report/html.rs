@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use super::text::{escape, figure_text, instant, lasting, percent, sentence};
+use super::headings::heading;
+use super::text::{escape, instant, lasting, percent, sentence};
 use super::{ReportError, drawing};
 use crate::charts::{ChartFormat, has_head, size_of, size_of_png};
-use crate::digits::grouped;
+use crate::digits::{counted, four_digits, grouped};
 use crate::results::{Picture, Stored};
 
 /// The links at the head of every page.
@@ -73,7 +74,7 @@ impl Cell {
         let html = match (number, text.parse::<u64>()) {
             // Whole numbers may be ids as well: they keep all digits.
             (Some(_), Ok(whole)) => grouped(whole),
-            (Some(number), _) => figure_text(number),
+            (Some(number), _) => four_digits(number),
             (None, _) => return Self::name(text),
         };
         Self { html, number }
@@ -112,6 +113,26 @@ impl Cell {
 
 /// A table that can be sorted and filtered.
 pub(crate) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> String {
+    marked_table(caption, header, rows, &[])
+}
+
+/// The same with rows that are folded, since they show that nothing happened.
+pub(super) fn table_with_idle(
+    caption: &str,
+    header: &[String],
+    rows: &[Vec<Cell>],
+    idle: &[bool],
+) -> String {
+    let count = idle.iter().filter(|is_idle| **is_idle).count();
+    let table = marked_table(caption, header, rows, idle);
+    format!(
+        "<div class=\"idles\"><label class=\"filter\"><input type=\"checkbox\"> Show the {} without \
+         effect</label>\n{table}</div>\n",
+        counted(count as u64, "row")
+    )
+}
+
+fn marked_table(caption: &str, header: &[String], rows: &[Vec<Cell>], idle: &[bool]) -> String {
     let mut text = format!(
         "<div class=\"table\"><table class=\"data\"><caption>{}</caption><thead><tr>",
         escape(caption)
@@ -120,12 +141,15 @@ pub(crate) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> Str
         // The header of a column with numbers is aligned like them.
         let mut cells = rows.iter().filter_map(|row| row.get(column));
         let class = if cells.any(|cell| cell.number.is_some()) { " class=\"number\"" } else { "" };
-        let name = escape(&name.replace('_', " "));
-        let _ = write!(text, "<th scope=\"col\"{class}>{name}</th>");
+        let said = escape(&heading(name));
+        // Scripts find a column by the name that it has in the file.
+        let name = escape(name);
+        let _ = write!(text, "<th scope=\"col\" data-column=\"{name}\"{class}>{said}</th>");
     }
     text.push_str("</tr></thead><tbody>\n");
-    for row in rows {
-        text.push_str("<tr>");
+    for (idx, row) in rows.iter().enumerate() {
+        let is_idle = idle.get(idx) == Some(&true);
+        text.push_str(if is_idle { "<tr class=\"idle\">" } else { "<tr>" });
         for cell in row {
             let _ = match cell.number {
                 Some(number) => {
@@ -285,7 +309,9 @@ mod tests {
     fn numbers_are_read_and_names_are_not() {
         for (text, html, is_number) in [
             ("2012242", "2,012,242", true),
-            ("0.573721", "0.573721", true),
+            ("0.573721", "0.5737", true),
+            ("49.4370", "49.44", true),
+            ("8.97157e-6", "8.972e-6", true),
             ("-5.5", "-5.5", true),
             ("014", "14", true),
             ("nan", "nan", false),

@@ -37,6 +37,7 @@ mod fading;
 pub(crate) mod fairness;
 mod findings;
 mod gantt;
+pub(crate) mod headings;
 pub(crate) mod html;
 mod job_cpu;
 pub(crate) mod jobs;
