@@ -42,6 +42,7 @@ mod jobs;
 mod lakes;
 mod metrics;
 mod names;
+mod near;
 mod openapi;
 mod pages;
 mod portal;
