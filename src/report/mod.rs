@@ -52,7 +52,7 @@ mod text;
 pub(crate) mod users;
 
 #[cfg(feature = "serve")]
-pub(crate) use text::clock;
+pub(crate) use text::{clock, instant, sentence};
 
 pub use compared::{comparison_table, write_comparison};
 pub use place::check_place;

@@ -37,6 +37,7 @@ mod form;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzed;
 mod gate;
+mod guide;
 mod http;
 mod jobs;
 mod lakes;
