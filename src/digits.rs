@@ -45,15 +45,26 @@ pub fn six_digits(value: f64) -> String {
 /// A number with three significant digits, or all digits before its point: `4,071`, `27.2`,
 /// `0.0123`.
 pub fn three_digits(value: f64) -> String {
+    some_digits(value, 3)
+}
+
+/// The same with four significant digits, for tables: `27.21`, `0.01234`.
+pub fn four_digits(value: f64) -> String {
+    some_digits(value, 4)
+}
+
+/// A number with some significant digits, or all digits before its point.
+fn some_digits(value: f64, count: u32) -> String {
     if value == 0.0 || !value.is_finite() {
         return six_digits(value);
     }
+    let last = count.saturating_sub(1);
     let magnitude = value.abs().log10().floor();
     if !(-4.0..15.0).contains(&magnitude) {
-        return format!("{value:.2e}");
+        return format!("{value:.*e}", last as usize);
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 6")]
-    trimmed(grouped_decimal(value, (2.0 - magnitude).max(0.0) as usize))
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 7")]
+    trimmed(grouped_decimal(value, (f64::from(last) - magnitude).max(0.0) as usize))
 }
 
 /// Six significant digits without trailing zeros.
@@ -175,6 +186,18 @@ mod tests {
             (-2.5, "-2.5"),
         ] {
             assert_eq!(three_digits(value), text);
+        }
+    }
+
+    #[test]
+    fn a_table_on_a_page_has_four_digits() {
+        for (value, text) in [
+            (49.4370, "49.44"),
+            (0.000_278_414, "0.0002784"),
+            (3600.25, "3,600"),
+            (8.971_57e-6, "8.972e-6"),
+        ] {
+            assert_eq!(four_digits(value), text);
         }
     }
 

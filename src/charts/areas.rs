@@ -114,7 +114,7 @@ pub(super) fn draw(chart: &AreaChart, canvas: &mut Canvas) {
     let lines = chart.lines.iter().map(|one| (one, Some(super::Stroke::Straight)));
     let named: Vec<Named<'_>> = areas
         .chain(lines)
-        .map(|(one, stroke)| Named { name: &one.name, tone: one.tone, stroke })
+        .map(|(one, stroke)| Named { name: &one.name, tone: one.tone, stroke, is_drawn: true })
         .collect();
     names_below(&named, canvas);
     canvas.height += 0.5 * canvas.look.margin();

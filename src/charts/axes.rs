@@ -244,6 +244,9 @@ fn power_text(digit: f64, power: i32) -> String {
     text
 }
 
+/// Space between a label and the edge of the picture, as a multiple of the text height.
+const EDGE: f64 = 0.3;
+
 /// The inside of a plot on the canvas.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
@@ -297,7 +300,7 @@ impl Frame {
             canvas.line(vec![(x, self.top), (x, below)], thin, Ink::GRID);
             canvas.line(vec![(x, below), (x, below + 0.3 * size)], thin, Ink::TEXT);
             // A label at the edge of the picture moves a little, or is left out.
-            let half = width_of(text, size) / 2.0;
+            let half = width_of(text, size) / 2.0 + EDGE * size;
             let moved = x.clamp(half, (canvas.look.width - half).max(half));
             if (moved - x).abs() < 0.8 * size {
                 canvas.text(text, (moved, below + 1.0 * size), Align::Middle, size, Ink::TEXT);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, Canvas, Place, Shape, count, lines_of, shortened, width_of};
 use super::says;
-use super::theme::Ink;
+use super::theme::{Ink, Look};
 use crate::digits::three_digits;
 
 /// Cells in rows and columns.
@@ -48,8 +48,7 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
     let most = if most == 0.0 { 1.0 } else { most };
     let top = scale(chart, canvas, most);
     let rows = count(chart.rows.len().max(1));
-    let is_named = chart.rows.iter().any(|row| !row.name.is_empty());
-    let height = if is_named { rows * 1.8 * size } else { look.plot_height(look.width) };
+    let height = height(chart, look);
     let names = chart.rows.iter().map(|row| width_of(&row.name, size)).fold(0.0, f64::max);
     let names = names.min(0.3 * look.width);
     let titles = lines_of(&chart.y_axis, height, size);
@@ -114,6 +113,18 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
     canvas.height = frame.bottom() + Frame::below(canvas, &frame.x.title, width) + 0.5 * margin;
 }
 
+/// Rows with names are closer together if all would be higher than this, pixels.
+const HEIGHT_MAX: f64 = 4.2 * 96.0;
+
+/// Height of all rows.
+fn height(chart: &HeatChart, look: Look) -> f64 {
+    if chart.rows.iter().all(|row| row.name.is_empty()) {
+        return look.plot_height(look.width);
+    }
+    let rows = count(chart.rows.len().max(1));
+    rows * (HEIGHT_MAX / rows).clamp(1.15 * look.text, 1.8 * look.text)
+}
+
 /// Draws the scale above the cells. Returns where the cells begin.
 fn scale(chart: &HeatChart, canvas: &mut Canvas, most: f64) -> f64 {
     let (size, margin) = (canvas.look.text, canvas.look.margin());
@@ -134,6 +145,6 @@ fn scale(chart: &HeatChart, canvas: &mut Canvas, most: f64) -> f64 {
 }
 
 /// From nearly white to dark blue.
-fn fill(share: f64) -> Ink {
+pub(super) fn fill(share: f64) -> Ink {
     Ink::between(Ink::of(240, 243, 246), Ink::of(8, 48, 107), share)
 }

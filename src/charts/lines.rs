@@ -395,20 +395,24 @@ pub(super) struct Named<'a> {
     pub name: &'a str,
     pub tone: Tone,
     pub stroke: Option<Stroke>,
+    /// Whether it is in the plot. Otherwise only its name is written, without a sample.
+    pub is_drawn: bool,
 }
 
 /// Writes the names of the curves below the plot.
 fn below_plot(charts: &[&LineChart], canvas: &mut Canvas) {
     let lines = charts.iter().flat_map(|chart| &chart.lines);
-    let named = lines.map(|Line { name, tone, stroke, .. }| Named {
+    let named = lines.map(|Line { name, tone, stroke, points, .. }| Named {
         name,
         tone: *tone,
         stroke: Some(*stroke),
+        is_drawn: !points.is_empty(),
     });
     let mut all: Vec<Named<'_>> = Vec::new();
     for one in named {
-        if !all.iter().any(|known| (known.name, known.tone) == (one.name, one.tone)) {
-            all.push(one);
+        match all.iter_mut().find(|known| (known.name, known.tone) == (one.name, one.tone)) {
+            Some(known) => known.is_drawn |= one.is_drawn,
+            None => all.push(one),
         }
     }
     names_below(&all, canvas);
@@ -417,20 +421,22 @@ fn below_plot(charts: &[&LineChart], canvas: &mut Canvas) {
 /// Writes names below the plot, each after a sample of its curve or area.
 pub(super) fn names_below(named: &[Named<'_>], canvas: &mut Canvas) {
     let (size, margin, wide) = (canvas.look.text, canvas.look.margin(), canvas.look.width);
-    let swatch = 2.4 * size;
     let (mut x, mut y) = (margin, canvas.height + 1.2 * size);
     let named: Vec<&Named<'_>> = named.iter().filter(|one| !one.name.is_empty()).collect();
     for one in &named {
+        let [swatch, gap] = if one.is_drawn { [2.4 * size, 0.5 * size] } else { [0.0, 0.0] };
         let room = wide - 2.0 * margin - swatch - size;
         let lines = lines_of(one.name, room, size);
         let width = lines.iter().map(|line| width_of(line, size)).fold(0.0, f64::max);
-        let whole = swatch + 0.5 * size + width + 1.5 * size;
+        let whole = swatch + gap + width + 1.5 * size;
         if margin < x && wide - margin < x + whole - 1.5 * size {
             (x, y) = (margin, y + LINE * size);
         }
-        sample(**one, (x, y), swatch, canvas);
+        if one.is_drawn {
+            sample(**one, (x, y), swatch, canvas);
+        }
         for (idx, text) in (0_u32..).zip(&lines) {
-            let at = (x + swatch + 0.5 * size, y + f64::from(idx) * LINE * size);
+            let at = (x + swatch + gap, y + f64::from(idx) * LINE * size);
             canvas.text(text, at, Align::Left, size, Ink::TEXT);
         }
         if 1 < lines.len() {

@@ -125,6 +125,6 @@ fn draw_panel(
 }
 
 /// From nearly white to blue.
-fn fill(share: f64) -> Ink {
+pub(super) fn fill(share: f64) -> Ink {
     Ink::between(Ink::of(238, 241, 244), Ink::of(0, 90, 150), share)
 }

@@ -17,6 +17,7 @@ mod areas;
 mod axes;
 mod bars;
 mod canvas;
+pub(crate) mod dark;
 mod flow;
 mod forest;
 mod gantt;
@@ -225,17 +226,14 @@ fn drawn(chart: &Chart, look: Look) -> Canvas {
 /// SVG of ours, and the remaining size.
 pub(crate) fn without_head(svg: &str) -> Option<(String, [f64; 2])> {
     let (tag, rest) = svg.split_once('>')?;
-    let size = |name: &str| -> Option<f64> {
-        let (_, value) = tag.split_once(&format!(" {name}=\""))?;
-        value.split_once('"')?.0.parse().ok()
-    };
+    let [width, height] = size_of(svg)?;
     let (_, view) = tag.split_once(" viewBox=\"0 ")?;
     let above: f64 = view.split_once(' ')?.0.parse().ok()?;
     let rest = match rest.split_once(painters::HEAD) {
         Some((before, after)) => format!("{before}{}", after.split_once("</g>\n")?.1),
         None => rest.to_owned(),
     };
-    Some((rest, [size("width")?, size("height")? + above]))
+    Some((rest, [width, height + above]))
 }
 
 /// The text of an SVG of ours without the values under the pointer, for a file next to a page that
@@ -244,6 +242,25 @@ pub(crate) fn without_values(svg: &str) -> String {
     let Some((before, after)) = svg.split_once(painters::VALUES) else { return svg.to_owned() };
     let rest = after.split_once("</g>\n").map_or("", |(_, rest)| rest);
     format!("{before}{rest}")
+}
+
+/// Width and height of an SVG of ours, CSS pixels.
+pub(crate) fn size_of(svg: &str) -> Option<[f64; 2]> {
+    let (tag, _) = svg.split_once('>')?;
+    let size = |name: &str| -> Option<f64> {
+        let (_, value) = tag.split_once(&format!(" {name}=\""))?;
+        value.split_once('"')?.0.parse().ok()
+    };
+    Some([size("width")?, size("height")?])
+}
+
+/// Width and height of a PNG, pixels, as its first chunk has them.
+pub(crate) fn size_of_png(bytes: &[u8]) -> Option<[f64; 2]> {
+    let number = |at: usize| -> Option<f64> {
+        let bytes: [u8; 4] = bytes.get(at..at + 4)?.try_into().ok()?;
+        Some(f64::from(u32::from_be_bytes(bytes)))
+    };
+    bytes.starts_with(b"\x89PNG").then_some([number(16)?, number(20)?])
 }
 
 /// Whether an SVG of ours includes title and caption.

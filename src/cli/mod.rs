@@ -169,12 +169,16 @@ pub(crate) struct ChartArgs {
 
     /// Width of charts on paper, `3.3in` or `8.4cm`
     ///
-    /// Text is 7.5 points high for every width; a PNG has 384 dots per inch. By default charts are
-    /// made for screens, 840 pixels wide. Charts of another width are not meant for `report`.
+    /// Text is 7.5 points high for every width; a PNG has 384 dots per inch. A paper has its own
+    /// captions, so title and caption are not in the picture: they are in CHART.txt beside it. By
+    /// default charts are made for screens, 840 pixels wide, with title and caption. Charts of
+    /// another width are not meant for `report`.
     #[arg(long, value_name = "WIDTH", value_parser = look_of, requires = "out")]
     pub chart_width: Option<Look>,
 
     /// Draw charts without title and caption, for papers
+    ///
+    /// They are written to CHART.txt instead. `--chart-width` implies this.
     #[arg(long, requires = "out")]
     pub no_title: bool,
 }
@@ -201,7 +205,7 @@ impl ChartArgs {
             pictures.formats.dedup();
         }
         pictures.look = self.chart_width.unwrap_or_default();
-        pictures.look.is_titled = !self.no_title;
+        pictures.look.is_titled = !self.no_title && self.chart_width.is_none();
         pictures.has_data = self.chart_data;
         pictures
     }

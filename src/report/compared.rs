@@ -45,7 +45,7 @@ pub fn write_comparison(
     let file = "comparison.html".to_owned();
     let page = Page { file, title: "What changed".to_owned(), within: "comparison.html", body };
     let navigation = Navigation { pages: vec![("comparison.html", "What changed")] };
-    folder.put("style.css", super::STYLE)?;
+    folder.put("style.css", &super::style())?;
     folder.put("script.js", super::SCRIPT)?;
     let json = serde_json::json!({
         "program": crate::PROGRAM, "first": names[0], "second": names[1], "results": changes,

@@ -4,7 +4,7 @@
 //! anything active (scripts, links, styles), because a folder of results may come from others.
 
 use super::text::escape;
-use crate::charts::without_head;
+use crate::charts::{dark, without_head};
 
 /// Elements that our drawings use.
 const ELEMENTS: [&str; 10] =
@@ -55,6 +55,7 @@ pub(super) fn inline(svg: &str, label: &str) -> Option<String> {
         return None;
     }
     let (body, [width, height]) = without_head(svg)?;
+    let body = dark::in_steps(&body);
     let label = escape(label);
     Some(format!(
         "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{body}"

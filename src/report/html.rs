@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use super::text::{escape, figure_text, instant, lasting, percent, sentence};
+use super::headings::heading;
+use super::text::{escape, instant, lasting, percent, sentence};
 use super::{ReportError, drawing};
-use crate::charts::{ChartFormat, has_head};
-use crate::digits::{grouped, three_digits};
+use crate::charts::{ChartFormat, has_head, size_of, size_of_png};
+use crate::digits::{counted, four_digits, grouped};
 use crate::results::{Picture, Stored};
 
 /// The links at the head of every page.
@@ -73,15 +74,15 @@ impl Cell {
         let html = match (number, text.parse::<u64>()) {
             // Whole numbers may be ids as well: they keep all digits.
             (Some(_), Ok(whole)) => grouped(whole),
-            (Some(number), _) => figure_text(number),
+            (Some(number), _) => four_digits(number),
             (None, _) => return Self::name(text),
         };
         Self { html, number }
     }
 
-    /// A number with three significant digits; the CSV file has all of them.
+    /// A number with four significant digits; the CSV file has all of them.
     pub(crate) fn rounded(number: f64) -> Self {
-        let html = if number.is_finite() { three_digits(number) } else { String::new() };
+        let html = if number.is_finite() { four_digits(number) } else { String::new() };
         Self { html, number: Some(number).filter(|number| number.is_finite()) }
     }
 
@@ -118,6 +119,26 @@ impl Cell {
 
 /// A table that can be sorted and filtered.
 pub(crate) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> String {
+    marked_table(caption, header, rows, &[])
+}
+
+/// The same with rows that are folded, since they show that nothing happened.
+pub(super) fn table_with_idle(
+    caption: &str,
+    header: &[String],
+    rows: &[Vec<Cell>],
+    idle: &[bool],
+) -> String {
+    let count = idle.iter().filter(|is_idle| **is_idle).count();
+    let table = marked_table(caption, header, rows, idle);
+    format!(
+        "<div class=\"idles\"><label class=\"filter\"><input type=\"checkbox\"> Show the {} without \
+         effect</label>\n{table}</div>\n",
+        counted(count as u64, "row")
+    )
+}
+
+fn marked_table(caption: &str, header: &[String], rows: &[Vec<Cell>], idle: &[bool]) -> String {
     let mut text = format!(
         "<div class=\"table\"><table class=\"data\"><caption>{}</caption><thead><tr>",
         escape(caption)
@@ -126,12 +147,15 @@ pub(crate) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> Str
         // The header of a column with numbers is aligned like them.
         let mut cells = rows.iter().filter_map(|row| row.get(column));
         let class = if cells.any(|cell| cell.number.is_some()) { " class=\"number\"" } else { "" };
-        let name = escape(&name.replace('_', " "));
-        let _ = write!(text, "<th scope=\"col\"{class}>{name}</th>");
+        let said = escape(&heading(name));
+        // Scripts find a column by the name that it has in the file.
+        let name = escape(name);
+        let _ = write!(text, "<th scope=\"col\" data-column=\"{name}\"{class}>{said}</th>");
     }
     text.push_str("</tr></thead><tbody>\n");
-    for row in rows {
-        text.push_str("<tr>");
+    for (idx, row) in rows.iter().enumerate() {
+        let is_idle = idle.get(idx) == Some(&true);
+        text.push_str(if is_idle { "<tr class=\"idle\">" } else { "<tr>" });
         for cell in row {
             let _ = match cell.number {
                 Some(number) => {
@@ -164,25 +188,33 @@ pub(crate) fn figure(
     let spoken = sentence(chart.caption);
     let formats = formats(chart, of);
     let has = |format| formats.contains(&format);
-    let (mut drawing, mut is_titled) = (None, false);
+    let (mut drawing, mut is_titled, mut size) = (None, false, None);
     if has(ChartFormat::Svg) || formats.is_empty() {
         let svg = of.svg(chart)?;
         let most = if found.is_some() { INLINE_MAX_FIRST } else { INLINE_MAX };
         let label = format!("{}. {}", chart.title, chart.caption);
         let has_head = has_head(&svg);
+        size = size_of(&svg);
         drawing = Some(svg).filter(|svg| svg.len() <= most);
         drawing = drawing.and_then(|svg| drawing::inline(&svg, &label));
         // A linked SVG includes title and caption, so the page does not repeat them.
         is_titled = drawing.is_none() && has_head && !formats.is_empty();
     }
-    let picture = match drawing {
-        Some(drawing) => drawing,
+    let linked = [ChartFormat::Svg, ChartFormat::Png].into_iter().find(|format| has(*format));
+    let picture = match (drawing, linked) {
+        (Some(drawing), _) => drawing,
         // A drawing that is too large, or that this program may not have written, is linked.
-        None if has(ChartFormat::Svg) || has(ChartFormat::Png) => format!(
-            "<img src=\"{root}charts/{file}.{}\" alt=\"{title}. {caption}\" width=\"840\" loading=\"lazy\">",
-            if has(ChartFormat::Svg) { "svg" } else { "png" }
-        ),
-        None => String::new(),
+        (None, Some(format)) => {
+            if format == ChartFormat::Png {
+                size = png_size(chart, of)?;
+            }
+            format!(
+                "<img src=\"{root}charts/{file}.{}\" alt=\"{title}. {caption}\"{}>",
+                format.ending(),
+                measures(size)
+            )
+        }
+        (None, None) => String::new(),
     };
     let files = formats.iter().map(|format| {
         let ending = format.ending();
@@ -207,6 +239,27 @@ pub(crate) fn figure(
             String::new()
         }
     ))
+}
+
+/// Width of a linked picture on a page, CSS pixels.
+const SHOWN_WIDTH: f64 = 840.0;
+
+/// The attributes of a picture with its size, so that a page keeps its place before it is loaded.
+fn measures(size: Option<[f64; 2]>) -> String {
+    match size {
+        Some([width, height]) if 0.0 < width => {
+            let height = (SHOWN_WIDTH * height / width).round();
+            format!(" width=\"{SHOWN_WIDTH}\" height=\"{height}\"")
+        }
+        _ => format!(" width=\"{SHOWN_WIDTH}\""),
+    }
+}
+
+/// Width and height of the PNG of a chart, pixels.
+fn png_size(chart: Picture<'_>, of: &Stored) -> Result<Option<[f64; 2]>, ReportError> {
+    let path = of.path_of(&format!("{}.{}", chart.file, ChartFormat::Png.ending()))?;
+    let bytes = std::fs::read(&path).map_err(|cause| ReportError::io(&path, cause))?;
+    Ok(size_of_png(&bytes))
 }
 
 /// The formats of a chart that a report copies: PNG only if there is no SVG.
@@ -249,10 +302,23 @@ mod tests {
     }
 
     #[test]
+    fn a_linked_picture_keeps_its_place_before_it_is_loaded() {
+        assert_eq!(measures(Some([420.0, 300.0])), " width=\"840\" height=\"600\"");
+        assert_eq!(measures(None), " width=\"840\"");
+        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+        png.extend([0, 0, 4, 0xf3, 0, 0, 2, 0]);
+        assert_eq!(size_of_png(&png), Some([1267.0, 512.0]));
+        assert_eq!(size_of_png(b"GIF89a"), None);
+        assert_eq!(size_of("<svg x=\"1\" width=\"840\" height=\"331.5\">"), Some([840.0, 331.5]));
+    }
+
+    #[test]
     fn numbers_are_read_and_names_are_not() {
         for (text, html, is_number) in [
             ("2012242", "2,012,242", true),
-            ("0.573721", "0.573721", true),
+            ("0.573721", "0.5737", true),
+            ("49.4370", "49.44", true),
+            ("8.97157e-6", "8.972e-6", true),
             ("-5.5", "-5.5", true),
             ("014", "14", true),
             ("nan", "nan", false),

@@ -26,7 +26,7 @@ use thiserror::Error;
 
 use crate::answers::list;
 use crate::answers::study::Topic;
-use crate::charts::{ChartError, ChartFormat, without_values};
+use crate::charts::{ChartError, ChartFormat, dark, without_values};
 use crate::faults::{Code, Fault};
 use crate::results::kind::Pages;
 use crate::results::{ResultError, Stored};
@@ -40,6 +40,7 @@ mod fading;
 pub(crate) mod fairness;
 mod findings;
 mod gantt;
+pub(crate) mod headings;
 pub(crate) mod html;
 mod job_cpu;
 mod job_told;
@@ -57,7 +58,7 @@ mod text;
 pub(crate) mod users;
 
 #[cfg(feature = "serve")]
-pub(crate) use text::clock;
+pub(crate) use text::{clock, instant, sentence};
 
 pub use compared::{comparison_table, write_comparison};
 pub use place::check_place;
@@ -67,7 +68,10 @@ use pages::Shown;
 use place::NewFolder;
 
 /// The style of all pages.
-pub(crate) const STYLE: &str = include_str!("style.css");
+pub(crate) fn style() -> String {
+    format!("{}{}", include_str!("style.css"), dark::style())
+}
+
 /// The script that makes tables and charts interactive.
 pub(crate) const SCRIPT: &str = concat!(
     include_str!("script/tables.js"),
@@ -189,7 +193,7 @@ pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
 /// program, or a file cannot be read or written.
 pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     let mut folder = NewFolder::begin(out)?;
-    folder.put("style.css", STYLE)?;
+    folder.put("style.css", &style())?;
     folder.put("script.js", SCRIPT)?;
     for result in results {
         copy_files(result, &mut folder)?;

@@ -1,12 +1,14 @@
 //! Stored tables on a page: empty parts are left out, and long tables are folded.
 //!
 //! In: a table of a result. Out: the table as HTML with a link to its file. Left out are columns
-//! without a value, units that are the same in all rows (the caption has them), rows whose numbers
-//! are all zero or unknown, and columns that are zero in every row. The omitted rows are counted,
-//! and columns of zeros are named. The file has everything.
+//! without a value, variances, units that are the same in all rows (the caption has them), rows
+//! whose numbers are all zero or unknown, and columns that are zero in every row. The omitted rows
+//! are counted, and columns of zeros are named. Rows with a threshold and only zeros are folded.
+//! The file has everything.
 
 use std::collections::BTreeSet;
 
+use super::headings::{heading, is_instant, is_length, is_statistic};
 use super::html::{self, Cell};
 use super::links::Links;
 use super::text::escape;
@@ -44,9 +46,6 @@ fn is_share(column: &str) -> bool {
     column == "false_positive_rate" || column.split('_').any(is_of_whole)
 }
 
-/// A column of lengths of time, which are written in words.
-const RUNNING: &str = "running_s";
-
 fn is_unit(column: &str) -> bool {
     column == "unit" || column.ends_with("_unit")
 }
@@ -60,6 +59,45 @@ fn says_nothing(header: &[String], row: &[String]) -> bool {
     has_zero && cells.all(|(_, cell)| is_zero(cell) != Ok(false) && cell != "true")
 }
 
+/// A column that sets what a row is about, and is a number.
+const THRESHOLD: &str = "threshold";
+
+/// Whether a row has a threshold, and other numbers that are all zero.
+fn does_nothing(header: &[String], row: &[String]) -> bool {
+    let place = header.iter().position(|column| column == THRESHOLD);
+    place.is_some_and(|place| {
+        let others = |cells: &[String]| -> Vec<String> {
+            let cells = cells.iter().enumerate().filter(|(idx, _)| *idx != place);
+            cells.map(|(_, cell)| cell.clone()).collect()
+        };
+        says_nothing(&others(header), &others(row))
+    })
+}
+
+/// Fewer rows that do nothing are shown like the others.
+const IDLE_FROM: usize = 3;
+
+/// Harm and what it buys follow the names: at the right they would be cut off on most screens.
+fn rank(column: &str) -> usize {
+    match column {
+        "harmed_jobs" | "jobs_harmed" | "jobs_hurt" => 0,
+        "net_cpu" => 1,
+        "net_share" => 2,
+        _ => 3,
+    }
+}
+
+/// The columns in the order of the page: names and thresholds, harm, the rest.
+fn with_harm_first(header: &[String], mut columns: Vec<usize>) -> Vec<usize> {
+    let of = |idx: &usize| header.get(*idx).map_or("", String::as_str);
+    let is_key = |column: &str| {
+        is_name(column) || matches!(column, "rule" | "policy" | THRESHOLD) || is_unit(column)
+    };
+    let keys = columns.iter().take_while(|idx| is_key(of(idx))).count();
+    columns[keys..].sort_by_key(|idx| rank(of(idx)));
+    columns
+}
+
 /// The parts of a table that are shown.
 struct Kept<'a> {
     columns: Vec<usize>,
@@ -69,6 +107,13 @@ struct Kept<'a> {
     zero_rows: usize,
     /// Columns that are zero in each of several rows.
     zero_columns: Vec<&'a str>,
+}
+
+impl Kept<'_> {
+    /// Whether a column holds lengths of time, in the unit that all rows have in common.
+    fn are_lengths(&self, column: &str) -> bool {
+        self.units == ["s"] && is_statistic(column)
+    }
 }
 
 /// Columns of zeros are left out of tables with at least this many rows.
@@ -100,6 +145,9 @@ fn is_usage(table: &Table, column: &str) -> bool {
 
 /// The column that marks the row of all groups together. Its page names that row instead.
 const IS_TOTAL: &str = "is_total";
+
+/// A square of a unit says nothing to readers.
+const VARIANCE: &str = "variance";
 
 /// Whether a row is of all groups together.
 fn is_total(table: &Table, row: &[String]) -> bool {
@@ -137,6 +185,7 @@ fn kept(table: &Table) -> Kept<'_> {
         if rows.iter().all(|row| matches!(cell(row).as_str(), "" | "-"))
             || is_shown_above(table, column)
             || column == IS_TOTAL
+            || column == VARIANCE
         {
             continue;
         }
@@ -156,6 +205,7 @@ fn kept(table: &Table) -> Kept<'_> {
         }
         columns.push(idx);
     }
+    let columns = with_harm_first(&table.header, columns);
     let zero_rows = table.rows.iter().filter(|row| !is_told(row)).count();
     Kept { columns, rows, units, zero_rows, zero_columns }
 }
@@ -177,60 +227,32 @@ fn grouped_range(text: &str) -> String {
     pair.map_or_else(|| text.to_owned(), |(from, to)| format!("{from} to {to}"))
 }
 
-/// A whole number with all digits, or another number with three; other text as it is.
-fn figure(text: &str) -> Cell {
-    match (text.parse::<u64>(), text.parse::<f64>()) {
-        (Err(_), Ok(number)) if number.is_finite() => Cell::rounded(number),
+/// A cell of a stored table.
+fn cell_of(table: &Table, kept: &Kept<'_>, links: &Links, row: &[String], idx: usize) -> Cell {
+    let text = row.get(idx).map_or("", String::as_str);
+    if text.is_empty() && kept.columns.first() == Some(&idx) && is_total(table, row) {
+        return Cell::name("all");
+    }
+    let column = table.header[idx].as_str();
+    if let Some(page) = links.page(column, text) {
+        return Cell::link(text, &page);
+    }
+    match text {
+        _ if is_name(column) => Cell::name(text),
+        "true" => Cell::name("yes"),
+        "false" => Cell::name("no"),
+        _ if column.ends_with("_request") => Cell::name(&grouped_range(text)),
+        _ if is_share(column) => Cell::share(text),
+        _ if is_instant(column) => Cell::instant(text.parse().ok()),
+        _ if is_length(column) || kept.are_lengths(column) => Cell::lasting(text.parse().ok()),
         _ => Cell::of(text),
     }
 }
 
-/// The header of a column for readers: the value of an index after its name, in words.
-fn heading(table: &Table, column: &str) -> String {
-    const VALUES: [(&str, &str); 2] =
-        [("_cv", "charged value"), ("_eup", "effective user priority")];
-    if column == RUNNING {
-        return "running".to_owned();
-    }
-    let mut known = VALUES.iter().filter(|_| table.file == "fairness.csv");
-    let known = known.find_map(|(end, words)| Some((column.strip_suffix(end)?, words)));
-    known.map_or_else(|| column.to_owned(), |(index, words)| format!("{words} ({index})"))
-}
-
-/// A stored table with a link to its file.
-pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Links) -> String {
-    let kept = kept(table);
-    let caption = match kept.units.as_slice() {
-        [] => caption.to_owned(),
-        units if caption.ends_with(&format!("({})", units.join(", "))) => caption.to_owned(),
-        units => format!("{caption} ({})", units.join(", ")),
-    };
-    let header: Vec<String> = kept.columns.iter().map(|&idx| table.header[idx].clone()).collect();
-    let cell = |row: &[String], idx: usize| {
-        let text = row.get(idx).map_or("", String::as_str);
-        if text.is_empty() && kept.columns.first() == Some(&idx) && is_total(table, row) {
-            return Cell::name("all");
-        }
-        match links.page(&table.header[idx], text) {
-            Some(page) => Cell::link(text, &page),
-            None if is_name(&table.header[idx]) => Cell::name(text),
-            None if table.header[idx].ends_with("_request") => Cell::name(&grouped_range(text)),
-            None if is_share(&table.header[idx]) => Cell::share(text),
-            None if table.header[idx] == RUNNING => Cell::lasting(text.parse().ok()),
-            None => figure(text),
-        }
-    };
-    let (all, most) =
-        (kept.rows.len(), if links.are_in(&header) { usize::MAX } else { FOLDED_ROWS });
-    let shown = if all <= 2 * FOLDED_ROWS { all } else { most.min(all) };
-    let rows: Vec<Vec<Cell>> = kept
-        .rows
-        .iter()
-        .take(shown)
-        .map(|row| kept.columns.iter().map(|&idx| cell(row, idx)).collect())
-        .collect();
+/// What is not shown of a table, after the link to its file.
+fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
     let mut notes = String::new();
-    if shown < all || table.rows.len() < table.row_count {
+    if shown < kept.rows.len() || table.rows.len() < table.row_count {
         let first = grouped(shown as u64);
         notes = format!("; the first {first} of {}", counted(table.row_count as u64, "row"));
     }
@@ -240,24 +262,48 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         notes = format!("{notes}; {zeros} with zeros only {are} not shown");
     }
     if !kept.zero_columns.is_empty() {
-        let names = kept.zero_columns.join(", ").replace('_', " ");
-        let said = match kept.zero_columns.len() {
-            1 => "a column of zeros is not shown".to_owned(),
-            count => format!("{count} columns of zeros are not shown"),
-        };
-        notes = format!("{notes}; {said}: {}", escape(&names));
+        let names: Vec<String> = kept.zero_columns.iter().map(|name| heading(name)).collect();
+        let names = escape(&names.join(", "));
+        notes = format!("{notes}; columns with only zeros are not shown: {names}");
     }
-    notes.push_str(no_machines(table));
-    let file = escape(&table.file);
+    notes + no_machines(table)
+}
+
+/// A stored table with a link to its file.
+pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Links) -> String {
+    let kept = kept(table);
+    let in_words = kept.columns.iter().any(|&idx| kept.are_lengths(&table.header[idx]));
+    let units: Vec<&str> = kept.units.iter().copied().filter(|_| !in_words).collect();
+    let caption = match units.as_slice() {
+        [] => caption.to_owned(),
+        units if caption.ends_with(&format!("({})", units.join(", "))) => caption.to_owned(),
+        units => format!("{caption} ({})", units.join(", ")),
+    };
+    let header: Vec<String> = kept.columns.iter().map(|&idx| table.header[idx].clone()).collect();
+    let (all, most) =
+        (kept.rows.len(), if links.are_in(&header) { usize::MAX } else { FOLDED_ROWS });
+    let shown = if all <= 2 * FOLDED_ROWS { all } else { most.min(all) };
+    let of_row = |row: &&[String]| -> Vec<Cell> {
+        kept.columns.iter().map(|&idx| cell_of(table, &kept, links, row, idx)).collect()
+    };
+    let rows: Vec<Vec<Cell>> = kept.rows.iter().take(shown).map(of_row).collect();
+    let (notes, file) = (notes(table, &kept, shown), escape(&table.file));
     let source =
         format!("<p class=\"source\">Data: <a href=\"{root}data/{file}\">{file}</a>{notes}</p>\n");
     if rows.is_empty() {
         return format!("<p>{}: no value above zero.</p>\n{source}", escape(&caption));
     }
-    let spoken: Vec<String> = header.iter().map(|column| heading(table, column)).collect();
-    let whole = html::table(&caption, &spoken, &rows);
+    let idle = kept.rows.iter().take(shown).map(|row| does_nothing(&table.header, row));
+    let idle: Vec<bool> = idle.collect();
+    let idle_count = idle.iter().filter(|is_idle| **is_idle).count();
+    let whole = if IDLE_FROM <= idle_count && idle_count < idle.len() {
+        html::table_with_idle(&caption, &header, &rows, &idle)
+    } else {
+        html::table(&caption, &header, &rows)
+    };
     // Tables of curves are folded: the chart shows their points.
-    let is_short = all <= FOLDED_ABOVE && !table.file.ends_with("-curves.csv");
+    let rows_seen = if idle_count < idle.len() { all - idle_count } else { all };
+    let is_short = rows_seen <= FOLDED_ABOVE && !table.file.ends_with("-curves.csv");
     if is_short || links.are_in(&header) {
         return whole + &source;
     }
@@ -334,7 +380,10 @@ mod tests {
         let rows: [&[&str]; 2] = [&["014", "9", "0"], &["013", "3", "0.0"]];
         let header = ["sequence", "count", "not_finished"];
         let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default());
-        assert!(html.contains("; a column of zeros is not shown: not finished</p>"), "{html}");
+        assert!(
+            html.contains("; columns with only zeros are not shown: not finished</p>"),
+            "{html}"
+        );
         assert_eq!(html.matches("</th>").count(), 2, "{html}");
         let html = stored_table("Jobs", &table(&header, &rows[..1]), "", &Links::default());
         assert_eq!(html.matches("</th>").count(), 3, "{html}");
@@ -364,6 +413,34 @@ mod tests {
         let html = stored_table("Jobs", &longer, "", &Links::default());
         assert!(html.contains("<summary>Jobs: 99 rows<"), "{html}");
         assert!(html.contains("the first 41 of 99 rows"), "{html}");
+    }
+
+    #[test]
+    fn rows_without_effect_are_folded_and_harm_comes_first() {
+        let header = ["rule", "threshold", "net_cpu", "wait_s_mean", "harmed_jobs"];
+        let idle: [&str; 5] = ["events", "90", "0", "0", "0"];
+        let rows: Vec<&[&str]> =
+            vec![&["events", "10", "5.12345", "183.69", "2"], &idle, &idle, &idle];
+        let html = stored_table("Sweep", &table(&header, &rows), "", &Links::default());
+        assert_eq!(html.matches("<tr class=\"idle\">").count(), 3, "{html}");
+        assert!(html.contains("Show the 3 rows without effect"), "{html}");
+        let place = |column: &str| html.find(&format!("data-column=\"{column}\"")).unwrap();
+        assert!(place("threshold") < place("harmed_jobs"));
+        assert!(place("harmed_jobs") < place("net_cpu"));
+        assert!(html.contains("data-value=\"5.12345\">5.123<"), "{html}");
+        assert!(html.contains("data-value=\"183.69\">3.06 min<"), "{html}");
+        let html = stored_table("Sweep", &table(&header, &rows[1..]), "", &Links::default());
+        assert!(!html.contains("class=\"idle\""), "{html}");
+    }
+
+    #[test]
+    fn lengths_are_in_words_and_variances_are_left_out() {
+        let header = ["outcome", "unit", "mean", "p99", "variance", "variance_unit"];
+        let rows: [&[&str]; 1] = [&["finished", "s", "7200", "18512.5", "466671", "s²"]];
+        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default());
+        assert!(html.contains("<caption>Waits</caption>"), "{html}");
+        assert!(html.contains(">2 h<") && html.contains(">5.14 h<"), "{html}");
+        assert!(!html.contains("variance") && !html.contains("466"), "{html}");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) fn gpu_time(result: &Stored) -> Option<&'static str> {
 }
 
 /// A sentence as HTML: text between backticks is set as code.
-pub(super) fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     // No line break between a number and its percent sign.
     let whole = |piece: &str| escape(piece).replace(" %", "&nbsp;%");
     let spoken = |piece: &str| spoken_cpu(&spoken_times(piece));
@@ -162,7 +162,7 @@ pub(crate) fn beside(seconds: Option<f64>, latest: Option<f64>) -> Option<f64> {
 
 /// An instant to the second: `13 d 07:29:05` since the start of the trace, or `2024-03-01 07:29:05`
 /// in a log that counts from 1970.
-pub(super) fn instant(seconds: f64) -> String {
+pub(crate) fn instant(seconds: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "times of a trace fit")]
     let whole = seconds.round() as i64;
     if DATES_FROM <= seconds {

@@ -316,6 +316,10 @@ impl Files {
                 let bytes = file_of(chart, pictures.look, format)?;
                 self.put(format!("{stem}.{}", format.ending()), &bytes)?;
             }
+            if !pictures.look.is_titled {
+                let text = format!("{}\n\n{}\n", chart.title(), chart.caption());
+                self.put(format!("{stem}.txt"), text.as_bytes())?;
+            }
             if pictures.has_data {
                 self.parquet(&format!("{stem}{DATA}"), &points(chart))?;
             }

@@ -9,15 +9,21 @@ use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::fairness::FROM_START;
 use super::fields::{in_a_form, without_hints};
+use super::form::encoded;
 use super::pages::Reader;
 use super::portal::Portal;
-use super::queue::{Job, Phase, Record};
+use super::queue::{Job, Phase, Record, Spec};
 use crate::answers::fairness::{kind_of, units_of};
+use crate::answers::list;
 use crate::answers::sentences::short;
+use crate::digits::counted;
 use crate::fairness::gather::By;
+use crate::report::headings::{is_instant, is_length};
 use crate::report::html::{Cell, figure, table};
 use crate::report::links::Links;
+use crate::report::sentence;
 use crate::report::tables::stored_table;
 use crate::results::{Limits, Stored, read_all};
 use crate::studies::meter::{CpuDefinition, Resource};
@@ -28,6 +34,9 @@ const LIMITS: Limits = Limits { rows: 200, bytes: 1 << 20 };
 
 /// Largest number of users that are named for each pair of indices.
 const MOVES_MAX: usize = 5;
+
+/// More notes are folded, so that the answer is seen first.
+const NOTES_OPEN: usize = 2;
 
 /// Columns of the heaviest users that only the files have.
 const LEFT_OUT: [&str; 7] = [
@@ -43,23 +52,41 @@ const LEFT_OUT: [&str; 7] = [
 /// The part of a page that is updated while it is open.
 pub(super) async fn live(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Markup {
     let record = &job.record;
-    let answer = if let Some(answer) = &record.answer {
+    let (first, answer) = if let Some(answer) = &record.answer {
         let folder = portal.state.job(id).join(&answer.folder);
-        let (root, command) = (format!("/jobs/{id}/"), record.spec.command.clone());
-        let made = move || shown(&folder, &root, &command);
+        let (root, spec) = (format!("/jobs/{id}/"), record.spec.clone());
+        let made = move || shown(&folder, &root, &spec);
         match tokio::task::spawn_blocking(made).await {
-            Ok(Ok(markup)) => markup,
-            Ok(Err(said)) => html! { p class="wrong" { (said) } },
-            Err(_) => html! { p class="wrong" { "The answer could not be shown." } },
+            Ok(Ok(shown)) => shown,
+            Ok(Err(said)) => (html! {}, html! { p class="wrong" { (said) } }),
+            Err(_) => {
+                let said = "The answer could not be shown.";
+                (html! {}, html! { p class="wrong" { (said) } })
+            }
         }
     } else {
-        html! {}
+        Default::default()
     };
     html! {
         div id="live" data-job=(id) data-phase=(record.phase.word()) {
             (state(portal, reader, id, job))
+            (first)
+            (aligned(&record.spec))
             @if record.answer.is_some() { (notes(portal, record)) }
             (answer)
+        }
+    }
+}
+
+/// That the portal has chosen how the clocks of several lakes are aligned.
+fn aligned(spec: &Spec) -> Markup {
+    let is_asked = spec.page.contains("align=");
+    html! {
+        @if !is_asked && spec.words.iter().any(|word| word == FROM_START) {
+            p class="help" {
+                "The clocks of " (spec.lakes.join(" and ")) " have no time in common, so each cluster starts at time 0 "
+                "(\"Align\": start). On a common clock most of the span would be empty."
+            }
         }
     }
 }
@@ -79,6 +106,7 @@ pub(super) fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Ma
     html! {
         p class="state" role="status" {
             span class="live" { (record.phase.word()) }
+            @if record.phase == Phase::Waiting { " " (waits(portal, id)) }
             @if let (Phase::Done, Some(took)) = (record.phase, record.took_s) { " in " (format!("{took:.1}")) " s" }
             @if is_old && !record.phase.is_open() { " - the lake has grown since" }
         }
@@ -102,12 +130,31 @@ pub(super) fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Ma
     }
 }
 
+/// What a question waits for, with its place in the queue.
+pub(super) fn waits(portal: &Portal, id: &str) -> String {
+    let [_, running] = portal.queue.open();
+    let runs = counted(running as u64, "question");
+    match portal.queue.place(id) {
+        Some(0) => format!("- the next to run, after one of the {runs} that run now"),
+        Some(before) => {
+            format!(
+                "- after {} that wait before it, and {runs} that run now",
+                counted(before as u64, "question")
+            )
+        }
+        None => "- it starts now".to_owned(),
+    }
+}
+
 fn notes(portal: &Portal, record: &Record) -> Markup {
     let known = portal.asks.parameters(&record.spec.command);
     let said = |note: &String| with_short_words(&without_hints(note, &known));
     html! {
         @if !record.notes.is_empty() {
-            ul class="found" { @for note in &record.notes { li { (said(note)) } } }
+            details open[record.notes.len() <= NOTES_OPEN] {
+                summary { "How this was computed, and what was assumed: " (counted(record.notes.len() as u64, "note")) }
+                ul class="found" { @for note in &record.notes { li { (said(note)) } } }
+            }
         }
     }
 }
@@ -117,13 +164,16 @@ fn with_short_words(text: &str) -> String {
     text.split(' ').map(short).collect::<Vec<String>>().join(" ")
 }
 
-/// The results in a folder as markup.
-fn shown(folder: &Path, root: &str, command: &str) -> Result<Markup, String> {
+/// The results in a folder as markup: the sentence that answers, and everything else.
+fn shown(folder: &Path, root: &str, spec: &Spec) -> Result<(Markup, Markup), String> {
     let stored = read(folder)?;
-    let mut pieces = Vec::new();
+    let is_fairness = spec.command == "fairness";
+    let (mut first, mut pieces) = (Vec::new(), Vec::new());
     for result in &stored {
-        let own = if command == "fairness" {
-            fairness(result)
+        let kind = list::kinds().find(|kind| kind.name == result.name);
+        first.extend(kind.and_then(|kind| kind.sentence?(&result.whole)));
+        let own = if is_fairness {
+            fairness(result, &spec.lakes)
         } else {
             html! {}
         };
@@ -132,15 +182,15 @@ fn shown(folder: &Path, root: &str, command: &str) -> Result<Markup, String> {
         let tables: String = result
             .tables
             .iter()
-            .filter(|_| command != "fairness")
+            .filter(|_| !is_fairness)
             .map(|table| stored_table(&titled(&table.file), table, root, &Links::default()))
             .collect();
         // The tables of indices say themselves why there is nothing.
-        let nothing = result.whole.nothing().filter(|_| command != "fairness");
+        let nothing = result.whole.nothing().filter(|_| !is_fairness);
         pieces.push(html! {
             @if let Some(nothing) = nothing { p class="answer" { (nothing) } }
-            div class="figures" { (PreEscaped(figures)) }
             (own)
+            div class="figures" { (PreEscaped(figures)) }
             (PreEscaped(tables))
             p class="source" {
                 "Files: "
@@ -149,7 +199,9 @@ fn shown(folder: &Path, root: &str, command: &str) -> Result<Markup, String> {
             details { summary { "Command" } pre { (result.command()) } }
         });
     }
-    Ok(html! { @for piece in pieces { (piece) } })
+    let first =
+        html! { @for said in &first { p class="answer" { (PreEscaped(sentence(said))) "." } } };
+    Ok((first, html! { @for piece in pieces { (piece) } }))
 }
 
 /// A table's name as a caption.
@@ -181,7 +233,7 @@ struct Suggested {
 type Row = Named<Value>;
 
 /// The tables of a comparison of indices, from the JSON.
-fn fairness(result: &Stored) -> Markup {
+fn fairness(result: &Stored, lakes: &[String]) -> Markup {
     let Compared { by, unit, heaviest, what_if, what_if_places, clusters, suggestions } =
         result.whole.read().unwrap_or_default();
     let nothing = result.whole.nothing();
@@ -207,6 +259,11 @@ fn fairness(result: &Stored) -> Markup {
         (format!("{heading} to hold back"), suggestions.hold_back),
         (format!("{heading} that came when capacity was free"), suggestions.came_when_free),
     ];
+    // Users have pages in their own lake.
+    let lake = match lakes {
+        [lake] if by == By::User => Some(lake.as_str()),
+        _ => None,
+    };
     html! {
         @if let Some(nothing) = nothing { p { (nothing) } }
         p class="source" {
@@ -214,21 +271,22 @@ fn fairness(result: &Stored) -> Markup {
             @if let Some(units) = result.found().and_then(units_of) { " " (units) }
         }
         @for (caption, rows) in tables.iter().filter(|table| !table.1.is_empty()) {
-            (PreEscaped(of_rows(caption, rows)))
+            (PreEscaped(of_rows(caption, rows, lake)))
         }
         @for (caption, rows) in further.iter().filter(|table| !table.1.is_empty()) {
-            details { summary { (caption) ": " (rows.len()) } (PreEscaped(of_rows(caption, rows))) }
+            details { summary { (caption) ": " (rows.len()) } (PreEscaped(of_rows(caption, rows, lake))) }
         }
     }
 }
 
-/// Whether a column has shares from 0 to 1, which are shown in percent.
+/// Whether a column has shares of a whole, which are shown in percent. The value of an index may be
+/// a share of an allowance, above 1: it is a number, as on the axis of its chart.
 fn is_share(column: &str) -> bool {
-    column == "share" || column.ends_with("_share")
+    matches!(column, "share" | "heaviest_share" | "largest_step_share")
 }
 
 /// Rows as a table; columns with lists or objects are only in the files.
-fn of_rows(caption: &str, rows: &[Row]) -> String {
+fn of_rows(caption: &str, rows: &[Row], lake: Option<&str>) -> String {
     let is_plain = |value: &Value| !value.is_array() && !value.is_object();
     let header: Vec<String> = rows
         .iter()
@@ -240,7 +298,16 @@ fn of_rows(caption: &str, rows: &[Row]) -> String {
     let cell = |row: &Row, name: &str| match row.get(name) {
         None | Some(Value::Null) => Cell::name(""),
         Some(Value::Number(share)) if is_share(name) => Cell::share(&share.to_string()),
+        Some(Value::String(user)) if name == "user" => match lake {
+            Some(lake) => {
+                let page = format!("/find?lake={}&what=user&id={}", encoded(lake), encoded(user));
+                Cell::link(&short(user), &page)
+            }
+            None => Cell::name(&short(user)),
+        },
         Some(Value::String(text)) => Cell::name(&short(text)),
+        Some(other) if is_instant(name) => Cell::instant(other.as_f64()),
+        Some(other) if is_length(name) => Cell::lasting(other.as_f64()),
         Some(Value::Bool(yes)) => Cell::name(if *yes { "yes" } else { "no" }),
         Some(other) => Cell::of(&other.to_string()),
     };

@@ -8,6 +8,7 @@ use clap::builder::ValueRange;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command};
 
+use super::guide;
 use crate::answers::list::STUDIES;
 use crate::answers::study::Study;
 use crate::studies::outcomes::Classes;
@@ -143,7 +144,7 @@ impl Asks {
                 return Err(Wrong::of(key, "it is given twice"));
             }
             seen.push(key);
-            words.extend(word(parameter, value)?);
+            words.extend(word(parameter, &guide::list_of(name, key, value))?);
         }
         self.check(name, &words)?;
         Ok(words)
@@ -265,8 +266,8 @@ fn parameter(arg: &Arg) -> Option<Parameter> {
         }
         _ => Takes::Word(words),
     };
-    let default =
-        arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+    let defaults = arg.get_default_values().iter().map(|value| value.to_string_lossy());
+    let default = Some(defaults.collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty());
     Some(Parameter {
         name,
         help,

@@ -8,6 +8,29 @@ use maud::{Markup, html};
 use super::ask::{Parameter, Takes, Wrong};
 use super::form::Pairs;
 
+/// A field for a parameter, with examples to click below it.
+pub(super) fn guided(
+    parameter: &Parameter,
+    pairs: &Pairs,
+    wrong: &[Wrong],
+    examples: &[(&str, &str)],
+) -> Markup {
+    let name = &parameter.name;
+    html! {
+        div class="guided" {
+            (field(parameter, pairs, wrong))
+            @if !examples.is_empty() {
+                ul class="examples" aria-label={ "Examples for " (label(name)) } {
+                    @for (value, meaning) in examples {
+                        // Without the script the value can be copied.
+                        li { button type="button" data-to=(name) data-put=(value) { (value) } " " (meaning) }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// A field for a parameter.
 pub(super) fn field(parameter: &Parameter, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     let name = parameter.name.as_str();
@@ -181,6 +204,12 @@ pub(super) fn label(name: &str) -> String {
     let words = name.replace('-', " ");
     match words.as_str() {
         "cpu" => "CPU time".to_owned(),
+        // The other "Cluster" of a form chooses where the history comes from.
+        "cluster" => "Simulated cluster".to_owned(),
+        "late" => "Late from".to_owned(),
+        "what" => "What to describe".to_owned(),
+        "tolerance s" => "Tolerance (s)".to_owned(),
+        "tolerance share" => "Tolerance (share)".to_owned(),
         _ => super::start::titled(&words),
     }
 }

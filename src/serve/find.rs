@@ -19,7 +19,8 @@ use maud::{Markup, PreEscaped, html};
 use super::attempts::{ROWS_MAX, Row, attempts, ordered, without_reasons};
 use super::beside::{self, Beside};
 use super::form::{Pairs, encoded};
-use super::lakes::span_of;
+use super::lakes::{At, span_of};
+use super::near;
 use super::pages::{self, Reader};
 use super::portal::Portal;
 use super::reply::{self, Reply};
@@ -87,7 +88,9 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
         }
     };
     let form = form(portal, &lake.name, &what, &id);
-    let found = if id.is_empty() {
+    let found = if query.get("list").is_some() {
+        users_of(portal, lake, None).await
+    } else if id.is_empty() {
         html! {}
     } else {
         let (version, name) = (lake.now(), lake.name.clone());
@@ -98,7 +101,11 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
             Ok(Ok(found)) => {
                 let is_user = what == "user" && !found.is_empty();
                 let beside = beside::of_user(portal, reader, (&name, &id), is_user).await;
-                shown(&found, &beside, (name.as_str(), what.as_str(), id.as_str()))
+                let shown = shown(&found, &beside, (name.as_str(), what.as_str(), id.as_str()));
+                let is_unknown = what == "user" && found.is_empty();
+                let near =
+                    if is_unknown { Some(users_of(portal, lake, Some(&id)).await) } else { None };
+                html! { (shown) @if let Some(near) = near { (near) } }
             }
             Ok(Err(error)) => html! { p class="wrong" { (error) } },
             Err(_) => html! { p class="wrong" { "The search failed." } },
@@ -106,6 +113,19 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
     };
     let body = html! { (form) (found) };
     reply::html(StatusCode::OK, pages::page(Some(reader), "/find", "Search", &body))
+}
+
+/// The users of a lake: those near a name, or a list.
+async fn users_of(portal: &Portal, lake: &At, near_to: Option<&str>) -> Markup {
+    let version = lake.now();
+    let Ok(_place) = portal.looks.acquire().await else { return html! {} };
+    let look = move || near::users(&version.path, progress::now() + TIME);
+    match (tokio::task::spawn_blocking(look).await, near_to) {
+        (Ok(Ok(users)), Some(name)) => near::suggested(&lake.name, name, &users),
+        (Ok(Ok(users)), None) => near::list(&lake.name, &users),
+        (Ok(Err(error)), _) => html! { p class="wrong" { (error) } },
+        (Err(_), _) => html! { p class="wrong" { "The search failed." } },
+    }
 }
 
 fn form(portal: &Portal, lake: &str, what: &str, id: &str) -> Markup {
@@ -128,6 +148,13 @@ fn form(portal: &Portal, lake: &str, what: &str, id: &str) -> Markup {
                 }
             }
             div class="buttons" { button { "Search" } }
+            p class="help" {
+                "No name at hand? Users of"
+                @for at in portal.lakes.all() {
+                    " " a href={ "/find?lake=" (encoded(&at.name)) "&what=user&list=yes" } { (at.name) }
+                }
+                "."
+            }
         }
     }
 }

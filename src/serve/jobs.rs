@@ -5,10 +5,12 @@ use hyper::StatusCode;
 use maud::{Markup, html};
 
 use super::answers;
+use super::fields::label;
 use super::form::Pairs;
+use super::guide;
 use super::pages::{self, Reader};
 use super::portal::Portal;
-use super::queue::{Job, Spec};
+use super::queue::{Job, Phase, Spec};
 use super::reply::{self, Reply};
 use super::runner;
 use super::state::is_id;
@@ -31,31 +33,46 @@ pub(super) fn list(portal: &Portal, reader: &Reader) -> Markup {
 /// Flags that the portal adds itself.
 const ADDED: [&str; 2] = ["--what-if", "--time-limit="];
 
-/// The flags that a reader has chosen.
+/// What a reader has chosen, in the words of the form: `Index: metered`.
 fn chosen(spec: &Spec) -> String {
     let is_added = |word: &&String| ADDED.iter().any(|added| word.starts_with(added));
-    let words = spec.words.iter().filter(|word| !is_added(word)).cloned();
-    let files = spec.files.iter().map(|file| format!("{}{}", file.flag, file.field));
-    words.chain(files).collect::<Vec<String>>().join(" ")
+    let flag = |word: &str| {
+        let (name, value) = word.split_once('=').unwrap_or((word, "yes"));
+        (label(name.trim_start_matches('-')), value.to_owned())
+    };
+    let words = spec.words.iter().filter(|word| !is_added(word)).map(|word| flag(word));
+    let files = spec.files.iter().map(|file| (flag(&file.flag).0, file.title().to_owned()));
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, value) in words.chain(files) {
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.push(value),
+            None => all.push((name, vec![value])),
+        }
+    }
+    let said = all.into_iter().map(|(name, values)| format!("{name}: {}", values.join(", ")));
+    said.collect::<Vec<String>>().join("; ")
 }
 
 fn table(portal: &Portal, all: &[(String, Job)]) -> Markup {
     html! {
         div class="table" { table class="data" {
             caption { "Questions, the newest first" }
-            thead { tr { th scope="col" { "Question" } th scope="col" { "Lakes" } th scope="col" { "State" }
-                th scope="col" class="number" { "Seconds" } th scope="col" { "Asked (UTC)" } th scope="col" { "Flags" } } }
+            thead { tr { th scope="col" { "Question" } th scope="col" { "Clusters" } th scope="col" { "State" }
+                th scope="col" class="number" { "Seconds" } th scope="col" { "Asked (UTC)" } th scope="col" { "Choices" } } }
             tbody {
                 @for (id, job) in all {
                     @let record = &job.record;
                     tr {
-                        td { a href={ "/jobs/" (id) } { (record.spec.command) } }
+                        td { a href={ "/jobs/" (id) } { (super::start::titled(&record.spec.command)) } }
                         td {
                             (record.spec.lakes.join(", "))
                             @let gone = portal.lakes.gone(&record.spec.lakes);
                             @if !gone.is_empty() { " (no longer served: " (gone.join(", ")) ")" }
                         }
-                        td { (record.phase.word()) }
+                        td {
+                            (record.phase.word())
+                            @if record.phase == Phase::Waiting { " " (answers::waits(portal, id)) }
+                        }
                         @match record.took_s {
                             Some(took) => td class="number" data-value=(took) { (format!("{took:.1}")) },
                             None => td {},
@@ -79,7 +96,7 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, id: &str) -> Reply {
     let spec = &job.record.spec;
     let title = format!("{} of {}", super::start::titled(&spec.command), spec.lakes.join(", "));
     let body = html! {
-        p class="lead" { a href=(spec.page) { "Change the question" } }
+        p class="lead" { (guide::question(&spec.command)) " " a href=(spec.page) { "Change the question" } }
         section id="answer" { (answers::live(portal, reader, id, &job).await) }
     };
     reply::html(StatusCode::OK, pages::page(Some(reader), "/jobs", &title, &body))

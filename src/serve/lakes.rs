@@ -9,8 +9,10 @@ use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 
+use crate::defaults::Defaults;
+use crate::facts::machines::MachineEvents;
 use crate::faults::{Result, Usage};
-use crate::lake::Lake;
+use crate::lake::{Lake, TableEntry};
 use crate::schema::Table;
 use crate::sources::hex;
 use crate::units::micros_to_seconds;
@@ -26,8 +28,12 @@ pub(super) struct Version {
     pub source: String,
     /// Rows by table.
     pub rows: Vec<(Table, u64)>,
-    /// The time between the first and the last event of each table with times, s.
-    pub spans: Vec<(Table, f64)>,
+    /// The first and the last event of all tables with times, s of the clock of the trace.
+    pub clock: Option<[f64; 2]>,
+    /// Whether its machines come and go: a log may only know that they are there.
+    pub has_failures: bool,
+    /// The policies that `replay` compares by default.
+    pub policies: String,
     /// Manifests with their sizes and times, to detect a change.
     seen: Vec<(PathBuf, u64, SystemTime)>,
     /// Whether the folder is removed when the version is no longer used.
@@ -60,11 +66,12 @@ impl Version {
                 sum.update(format!("{table} {} {} {}\n", part.part, part.rows, part.sha256));
             });
         }
-        let spans = Table::ALL.into_iter();
-        let spans = spans.filter_map(|table| Some((table, span_of(&lake, table)?))).collect();
         let stamp = hex(&sum.finalize())[..16].to_owned();
         let source = lake.source().name().to_owned();
-        Ok(Self { path: path.to_owned(), stamp, source, rows, spans, seen, is_ours })
+        let (clock, has_failures) = (clock_of(&lake), has_failures(&lake));
+        let policies = Defaults::of(&lake).policies.join(" ");
+        let path = path.to_owned();
+        Ok(Self { path, stamp, source, rows, clock, has_failures, policies, seen, is_ours })
     }
 }
 
@@ -82,6 +89,24 @@ pub(super) fn span_of(lake: &Lake, table: Table) -> Option<f64> {
     let entry = lake.manifest.table(table)?;
     let first = entry.parts.iter().filter_map(|part| part.min_time_us).min()?;
     Some(micros_to_seconds(entry.max_time_us()? - first))
+}
+
+/// The first and the last event of the tables of jobs and tasks, s. Machines of a log are there
+/// from time 0 on, which is no date of the log.
+fn clock_of(lake: &Lake) -> Option<[f64; 2]> {
+    let tables = [Table::JobEvents, Table::TaskEvents];
+    let entries = || tables.iter().filter_map(|table| lake.manifest.table(*table));
+    let parts = entries().flat_map(|entry| &entry.parts);
+    let first = parts.filter_map(|part| part.min_time_us).min()?;
+    let last = entries().filter_map(TableEntry::max_time_us).max()?;
+    Some([first, last].map(micros_to_seconds))
+}
+
+/// Whether a machine of the lake ever came or went. A lake that cannot be read is asked all the
+/// same: the answer says why.
+fn has_failures(lake: &Lake) -> bool {
+    let is_known = |read: &MachineEvents| read.events.iter().any(|event| event.time_us != 0);
+    !lake.source().is_log() || MachineEvents::read(lake).is_ok_and(|read| is_known(&read))
 }
 
 /// The manifests of a lake as they are on disk.
@@ -147,6 +172,17 @@ impl Lakes {
 
     pub(super) fn all(&self) -> &[At] {
         &self.0
+    }
+
+    /// Whether the clocks of some of the lakes have no time in common. Then a common clock would
+    /// show one lake long before the other, and most of the span would be empty.
+    pub(super) fn are_apart(lakes: &[&At]) -> bool {
+        let clocks: Vec<[f64; 2]> = lakes.iter().filter_map(|at| at.now().clock).collect();
+        let is_apart = |one: &[f64; 2], other: &[f64; 2]| one[1] < other[0] || other[1] < one[0];
+        clocks
+            .iter()
+            .enumerate()
+            .any(|(idx, one)| clocks[..idx].iter().any(|other| is_apart(one, other)))
     }
 
     /// The lake with a name.

@@ -37,11 +37,13 @@ mod form;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzed;
 mod gate;
+mod guide;
 mod http;
 mod jobs;
 mod lakes;
 mod metrics;
 mod names;
+mod near;
 mod openapi;
 mod pages;
 mod portal;

@@ -47,6 +47,17 @@
     if (["waiting", "running"].includes(live().dataset.phase)) setTimeout(refresh, 1000);
   }
 
+  // An example is added to its field, once.
+  for (const button of document.querySelectorAll(".examples button")) {
+    button.addEventListener("click", () => {
+      const field = document.getElementById(button.dataset.to);
+      const words = field.value.split(/\s+/).filter((word) => word !== "");
+      if (!words.includes(button.dataset.put)) words.push(button.dataset.put);
+      field.value = words.join(" ");
+      field.focus();
+    });
+  }
+
   for (const own of document.querySelectorAll("fieldset.own")) {
     const show = () => {
       const kind = own.querySelector("input[name=own-kind]:checked")?.value ?? "none";

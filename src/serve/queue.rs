@@ -44,6 +44,23 @@ pub(super) struct Text {
     pub content: String,
 }
 
+impl Text {
+    /// The name of a custom index, or else that of the field.
+    pub(super) fn title(&self) -> &str {
+        let of_file = || {
+            let name = self.content.lines().find_map(|line| line.strip_prefix("name = \""))?;
+            name.split_once('"').map(|(name, _)| name)
+        };
+        let formula = self.flag.strip_prefix("--formula=");
+        let name = match formula {
+            Some(name) => Some(name.trim_end_matches('=')),
+            None if self.flag == "--index-file=" => of_file(),
+            None => None,
+        };
+        name.filter(|name| !name.is_empty()).unwrap_or(&self.field)
+    }
+}
+
 /// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -172,6 +189,11 @@ impl Queue {
             self.inner().jobs.iter().map(|(id, job)| (id.clone(), job.clone())).collect();
         all.sort_by_key(|(_, job)| std::cmp::Reverse(job.record.asked_s));
         all
+    }
+
+    /// The number of jobs that wait before a job that waits.
+    pub(super) fn place(&self, id: &str) -> Option<usize> {
+        self.inner().waiting.iter().position(|waiting| waiting == id)
     }
 
     /// The numbers of jobs that wait and that run.

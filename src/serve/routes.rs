@@ -324,7 +324,7 @@ fn asset_of(name: &str) -> Reply {
     match name {
         "style.css" => {
             let own = include_str!("portal.css");
-            reply::bytes(StatusCode::OK, style, format!("{}{own}", crate::report::STYLE))
+            reply::bytes(StatusCode::OK, style, format!("{}{own}", crate::report::style()))
         }
         "script.js" => reply::bytes(StatusCode::OK, script, crate::report::SCRIPT),
         "portal.js" => reply::bytes(StatusCode::OK, script, include_str!("portal.js")),

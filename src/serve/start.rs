@@ -4,9 +4,11 @@ use maud::{Markup, html};
 
 use super::ask::{answers, forms};
 use super::form::encoded;
+use super::guide;
 use super::pages::{self, Reader};
 use super::portal::Portal;
 use crate::digits::grouped;
+use crate::report::instant;
 use crate::schema::Table;
 
 /// The first page.
@@ -16,16 +18,28 @@ pub(super) fn page(portal: &Portal, reader: &Reader) -> Markup {
         (lakes(portal))
         h2 { "Ask" }
         ul class="ways" {
-            li { a href="/fairness" { "Fairness" } " of users or groups, by built-in indices or your own: a template, a formula or a program." }
-            li { a href="/find" { "Search" } " for a job, a user or a machine." }
+            li { a href="/fairness" { (guide::question("fairness")) } " Built-in indices, or your own: a template, a formula or a program." }
+            li { a href="/find" { "What became of one job, user or machine?" } }
             @for name in forms() {
-                li { a href={ "/ask/" (name) } { (titled(name)) } ": " (portal.asks.about(name)) "." }
+                li { a href={ "/ask/" (name) } { (guide::question(name)) } (cannot(portal, name)) }
             }
-            li { "Checks of a lake (" code { "verify" } ") and published results (" code { "reproduce" } ") read files beside it; the operator runs these commands." }
-            @if reader.has_report { li { a href="/report/index.html" { "Report" } " of the stored results." } }
+            @if reader.has_report { li { a href="/report/index.html" { "The report" } " of the stored results." } }
         }
+        p class="source" { "Checks of a lake (" code { "verify" } ") and published results (" code { "reproduce" } ") read files beside it; the operator runs these commands." }
     };
     pages::page(Some(reader), "/", "Lakes", &body)
+}
+
+/// The lakes that cannot answer a command, in grey after its question.
+fn cannot(portal: &Portal, name: &str) -> Markup {
+    let all = portal.lakes.all();
+    let why: Vec<(String, String)> = all
+        .iter()
+        .filter_map(|at| Some((at.name.clone(), guide::unanswerable(name, &at.now())?)))
+        .collect();
+    html! {
+        @for (lake, why) in &why { span class="grey" { " Not for " (lake) ": " (why) "." } }
+    }
 }
 
 /// A name with a capital first letter.
@@ -39,9 +53,12 @@ fn lakes(portal: &Portal) -> Markup {
         div class="table" { table class="data" {
             caption { "Clusters" }
             thead { tr {
-                th scope="col" { "Lake" }
-                th scope="col" { "Trace" }
-                @for title in ["Job events", "Days of job events", "Task events", "Days of task events"] {
+                th scope="col" { "Cluster" }
+                th scope="col" { "Format" }
+                th scope="col" { "From" }
+                th scope="col" { "Until" }
+                th scope="col" class="number" { "Days" }
+                @for title in ["Events of jobs", "Events of tasks"] {
                     th scope="col" class="number" { (title) }
                 }
                 th scope="col" { "Tables" }
@@ -50,13 +67,18 @@ fn lakes(portal: &Portal) -> Markup {
                 @for at in portal.lakes.all() {
                     @let now = at.now();
                     @let rows = |of: Table| now.rows.iter().find(|(table, _)| *table == of).map(|found| found.1);
-                    @let days = |of: Table| now.spans.iter().find(|(table, _)| *table == of).map(|found| found.1 / 86_400.0);
                     tr {
                         td { a href={ "/fairness?lake=" (encoded(&at.name)) } { (at.name) } }
                         td { (now.source) }
+                        @match now.clock {
+                            Some([first, last]) => {
+                                td { (instant(first)) } td { (instant(last)) }
+                                td class="number" { (format!("{:.1}", (last - first) / 86_400.0)) }
+                            }
+                            None => { td {} td {} td {} }
+                        }
                         @for table in [Table::JobEvents, Table::TaskEvents] {
                             td class="number" { @if let Some(rows) = rows(table) { (grouped(rows)) } }
-                            td class="number" { @if let Some(days) = days(table) { (format!("{days:.1}")) } }
                         }
                         td { (now.rows.iter().map(|(table, _)| table.to_string()).collect::<Vec<_>>().join(", ")) }
                     }
@@ -71,12 +93,14 @@ pub(super) fn api(portal: &Portal, reader: &Reader) -> Markup {
     let body = html! {
         p class="lead" {
             "Every answer is JSON, as its command prints it with " code { "--format json" } ". "
-            a href="/api/openapi.json" { "OpenAPI document" } "."
+            a href="/api/openapi.json" { "OpenAPI document" } ". A request names the lake and the parameters: "
+            code { "curl 'http://HOST/api/classify?lake=" (portal.lakes.all().first().map_or("NAME", |at| at.name.as_str())) "'" }
+            "; a portal with a token also needs the header " code { "Authorization: Bearer TOKEN" } "."
         }
         @for name in answers() {
             section {
-                h2 id=(name) { a href={ "/api/" (name) } { "/api/" (name) } }
-                p { (portal.asks.about(name)) "." }
+                h2 id=(name) { code { "/api/" (name) } }
+                p { (guide::question(name)) " " (portal.asks.about(name)) "." }
                 details {
                     summary { "Parameters" }
                     dl class="parameters" {

@@ -429,13 +429,17 @@ fn a_terminal_gets_tables_and_no_parquet() {
     assert!(text.contains("further columns (--columns all): "), "{text}");
 }
 
-/// Charts for a paper: the requested width, text as text, and no title with `--no-title`.
+/// Charts for a paper: the requested width, text as text, and title and caption in a file beside.
 #[test]
 fn charts_are_as_wide_as_asked_and_their_text_is_text() {
     let place = place();
     let asked = ["account", "--cpu", "slots", "--out", "paper", "--no-title"];
     let width = ["--chart-width", "8.4cm", "--chart-format", "svg,pdf,png"];
-    place.run(&[&asked[..], &width].concat()).ok();
+    // A chosen width alone is enough: a paper has its own captions.
+    place.run(&[&asked[..5], &width].concat()).ok();
+    let beside = std::fs::read_to_string(place.path("paper/account-slots.txt")).unwrap();
+    let (title, caption) = beside.split_once("\n\n").unwrap();
+    assert!(title.starts_with("CPU") && 40 < caption.len(), "{beside}");
     let read =
         |ending: &str| std::fs::read(place.path(&format!("paper/account-slots.{ending}"))).unwrap();
     let svg = String::from_utf8(read("svg")).unwrap();
@@ -444,6 +448,9 @@ fn charts_are_as_wide_as_asked_and_their_text_is_text() {
     assert!(!svg.contains("class=\"head\"") && svg.contains(">finished</text>"));
     let png = read("png");
     assert_eq!(u32::from_be_bytes(png[16..20].try_into().unwrap()), 1270);
+    // 384 dots per inch, in dots per metre.
+    let dots = png.windows(4).position(|kind| kind == b"pHYs").expect("a resolution") + 4;
+    assert_eq!(u32::from_be_bytes(png[dots..dots + 4].try_into().unwrap()), 15_118);
     let pdf = read("pdf");
     let pdf = String::from_utf8_lossy(&pdf);
     assert!(pdf.starts_with("%PDF-") && pdf.contains("/MediaBox [0 0 238.11"), "317.48 * 3 / 4");

@@ -943,6 +943,10 @@ fn jobs_are_asked_cancelled_and_shown() {
     let replay =
         location(&portal.post(&session, "/ask/replay", &[("policies", "fifo"), ("until", "6")]));
     let page = portal.ended(&replay);
+    // Commas separate policies too.
+    let two = [("policies", "fifo,fair"), ("until", "6")];
+    let both = portal.ended(&location(&portal.post(&session, "/ask/replay", &two)));
+    assert!(both.contains("data-phase=\"done\"") && both.contains("fair"), "{both}");
     let killing = [("policies", "fifo+kill:history:p=0.9,by=events"), ("until", "6")];
     let killed = portal.ended(&location(&portal.post(&session, "/ask/replay", &killing)));
     assert!(killed.contains("data-phase=\"done\"") && killed.contains("history:p=0.9"), "{killed}");
@@ -952,7 +956,9 @@ fn jobs_are_asked_cancelled_and_shown() {
         between(&page, "class=\"wrong\"", "</div>")
     );
     let list = portal.get("/jobs").text();
-    assert!(list.contains(">sweep<") && list.contains("cancelled"));
+    assert!(list.contains(">Sweep<") && list.contains("cancelled"));
+    // Choices have the names of the fields.
+    assert!(list.contains("Policies: fifo; Until: 6"), "{list}");
     // A job is one of the cluster, and flags that the portal adds itself are not shown.
     assert!(list.contains("<h1>Questions</h1>") && !list.contains("--time-limit"));
 }
@@ -1154,6 +1160,9 @@ fn lakes_in_folders_of_the_same_name_are_told_apart() {
         let job = location(&portal.post(&session, "/ask/classify", &[("lake", name)]));
         let page = portal.ended(&job);
         assert!(page.contains(&format!("<h1>Classify of {name}</h1>")), "{page}");
+        // The answer comes before the notes.
+        let answer = page.find("<p class=\"answer\">Of ").unwrap_or_else(|| panic!("{page}"));
+        assert!(page.find("class=\"found\"").is_none_or(|notes| answer < notes), "{page}");
         let file = between(&page, &format!("href=\"{job}/data/"), "\"").unwrap();
         let table = portal.get(&format!("{job}/data/{file}")).text();
         let place_of = table.lines().next().unwrap().split(',').position(|name| name == "count");

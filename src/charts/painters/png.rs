@@ -38,6 +38,11 @@ pub(in crate::charts) fn png(canvas: &Canvas) -> Result<Vec<u8>, Failed> {
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_compression(png::Compression::Fast);
+    // Without a resolution, programs assume 72 or 96 dots per inch: a chart of 3.3 in would be 13 in
+    // wide.
+    let per_meter = pixels(canvas.look.dots_per_inch() / 0.0254).unsigned_abs();
+    let dots = png::PixelDimensions { xppu: per_meter, yppu: per_meter, unit: png::Unit::Meter };
+    encoder.set_pixel_dims(Some(dots));
     encoder.write_header()?.write_image_data(&raw)?;
     Ok(bytes)
 }
@@ -256,6 +261,22 @@ mod tests {
         }
         // A text without capitals has the same baseline.
         assert_eq!(inked("xx", (50.0, 60.0), Align::Left, false)[3], 59);
+    }
+
+    #[test]
+    fn a_png_says_how_many_dots_an_inch_has() {
+        // 384 dots per inch are 15,118.1 per metre, and 192 are 7,559.1.
+        for (look, per_meter) in
+            [(Look::paper(3.3).expect("a width of papers"), 15_118), (Look::SCREEN, 7_559)]
+        {
+            let mut canvas = Canvas::new(look);
+            canvas.height = 10.0;
+            let bytes = png(&canvas).unwrap();
+            let reader = png::Decoder::new(bytes.as_slice()).read_info().unwrap();
+            let dots = reader.info().pixel_dims.expect("a chunk pHYs");
+            assert_eq!((dots.xppu, dots.yppu), (per_meter, per_meter));
+            assert_eq!(dots.unit, png::Unit::Meter);
+        }
     }
 
     #[test]

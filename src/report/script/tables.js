@@ -24,7 +24,7 @@ const amount = (value) => value.toLocaleString("en", { maximumSignificantDigits:
 // Downloads the shown rows of a table as CSV.
 const download = (table, name) => {
   const cell = ({ dataset, textContent }) => {
-    const text = dataset.value ?? textContent;
+    const text = dataset.value ?? dataset.column ?? textContent;
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const rows = [table.tHead.rows[0], ...Array.from(table.tBodies[0].rows).filter((row) => !row.hidden)];
@@ -98,6 +98,8 @@ Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
     const filter = () => {
       const wanted = input.value.toLowerCase();
       for (const row of rows) row.hidden = !texts.get(row).includes(wanted);
+      // A search also finds the folded rows.
+      table.closest(".idles")?.classList.toggle("searched", wanted !== "");
       const shown = rows.filter((row) => !row.hidden).length;
       count.textContent = wanted === "" ? "" : `${shown} of ${rows.length}`;
     };

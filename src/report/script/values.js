@@ -238,3 +238,21 @@ window.addEventListener("resize", place);
 
 const asked = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(chosen.get("window") ?? "");
 if (whole !== null && asked !== null) choose(Number(asked[1]), Number(asked[2]));
+
+// On a phone a chart is as wide as the page. A button shows it at its own width.
+for (const figure of document.querySelectorAll("figure.chart")) {
+  const picture = figure.querySelector(":scope > svg, :scope > img");
+  if (picture === null || figure.querySelector(".enlarge") !== null) continue;
+  const button = element("button", { type: "button", className: "enlarge" });
+  const show = () => {
+    const isWide = figure.classList.contains("wide");
+    button.textContent = isWide ? "Fit the chart to the page" : "Enlarge the chart";
+    button.setAttribute("aria-pressed", isWide);
+  };
+  button.addEventListener("click", () => {
+    figure.classList.toggle("wide");
+    show();
+  });
+  show();
+  figure.prepend(button);
+}

@@ -3,15 +3,15 @@
 for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   const follows = (table) => box.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING;
   const table = Array.from(document.querySelectorAll("table.data")).find(follows);
-  const names = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent);
+  const names = Array.from(table.tHead.rows[0].cells, (cell) => cell.dataset.column);
   const order = Array.from(table.tBodies[0].rows).sort((one, other) => one.dataset.place - other.dataset.place);
   const rows = order.map((row) => {
     const cell = (name) => row.cells[names.indexOf(name)];
     const number = (name) => (cell(name)?.dataset.value === undefined ? null : Number(cell(name).dataset.value));
     return { row, rule: cell("rule").textContent, threshold: number("threshold"),
-      unit: cell("threshold unit")?.textContent ?? "", net: number("net cpu"),
-      share: number("net share"), low: number("net share low"), high: number("net share high"),
-      harmed: number("harmed jobs"), condemned: number("condemned tasks") };
+      unit: cell("threshold_unit")?.textContent ?? "", net: number("net_cpu"),
+      share: number("net_share"), low: number("net_share_low"), high: number("net_share_high"),
+      harmed: number("harmed_jobs"), condemned: number("condemned_tasks") };
   }).filter((one) => one.net !== null && one.harmed !== null && one.threshold !== null);
   if (rows.length < 2) continue;
   const unit = box.dataset.unit;

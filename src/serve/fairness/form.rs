@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::own::{self, FORMULA, KIND, NAME, PROGRAM, TEMPLATE, gap};
-use super::{GROUPS, LIMITS, SHARES};
+use super::{CHARGED, GROUPS, LIMITS, SHARES};
+use crate::digits::lasting;
 use crate::fairness::formula::NUMBERS;
 use crate::fairness::indices::BuiltIn;
 use crate::fairness::template::TEMPLATES;
@@ -36,6 +37,9 @@ pub(super) fn form(portal: &Portal, reader: &Reader, pairs: &Pairs, wrong: &[Wro
                     }
                 }
             }
+            (indices(pairs, wrong))
+            (entered(portal, pairs, wrong))
+            (saved(portal, pairs, wrong))
             @for (title, names) in GROUPS {
                 fieldset {
                     legend { (title) }
@@ -43,10 +47,11 @@ pub(super) fn form(portal: &Portal, reader: &Reader, pairs: &Pairs, wrong: &[Wro
                 }
             }
             (entitlement(pairs, wrong))
-            (indices(pairs, wrong))
-            (entered(portal, pairs, wrong))
-            (saved(portal, pairs, wrong))
-            details open[LIMITS.iter().any(|name| pairs.get(name).is_some() || said(wrong, name).is_some())] {
+            details class="advanced" open[is_filled(&CHARGED, pairs, wrong)] {
+                summary { "Advanced: what is charged, and when" }
+                div class="fields" { @for one in own(&CHARGED) { (field(&one, pairs, wrong)) } }
+            }
+            details open[is_filled(&LIMITS, pairs, wrong)] {
                 summary { "Limits of suggestions" }
                 div class="fields" { @for one in own(&LIMITS) { (field(&one, pairs, wrong)) } }
             }
@@ -56,6 +61,11 @@ pub(super) fn form(portal: &Portal, reader: &Reader, pairs: &Pairs, wrong: &[Wro
             }
         }
     }
+}
+
+/// Whether a folded field has a value or a mistake: then it is shown.
+fn is_filled(names: &[&str], pairs: &Pairs, wrong: &[Wrong]) -> bool {
+    names.iter().any(|name| pairs.get(name).is_some() || said(wrong, name).is_some())
 }
 
 /// What is wrong, at the top of the page.
@@ -104,40 +114,107 @@ fn entitlement(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     }
 }
 
+/// The built-in indices by what they say, each with its meaning.
+const INDEX_GROUPS: [(&str, &[(BuiltIn, &str)]); 3] = [
+    (
+        "How much each user used, and who comes next",
+        &[
+            (BuiltIn::Metered, "the bill: what each user used so far"),
+            (
+                BuiltIn::Condor,
+                "Condor's user priority: usage that decays with a half-life; larger is served later",
+            ),
+            (BuiltIn::Htcondor, "the same as HTCondor computes it today"),
+            (
+                BuiltIn::Slurm,
+                "Slurm's fair-share factor, from 0 (used up) to 1; larger is served earlier",
+            ),
+            (
+                BuiltIn::FairTree,
+                "Slurm's fair tree: accounts are ranked first, then users within them",
+            ),
+            (BuiltIn::Sge, "the share tree of the Sun Grid Engine"),
+        ],
+    ),
+    (
+        "How equal the users are, in one number",
+        &[
+            (BuiltIn::Jain, "Jain's index: 1 if all have the same, 1/n if one of n has everything"),
+            (
+                BuiltIn::Gini,
+                "Gini coefficient: 0 if all have the same, near 1 if one has everything",
+            ),
+            (BuiltIn::Hoover, "the share of all usage that would have to move to make all equal"),
+            (BuiltIn::Variation, "coefficient of variation: standard deviation over mean"),
+            (BuiltIn::Theil, "Theil index: 0 if all have the same; also splits by group"),
+            (BuiltIn::MaxMin, "distance from max-min fair shares"),
+        ],
+    ),
+    (
+        "Several resources, and waits",
+        &[
+            (BuiltIn::Drf, "dominant share: the resource of which a user holds the largest part"),
+            (BuiltIn::Slowdown, "mean slowdown: time in the system over running time"),
+        ],
+    ),
+];
+
 fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
-    let ticked: Vec<&str> = pairs.all("use").collect();
     html! {
         fieldset id="use" tabindex="-1" {
             legend { "Indices" }
             (problem("use", said(wrong, "use")))
             p class="help" { "Select several to compare them. If none is selected, metered is compared with condor at half-lives of 6 hours, a day and a week." }
-            div class="fields" {
-                @for index in BuiltIn::ALL {
-                    @let name = index.name();
-                    @let with = format!("with-{name}");
-                    @let bad = said(wrong, &with);
-                    div class="field" {
-                        label class="choice" {
-                            input type="checkbox" name="use" value=(name) checked[ticked.contains(&name)];
-                            (name)
-                        }
-                        input id=(with) name=(with) value=[pairs.get(&with)] aria-label={ "Parameters of " (name) }
-                            autocomplete="off" spellcheck="false" aria-describedby=(described(&with, true, bad)) aria-invalid=[bad.is_some().then_some("true")];
-                        (problem(&with, bad))
-                        p class="help usual" id={ (with) "-help" } { (usual(index)) }
-                    }
+            @for (title, those) in INDEX_GROUPS {
+                p class="group" { (title) }
+                div class="fields" {
+                    @for (index, meaning) in those { (index_field(*index, meaning, pairs, wrong)) }
                 }
             }
         }
     }
 }
 
-/// The default parameters of an index, as it prints them.
-fn usual(index: BuiltIn) -> String {
+/// The box of an index; its parameters are shown once it is ticked.
+fn index_field(index: BuiltIn, meaning: &str, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
+    let name = index.name();
+    let with = format!("with-{name}");
+    let bad = said(wrong, &with);
+    let is_given = bad.is_some() || pairs.get(&with).is_some();
+    let usual = usual(index);
+    html! {
+        div class="field index" {
+            label class="choice" {
+                input type="checkbox" name="use" value=(name) checked[pairs.all("use").any(|one| one == name)];
+                span { b { (name) } ": " (meaning) }
+            }
+            @if let Some(usual) = usual {
+                div class={ "with" @if is_given { " given" } } {
+                    input id=(with) name=(with) value=[pairs.get(&with)] aria-label={ "Parameters of " (name) } placeholder="KEY=VALUE,..."
+                        autocomplete="off" spellcheck="false" aria-describedby=(described(&with, true, bad)) aria-invalid=[bad.is_some().then_some("true")];
+                    (problem(&with, bad))
+                    p class="help usual" id={ (with) "-help" } { (usual) }
+                }
+            }
+        }
+    }
+}
+
+/// The default parameters of an index, with lengths of time in words; `None` if it has none.
+fn usual(index: BuiltIn) -> Option<String> {
     let text = index.usual().to_string();
-    let with =
-        text.split_once(':').map(|(_, with)| format!("By default {}", with.replace(',', ", ")));
-    with.unwrap_or_else(|| "It has no parameters".to_owned())
+    let (_, with) = text.split_once(':')?;
+    let said = with.split(',').map(|one| {
+        let seconds = one
+            .split_once("_s=")
+            .and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)))
+            .filter(|(name, _)| !name.contains("cpu"));
+        match seconds {
+            Some((_, seconds)) => format!("{one} ({})", lasting(seconds)),
+            None => one.to_owned(),
+        }
+    });
+    Some(format!("By default {}", said.collect::<Vec<String>>().join(", ")))
 }
 
 /// The fields of a custom index, entered in one of three ways.
@@ -222,7 +299,10 @@ fn templates(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
                                 input id=(name) name=(name) value=[pairs.get(&name)] placeholder=(default) inputmode="decimal" autocomplete="off"
                                     aria-describedby=(described(&name, true, bad)) aria-invalid=[bad.is_some().then_some("true")];
                                 (problem(&name, bad))
-                                p class="help" id={ (name) "-help" } { (meaning) }
+                                p class="help" id={ (name) "-help" } {
+                                    (meaning)
+                                    @if parameter.ends_with("_s") { ", as a number of seconds, or as 12h or 7d" }
+                                }
                             }
                         }
                     }
@@ -258,5 +338,28 @@ fn saved(portal: &Portal, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
         @if own::is_entered(pairs) && all.is_empty() {
             p class="help" { "A saved index can be selected together with others. Everyone who can open this portal can load it." }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_index_has_a_meaning_once() {
+        let shown: Vec<&str> = INDEX_GROUPS
+            .iter()
+            .flat_map(|(_, those)| those.iter().map(|(index, _)| index.name()))
+            .collect();
+        for index in BuiltIn::ALL {
+            let count = shown.iter().filter(|name| **name == index.name()).count();
+            assert_eq!(count, 1, "{}", index.name());
+        }
+    }
+
+    #[test]
+    fn lengths_of_parameters_are_in_words() {
+        let said = usual(BuiltIn::Condor).unwrap();
+        assert!(said.contains("half_life_s=86400 (24 h)"), "{said}");
     }
 }

@@ -9,17 +9,21 @@ pub(super) mod page;
 
 use super::ask::{FILE_KEYS, Wrong};
 use super::form::Pairs;
+use super::lakes::Lakes;
 use super::portal::Portal;
 use super::queue::{Spec, Text};
 use crate::fairness::indices::{self, BuiltIn};
 use own::{Saved, TEXT_MAX};
 
 /// Plain fields by topic; each is a flag of the command.
-pub(super) const GROUPS: [(&str, &[&str]); 3] = [
+pub(super) const GROUPS: [(&str, &[&str]); 2] = [
     ("Window", &["from", "days", "interval", "warm-up"]),
     ("Users or groups", &["by", "top", "same-users", "align"]),
-    ("Accrual", &["cpu", "resource", "memory", "accrual", "open-attempts", "window-end"]),
 ];
+
+/// Plain fields about what is charged, and when.
+pub(super) const CHARGED: [&str; 6] =
+    ["cpu", "resource", "memory", "accrual", "open-attempts", "window-end"];
 
 /// Plain fields about suggestions.
 pub(super) const LIMITS: [&str; 3] = ["ceiling", "early", "free"];
@@ -30,23 +34,30 @@ pub(super) const KEPT: &str = "kept";
 /// The field of accounts with shares.
 pub(super) const SHARES: &str = "shares";
 
+/// The flag for lakes whose clocks have no time in common: each begins at time 0.
+pub(super) const FROM_START: &str = "--align=start";
+
 /// Largest number of indices in one question; each is a chart.
 const INDICES_MAX: usize = 12;
 
 /// Reads the fields; the error has all mistakes that can be found in one pass.
 pub(super) fn question(portal: &Portal, pairs: &Pairs) -> Result<Spec, Vec<Wrong>> {
     let mut wrong = Vec::new();
-    let lakes = match portal.lakes.chosen(pairs.all("lake")) {
-        Ok(lakes) => lakes.iter().map(|at| at.name.clone()).collect(),
-        Err(said) => {
-            wrong.push(Wrong::of("lake", said));
-            Vec::new()
+    let (mut lakes, mut are_apart) = (Vec::new(), false);
+    match portal.lakes.chosen(pairs.all("lake")) {
+        Ok(chosen) => {
+            are_apart = Lakes::are_apart(&chosen);
+            lakes.extend(chosen.iter().map(|at| at.name.clone()));
         }
-    };
+        Err(said) => wrong.push(Wrong::of("lake", said)),
+    }
     let mut words = plain(portal, pairs).unwrap_or_else(|bad| {
         wrong.push(bad);
         Vec::new()
     });
+    if are_apart && pairs.get("align").is_none() {
+        words.push(FROM_START.to_owned());
+    }
     let indices = built_in(pairs).unwrap_or_else(|bad| {
         wrong.extend(bad);
         Vec::new()
@@ -114,7 +125,7 @@ pub(super) fn canonical(pairs: &Pairs) -> Pairs {
 /// The flags of the plain fields.
 fn plain(portal: &Portal, pairs: &Pairs) -> Result<Vec<String>, Wrong> {
     let groups = GROUPS.iter().flat_map(|(_, names)| names.iter());
-    let names: Vec<&str> = groups.chain(&LIMITS).copied().collect();
+    let names: Vec<&str> = groups.chain(&CHARGED).chain(&LIMITS).copied().collect();
     let own = |name: &str| {
         let special = matches!(name, "lake" | "use" | "saved" | SHARES);
         special
@@ -134,6 +145,17 @@ fn is_built_in(name: &str) -> bool {
     BuiltIn::ALL.iter().any(|index| index.name() == name)
 }
 
+/// Parameters with lengths of time in seconds: `half_life_s=7d` becomes `half_life_s=604800`.
+fn in_seconds(parameters: &str) -> String {
+    let all = parameters.split(',').map(|one| {
+        let pair = one.split_once('=');
+        let seconds = pair
+            .and_then(|(name, value)| Some((name, own::seconds_of(name.trim(), value.trim())?)));
+        seconds.map_or_else(|| one.to_owned(), |(name, seconds)| format!("{name}={seconds}"))
+    });
+    all.collect::<Vec<String>>().join(",")
+}
+
 /// The selected built-in indices, with their parameters.
 pub(super) fn built_in(pairs: &Pairs) -> Result<Vec<String>, Vec<Wrong>> {
     let (mut texts, mut wrong) = (Vec::new(), Vec::new());
@@ -145,7 +167,7 @@ pub(super) fn built_in(pairs: &Pairs) -> Result<Vec<String>, Vec<Wrong>> {
         }
         let field = format!("with-{name}");
         let text = match pairs.get(&field) {
-            Some(with) => format!("{name}:{}", with.trim()),
+            Some(with) => format!("{name}:{}", in_seconds(with.trim())),
             None => name.to_owned(),
         };
         if let Some(key) = FILE_KEYS.iter().find(|key| text.contains(**key)) {
@@ -179,4 +201,17 @@ fn customs(portal: &Portal, pairs: &Pairs) -> Result<Vec<own::Custom>, Vec<Wrong
         })?);
     }
     Ok(customs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_parameters_may_have_units() {
+        assert_eq!(in_seconds("half_life_s=7d,floor=0"), "half_life_s=604800,floor=0");
+        assert_eq!(in_seconds("half_life_s=3600"), "half_life_s=3600");
+        // Only parameters in seconds are lengths.
+        assert_eq!(in_seconds("pool=1d,half_life_s=-1h"), "pool=1d,half_life_s=-1h");
+    }
 }

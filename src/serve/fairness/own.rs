@@ -9,11 +9,13 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use crate::answers::load::Length;
 use crate::fairness::formula;
 use crate::fairness::template::{self, TEMPLATES, Template};
 use crate::serve::ask::Wrong;
 use crate::serve::form::Pairs;
 use crate::serve::queue::Text;
+use crate::units::micros_to_seconds;
 
 /// The fields, except those of the parameters of templates.
 pub(in crate::serve) const NAME: &str = "own-name";
@@ -162,6 +164,13 @@ pub(in crate::serve) fn name(pairs: &Pairs) -> Result<&str, Wrong> {
     Ok(name)
 }
 
+/// The seconds of a parameter in seconds that is written as a length, `7d` or `12h`.
+pub(super) fn seconds_of(parameter: &str, text: &str) -> Option<f64> {
+    let has_unit = text.ends_with(['d', 'h', 'm', 's']);
+    let length = text.parse::<Length>().ok().filter(|_| has_unit && parameter.ends_with("_s"))?;
+    Some(micros_to_seconds(length.micros()))
+}
+
 /// A template with its parameters.
 fn filled(pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
     let name = pairs.get(TEMPLATE).unwrap_or_default();
@@ -175,7 +184,9 @@ fn filled(pairs: &Pairs) -> Result<Named, Vec<Wrong>> {
             values.push(*default);
             continue;
         };
-        match text.trim().parse::<f64>().ok().filter(|value| value.is_finite()) {
+        let seconds = seconds_of(parameter, text.trim());
+        let number = || text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+        match seconds.or_else(number) {
             Some(value) => values.push(value),
             None => wrong.push(Wrong::of(&field, format!("`{}` is not a number", text.trim()))),
         }

@@ -12,8 +12,10 @@ use super::{KEPT, canonical, form, question};
 use crate::serve::answers;
 use crate::serve::ask::Wrong;
 use crate::serve::form::Pairs;
+use crate::serve::guide;
 use crate::serve::pages::{self, Reader};
 use crate::serve::portal::Portal;
+use crate::serve::queue::Spec;
 use crate::serve::reply::{self, Reply};
 use crate::serve::runner;
 use crate::serve::state::id_of;
@@ -70,7 +72,23 @@ pub(in crate::serve) async fn show(portal: &Portal, reader: &Reader, query: &Pai
             (form::form(portal, reader, query, &wrong))
         }
     };
-    page(StatusCode::OK, reader, &body)
+    let body = html! { p class="lead" { (guide::question("fairness")) } (body) };
+    let whole = pages::page(Some(reader), "/fairness", &title(&spec), &body);
+    reply::html(StatusCode::OK, whole)
+}
+
+/// The title of an answer: clusters and indices, so that open pages can be told apart.
+fn title(spec: &Spec) -> String {
+    let of_words = spec.words.iter().filter_map(|word| {
+        let index = word.strip_prefix("--index=").or(word.strip_prefix("--index-program="))?;
+        Some(index.split([':', '=']).next().unwrap_or_default().to_owned())
+    });
+    let of_files = spec.files.iter().filter(|file| file.flag != "--accounts=");
+    let mut indices: Vec<String> =
+        of_words.chain(of_files.map(|file| file.title().to_owned())).collect();
+    indices.dedup();
+    let by = if indices.is_empty() { String::new() } else { format!(": {}", indices.join(", ")) };
+    format!("Fairness of {}{by}", spec.lakes.join(" and "))
 }
 
 /// Handles a sent form: asks the question, or saves the index.
@@ -161,4 +179,33 @@ fn placed(said: &str) -> Wrong {
 
 fn page(status: StatusCode, reader: &Reader, body: &Markup) -> Reply {
     reply::html(status, pages::page(Some(reader), "/fairness", "Fairness", body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::queue::Text;
+
+    #[test]
+    fn a_title_names_clusters_and_indices() {
+        let words = ["--index=metered", "--index=condor:half_life_s=21600", "--index=condor"];
+        let file = |flag: &str, field: &str| Text {
+            field: field.to_owned(),
+            flag: flag.to_owned(),
+            content: String::new(),
+        };
+        let mut spec = Spec {
+            command: "fairness".to_owned(),
+            lakes: vec!["one".to_owned(), "two".to_owned()],
+            words: words.map(str::to_owned).into(),
+            files: vec![
+                file("--accounts=", "your shares"),
+                file("--formula=My budget=", "your formula"),
+            ],
+            page: String::new(),
+        };
+        assert_eq!(title(&spec), "Fairness of one and two: metered, condor, My budget");
+        (spec.words, spec.files) = Default::default();
+        assert_eq!(title(&spec), "Fairness of one and two");
+    }
 }

@@ -1,0 +1,148 @@
+//! Headings of tables in words, and which columns are lengths of time or instants.
+//!
+//! In: the name of a column as files have it. Out: a heading for readers. Files keep their names;
+//! a script finds a column by the name in the file.
+
+use crate::digits::lasting;
+
+/// Headings that do not follow from the words of a name.
+const KNOWN: [(&str, &str); 17] = [
+    ("at_least", "lower bounds"),
+    ("auc", "area under ROC"),
+    ("censored", "open at the end"),
+    ("f1", "F1"),
+    ("harmed_jobs", "harmed jobs"),
+    ("is_on_front", "on the front"),
+    ("is_shift", "in a shift"),
+    ("is_straggler", "straggler"),
+    ("largest_job_share", "share of the largest job"),
+    ("left_censored", "began before the window"),
+    ("month_share", "share of the month"),
+    ("outcome_sequence", "outcome by event sequence"),
+    ("outcome_terminal", "outcome by last event"),
+    ("p_exponential", "p (exponential)"),
+    ("metered_cv", "charged value (metered)"),
+    ("not_finished", "not finished"),
+    ("threshold_unit", "unit of the threshold"),
+];
+
+/// Words that are written otherwise in a heading.
+const WORDS: [(&str, &str); 8] = [
+    ("cpu", "CPU"),
+    ("gpu", "GPU"),
+    ("gpus", "GPUs"),
+    ("id", "id"),
+    ("eup", "effective user priority"),
+    ("us", "(µs)"),
+    ("h", "(h)"),
+    ("d", "(d)"),
+];
+
+/// The heading of a column.
+pub(crate) fn heading(column: &str) -> String {
+    if let Some((_, said)) = KNOWN.iter().find(|(known, _)| *known == column) {
+        return (*said).to_owned();
+    }
+    let in_words = is_length(column) || is_instant(column);
+    let words: Vec<&str> = column.split('_').collect();
+    let mut said: Vec<String> = Vec::new();
+    let mut idx = 0;
+    while let Some(word) = words.get(idx) {
+        idx += 1;
+        // A parameter of an index: `half_life_s_604800`.
+        if let ["life", "s", seconds] = words.get(idx..idx + 3).unwrap_or_default()
+            && *word == "half"
+            && let Ok(seconds) = seconds.parse()
+        {
+            said.push(format!("half-life {}", lasting(seconds)));
+            idx += 3;
+            continue;
+        }
+        match *word {
+            "s" if in_words => {}
+            "s" if said.last().is_some_and(|last| is_used_over_time(last)) => {
+                said.push("time".to_owned());
+            }
+            "s" => said.push("(s)".to_owned()),
+            word => {
+                let known = WORDS.iter().find(|(known, _)| *known == word);
+                said.push(known.map_or(word, |(_, said)| said).to_owned());
+            }
+        }
+    }
+    said.join(" ")
+}
+
+/// Whether seconds of something are an amount and not a length of time: CPU-seconds.
+fn is_used_over_time(word: &str) -> bool {
+    ["cpu", "gpu", "memory"].contains(&word.to_lowercase().as_str())
+}
+
+/// Whether a column holds lengths of time in seconds.
+pub(crate) fn is_length(column: &str) -> bool {
+    let words: Vec<&str> = column.split('_').collect();
+    let seconds = words.iter().position(|word| *word == "s");
+    // A number after the unit is a parameter of an index: `half_life_s_604800`.
+    let is_parameter = words.iter().any(|word| word.parse::<f64>().is_ok());
+    seconds.is_some_and(|at| 0 < at)
+        && !is_parameter
+        && !is_instant(column)
+        && !words.iter().any(|word| is_used_over_time(word))
+}
+
+/// Whether a column holds instants in seconds of the clock of the trace.
+pub(crate) fn is_instant(column: &str) -> bool {
+    matches!(column, "start_s" | "end_s" | "time_s" | "first_use_s" | "last_use_s")
+        || column.ends_with("_at_s")
+}
+
+/// Whether a column holds statistics in the unit that its row names.
+pub(crate) fn is_statistic(column: &str) -> bool {
+    matches!(column, "min" | "mean" | "median" | "max")
+        || column.strip_prefix('p').is_some_and(|rank| rank.parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_words() {
+        for (column, said) in [
+            ("wait_s_mean", "wait mean"),
+            ("running_s", "running"),
+            ("cpu_s", "CPU time"),
+            ("ran_cpu_s", "ran CPU time"),
+            ("late_cpu_h", "late CPU (h)"),
+            ("start_us", "start (µs)"),
+            ("p25_s", "p25"),
+            ("condor_half_life_s_604800_eup", "condor half-life 7 d effective user priority"),
+            ("metered_cv", "charged value (metered)"),
+            ("is_shift", "in a shift"),
+            ("job_id", "job id"),
+            ("Memory share", "Memory share"),
+        ] {
+            assert_eq!(heading(column), said, "{column}");
+        }
+    }
+
+    #[test]
+    fn amounts_over_time_are_no_lengths() {
+        for column in ["wait_s_p95", "response_s_change", "running_s", "length_median_s"] {
+            assert!(is_length(column), "{column}");
+        }
+        for column in [
+            "cpu_s",
+            "lost_cpu_s",
+            "memory_s",
+            "start_s",
+            "peak_at_s",
+            "s",
+            "users",
+            "condor_half_life_s_604800_eup",
+        ] {
+            assert!(!is_length(column), "{column}");
+        }
+        assert!(is_statistic("p99") && is_statistic("mean") && !is_statistic("price"));
+    }
+}
