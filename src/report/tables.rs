@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use super::headings::heading;
 use super::html::{self, Cell};
 use super::links::Links;
 use super::text::escape;
@@ -47,6 +48,47 @@ fn is_share(column: &str) -> bool {
 /// A column of lengths of time, which are written in words.
 const RUNNING: &str = "running_s";
 
+/// Columns of measures between 0 and 1 that are no shares of a whole.
+const MEASURES: [&str; 3] = ["auc", "brier_score", "f1"];
+
+/// The columns of a distribution that are in its unit.
+const OF_DISTRIBUTION: [&str; 8] = ["mean", "min", "p25", "median", "p75", "p90", "p99", "max"];
+
+/// The column that names the columns of a row that are only lower bounds. Their cells say so.
+const LOWER_BOUNDS: &str = "at_least";
+
+/// Columns that pages leave out: the files have them. A variance is in squared units, which tell a
+/// reader nothing.
+const LEFT_OUT: [&str; 2] = ["variance", LOWER_BOUNDS];
+
+/// Columns of zeros that are not worth a note.
+const UNNOTED: [&str; 2] = ["censored", "left_censored"];
+
+/// Whether a row of a sweep is one of a rule that would have saved and harmed nothing.
+fn has_no_effect(table: &Table, row: &[String]) -> bool {
+    const EFFECTS: [&str; 2] = ["net_cpu", "harmed_jobs"];
+    if !matches!(table.file.as_str(), "sweep.csv" | "sweep-plane.csv") {
+        return false;
+    }
+    let is_bound = row.first().is_some_and(|rule| matches!(rule.as_str(), "never" | "oracle"));
+    let is_zero = |column: &&str| {
+        let place = table.header.iter().position(|name| name == *column);
+        let cell = place.and_then(|idx| row.get(idx));
+        cell.is_some_and(|cell| cell.parse::<f64>() == Ok(0.0))
+    };
+    !is_bound && EFFECTS.iter().all(is_zero)
+}
+
+/// Whether a table describes lengths of time in seconds, which a page writes in words.
+fn describes_seconds(table: &Table) -> bool {
+    let place = |name: &str| table.header.iter().position(|column| column == name);
+    let is_described = OF_DISTRIBUTION.iter().all(|name| place(name).is_some());
+    let unit = place("unit");
+    let is_s =
+        |row: &Vec<String>| unit.and_then(|idx| row.get(idx)).is_some_and(|unit| unit == "s");
+    is_described && table.rows.iter().all(is_s)
+}
+
 fn is_unit(column: &str) -> bool {
     column == "unit" || column.ends_with("_unit")
 }
@@ -69,6 +111,8 @@ struct Kept<'a> {
     zero_rows: usize,
     /// Columns that are zero in each of several rows.
     zero_columns: Vec<&'a str>,
+    /// Whether the rows describe lengths of time in seconds.
+    are_times: bool,
 }
 
 /// Columns of zeros are left out of tables with at least this many rows.
@@ -118,7 +162,8 @@ fn columns_kept(table: &Table) -> &'static [&'static str] {
 }
 
 fn kept(table: &Table) -> Kept<'_> {
-    let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row);
+    let is_told =
+        |row: &&Vec<String>| !says_nothing(&table.header, row) && !has_no_effect(table, row);
     let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
     let rows = one_group(&table.header, rows);
     let (is_whole, kept_columns) = (table.rows.len() == table.row_count, columns_kept(table));
@@ -129,6 +174,7 @@ fn kept(table: &Table) -> Kept<'_> {
         if rows.iter().all(|row| matches!(cell(row).as_str(), "" | "-"))
             || is_shown_above(table, column)
             || column == IS_TOTAL
+            || LEFT_OUT.contains(&column.as_str())
         {
             continue;
         }
@@ -143,13 +189,16 @@ fn kept(table: &Table) -> Kept<'_> {
         let is_zero = |row: &&'_ [String]| cell(row).parse::<f64>() == Ok(0.0);
         let may_drop = is_whole && !is_name(column) && !kept_columns.contains(&column.as_str());
         if may_drop && ZEROS_FROM <= rows.len() && rows.iter().all(is_zero) {
-            zero_columns.push(column.as_str());
+            if !UNNOTED.contains(&column.as_str()) {
+                zero_columns.push(column.as_str());
+            }
             continue;
         }
         columns.push(idx);
     }
     let zero_rows = table.rows.iter().filter(|row| !is_told(row)).count();
-    Kept { columns, rows, units, zero_rows, zero_columns }
+    let are_times = describes_seconds(table);
+    Kept { columns, rows, units, zero_rows, zero_columns, are_times }
 }
 
 /// The rows without the one for all outcomes, if there is only one outcome and its row is the same.
@@ -169,30 +218,67 @@ fn grouped_range(text: &str) -> String {
     pair.map_or_else(|| text.to_owned(), |(from, to)| format!("{from} to {to}"))
 }
 
+/// A cell of a row, with a sign if its value is only a lower bound.
+fn cell((table, kept): (&Table, &Kept<'_>), links: &Links, row: &[String], idx: usize) -> Cell {
+    let text = row.get(idx).map_or("", String::as_str);
+    if text.is_empty() && kept.columns.first() == Some(&idx) && is_total(table, row) {
+        return Cell::name("all");
+    }
+    let column = table.header[idx].as_str();
+    let own = match links.page(column, text) {
+        Some(page) => Cell::link(text, &page),
+        None if is_name(column) => Cell::name(text),
+        None if column.ends_with("_request") => Cell::name(&grouped_range(text)),
+        None if is_share(column) => Cell::share(text),
+        None if column == RUNNING => Cell::lasting(text.parse().ok()),
+        None if kept.are_times && OF_DISTRIBUTION.contains(&column) => {
+            Cell::lasting(text.parse().ok())
+        }
+        None if column == "day" => Cell::day(text),
+        None if MEASURES.contains(&column) => Cell::measure(text),
+        None => Cell::of(text),
+    };
+    let bounds = table.header.iter().position(|name| name == LOWER_BOUNDS);
+    let names = bounds.and_then(|place| row.get(place)).map_or("", String::as_str);
+    if names.split(',').any(|name| name == column) { own.at_least() } else { own }
+}
+
+/// What the page leaves out of a table of which it shows some rows, for the end of its source.
+fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
+    let mut notes = String::new();
+    if shown < kept.rows.len() || table.rows.len() < table.row_count {
+        let first = grouped(shown as u64);
+        notes = format!("; the first {first} of {}", counted(table.row_count as u64, "row"));
+    }
+    if 0 < kept.zero_rows {
+        let zeros = counted(kept.zero_rows as u64, "row");
+        let are = if kept.zero_rows == 1 { "is" } else { "are" };
+        let what = if table.file.starts_with("sweep") {
+            "that would have saved and harmed nothing"
+        } else {
+            "without a value above zero"
+        };
+        notes = format!("{notes}; {zeros} {what} {are} not shown");
+    }
+    if !kept.zero_columns.is_empty() {
+        let names: Vec<&str> = kept.zero_columns.iter().map(|name| heading(name)).collect();
+        let names = names.join(", ").replace('_', " ");
+        notes = format!("{notes}; 0 in every row: {}", escape(&names));
+    }
+    notes + no_machines(table)
+}
+
 /// A stored table with a link to its file.
 pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Links) -> String {
     let kept = kept(table);
     let caption = match kept.units.as_slice() {
         [] => caption.to_owned(),
+        ["s"] if kept.are_times => caption.to_owned(),
         units if caption.ends_with(&format!("({})", units.join(", "))) => caption.to_owned(),
         units => format!("{caption} ({})", units.join(", ")),
     };
-    let name = |name: &str| if name == RUNNING { "running".to_owned() } else { name.to_owned() };
-    let header: Vec<String> = kept.columns.iter().map(|&idx| name(&table.header[idx])).collect();
-    let cell = |row: &[String], idx: usize| {
-        let text = row.get(idx).map_or("", String::as_str);
-        if text.is_empty() && kept.columns.first() == Some(&idx) && is_total(table, row) {
-            return Cell::name("all");
-        }
-        match links.page(&table.header[idx], text) {
-            Some(page) => Cell::link(text, &page),
-            None if is_name(&table.header[idx]) => Cell::name(text),
-            None if table.header[idx].ends_with("_request") => Cell::name(&grouped_range(text)),
-            None if is_share(&table.header[idx]) => Cell::share(text),
-            None if table.header[idx] == RUNNING => Cell::lasting(text.parse().ok()),
-            None => Cell::of(text),
-        }
-    };
+    let name = |idx: &usize| heading(&table.header[*idx]).to_owned();
+    let header: Vec<String> = kept.columns.iter().map(name).collect();
     let (all, most) =
         (kept.rows.len(), if links.are_in(&header) { usize::MAX } else { FOLDED_ROWS });
     let shown = if all <= 2 * FOLDED_ROWS { all } else { most.min(all) };
@@ -200,23 +286,9 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         .rows
         .iter()
         .take(shown)
-        .map(|row| kept.columns.iter().map(|&idx| cell(row, idx)).collect())
+        .map(|row| kept.columns.iter().map(|&idx| cell((table, &kept), links, row, idx)).collect())
         .collect();
-    let mut notes = String::new();
-    if shown < all || table.rows.len() < table.row_count {
-        let first = grouped(shown as u64);
-        notes = format!("; the first {first} of {}", counted(table.row_count as u64, "row"));
-    }
-    if 0 < kept.zero_rows {
-        let zeros = counted(kept.zero_rows as u64, "row");
-        let are = if kept.zero_rows == 1 { "is" } else { "are" };
-        notes = format!("{notes}; {zeros} without a value above zero {are} not shown");
-    }
-    if !kept.zero_columns.is_empty() {
-        let names = kept.zero_columns.join(", ").replace('_', " ");
-        notes = format!("{notes}; 0 in every row: {}", escape(&names));
-    }
-    notes.push_str(no_machines(table));
+    let notes = notes(table, &kept, shown);
     let file = escape(&table.file);
     let source =
         format!("<p class=\"source\">Data: <a href=\"{root}data/{file}\">{file}</a>{notes}</p>\n");
@@ -314,6 +386,58 @@ mod tests {
             &Links::default(),
         );
         assert!(html.contains(">10<"), "{html}");
+    }
+
+    #[test]
+    fn distributions_of_times_are_written_in_words() {
+        let header = [
+            "outcome", "count", "mean", "variance", "min", "p25", "median", "p75", "p90", "p99",
+            "max", "unit", "censored", "at_least",
+        ];
+        let rows: [&[&str]; 2] = [
+            &["all", "9", "7200", "4", "2", "1", "90", "300", "600", "7200", "86400", "s", "0", ""],
+            &[
+                "failed", "3", "600", "4", "2", "1", "9", "300", "600", "600", "7200", "s", "0",
+                "mean,max",
+            ],
+        ];
+        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default());
+        assert!(html.contains("<caption>Waits</caption>"), "{html}");
+        assert!(html.contains(">2 h</td>") && html.contains(">90 s</td>"), "{html}");
+        assert_eq!(html.matches("≥&nbsp;").count(), 2, "{html}");
+        for gone in ["variance", "at least", "0 in every row"] {
+            assert!(!html.contains(gone), "{gone}: {html}");
+        }
+    }
+
+    #[test]
+    fn measures_have_three_decimals_and_readable_headings() {
+        let header = ["rule", "day", "auc"];
+        let html = stored_table(
+            "x",
+            &table(&header, &[&["last", "17156", "0.501914"], &["last", "3", "0.25"]]),
+            "",
+            &Links::default(),
+        );
+        assert!(html.contains(">0.502</td>") && html.contains(">area under ROC</th>"), "{html}");
+        assert!(html.contains(">2016-12-21</td>") && html.contains(">3</td>"), "{html}");
+    }
+
+    #[test]
+    fn rules_without_effect_are_counted_and_not_shown() {
+        let header = ["rule", "threshold", "condemned_tasks", "harmed_jobs", "net_cpu"];
+        let rows: [&[&str]; 3] = [
+            &["events", "10", "9", "0", "5"],
+            &["events", "20", "0", "0", "0"],
+            &["x", "1", "0", "0", "0"],
+        ];
+        let sweep = Table { file: "sweep.csv".to_owned(), ..table(&header, &rows) };
+        let html = stored_table("Kills", &sweep, "", &Links::default());
+        assert_eq!(html.matches("<tr>").count(), 2, "{html}");
+        assert!(
+            html.contains("; 2 rows that would have saved and harmed nothing are not shown"),
+            "{html}"
+        );
     }
 
     #[test]

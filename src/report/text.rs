@@ -134,6 +134,11 @@ pub(super) fn percent(share: f64) -> String {
 /// Instants of at least this many seconds count from 1970: no trace lasts ten years.
 const DATES_FROM: f64 = 315_360_000.0;
 
+/// Whether an instant counts from 1970, so that it is a date.
+pub(super) fn is_date(seconds: f64) -> bool {
+    DATES_FROM <= seconds
+}
+
 /// The clock of instants near this one, in words.
 pub(crate) fn clock(seconds: Option<f64>) -> &'static str {
     if seconds.is_some_and(|seconds| DATES_FROM <= seconds) {
