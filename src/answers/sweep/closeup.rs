@@ -40,8 +40,8 @@ pub const KIND: Kind<'static> = Kind {
     sentence: Some(|it| {
         let jobs = it.found::<JobDetails>()?.jobs.len() as u64;
         Some(format!(
-            "{} with a page: those that a rule would harm, and those of each outcome whose tasks ran \
-            longest",
+            "{} with a page: the finished jobs that would lose most by a rule, if there are any, and the \
+            jobs of each outcome whose tasks ran longest",
             counted(jobs, "job")
         ))
     }),
