@@ -20,10 +20,13 @@ pub(crate) fn condition(rule: &str, threshold: i64) -> String {
         "events" => counts("event"),
         "failures" => format!("{} in a row", counts("failure")),
         "dead-time" => format!("{threshold} s of dead time"),
+        // The first restart is within an hour of itself.
+        "restarts" if threshold == 1 => "at the first restart".to_owned(),
         "restarts" => format!("{} within an hour", counts("restart")),
         _ => return format!("by {rule}"),
     };
-    if name == rule { format!("after {after}") } else { format!("after {after} ({rule})") }
+    let after = if after.starts_with("at ") { after } else { format!("after {after}") };
+    if name == rule { after } else { format!("{after} ({rule})") }
 }
 
 #[cfg(test)]
@@ -34,6 +37,12 @@ mod tests {
     fn a_threshold_is_named_with_what_it_counts() {
         assert_eq!(condition("dead-time", 3600), "after 3600 s of dead time");
         assert_eq!(condition("events", 1), "after 1 event");
+        assert_eq!(condition("restarts", 1), "at the first restart");
+        assert_eq!(condition("restarts", 2), "after 2 restarts within an hour");
+        assert_eq!(
+            condition("restarts+failures=2", 1),
+            "at the first restart (restarts+failures=2)"
+        );
         assert_eq!(condition(LIMITS, 75), "at 75 % of the requested time");
         assert_eq!(condition("k8s:backoff_limit=6", 6), "by k8s:backoff_limit=6");
         assert_eq!(

@@ -49,7 +49,12 @@ pub struct Interval {
 }
 
 /// The narrowest plot, as a multiple of the text height.
-const NARROWEST: f64 = 7.0;
+const NARROWEST: f64 = 5.5;
+
+/// The height of a row, as a multiple of the text height: if all columns are side by side, and if
+/// some are below others, where a picture would be too high for a page.
+const ROW: f64 = 1.7;
+const ROW_STACKED: f64 = 1.25;
 
 pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
     canvas.set_head(&chart.title, &chart.caption);
@@ -60,12 +65,12 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
     let left = margin + names + 0.7 * size;
     let room = look.width - margin - left;
     // Labels are centred at their ticks, so adjacent labels of two plots need this gap.
-    let widest = chart.columns.iter().map(|column| widest_label(column, room / 3.0, size));
+    let widest = chart.columns.iter().map(|column| widest_label(chart, column, room / 3.0, size));
     let gap = widest.fold(size, f64::max) + size;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few columns")]
     let fit = ((room / (NARROWEST * size + gap)) as usize).clamp(1, chart.columns.len().max(1));
     let wide = room / count(fit);
-    let row = 1.7 * size;
+    let row = if fit < chart.columns.len() { ROW_STACKED } else { ROW } * size;
     let high = count(chart.rows.len().max(1)) * row;
     let mut top = margin;
     for columns in chart.columns.chunks(fit) {
@@ -80,7 +85,7 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
                 top,
                 width: wide - gap,
                 height: high,
-                x: axis(column, wide - gap, size),
+                x: axis(chart, column, wide - gap, size),
                 y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
             };
             frame.draw_x(canvas);
@@ -92,16 +97,27 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
     canvas.height = top;
 }
 
-/// The axis of a column: from 0 to the highest bound.
-fn axis(column: &ForestColumn, width: f64, size: f64) -> Axis {
-    let known = column.values.iter().flatten();
+/// The axis of a column: from 0 to the highest bound of all columns with its unit, so that they can
+/// be compared, and to 100 % if most of that is needed.
+fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Axis {
+    let unit = unit_of(&column.axis);
+    let same = |other: &&ForestColumn| {
+        unit.map_or(other.axis == column.axis, |unit| unit_of(&other.axis) == Some(unit))
+    };
+    let known = chart.columns.iter().filter(same).flat_map(|column| column.values.iter().flatten());
     let high = known.map(|own| own.high.max(own.value)).filter(|high| high.is_finite());
     let high = high.fold(0.0, f64::max);
+    let high = if unit == Some("%") && (50.0..100.0).contains(&high) { 100.0 } else { high };
     Axis::new(&column.axis, 0.0, high, Scale::Linear, Room::Across(width, size))
 }
 
-fn widest_label(column: &ForestColumn, width: f64, size: f64) -> f64 {
-    let axis = axis(column, width, size);
+/// The unit of a measure: what its name has in brackets at its end.
+fn unit_of(axis: &str) -> Option<&str> {
+    axis.strip_suffix(')')?.rsplit_once('(').map(|(_, unit)| unit)
+}
+
+fn widest_label(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> f64 {
+    let axis = axis(chart, column, width, size);
     axis.ticks.iter().map(|tick| width_of(&tick.1, size)).fold(0.0, f64::max)
 }
 

@@ -11,7 +11,7 @@ use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, At, Canvas, Mark, Place, Shape, count, lines_of, shortened, width_of};
 use super::hatch::hatch;
 use super::says;
-use super::signs::mark;
+use super::signs::{label, mark};
 use super::theme::{Ink, Tone};
 
 /// Curves over one pair of axes.
@@ -79,6 +79,10 @@ pub enum Stroke {
     Whisker,
     /// Not at all, with each point a ring: values from elsewhere next to a curve.
     Rings,
+    /// Not at all, with each point marked.
+    Points,
+    /// Not at all: the name is written beside each point where there is room, and not in the legend.
+    Label,
 }
 
 pub(super) fn draw(chart: &LineChart, canvas: &mut Canvas) {
@@ -237,7 +241,7 @@ fn frame(
 /// Draws the contents of the plot.
 fn curves(chart: &LineChart, frame: &Frame, canvas: &mut Canvas) {
     let first = canvas.marks.len();
-    for line in &chart.lines {
+    for line in chart.lines.iter().filter(|line| line.stroke != Stroke::Label) {
         let ink = line.tone.ink();
         if !line.band.is_empty() {
             let lower = line.band.iter().map(|&(x, low, _)| frame.at(x, low));
@@ -250,6 +254,11 @@ fn curves(chart: &LineChart, frame: &Frame, canvas: &mut Canvas) {
         curve(line, &points, canvas);
     }
     frame.close(first, canvas);
+    for line in chart.lines.iter().filter(|line| line.stroke == Stroke::Label) {
+        for &(x, y) in &line.points {
+            label(canvas, frame, frame.at(x, y), &line.name);
+        }
+    }
 }
 
 /// Draws one curve through its positions.
@@ -267,10 +276,10 @@ fn curve(line: &Line, points: &[At], canvas: &mut Canvas) {
         _ => (wide, ink),
     };
     let dash = if line.stroke == Stroke::Whisker { &[] } else { dash };
-    if 1 < points.len() {
+    if 1 < points.len() && line.stroke != Stroke::Points {
         canvas.marks.push(Mark::Path { points: points.to_vec(), width, dash, ink });
     }
-    if line.stroke == Stroke::Marked || points.len() == 1 {
+    if matches!(line.stroke, Stroke::Marked | Stroke::Points) || points.len() == 1 {
         // Markers on top of each other are left out.
         let mut last: Option<At> = None;
         for &at in points {
@@ -402,6 +411,7 @@ pub(super) struct Named<'a> {
 /// Writes the names of the curves below the plot.
 fn below_plot(charts: &[&LineChart], canvas: &mut Canvas) {
     let lines = charts.iter().flat_map(|chart| &chart.lines);
+    let lines = lines.filter(|line| line.stroke != Stroke::Label);
     let named = lines.map(|Line { name, tone, stroke, points, .. }| Named {
         name,
         tone: *tone,
@@ -472,8 +482,10 @@ fn sample(named: Named<'_>, (x, y): At, length: f64, canvas: &mut Canvas) {
         }
         Some(stroke) => {
             let points = vec![(x, y), (x + length, y)];
-            canvas.marks.push(Mark::Path { points, width: wide, dash, ink });
-            if stroke == Stroke::Marked {
+            if stroke != Stroke::Points {
+                canvas.marks.push(Mark::Path { points, width: wide, dash, ink });
+            }
+            if matches!(stroke, Stroke::Marked | Stroke::Points) {
                 mark(canvas, middle, marker, 2.2 * wide, ink);
             }
         }

@@ -75,7 +75,9 @@ fn lines() -> impl Strategy<Value = LineChart> {
         Just(Stroke::Straight),
         Just(Stroke::Steps),
         Just(Stroke::Marked),
-        Just(Stroke::Rings)
+        Just(Stroke::Rings),
+        Just(Stroke::Points),
+        Just(Stroke::Label)
     ];
     let points = prop::collection::vec((amount(), amount()), 0..12).prop_map(|mut points| {
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -266,6 +268,33 @@ fn many_plots_fit_on_a_narrow_page() {
     for columns in [1, 2, 3] {
         let canvas = of(["x"; 6], columns, paper);
         assert!(canvas.height < 2.8 * paper.width, "{columns}: {}", canvas.height);
+    }
+}
+
+/// Promise: measures of a dozen detectors, some of them below others, fit on half a page of paper.
+#[test]
+fn many_intervals_fit_on_a_narrow_page() {
+    let paper = Look::paper(3.3).unwrap();
+    let of = |axes: &[&str]| {
+        let interval = |value| Some(Interval { low: value / 2.0, value, high: value * 1.1 });
+        let column = |axis: &&str| ForestColumn {
+            axis: (*axis).into(),
+            values: (1..=13).map(|place| interval(7.0 * f64::from(place))).collect(),
+            tone: Tone::Blue,
+        };
+        let forest = ForestChart {
+            title: "Title".into(),
+            caption: String::new(),
+            rows: (1..=13).map(|place| format!("ytsaurus{place}")).collect(),
+            columns: axes.iter().map(column).collect(),
+        };
+        drawn(&Chart::Forest(forest), paper).height / paper.width * 3.3
+    };
+    for axes in [
+        &["precision (%)", "recall (%)", "lead time (s)"][..],
+        &["in hours of change (per 1,000 task-hours)", "in other hours (per 1,000 task-hours)"],
+    ] {
+        assert!(of(axes) < 5.0, "{axes:?}: {} in", of(axes));
     }
 }
 

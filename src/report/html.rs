@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::headings::heading;
-use super::text::{escape, instant, lasting, percent, sentence};
+use super::text::{escape, instant, is_date, lasting, percent, sentence};
 use super::{ReportError, drawing};
 use crate::charts::{ChartFormat, has_head, size_of, size_of_png};
 use crate::digits::{counted, four_digits, grouped};
@@ -90,6 +90,28 @@ impl Cell {
     pub(crate) fn share(text: &str) -> Self {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         number.map_or_else(|| Self::of(text), |share| Self { html: percent(share), number })
+    }
+
+    /// A number with three decimals, for measures between 0 and 1.
+    pub(crate) fn measure(text: &str) -> Self {
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.map_or_else(|| Self::of(text), |own| Self { html: format!("{own:.3}"), number })
+    }
+
+    /// The same cell for a value that is only known to be as large or larger.
+    pub(crate) fn at_least(self) -> Self {
+        Self { html: format!("≥&nbsp;{}", self.html), ..self }
+    }
+
+    /// A day of the trace clock, counted from 0: a date if the clock counts from 1970.
+    pub(crate) fn day(text: &str) -> Self {
+        const SECONDS: f64 = 86_400.0;
+        let number = text.parse::<f64>().ok().filter(|day| is_date(day * SECONDS));
+        let date = number.map(|day| instant(day * SECONDS));
+        match date.as_deref().and_then(|date| date.split(' ').next()) {
+            Some(date) => Self { html: escape(date), number },
+            None => Self::of(text),
+        }
     }
 
     /// A length of time in words, sorted by its seconds; empty if unknown.

@@ -47,6 +47,7 @@ mod job_told;
 pub(crate) mod jobs;
 pub(crate) mod links;
 pub(crate) mod machines;
+mod names;
 mod pages;
 mod place;
 mod quality;

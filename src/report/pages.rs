@@ -300,6 +300,7 @@ fn section(
     if !figures.is_empty() {
         let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
     }
+    body.push_str(&super::names::meanings(kind, result));
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result));
     }
@@ -350,7 +351,7 @@ fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
 /// Whether all described values are the same, such as one task in every job.
 fn is_constant(result: &Stored) -> bool {
     let is_described = describe::KINDS.iter().any(|kind| kind.name == result.name);
-    is_described && result.found().is_some_and(DescribeAnswer::is_constant)
+    is_described && result.found().is_some_and(DescribeAnswer::needs_no_table)
 }
 
 /// How a result was computed: what was assumed, every definition and choice, the command to run it

@@ -46,6 +46,15 @@ fn is_share(column: &str) -> bool {
     column == "false_positive_rate" || column.split('_').any(is_of_whole)
 }
 
+/// Columns of measures between 0 and 1 that are no shares of a whole.
+const MEASURES: [&str; 3] = ["auc", "brier_score", "f1"];
+
+/// The column that names the columns of a row that are only lower bounds. Their cells say so.
+const LOWER_BOUNDS: &str = "at_least";
+
+/// Columns of zeros that are not worth a note.
+const UNNOTED: [&str; 2] = ["censored", "left_censored"];
+
 fn is_unit(column: &str) -> bool {
     column == "unit" || column.ends_with("_unit")
 }
@@ -186,6 +195,7 @@ fn kept(table: &Table) -> Kept<'_> {
             || is_shown_above(table, column)
             || column == IS_TOTAL
             || column == VARIANCE
+            || column == LOWER_BOUNDS
         {
             continue;
         }
@@ -200,7 +210,9 @@ fn kept(table: &Table) -> Kept<'_> {
         let is_zero = |row: &&'_ [String]| cell(row).parse::<f64>() == Ok(0.0);
         let may_drop = is_whole && !is_name(column) && !kept_columns.contains(&column.as_str());
         if may_drop && ZEROS_FROM <= rows.len() && rows.iter().all(is_zero) {
-            zero_columns.push(column.as_str());
+            if !UNNOTED.contains(&column.as_str()) {
+                zero_columns.push(column.as_str());
+            }
             continue;
         }
         columns.push(idx);
@@ -237,7 +249,7 @@ fn cell_of(table: &Table, kept: &Kept<'_>, links: &Links, row: &[String], idx: u
     if let Some(page) = links.page(column, text) {
         return Cell::link(text, &page);
     }
-    match text {
+    let own = match text {
         _ if is_name(column) => Cell::name(text),
         "true" => Cell::name("yes"),
         "false" => Cell::name("no"),
@@ -245,8 +257,13 @@ fn cell_of(table: &Table, kept: &Kept<'_>, links: &Links, row: &[String], idx: u
         _ if is_share(column) => Cell::share(text),
         _ if is_instant(column) => Cell::instant(text.parse().ok()),
         _ if is_length(column) || kept.are_lengths(column) => Cell::lasting(text.parse().ok()),
+        _ if column == "day" => Cell::day(text),
+        _ if MEASURES.contains(&column) => Cell::measure(text),
         _ => Cell::of(text),
-    }
+    };
+    let bounds = table.header.iter().position(|name| name == LOWER_BOUNDS);
+    let names = bounds.and_then(|place| row.get(place)).map_or("", String::as_str);
+    if names.split(',').any(|name| name == column) { own.at_least() } else { own }
 }
 
 /// What is not shown of a table, after the link to its file.
@@ -395,6 +412,41 @@ mod tests {
             &Links::default(),
         );
         assert!(html.contains(">10<"), "{html}");
+    }
+
+    #[test]
+    fn distributions_of_times_are_written_in_words() {
+        let header = [
+            "outcome", "count", "mean", "variance", "min", "p25", "median", "p75", "p90", "p99",
+            "max", "unit", "censored", "at_least",
+        ];
+        let rows: [&[&str]; 2] = [
+            &["all", "9", "7200", "4", "2", "1", "90", "300", "600", "7200", "86400", "s", "0", ""],
+            &[
+                "failed", "3", "600", "4", "2", "1", "9", "300", "600", "600", "7200", "s", "0",
+                "mean,max",
+            ],
+        ];
+        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default());
+        assert!(html.contains("<caption>Waits</caption>"), "{html}");
+        assert!(html.contains(">2 h</td>") && html.contains(">90 s</td>"), "{html}");
+        assert_eq!(html.matches("≥&nbsp;").count(), 2, "{html}");
+        for gone in ["variance", "at least", "zeros"] {
+            assert!(!html.contains(gone), "{gone}: {html}");
+        }
+    }
+
+    #[test]
+    fn measures_have_three_decimals_and_readable_headings() {
+        let header = ["rule", "day", "auc"];
+        let html = stored_table(
+            "x",
+            &table(&header, &[&["last", "17156", "0.501914"], &["last", "3", "0.25"]]),
+            "",
+            &Links::default(),
+        );
+        assert!(html.contains(">0.502</td>") && html.contains(">area under ROC</th>"), "{html}");
+        assert!(html.contains(">2016-12-21</td>") && html.contains(">3</td>"), "{html}");
     }
 
     #[test]

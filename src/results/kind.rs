@@ -13,6 +13,9 @@ use crate::schema::Table;
 /// Says in one sentence what was found, from the whole of a stored result.
 pub type Sentence = fn(&Envelope) -> Option<String>;
 
+/// What the names in a stored result mean, each in one line: a name and its meaning.
+pub type Names = fn(&Envelope) -> Vec<(String, String)>;
+
 /// A kind of result.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind<'a> {
@@ -34,6 +37,8 @@ pub struct Kind<'a> {
     pub sentence: Option<Sentence>,
     /// A further sentence about the quality of the data.
     pub quality: Option<Sentence>,
+    /// What its names mean, such as those of rules or detectors.
+    pub names: Option<Names>,
     /// The first letters of the name of the chart that the overview shows.
     pub figure: Option<&'static str>,
     /// Which of its items have their own pages in a report.
@@ -64,6 +69,7 @@ impl<'a> Kind<'a> {
             form: None,
             sentence: None,
             quality: None,
+            names: None,
             figure: None,
             pages: None,
         }

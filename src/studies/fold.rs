@@ -29,7 +29,7 @@ use crate::facts::published::Published;
 use crate::facts::tasks::{Attempt, EndedBy, Spent, Tasks, UsageCounts};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::{Source, Table};
+use crate::schema::{EventType, Source, Table};
 use crate::units::CpuTime;
 
 /// The whole study: sums over the jobs of `job_events` and `task_events`.
@@ -57,6 +57,10 @@ pub struct Study {
     pub usage: UsageCounts,
     /// Attempts.
     pub attempts: u64,
+    /// Restarts: attempts after the first of their task.
+    pub restarts: u64,
+    /// Restarts whose attempt before was evicted.
+    pub restarts_after_eviction: u64,
     /// Attempts without a CPU request.
     pub attempts_without_request: u64,
     /// Attempts without an end event, closed with their job.
@@ -113,6 +117,8 @@ impl Study {
             outside: CpuTime::ZERO,
             usage: UsageCounts::default(),
             attempts: 0,
+            restarts: 0,
+            restarts_after_eviction: 0,
             attempts_without_request: 0,
             closed_with_job: ClosedWithJob::default(),
             attempts_with_cpu_time: 0,
@@ -148,6 +154,10 @@ impl Study {
     /// Counts the attempts of a task whose CPU is laid out in `spent`.
     fn add_attempts(&mut self, attempts: &[Attempt], spent: &Spent, windows: Windows) {
         self.attempts += attempts.len() as u64;
+        let before = attempts.split_last().map_or(&[][..], |(_, before)| before);
+        self.restarts += before.len() as u64;
+        let is_evicted = |of: &&Attempt| of.ended_by == EndedBy::Event(EventType::Evict);
+        self.restarts_after_eviction += before.iter().filter(is_evicted).count() as u64;
         for attempt in attempts {
             let request = self.asked.meter.request_of(attempt);
             self.attempts_without_request += u64::from(request.is_none());
@@ -198,6 +208,8 @@ impl Study {
         self.usage.without_rate += other.usage.without_rate;
         self.usage.overlapping += other.usage.overlapping;
         self.attempts += other.attempts;
+        self.restarts += other.restarts;
+        self.restarts_after_eviction += other.restarts_after_eviction;
         self.attempts_without_request += other.attempts_without_request;
         self.closed_with_job.attempts += other.closed_with_job.attempts;
         self.closed_with_job.cpu += other.closed_with_job.cpu;

@@ -4,7 +4,7 @@
 //! folds, so all later code is the same. CPU-seconds are rounded per task here, while the folds add
 //! exact amounts: both agree to about 15 digits. The only kill rule with a query is `events`.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked::{Asked, GroupBy, JobRow, KillStep};
 use super::counted::{Edges, Value};
@@ -19,7 +19,7 @@ use crate::facts::task_values::{Wait, WaitEnd};
 use crate::facts::window::Windows;
 use crate::faults::Usage;
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::schema::{EventType, Table};
 use crate::units::CpuTime;
 
 /// Whether the facts are enough to apply a rule: only `events` without spared groups.
@@ -257,6 +257,19 @@ fn add_attempts(study: &mut Study, facts: &Facts, windows: Windows) {
             study.attempt_edges.add(windows.is_before(start_us), end_us.is_none());
         }
     }
+    add_restarts(study, attempts);
+}
+
+/// Counts the attempts after the first of their task, and those that follow an eviction.
+fn add_restarts(study: &mut Study, attempts: Fact<'_>) {
+    let tasks = attempts.ints("job_id").iter().zip(attempts.ints("task_index"));
+    let keys = tasks.zip(attempts.ints("attempt")).map(|((&job, &task), &at)| (job, task, at));
+    let all: FxHashSet<(i64, i64, i64)> = keys.clone().collect();
+    study.restarts = all.iter().filter(|key| 1 < key.2).count() as u64;
+    let evicted = keys.zip(attempts.maybe_ints("ended_by")).filter(|(key, ended_by)| {
+        *ended_by == Some(EventType::Evict as i64) && all.contains(&(key.0, key.1, key.2 + 1))
+    });
+    study.restarts_after_eviction = evicted.count() as u64;
 }
 
 /// Adds what each threshold would have done.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::sentences::percent;
-use crate::digits::{counted, grouped, six_digits};
+use crate::digits::{counted, grouped, six_digits, three_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::studies::censoring::Censoring;
@@ -54,6 +54,8 @@ pub struct DescribedRow {
     pub max: Option<f64>,
     /// Values that were cut off by the window's end.
     pub censored: Option<u64>,
+    /// Waits that ended before any attempt.
+    pub ended_waiting: Option<u64>,
     /// Time since the start, s.
     pub time_s: Option<f64>,
     /// Share that lasts longer.
@@ -99,6 +101,34 @@ fn open(row: &DescribedRow, what: &str) -> String {
     })
 }
 
+/// `. Of these, 568,531 were started; 39,701 ended before any attempt and 8,429 still wait, and count
+/// with the time until then`; empty if all were started.
+fn ends_of_waits(row: &DescribedRow) -> String {
+    let [ended, waiting] = [row.ended_waiting, row.censored].map(|count| count.unwrap_or(0));
+    let Some(started) = row.count.and_then(|all| all.checked_sub(ended + waiting)) else {
+        return String::new();
+    };
+    let parts = [(ended, "ended before any attempt"), (waiting, "still wait at the end")];
+    let parts: Vec<String> = (parts.iter())
+        .filter(|(count, _)| 0 < *count)
+        .map(|(count, how)| format!("{} {how}", grouped(*count)))
+        .collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    let parts = parts.join(" and ");
+    format!(
+        ". Of these, {} were started; {parts}, and count with the time until then",
+        grouped(started)
+    )
+}
+
+/// Seconds with three digits where pages leave them in seconds; pages write longer times in larger
+/// units.
+fn seconds(amount: f64) -> String {
+    if amount.abs() < 120.0 { three_digits(amount) } else { six_digits(amount) }
+}
+
 impl DescribeAnswer {
     /// The row of all outcomes together, and its count in words: `188,041 jobs`.
     fn whole(&self) -> Option<(DescribedRow, String)> {
@@ -114,17 +144,17 @@ impl DescribeAnswer {
         let count = all.count?;
         // One in a hundred of fewer than 100 jobs is not a whole job.
         let longest = match all.rarely()? {
-            _ if count < 100 => format!("the longest {} s", six_digits(all.max?)),
+            _ if count < 100 => format!("the longest {} s", seconds(all.max?)),
             Rarely::Longest(most) => {
-                format!("at least one in a hundred reaches {} s, the longest", six_digits(most))
+                format!("and at least one in a hundred took {} s, the longest", seconds(most))
             }
-            Rarely::AtLeast(p99) => format!("one in a hundred at least {} s", six_digits(p99)),
+            Rarely::AtLeast(p99) => format!("one in a hundred at least {} s", seconds(p99)),
         };
         Some(format!(
             "Half of {} took at most {} s, {longest}; the mean is {} s{}",
             counted(count, "job"),
-            six_digits(all.median?),
-            six_digits(all.mean?),
+            seconds(all.median?),
+            seconds(all.mean?),
             open(&all, "had not ended"),
         ))
     }
@@ -157,15 +187,16 @@ impl DescribeAnswer {
         let (row, all) = self.whole()?;
         let longest = match row.rarely()? {
             Rarely::Longest(most) => {
-                format!("at least one in a hundred for {} s, the longest", six_digits(most))
+                format!("at least one in a hundred for {} s, the longest", seconds(most))
             }
-            Rarely::AtLeast(p99) => format!("one in a hundred for at least {} s", six_digits(p99)),
+            Rarely::AtLeast(p99) => format!("one in a hundred for at least {} s", seconds(p99)),
         };
         Some(format!(
-            "Half of {all} wait for at most {} s, {longest}; the mean is {} s{}",
-            six_digits(row.median?),
-            six_digits(row.mean?),
-            open(&row, "still wait"),
+            "Half of {all} that were submitted in the window wait for at most {} s, {longest}; the mean is \
+            {} s{}",
+            seconds(row.median?),
+            seconds(row.mean?),
+            ends_of_waits(&row),
         ))
     }
 
@@ -174,8 +205,8 @@ impl DescribeAnswer {
         let (row, all) = self.whole()?;
         Some(format!(
             "Half of {all} run for at most {} % of the time that was requested for them; the mean is {} %",
-            six_digits(row.median?),
-            six_digits(row.mean?)
+            three_digits(row.median?),
+            three_digits(row.mean?)
         ))
     }
 
@@ -220,12 +251,45 @@ impl DescribeAnswer {
         });
         let more: String = more.collect();
         let of = counted(all, "task");
-        Some(format!("Of {of} whose job ended, the jobs of {} finished{more}", percent(first)))
+        let few = match points.last() {
+            Some(&(most, ..)) if self.has_few_counts() => {
+                format!("; no task has more than {most} events, so their number shows nothing more")
+            }
+            _ => String::new(),
+        };
+        Some(format!(
+            "{} of the {of} whose job ended belong to a job that finished{more}{few}",
+            percent(first)
+        ))
+    }
+
+    /// Whether all counts differ by at most 1, such as 2 or 3 events, or tasks have at most
+    /// `FEW_EVENTS`: then a sentence has everything. Never true for times, shares and groups.
+    pub(crate) fn has_few_counts(&self) -> bool {
+        let rows: Vec<DescribedRow> = self.rows.iter().collect();
+        if self.what == What::FinishGivenEvents {
+            let most = rows.iter().filter_map(|row| row.events).max();
+            let is_split = rows.windows(2).any(|two| two[1].events <= two[0].events);
+            return !is_split && most.is_some_and(|most| most <= FEW_EVENTS);
+        }
+        let known = || rows.iter().filter(|row| 1 < row.count.unwrap_or(0));
+        let bound = |bound: Option<f64>| bound.unwrap_or(f64::NAN);
+        let least = known().map(|row| bound(row.min)).fold(f64::INFINITY, f64::min);
+        let is_count = !self.what.is_time() && self.what != What::Estimates;
+        // A missing bound is NaN, which makes the comparison false.
+        is_count && known().next().is_some() && known().all(|row| bound(row.max) - least <= 1.0)
+    }
+
+    /// Whether the sentence has all of a result without groups: all values are equal, or counts
+    /// differ by at most 1.
+    pub(crate) fn needs_no_table(&self) -> bool {
+        let is_split = self.rows.iter().any(|row| row.is_total.is_some());
+        !is_split && (self.is_constant() || self.has_few_counts())
     }
 
     /// Whether all values are equal, such as one task in every job, so that the sentence has
     /// everything. Never true for an answer with groups, which has no sentence about them.
-    pub(crate) fn is_constant(&self) -> bool {
+    fn is_constant(&self) -> bool {
         let rows: Vec<DescribedRow> = self.rows.iter().collect();
         let mut known = rows.iter().filter(|row| row.known().is_some());
         let Some(first) = known.clone().next().and_then(|row| row.min) else { return false };
@@ -233,6 +297,10 @@ impl DescribeAnswer {
             && known.all(|row| row.min == Some(first) && row.max == Some(first))
     }
 }
+
+/// The most events of a task of which a chance to finish by events tells nothing: a submit, a start
+/// and an end.
+const FEW_EVENTS: u64 = 3;
 
 /// Events at which the chance to finish is read.
 const CHANCES_AT: [u64; 2] = [10, 50];
@@ -291,8 +359,9 @@ mod tests {
         }
         assert_eq!(
             of("tasks", "s", &row(0.0, 2.0, 600.0, 900.0)).waits().unwrap(),
-            "Half of 1,200 tasks wait for at most 2 s, one in a hundred for at least 600 s; the \
-            mean is 3.50000 s; 2 still wait and count with the time seen so far"
+            "Half of 1,200 tasks that were submitted in the window wait for at most 2 s, one in a hundred \
+            for at least 600 s; the mean is 3.5 s. Of these, 1,198 were started; 2 still wait at the \
+            end, and count with the time until then"
         );
         let said = of("attempts", "%", &row(0.0, 9.0, 99.0, 100.0)).estimates().unwrap();
         assert!(said.starts_with("Half of 1,200 attempts run for at most 9 %"), "{said}");
@@ -310,7 +379,7 @@ mod tests {
             "max": 172_800.0, "mean": 7990.0});
         assert_eq!(
             of("jobs", "s", &all).durations().unwrap(),
-            "Half of 188,041 jobs took at most 255 s, at least one in a hundred reaches 172,800 s, \
+            "Half of 188,041 jobs took at most 255 s, and at least one in a hundred took 172,800 s, \
             the longest; the mean is 7,990 s"
         );
         let said = of("tasks", "s", &row(0.0, 2.0, 900.0, 900.0)).waits().unwrap();
@@ -343,7 +412,10 @@ mod tests {
         assert!(!is_constant(&[row(9, 1.0, 3.0)]) && !is_constant(&[row(0, 1.0, 1.0)]));
         let mut group = row(9, 1.0, 1.0);
         group["is_total"] = json!(true);
-        assert!(!is_constant(&[]) && !is_constant(&[group]));
+        assert!(!is_constant(&[]) && !is_constant(&[group.clone()]));
+        let needs_no_table = |rows: &[Value]| of_rows("jobs", "tasks", rows).needs_no_table();
+        assert!(needs_no_table(&[row(9, 2.0, 3.0), row(2, 2.0, 2.0), row(0, 0.0, 0.0)]));
+        assert!(!needs_no_table(&[row(9, 2.0, 4.0)]) && !needs_no_table(&[group]));
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small index")]
@@ -357,9 +429,15 @@ mod tests {
         let rows = [row(1, 9000, 0.25), row(2, 9000, 0.25), row(12, 500, 0.125), row(50, 99, 0.0)];
         assert_eq!(
             of_rows("tasks", "", &rows).chances().unwrap(),
-            "Of 9,000 tasks whose job ended, the jobs of 25.0 % finished; of the 500 tasks with at \
-            least 10 events, 12.5 %"
+            "25.0 % of the 9,000 tasks whose job ended belong to a job that finished; of the 500 tasks \
+            with at least 10 events, 12.5 %"
         );
+        let few = [row(1, 900, 0.25), row(3, 800, 0.3)];
+        let answer = DescribeAnswer { what: What::FinishGivenEvents, ..of_rows("tasks", "", &few) };
+        assert!(answer.needs_no_table());
+        let said = answer.chances().unwrap();
+        let end = "; no task has more than 3 events, so their number shows nothing more";
+        assert!(said.ends_with(end), "{said}");
         assert_eq!(of_rows("tasks", "", &[row(1, 9, 0.5), row(1, 9, 0.5)]).chances(), None);
         assert_eq!(of_rows("tasks", "", &[]).chances(), None);
     }

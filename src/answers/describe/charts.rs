@@ -143,7 +143,19 @@ fn medians(parts: &[&(Part, Counted)], question: Question) -> String {
         (name != "all").then(|| format!("{} {amount}", shortened(name)))
     };
     let all: Vec<String> = shown(parts, question).into_iter().filter_map(said).collect();
-    if all.len() < 2 { String::new() } else { format!("Medians: {}. ", all.join(", ")) }
+    let amount = |said: &String| said.rsplit(' ').next().map(str::to_owned);
+    match all.as_slice() {
+        [] | [_] => String::new(),
+        // Counts without a unit that are all the same.
+        [first, rest @ ..]
+            if !matches!(what.unit(), "s" | "%")
+                && rest.iter().all(|said| amount(said) == amount(first)) =>
+        {
+            let same = first.rsplit_once(' ').map_or("", |(_, same)| same);
+            format!("The median of every outcome is {same}. ")
+        }
+        _ => format!("Medians: {}. ", all.join(", ")),
+    }
 }
 
 pub(crate) fn chart(

@@ -66,7 +66,7 @@ pub static KINDS: [Kind<'static>; 8] = [
         remarks: &["status ", "wait "],
         sentence: Some(|it| answer(it)?.durations()),
         figure: Some("job-durations"),
-        ..Kind::called("job-durations", "How long jobs last (s)").holding::<DescribeAnswer>()
+        ..Kind::called("job-durations", "How long jobs last").holding::<DescribeAnswer>()
     },
     Kind {
         tables: &[Table::JobEvents],
@@ -89,7 +89,7 @@ pub static KINDS: [Kind<'static>; 8] = [
         tables: TABLES,
         remarks: &["wait "],
         sentence: Some(|it| answer(it)?.waits()),
-        ..Kind::called("waiting", "How long tasks wait for their first attempt (s)")
+        ..Kind::called("waiting", "How long tasks wait for their first attempt")
             .holding::<DescribeAnswer>()
     },
     Kind {
@@ -180,20 +180,20 @@ impl Described {
         }
     }
 
-    /// Whether a chart would show no more than the table: each row has a single value, such as one
-    /// task in every job, or all counts differ by at most 1, such as 2 or 3 events. Rows with fewer
-    /// than two values do not matter.
+    /// Whether a chart would show no more than the sentence or the table: each row has a single
+    /// value, such as one task in every job, or all counts differ by at most 1, such as 2 or 3
+    /// events. Rows with fewer than two values do not matter.
     fn is_constant(&self) -> bool {
-        let rows = TableRows::<DescribedRow>::of(&self.table);
-        let known = rows.iter().filter(|row| 1 < row.count.unwrap_or(0));
+        let found = self.found();
+        if self.question.what == What::FinishGivenEvents {
+            return found.has_few_counts();
+        }
+        let known = found.rows.iter().filter(|row| 1 < row.count.unwrap_or(0));
         let bound = |bound: Option<f64>| bound.unwrap_or(f64::NAN);
         let known: Vec<[f64; 2]> = known.map(|row| [bound(row.min), bound(row.max)]).collect();
-        let is_count = !self.question.what.is_time() && self.question.what != What::Estimates;
-        let least = known.iter().map(|row| row[0]).fold(f64::INFINITY, f64::min);
-        // A missing bound is NaN, which makes both comparisons false.
-        let are_near = is_count && known.iter().all(|row| row[1] - least <= 1.0);
+        // A missing bound is NaN, which makes the comparison false.
         let are_same = known.iter().all(|row| (row[1] - row[0]).abs() < f64::MIN_POSITIVE);
-        !known.is_empty() && (are_same || are_near)
+        !known.is_empty() && (are_same || found.has_few_counts())
     }
 
     fn found(&self) -> DescribeAnswer {
@@ -432,10 +432,10 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
         .map(|((_, group), tone)| {
             let own = || rows.iter().filter(|row| row.group == *group && least <= row.tasks);
             Line {
-                name: shortened(group),
-                points: own().map(|row| (row.events as f64, row.chance)).collect(),
+                name: if group == "all" { "all tasks".to_owned() } else { shortened(group) },
+                points: own().map(|row| (row.events as f64, 100.0 * row.chance)).collect(),
                 band: own()
-                    .map(|row| (row.events as f64, row.chance_low, row.chance_high))
+                    .map(|row| (row.events as f64, 100.0 * row.chance_low, 100.0 * row.chance_high))
                     .collect(),
                 tone,
                 stroke: Stroke::Straight,
@@ -455,7 +455,7 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
             edges::ending(&edges::sentence(&censoring)),
         ),
         x_axis: "events of the task so far".to_owned(),
-        y_axis: "chance to finish".to_owned(),
+        y_axis: "tasks whose job finished (%)".to_owned(),
         x_scale: Scale::Log,
         lines,
     });

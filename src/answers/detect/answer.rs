@@ -8,6 +8,7 @@ use crate::replay::detect::copies::CopyRow;
 use crate::replay::detect::score::Score;
 use crate::replay::detect::shifts::Shifts;
 use crate::replay::detect::{DetectorRow, GroupCounts};
+use crate::replay::detectors::KINDS;
 use crate::results::shares::Terms;
 
 /// The answer of `detect`.
@@ -77,6 +78,29 @@ impl DetectAnswer {
         });
         let (_, name, score) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
         Some((name, score))
+    }
+
+    /// What each detector does, as far as it comes with the program.
+    pub(super) fn names(&self) -> Vec<(String, String)> {
+        let about = |row: &DetectorRow| {
+            let own = row.detector.split(':').next()?;
+            let kind = KINDS.iter().find(|kind| kind.name == own)?;
+            Some((row.detector.clone(), kind.about.to_owned()))
+        };
+        self.rows.iter().filter_map(about).collect()
+    }
+
+    /// The F1 of a detector by each definition of a straggler after the first, and whether it is the
+    /// best of all detectors without those in `bounds` by all of them.
+    pub(crate) fn other_truths(&self, name: &str, bounds: &[&str]) -> Option<(Vec<f64>, bool)> {
+        let own = self.rows.iter().find(|row| row.detector == name)?;
+        let others: Option<Vec<f64>> = own.scores.iter().skip(1).map(|score| score.f1).collect();
+        let others = others.filter(|scores| !scores.is_empty())?;
+        let rivals = self.rows.iter().filter(|row| !bounds.contains(&row.detector.as_str()));
+        let is_best = rivals
+            .flat_map(|row| row.scores.iter().skip(1).zip(&others))
+            .all(|(score, own)| score.f1.is_none_or(|f1| f1 <= *own));
+        Some((others, is_best))
     }
 
     /// How many stragglers the best detector would have found.

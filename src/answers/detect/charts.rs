@@ -9,10 +9,11 @@ use crate::digits::{counted, grouped};
 
 use super::Lineup;
 use crate::charts::{
-    Bar, BarChart, Chart, ForestChart, ForestColumn, Interval, Line, LineChart, Scale, Stroke, Tone,
+    Chart, ForestChart, ForestColumn, Interval, Line, LineChart, Scale, Stroke, Tone,
 };
 use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::score::Score;
+use crate::replay::detect::shifts::ShiftRow;
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
 use crate::replay::detectors::Family;
 use crate::studies::distributions::wilson;
@@ -25,7 +26,7 @@ pub(crate) fn charts(
 ) -> Vec<(String, Chart)> {
     let caption = caption(outcome, plan);
     let asked = &outcome.rows[..lineup.asked];
-    let mut charts = vec![("detect-scores".to_owned(), scores(asked, &caption))];
+    let mut charts = vec![("detect-scores".to_owned(), scores(asked, plan, &caption))];
     // If no hour can be compared with the hours before it, no shift can be shown.
     if outcome.shifts.hours.iter().any(|row| row.is_shift.is_some()) {
         charts.push(("detect-hours".to_owned(), hours(outcome, &caption)));
@@ -50,20 +51,19 @@ pub(crate) fn charts(
 
 fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
     format!(
-        "A straggler is a task longer than {} of its job's finished tasks. {} judged tasks in {} groups, {} stragglers; progress {}; heartbeat {} s. Attempts that began before the window are left out; attempts open at its end are not judged{}.",
+        "A straggler is a task longer than {} of its job's finished tasks. {} judged tasks in {} groups, {} stragglers. Every {} s a detector sees the running tasks and their progress: {}. Attempts that began before the window are left out; attempts open at its end are not judged{}.",
         plan.truths[0].words(),
         grouped(outcome.counts.judged_tasks),
         grouped(outcome.counts.groups),
         grouped(outcome.stragglers[0]),
-        plan.walk.progress.caption(),
         crate::units::micros_to_seconds(plan.walk.heartbeat_us),
+        plan.walk.progress.caption(),
         super::closed(outcome.counts),
     )
 }
 
-fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
-    // The bounds are left out: their values would squeeze those of all others.
-    let rows: Vec<&DetectorRow> = rows.iter().filter(|row| !is_bound(&row.detector)).collect();
+fn scores(all: &[DetectorRow], plan: &DetectPlan, caption: &str) -> Chart {
+    let rows = by_f1(all);
     let share = |hits: u64, of: u64| {
         let [value, low, high] = <[f64; 3]>::from(wilson(hits, of)).map(|share| share * 100.0);
         (0 < of).then_some(Interval { low, value, high })
@@ -84,14 +84,20 @@ fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
     let best = best.max_by(|one, other| one.0.total_cmp(&other.0)).map_or_else(
         String::new,
         |(f1, name)| {
-            format!("Best by F1, the harmonic mean of precision and recall: {name}, {f1:.2}. ")
+            format!(
+                "Best by F1, the harmonic mean of precision and recall: {name}, {f1:.2}{}. ",
+                other_truths(&rows, plan)
+            )
         },
     );
     Chart::Forest(ForestChart {
-        title: "How right straggler detectors would have been, and how early".to_owned(),
+        title: "How often straggler detectors would have been right, and how early".to_owned(),
         caption: format!(
-            "{best}Lines: 95 % intervals (Wilson) of precision and recall, as if tasks were independent; \
-            quartiles of the lead time (from the flag to the end of the attempt). {caption}"
+            "{best}Detectors are in the order of F1. Precision leaves out flags on tasks that are not \
+            judged{}. Lines: 95 % intervals (Wilson) of precision and recall, as if tasks were independent, \
+            most of them shorter than a dot; quartiles of the lead time (from the flag to the end of the \
+            attempt). {caption}",
+            unjudged(&rows)
         ),
         rows: rows.iter().map(|row| row.detector.clone()).collect(),
         columns: vec![
@@ -99,6 +105,48 @@ fn scores(rows: &[DetectorRow], caption: &str) -> Chart {
             column("recall (%)", &recall, Tone::Vermilion),
             column("lead time (s)", &lead, Tone::Green),
         ],
+    })
+}
+
+/// The detectors by falling F1, without the bounds, whose values would squeeze those of the others.
+fn by_f1(rows: &[DetectorRow]) -> Vec<&DetectorRow> {
+    let mut rows: Vec<&DetectorRow> = rows.iter().filter(|row| !is_bound(&row.detector)).collect();
+    let f1 = |row: &DetectorRow| row.scores.first().and_then(|score| score.f1).unwrap_or(0.0);
+    rows.sort_by(|one, other| f1(other).total_cmp(&f1(one)));
+    rows
+}
+
+/// The best detectors by the other definitions of a straggler: `; by other definitions of a
+/// straggler: flink, 0.64 (mean:1.5)`; empty if there is only one definition.
+fn other_truths(rows: &[&DetectorRow], plan: &DetectPlan) -> String {
+    let best = |place: usize| {
+        let scored =
+            rows.iter().filter_map(|row| Some((row.scores.get(place)?.f1?, row.detector.as_str())));
+        scored.max_by(|one, other| one.0.total_cmp(&other.0))
+    };
+    let others = plan.truths.iter().enumerate().skip(1);
+    let said = others.filter_map(|(place, truth)| {
+        let (f1, name) = best(place)?;
+        Some(format!("{name}, {f1:.2} (longer than {})", truth.words()))
+    });
+    let said: Vec<String> = said.collect();
+    if said.is_empty() {
+        String::new()
+    } else {
+        format!("; by other definitions of a straggler: {}", said.join("; "))
+    }
+}
+
+/// The largest part of flags that is not judged: `: 11,317 of 26,282 of flink, and so on`.
+fn unjudged(rows: &[&DetectorRow]) -> String {
+    let best = rows.first().filter(|row| 0 < row.flags_unjudged);
+    best.map_or_else(String::new, |row| {
+        format!(
+            ", such as {} of the {} flags of {}, whose tasks did not finish",
+            grouped(row.flags_unjudged),
+            grouped(row.flags),
+            row.detector
+        )
     })
 }
 
@@ -142,6 +190,32 @@ fn copy_lines(
         .collect()
 }
 
+/// A sentence about the curve that ends highest, and those that stay near 0; empty if none saves
+/// anything.
+fn most_saved(lines: &[Line]) -> String {
+    /// Curves that stay below this share of job time, in per cent, save nothing worth drawing.
+    const NEAR_ZERO: f64 = 0.5;
+    let others = || lines.iter().filter(|line| !is_bound(&line.name));
+    let ends = others().filter_map(|line| Some((line, *line.points.last()?)));
+    let best = ends.max_by(|one, other| one.1.1.total_cmp(&other.1.1));
+    let Some((line, end)) = best.filter(|(_, end)| 0.0 < end.1) else { return String::new() };
+    // From the smallest limit at which it saves as much.
+    let from = line.points.iter().find(|point| end.1 * 0.999 <= point.1).map_or(end.0, |at| at.0);
+    let is_low = |line: &&Line| line.points.iter().all(|point| point.1 < NEAR_ZERO);
+    let low: Vec<&str> = others().filter(is_low).map(|line| line.name.as_str()).collect();
+    let low = if low.is_empty() {
+        String::new()
+    } else {
+        format!(" Below {NEAR_ZERO} % at any limit: {}.", low.join(", "))
+    };
+    format!(
+        "{} saves most of these, {:.1} % of the job time, at a limit of {} % or more.{low} ",
+        line.name,
+        end.1,
+        crate::digits::three_digits(from)
+    )
+}
+
 /// The detectors of a family in words, for the end of a title.
 const fn of_family(family: Family) -> &'static str {
     match family {
@@ -158,9 +232,10 @@ fn copies(lines: Vec<Line>, family: Family, replacement: Replacement, caption: &
     Chart::Lines(LineChart {
         title: format!("What copies of flagged tasks would have saved: {}", of_family(family)),
         caption: format!(
-            "{caption} A dry run: a copy starts at once and takes {length}; job time is from the first submit to the last finish, summed over jobs."
+            "{}A dry run: a copy starts at once and takes {length}; job time is from the first submit to the last finish, summed over jobs. The limit holds for each job and is spent in the order of the flags, so the oracle, which knows the stragglers, may save less than another detector under a tight limit. {caption}",
+            most_saved(&lines)
         ),
-        x_axis: "slot time allowed for copies (% of the job's)".to_owned(),
+        x_axis: "limit on the slot time of copies in each job (% of the job's)".to_owned(),
         y_axis: "job time saved (%)".to_owned(),
         x_scale: Scale::Log,
         lines,
@@ -244,15 +319,15 @@ fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
     let line_count = lines.len();
     for row in shifts.hours.iter().filter(|row| row.is_shift == Some(true)) {
         let at = point(row.hour, row.length_median_s.unwrap_or(0.0));
-        let name = if lines.len() == line_count { "shift" } else { "" };
-        lines.push(line(name, vec![at], Tone::Vermilion, Stroke::Marked));
+        let name = if lines.len() == line_count { "hour of change" } else { "" };
+        lines.push(line(name, vec![at], Tone::Vermilion, Stroke::Points));
     }
     let factor = shifts.plan.factor;
     let shift_count = shifts.hours.iter().filter(|row| row.is_shift == Some(true)).count();
     Chart::Lines(LineChart {
         title: "Hours in which the typical task changes".to_owned(),
         caption: format!(
-            "{shift_count} of {} are shifts. {caption} An hour is a shift if its median is at least {factor} times, or at most 1/{factor} of, that of the {} hours before; hours with fewer than {} finished tasks are left out. The first hour is {first} h on the clock of the trace.",
+            "{shift_count} of {} are hours of change: their median is at least {factor} times, or at most 1/{factor} of, that of the {} hours before; hours with fewer than {} finished tasks are left out. {caption} The first hour is {first} h on the clock of the trace.",
             counted(shifts.hours.len() as u64, "hour"),
             shifts.plan.hours_before,
             shifts.plan.tasks_min
@@ -273,32 +348,35 @@ fn runs(points: impl Iterator<Item = (f64, f64)>) -> impl Iterator<Item = Vec<(f
 }
 
 fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
-    let (mut bars, mut rates) = (Vec::new(), Vec::new());
-    for (row, shift) in outcome.rows.iter().zip(&outcome.shifts.rows).take(lineup.asked) {
-        if is_bound(&row.detector) {
-            continue;
-        }
-        for (label, rate, count, tone) in [
-            ("in shifts", shift.rate_in_shift, shift.in_shift, Tone::Vermilion),
-            ("in other hours", shift.rate_in_calm, shift.in_calm, Tone::Blue),
-        ] {
-            let rate = rate.unwrap_or(0.0) * 1000.0;
-            if tone == Tone::Vermilion {
-                rates.push((row.detector.as_str(), rate));
-            }
-            bars.push(Bar {
-                label: format!("{} {label}", row.detector),
-                value: rate,
-                note: format!("{rate:.2} ({})", grouped(count)),
-                tone,
-            });
-        }
-    }
-    Chart::Bars(BarChart {
+    let rows = outcome.rows.iter().zip(&outcome.shifts.rows).take(lineup.asked);
+    let rows: Vec<(&DetectorRow, &ShiftRow)> =
+        rows.filter(|(row, _)| !is_bound(&row.detector)).collect();
+    let order = by_f1(&outcome.rows[..lineup.asked]);
+    let own = |name: &str| rows.iter().find(|(row, _)| row.detector == name).map(|(_, own)| *own);
+    let rates: Vec<(&str, [Option<f64>; 2])> = order
+        .iter()
+        .filter_map(|row| {
+            let own = own(&row.detector)?;
+            let rates = [own.rate_in_shift, own.rate_in_calm];
+            Some((row.detector.as_str(), rates.map(|rate| rate.map(|rate| rate * 1000.0))))
+        })
+        .collect();
+    let column = |title: &str, place: usize, tone| ForestColumn {
+        axis: format!("{title} (per 1,000 task-hours)"),
+        values: rates
+            .iter()
+            .map(|(_, rates)| rates[place].map(|value| Interval { low: 0.0, value, high: value }))
+            .collect(),
+        tone,
+    };
+    Chart::Forest(ForestChart {
         title: "False alarms in hours of change and in others".to_owned(),
         caption: format!("{}{}{caption}", most_and_least(&rates), in_neither(outcome, lineup)),
-        value_axis: "false alarms per 1,000 task-hours".to_owned(),
-        bars,
+        rows: rates.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        columns: vec![
+            column("in hours of change", 0, Tone::Vermilion),
+            column("in other hours", 1, Tone::Blue),
+        ],
     })
 }
 
@@ -317,17 +395,28 @@ fn in_neither(outcome: &DetectOutcome, lineup: &Lineup) -> String {
     )
 }
 
-/// The detectors with the fewest and the most false alarms in hours of a shift.
-fn most_and_least(rates: &[(&str, f64)]) -> String {
-    let by_rate = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
-    let (least, most) = (rates.iter().min_by(by_rate), rates.iter().max_by(by_rate));
+/// In how many detectors false alarms are more frequent in hours of change, and which has fewest and
+/// most of them there.
+fn most_and_least(rates: &[(&str, [Option<f64>; 2])]) -> String {
+    let known: Vec<(&str, f64, f64)> = rates
+        .iter()
+        .filter_map(|(name, [shift, calm])| Some((*name, (*shift)?, (*calm)?)))
+        .collect();
+    let by_rate = |one: &&(&str, f64, f64), other: &&(&str, f64, f64)| one.1.total_cmp(&other.1);
+    let (least, most) = (known.iter().min_by(by_rate), known.iter().max_by(by_rate));
+    let more = known.iter().filter(|(_, shift, calm)| calm < shift).count() as u64;
     least.zip(most).filter(|(least, most)| least.1 < most.1).map_or_else(
         String::new,
         |(least, most)| {
             format!(
-                "In hours of change, {} has fewest with {:.2} per 1,000 task-hours, and {} most with \
-                {:.2}. ",
-                least.0, least.1, most.0, most.1
+                "In {} of {}, false alarms are more frequent in hours of change than in others. In hours of \
+                change, {} has fewest with {:.2} per 1,000 task-hours, and {} most with {:.2}. ",
+                grouped(more),
+                counted(known.len() as u64, "detector"),
+                least.0,
+                least.1,
+                most.0,
+                most.1
             )
         },
     )
@@ -347,7 +436,10 @@ fn windows(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
             .collect();
         let size = if is_scaled { "scaled to the task" } else { "in seconds" };
         Line {
-            name: format!("{size}, {}", if in_shift { "in shifts" } else { "in other hours" }),
+            name: format!(
+                "{size}, {}",
+                if in_shift { "in hours of change" } else { "in other hours" }
+            ),
             points,
             band: Vec::new(),
             tone: match (is_scaled, in_shift) {

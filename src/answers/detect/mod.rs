@@ -56,12 +56,14 @@ pub const KIND: Kind<'static> = Kind {
     captions: &[
         ("detect-settings", "The parameters of each detector"),
         ("detect-truths", "Scores under other definitions of a straggler"),
+        ("detect-shifts", "False alarms in hours of change and in others"),
         ("detect-copies", "A dry run of the copies"),
         ("detect-hours", "Hour by hour"),
         ("detect-flags", "Every flag"),
     ],
     tables: &[Table::TaskEvents],
     sentence: Some(|it| it.found::<DetectAnswer>()?.sentence()),
+    names: Some(|it| it.found().map(DetectAnswer::names).unwrap_or_default()),
     figure: Some("detect-scores"),
     ..Kind::called("detect", "Scores of the detectors").holding::<DetectAnswer>()
 };
@@ -268,7 +270,8 @@ pub(crate) fn found(outcome: &DetectOutcome, plan: &DetectPlan, lineup: &Lineup)
     let (rows, added) = outcome.rows.split_at(lineup.asked);
     let nothing = || {
         format!(
-            "No job or phase has {} that finished (--min-tasks): no detector can be judged.",
+            "Stragglers are slow tasks among many of one job, and no job or phase of this trace has {} \
+            that finished: there is none to find.",
             digits::counted(plan.tasks_min as u64, "task")
         )
     };

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::sentences::percent;
 use crate::digits::{counted, six_digits};
 use crate::results::shares::Terms;
+use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::Score;
 
 /// The answer of `predict`.
@@ -44,14 +45,15 @@ impl PredictAnswer {
     pub(crate) fn sentence(&self) -> Option<String> {
         let (rule, area) = best(&self.rules)?;
         let accuracy = rule.accuracy?;
-        let share = |share: Option<f64>, before: &str, after: &str| {
-            let share = share.map(percent);
-            share.map_or_else(String::new, |share| format!("{before} {share} {after}"))
+        let as_good = as_good(&self.rules, rule);
+        let (do_rank, alone) = match as_good.as_slice() {
+            [] => ("ranks", String::new()),
+            others => ("rank", format!(" and {}", others.join(", "))),
         };
         let when = when_predicted(self.age_s);
         Some(format!(
-            "{}{}, `{}` ranks jobs best ({BY_AREA}, {area:.2}). If a job is predicted not to finish \
-            when its chance not to is {THRESHOLD}, `{}` is right about {} of {}{}{}{}",
+            "{}{}, `{}`{alone} {do_rank} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance). Predicting that \
+            a job does not finish if its chance not to is {THRESHOLD}, `{}` is right for {} of {}{}{}{}",
             when[..1].to_uppercase(),
             &when[1..],
             rule.rule,
@@ -59,10 +61,49 @@ impl PredictAnswer {
             percent(accuracy),
             counted(rule.jobs, "job"),
             without_rule(rule).unwrap_or_default(),
-            share(rule.recall, "; it finds", "of those that do not finish"),
-            share(rule.precision, ", and", "of those that it predicts not to finish do not"),
+            found(rule),
+            rule.precision.map_or_else(String::new, |share| {
+                format!(
+                    "; {} of its predictions that a job does not finish are right",
+                    percent(share)
+                )
+            }),
         ))
     }
+}
+
+/// The rules of a stored answer, each with what it predicts by.
+pub(super) fn names(answer: &PredictAnswer) -> Vec<(String, String)> {
+    let about = |rule: &Score| {
+        let known: Predictor = rule.rule.parse().ok()?;
+        Some((rule.rule.clone(), known.about().to_owned()))
+    };
+    answer.rules.iter().filter_map(about).collect()
+}
+
+/// The largest difference of areas that a sentence calls equal.
+const EQUAL_AREA: f64 = 0.001;
+
+/// The other rules whose area is the same to three decimals, in their notation.
+fn as_good(rules: &[Score], best: &Score) -> Vec<String> {
+    let is_near = |auc: f64| best.auc.is_some_and(|most| most - auc < EQUAL_AREA);
+    let others =
+        rules.iter().filter(|rule| rule.rule != best.rule && rule.auc.is_some_and(is_near));
+    others.map(|rule| format!("`{}`", rule.rule)).collect()
+}
+
+/// `; it finds 94.3 % of those that do not finish (66.6 % of failed and 95.3 % of killed ones)`;
+/// empty if all jobs finish.
+fn found(rule: &Score) -> String {
+    let Some(recall) = rule.recall else { return String::new() };
+    let of = |name: &str| {
+        let own = rule.outcomes.iter().find(|own| own.outcome == name && 0 < own.jobs)?;
+        Some(format!("{} of {name}", percent(own.predicted_share?)))
+    };
+    let each = of("failed")
+        .zip(of("killed"))
+        .map_or_else(String::new, |(failed, killed)| format!(" ({failed} and {killed} ones)"));
+    format!("; it finds {} of those that do not finish{each}", percent(recall))
 }
 
 /// How the best rule is chosen, in words.
@@ -78,7 +119,11 @@ pub(super) fn best(rules: &[Score]) -> Option<(&Score, f64)> {
     known.reduce(|most, next| if most.1 < next.1 { next } else { most })
 }
 
-/// The accuracy of one prediction for all jobs: ` (87.3 % if all were predicted to finish)`.
+/// A gain in accuracy below this is hardly one.
+const HARDLY: f64 = 0.01;
+
+/// The accuracy of one prediction for all jobs: ` (57.8 % if all were predicted to finish)`, and
+/// whether the rule is hardly better.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn without_rule(rule: &Score) -> Option<String> {
     let lost = rule.true_positives + rule.false_negatives;
@@ -86,7 +131,10 @@ fn without_rule(rule: &Score) -> Option<String> {
     let finished = jobs.checked_sub(lost)?;
     let (most, not) = if lost <= finished { (finished, "") } else { (lost, "not ") };
     let share = percent(most as f64 / jobs as f64);
-    Some(format!(" ({share} if all were predicted {not}to finish)"))
+    let gain = rule.accuracy? - most as f64 / jobs as f64;
+    let hardly = if gain < HARDLY { ", hardly less" } else { "" };
+    let hardly = if gain <= 0.0 { ", not less" } else { hardly };
+    Some(format!(" ({share} if all were predicted {not}to finish{hardly})"))
 }
 
 /// When jobs are predicted: `at submission`, `3,600 s after submission`.
@@ -129,10 +177,11 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "At submission, `logistic` ranks jobs best (the largest area under the ROC curve, 0.72). \
-            If a job is predicted not to finish when its chance not to is above 0.5, `logistic` is \
-            right about 80.0 % of 100 jobs (80.0 % if all were predicted to finish); it finds 25.0 % \
-            of those that do not finish, and 50.0 % of those that it predicts not to finish do not"
+            "At submission, `logistic` and `other` rank jobs best (the largest area under the ROC \
+            curve, 0.720; 0.5 is chance). Predicting that a job does not finish if its chance not to is \
+            above 0.5, `logistic` is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
+            finish, not less); it finds 25.0 % of those that do not finish; 50.0 % of its predictions \
+            that a job does not finish are right"
         );
     }
 }

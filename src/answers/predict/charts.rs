@@ -4,23 +4,25 @@
 //! In: scores. Out: charts by the stem of their files. A rule that only predicts yes or no gives a
 //! single point, between the corners of the curve.
 
+use std::collections::BTreeMap;
+
 use super::answer::{BY_AREA, THRESHOLD, best};
 use crate::answers::sentences;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::digits;
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
 
 /// A tone for each rule; they repeat after seven.
 const TONES: [Tone; 7] =
     [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Purple, Tone::Orange, Tone::Grey, Tone::Sky];
 
-/// The fewest jobs of a bin that is drawn; the table has all bins.
+/// The fewest jobs of a bin, or of a day, that is drawn: a share of a few jobs means little. The
+/// tables have all bins and days.
 const JOBS_SHOWN: u64 = 100;
 
-/// The fewest jobs of a day that is drawn: a share of a few jobs means little.
-const JOBS_OF_DAY: u64 = 10;
-
 /// The charts, by the stem of their files. `edges` says which jobs are not counted and ends each
-/// caption; `when` is the time of the prediction, in words.
+/// caption; `when` is the time of the prediction, in words. What has too few points for a chart is
+/// said in a sentence below the curves.
 pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, Chart)> {
     if scores.iter().all(|score| score.jobs == 0) {
         return Vec::new();
@@ -37,7 +39,12 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
             lines,
         })
     };
-    let point = "Each point is a smallest chance from which jobs are predicted not to finish.";
+    let point = "Each point is a threshold: jobs with at least that chance not to finish are \
+        predicted not to.";
+    let (calibration, days) = (calibration(scores), days(scores));
+    let no_calibration = no_calibration(scores, &calibration);
+    let no_days = no_days(scores);
+    let undrawn: String = [&no_calibration, &no_days].into_iter().flatten().cloned().collect();
     let mut charts = vec![
         (
             "predict-roc".to_owned(),
@@ -52,35 +59,84 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
             "predict-precision-recall".to_owned(),
             chart(
                 &format!("Precision against recall {when}"),
-                [&best_balance(scores), point],
+                [&best_balance(scores), &format!("{point}{undrawn}")],
                 ["recall (%)", "precision (%)"],
                 tradeoff(scores),
             ),
         ),
-        (
-            "predict-calibration".to_owned(),
-            chart(
-                "Predicted chance against the actual share",
-                [
-                    &closest(scores),
-                    "Jobs by predicted chance, in ten bins (of at least 100 jobs); a rule whose \
-                    chances are right lies on the diagonal.",
-                ],
-                ["predicted chance not to finish, mean (%)", "jobs that did not finish (%)"],
-                calibration(scores),
-            ),
-        ),
     ];
-    let days = days(scores);
-    // A line needs two days.
-    if days.iter().any(|line| 1 < line.points.len()) {
-        let said = format!("Jobs by the day of their submission; days with {JOBS_OF_DAY} or more.");
+    if no_calibration.is_none() {
+        let said = format!(
+            "Jobs by predicted chance, in ten bins (of at least {JOBS_SHOWN} jobs); a rule whose \
+            chances are right lies on the diagonal."
+        );
+        let axes = ["predicted chance not to finish, mean (%)", "jobs that did not finish (%)"];
+        let title = "Predicted chance against the actual share";
+        let chart = chart(title, [&closest(scores), &said], axes, calibration);
+        charts.push(("predict-calibration".to_owned(), chart));
+    }
+    if no_days.is_none() {
+        let said = format!("Days of submission with at least {JOBS_SHOWN} jobs.");
         let title = format!("Accuracy of predictions {when}, day by day");
-        let axes = ["days since the first of them", "accuracy (%)"];
+        let axes = ["day of submission, counted from the first", "accuracy (%)"];
         let chart = chart(&title, [&usual_day(scores), &said], axes, days);
         charts.push(("predict-days".to_owned(), chart));
     }
     charts
+}
+
+/// The fewest points of a line that is worth a chart.
+const POINTS_MIN: usize = 3;
+
+/// The largest difference in accuracy of rules that count as equally right.
+const EQUALLY_RIGHT: f64 = 0.01;
+
+/// Why the calibration is not drawn, as a sentence: no rule has three bins with enough jobs.
+fn no_calibration(scores: &[Score], lines: &[Line]) -> Option<String> {
+    let rules = &lines[..lines.len() - 1];
+    if rules.iter().any(|line| POINTS_MIN <= line.points.len()) {
+        return None;
+    }
+    let (score, _) = best(scores)?;
+    let bin = score.calibration.iter().max_by_key(|bin| bin.jobs)?;
+    Some(format!(
+        " There is no chart of predicted chances against actual shares, because no rule has {JOBS_SHOWN} \
+        jobs in three of ten bins: {} gives {} of {} a chance of {:.0} to {:.0} %, of which {} did not \
+        finish.",
+        score.rule,
+        digits::grouped(bin.jobs),
+        digits::counted(score.jobs, "job"),
+        bin.chance_from * 100.0,
+        bin.chance_to * 100.0,
+        sentences::percent(bin.not_finished_share?),
+    ))
+}
+
+/// Why accuracy is not drawn day by day, as a sentence: there are too few days, or all rules are
+/// equally right on each.
+fn no_days(scores: &[Score]) -> Option<String> {
+    let shown = |score: &Score| -> Vec<(i64, f64)> {
+        let days = score.days.iter().filter(|day| JOBS_SHOWN <= day.jobs);
+        days.filter_map(|day| Some((day.day, day.accuracy?))).collect()
+    };
+    let all: Vec<Vec<(i64, f64)>> = scores.iter().map(shown).collect();
+    let most = all.iter().map(Vec::len).max().unwrap_or(0);
+    if most < 2 {
+        return Some(String::new());
+    }
+    let mut by_day: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+    for &(day, share) in all.iter().flatten() {
+        let own = by_day.entry(day).or_insert((share, share));
+        *own = (own.0.min(share), own.1.max(share));
+    }
+    let are_equal = by_day.values().all(|(least, most)| most - least <= EQUALLY_RIGHT);
+    (1 < scores.len() && are_equal).then(|| {
+        format!(
+            " There is no chart by day, because on none of the {} days with at least {JOBS_SHOWN} jobs \
+            the accuracy of two rules differs by more than 1 percentage point.",
+            by_day.len()
+        )
+    })
 }
 
 /// The rule for which a number is largest, and that number.
@@ -95,33 +151,42 @@ fn largest_area(scores: &[Score]) -> String {
     best(scores).map_or_else(String::new, |(score, area)| {
         let better = if 0.5 < area { "" } else { ": no rule ranks jobs better than chance" };
         format!(
-            "The area under the curve, 0.5 by chance, is largest for {}: {area:.2}{better}. ",
+            "The area under the curve, 0.5 by chance, is largest for {}: {area:.3}{better}. ",
             score.rule
         )
     })
 }
 
-/// The point of the best rule with the best precision and recall together, by their harmonic mean.
+/// The threshold of the best rule with the best precision and recall together, by their harmonic
+/// mean, and whether it is better than predicting that no job finishes.
 fn best_balance(scores: &[Score]) -> String {
     let balance = |point: &Point| {
         let (precision, recall) = (point.precision?, point.recall?);
         (0.0 < precision + recall).then(|| 2.0 * precision * recall / (precision + recall))
     };
     let Some((score, _)) = best(scores) else { return String::new() };
-    let points = score.curve.iter().filter_map(|point| Some((balance(point)?, point)));
-    // The first of equal ones.
-    let point = points.reduce(|most, next| if most.0 < next.0 { next } else { most });
-    let shares = point.and_then(|(_, point)| Some((point, point.precision?, point.recall?)));
-    shares.map_or_else(String::new, |(point, precision, recall)| {
-        format!(
-            "{} ({BY_AREA}) has its best F1, the harmonic mean of both, if jobs with a chance of at \
-            least {} are predicted not to finish: a precision of {} at a recall of {}. ",
-            score.rule,
-            point.chance_at_least,
-            sentences::percent(precision),
-            sentences::percent(recall)
-        )
-    })
+    let Some((point, own)) = score.best_f1.as_ref().and_then(|own| Some((own, balance(own)?)))
+    else {
+        return String::new();
+    };
+    // The point of the smallest chance has all jobs.
+    let all = score.curve.first();
+    let of_all = all.and_then(balance).unwrap_or(0.0);
+    let name = format!("{} ({BY_AREA})", score.rule);
+    if all == Some(point) {
+        return format!(
+            "No threshold of {name} has a better F1, the harmonic mean of both, than predicting that \
+            no job finishes: {own:.3}. "
+        );
+    }
+    format!(
+        "{name} has its best F1, the harmonic mean of both, if jobs with a chance of at least {} are \
+        predicted not to finish: {own:.3}, with a precision of {} at a recall of {}. Predicting that no \
+        job finishes has {of_all:.3}. ",
+        digits::three_digits(point.chance_at_least),
+        sentences::percent(point.precision.unwrap_or(0.0)),
+        sentences::percent(point.recall.unwrap_or(0.0))
+    )
 }
 
 /// How close the predicted chances of the best rule are to the actual ends, and the closest ones.
@@ -145,18 +210,18 @@ fn closest(scores: &[Score]) -> String {
 /// The accuracy of the best rule on the median day.
 fn usual_day(scores: &[Score]) -> String {
     let Some((score, _)) = best(scores) else { return String::new() };
-    let shown = score.days.iter().filter(|day| JOBS_OF_DAY <= day.jobs);
+    let shown = score.days.iter().filter(|day| JOBS_SHOWN <= day.jobs);
     let mut shares: Vec<f64> = shown.filter_map(|day| day.accuracy).collect();
     shares.sort_by(f64::total_cmp);
     // At least half of the days are at or above it.
     let median = shares.get(shares.len() / 2);
     median.map_or_else(String::new, |&share| {
         format!(
-            "On half of the {} days {} ({BY_AREA}) is right about {} of the jobs or more; it predicts \
-            that a job does not finish if the chance is {THRESHOLD}. ",
+            "On half of the {} days, at least {} of the predictions of {} ({BY_AREA}) are right; it \
+            predicts that a job does not finish if the chance is {THRESHOLD}. ",
             shares.len(),
-            score.rule,
-            sentences::percent(share)
+            sentences::percent(share),
+            score.rule
         )
     })
 }
@@ -165,19 +230,26 @@ fn percent(share: Option<f64>) -> Option<f64> {
     share.map(|share| share * 100.0)
 }
 
-/// Recall against the false positive rate. Each curve starts at (0, 0): if the smallest chance that
-/// counts is above all chances, no job is predicted not to finish.
+/// Recall against the false positive rate. Each curve starts at (0, 0): with a threshold above all
+/// chances, no job is predicted not to finish.
 fn roc(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.false_positive_rate).zip(percent(point.recall));
-    lines(scores, Stroke::Straight, &|score| {
-        std::iter::once((0.0, 0.0)).chain(score.curve.iter().filter_map(at)).collect()
-    })
+    let mut all = lines(scores, Stroke::Straight, &|score| {
+        std::iter::once((0.0, 0.0)).chain(score.curve.iter().rev().filter_map(at)).collect()
+    });
+    all.push(diagonal("by chance"));
+    all
 }
 
-/// Precision against recall.
+/// Precision against recall, from the first threshold that some job reaches. Between two thresholds
+/// no precision was measured: the staircase has that of the lower one, which reaches the recall.
 fn tradeoff(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.recall).zip(percent(point.precision));
-    lines(scores, Stroke::Straight, &|score| score.curve.iter().filter_map(at).collect())
+    lines(scores, Stroke::Steps, &|score| {
+        let points: Vec<(f64, f64)> = score.curve.iter().rev().filter_map(at).collect();
+        let steps = points.windows(2).flat_map(|two| [(two[0].0, two[1].1), two[1]]);
+        points.first().copied().into_iter().chain(steps).collect()
+    })
 }
 
 /// The actual share against the predicted chance, and the diagonal.
@@ -186,19 +258,24 @@ fn calibration(scores: &[Score]) -> Vec<Line> {
     let mut all = lines(scores, Stroke::Marked, &|score| {
         score.calibration.iter().filter(|bin| JOBS_SHOWN <= bin.jobs).filter_map(at).collect()
     });
-    all.push(Line {
-        name: "right".to_owned(),
+    all.push(diagonal("perfectly calibrated"));
+    all
+}
+
+/// The line on which both axes are equal.
+fn diagonal(name: &str) -> Line {
+    Line {
+        name: name.to_owned(),
         points: vec![(0.0, 0.0), (100.0, 100.0)],
         band: Vec::new(),
         tone: Tone::Ink,
         stroke: Stroke::Straight,
-    });
-    all
+    }
 }
 
 /// Accuracy by day, counted from the first: the clock of a log may begin decades before.
 fn days(scores: &[Score]) -> Vec<Line> {
-    let is_shown = |day: &&OfDay| JOBS_OF_DAY <= day.jobs;
+    let is_shown = |day: &&OfDay| JOBS_SHOWN <= day.jobs;
     let all = scores.iter().flat_map(|score| &score.days).filter(is_shown);
     let first = all.map(|day| day.day).min().unwrap_or(0);
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
@@ -208,26 +285,25 @@ fn days(scores: &[Score]) -> Vec<Line> {
     })
 }
 
-/// A line for each rule that has points.
+/// A line for each rule that has points. Rules with the same points share a line with all of their
+/// names, and a single point is marked.
 fn lines(
     scores: &[Score],
     stroke: Stroke,
     points: &dyn Fn(&Score) -> Vec<(f64, f64)>,
 ) -> Vec<Line> {
-    let line = |(score, &tone): (&Score, &Tone)| Line {
-        name: score.rule.clone(),
-        points: points(score),
-        band: Vec::new(),
-        tone,
-        stroke,
-    };
-    let all = scores.iter().zip(TONES.iter().cycle()).map(line);
-    all.map(|mut line| {
-        line.points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-        line.points.dedup();
-        line
-    })
-    .collect()
+    let mut all: Vec<Line> = Vec::new();
+    for (score, &tone) in scores.iter().zip(TONES.iter().cycle()) {
+        let mut points = points(score);
+        points.dedup();
+        if let Some(same) = all.iter_mut().find(|line| line.points == points) {
+            same.name = format!("{} = {}", same.name, score.rule);
+            continue;
+        }
+        let stroke = if points.len() == 1 { Stroke::Marked } else { stroke };
+        all.push(Line { name: score.rule.clone(), points, band: Vec::new(), tone, stroke });
+    }
+    all
 }
 
 #[cfg(test)]
@@ -238,55 +314,119 @@ mod tests {
         OfDay { day, jobs, accuracy: Some(accuracy), ..OfDay::default() }
     }
 
-    #[test]
-    fn days_count_from_the_first_and_captions_say_what_was_found() {
-        let point = |recall, precision| Point {
-            recall: Some(recall),
-            precision: Some(precision),
-            chance_at_least: 0.25,
-            ..Point::default()
+    fn bins(jobs: &[u64]) -> Vec<Bin> {
+        let bin = |(at, &jobs): (u32, &u64)| Bin {
+            chance_from: f64::from(at) / 10.0,
+            chance_to: f64::from(at + 1) / 10.0,
+            jobs,
+            chance_mean: Some(f64::from(at) / 10.0 + 0.05),
+            not_finished_share: Some(0.12),
         };
-        let score = |rule: &str, auc, brier, accuracy, days, curve| Score {
+        (0..).zip(jobs).map(bin).collect()
+    }
+
+    fn point(chance_at_least: f64, recall: f64, precision: f64) -> Point {
+        let (recall, precision) = (Some(recall), Some(precision));
+        Point { chance_at_least, precision, recall, ..Point::default() }
+    }
+
+    fn score(rule: &str, auc: f64, brier: f64, days: Vec<OfDay>, curve: Vec<Point>) -> Score {
+        Score {
             rule: rule.to_owned(),
-            jobs: 40,
+            jobs: 400,
             auc: Some(auc),
             brier_score: Some(brier),
-            accuracy: Some(accuracy),
+            accuracy: Some(0.8),
+            best_f1: curve.last().cloned(),
             days,
             curve,
+            calibration: bins(&[100, 100, 100]),
             ..Score::default()
-        };
+        }
+    }
+
+    #[test]
+    fn days_count_from_the_first_and_captions_say_what_was_found() {
         let scores = [
             score(
                 "one",
                 0.7,
                 0.2,
-                0.8,
-                vec![day(17_000, 20, 0.9), day(17_003, 20, 0.5), day(17_004, 9, 0.0)],
-                vec![point(1.0, 0.25), point(0.5, 0.5)],
+                vec![day(17_000, 200, 0.9), day(17_003, 200, 0.5), day(17_004, 99, 0.0)],
+                vec![point(0.1, 1.0, 0.25), point(0.25, 0.5, 0.5)],
             ),
-            // More accurate and closer, with a better F1: it does not decide.
-            score("two", 0.6, 0.1, 0.9, vec![day(17_003, 20, 0.5)], vec![point(1.0, 0.9)]),
+            // Closer, with a better F1: it does not decide.
+            score(
+                "two",
+                0.6,
+                0.1,
+                vec![day(17_003, 200, 0.7)],
+                vec![point(0.1, 1.0, 0.25), point(0.25, 1.0, 0.9)],
+            ),
         ];
         let lines = days(&scores);
         assert_eq!(lines[0].points, [(0.0, 90.0), (3.0, 50.0)]);
-        assert_eq!(lines[1].points, [(3.0, 50.0)]);
+        assert_eq!(lines[1].points, [(3.0, 70.0)]);
         let charts = charts(&scores, "all are counted", "at submission");
         let begins = [
-            "The area under the curve, 0.5 by chance, is largest for one: 0.70. Each point",
+            "The area under the curve, 0.5 by chance, is largest for one: 0.700. Each point",
             "one (the largest area under the ROC curve) has its best F1, the harmonic mean of both, if \
-            jobs with a chance of at least 0.25 are predicted not to finish: a precision of 50.0 % at \
-            a recall of 50.0 %. Each",
+            jobs with a chance of at least 0.25 are predicted not to finish: 0.500, with a precision of \
+            50.0 % at a recall of 50.0 %. Predicting that no job finishes has 0.400. Each",
             "The mean of the squared errors (Brier score) of one (the largest area under the ROC \
             curve) is 0.200; the smallest is 0.100, of two. Jobs",
-            "On half of the 2 days one (the largest area under the ROC curve) is right about 90.0 % of \
-            the jobs or more; it predicts that a job does not finish if the chance is above 0.5. Jobs",
+            "On half of the 2 days, at least 90.0 % of the predictions of one (the largest area under \
+            the ROC curve) are right; it predicts that a job does not finish if the chance is above \
+            0.5. Days",
         ];
         for ((_, chart), begin) in charts.iter().zip(begins) {
             assert!(chart.caption().starts_with(begin), "{}", chart.caption());
         }
         assert_eq!(charts.len(), 4);
-        let single = [score("two", 0.5, 0.1, 0.7, vec![day(17_003, 20, 0.5)], Vec::new())];
+        let single = [score("two", 0.5, 0.1, vec![day(17_003, 200, 0.5)], Vec::new())];
         assert_eq!(super::charts(&single, "all", "now").len(), 3, "a single day is no line");
+    }
+
+    #[test]
+    fn what_shows_nothing_is_said_and_not_drawn() {
+        let own = |rule: &str, accuracy: f64| Score {
+            calibration: bins(&[300, 99, 1]),
+            ..score(
+                rule,
+                0.6,
+                0.1,
+                vec![day(0, 200, accuracy), day(1, 200, 0.5)],
+                vec![point(0.0, 1.0, 0.25)],
+            )
+        };
+        let scores = [own("one", 0.9), own("two", 0.905)];
+        let drawn = charts(&scores, "all are counted", "at submission");
+        let names: Vec<&str> = drawn.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["predict-roc", "predict-precision-recall"]);
+        let caption = drawn[1].1.caption();
+        for said in [
+            "No threshold of one (the largest area under the ROC curve) has a better F1, the harmonic \
+            mean of both, than predicting that no job finishes: 0.400. ",
+            " because no rule has 100 jobs in three of ten bins: one gives 300 of 400 jobs a chance of \
+            0 to 10 %, of which 12.0 % did not finish.",
+            " because on none of the 2 days with at least 100 jobs the accuracy of two rules differs by \
+            more than 1 percentage point.",
+        ] {
+            assert!(caption.contains(said), "{caption}");
+        }
+        // Rules with the same points share a line.
+        let lines = tradeoff(&scores);
+        assert_eq!(lines.len(), 1);
+        assert_eq!((lines[0].name.as_str(), lines[0].stroke), ("one = two", Stroke::Marked));
+    }
+
+    #[test]
+    fn precision_is_a_staircase_from_its_first_threshold() {
+        let curve = vec![point(0.1, 1.0, 0.25), point(0.2, 0.5, 0.5), point(0.9, 0.2, 1.0)];
+        let lines = tradeoff(&[score("one", 0.7, 0.1, Vec::new(), curve)]);
+        assert_eq!(
+            lines[0].points,
+            [(20.0, 100.0), (20.0, 50.0), (50.0, 50.0), (50.0, 25.0), (100.0, 25.0)]
+        );
     }
 }

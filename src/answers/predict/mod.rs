@@ -98,11 +98,12 @@ pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents],
     figure: Some("predict-roc"),
     sentence: Some(|it| it.found::<PredictAnswer>()?.sentence()),
+    names: Some(|it| it.found().map(answer::names).unwrap_or_default()),
     captions: &[
         ("predict-outcomes", "Predictions by outcome of the jobs"),
         ("predict-days", "Accuracy of the rules, day by day"),
         ("predict-calibration", "Predicted chance against the share that did not finish"),
-        ("predict-curves", "Precision, recall and false alarms by the smallest chance that counts"),
+        ("predict-curves", "Precision, recall and false alarms by threshold of the chance"),
     ],
     ..Kind::called("predict", "How well the past of users predicts whether jobs finish")
         .holding::<PredictAnswer>()

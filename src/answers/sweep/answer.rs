@@ -11,6 +11,7 @@ use crate::results::shares::Terms;
 use crate::studies::censoring::Censoring;
 use crate::studies::kill_sweep::{ByOutcome, PlanePoint, Sweep, SweepRow};
 use crate::studies::outcomes::Classes;
+use crate::studies::rules::RuleGrid;
 use crate::studies::selection::Selection;
 
 /// The answer of `sweep`.
@@ -27,6 +28,10 @@ pub struct SweepAnswer {
     pub censoring: Censoring,
     /// Finished jobs with tasks loaded.
     pub finished_jobs_with_tasks: Option<u64>,
+    /// Restarts: attempts after the first of their task.
+    pub restarts: u64,
+    /// Restarts whose attempt before was evicted.
+    pub restarts_after_eviction: u64,
     /// Attempts closed at the end of their job.
     pub attempts_closed_with_job: u64,
     /// CPU of attempts closed at the end of their job.
@@ -70,6 +75,35 @@ impl SweepAnswer {
         std::iter::once((self.rule.as_str(), self.rows.as_slice())).chain(others)
     }
 
+    /// What is saved, in words: whether CPU was used, or only requested.
+    pub(crate) fn cpu_words(&self) -> &'static str {
+        if self.cpu == "requested" { "requested CPU" } else { "CPU" }
+    }
+
+    /// What the rules do, and the words of the charts.
+    pub(super) fn names(&self) -> Vec<(String, String)> {
+        const WORDS: [(&str, &str); 5] = [
+            ("T", "the parameter of a rule"),
+            ("harmed job", "a job that finished, of which the rule would have killed a task"),
+            (
+                "net CPU saved",
+                "CPU after the kill in jobs that did not finish, minus the CPU that killed tasks of \
+                finished jobs had spent",
+            ),
+            ("Pareto front", "settings for which no other one saves more and harms as few jobs"),
+            (
+                "oracle",
+                "knows the outcome: kills the tasks of jobs that do not finish at their first event",
+            ),
+        ];
+        let rules = self.sweeps().filter_map(|(name, _)| {
+            let known: RuleGrid = name.parse().ok()?;
+            Some((name.to_owned(), known.rule.about().to_owned()))
+        });
+        let words = WORDS.iter().map(|(name, said)| ((*name).to_owned(), (*said).to_owned()));
+        rules.chain(words).collect()
+    }
+
     /// The sentence: what the first threshold of the first rule would have saved and harmed.
     pub(crate) fn sentence(&self) -> Option<String> {
         let row = self.rows.first()?;
@@ -79,7 +113,8 @@ impl SweepAnswer {
                 bounds(interval.saved_share_of("failed"), percent),
                 most_of(row.largest_saved_share.get("failed"), "it"),
             ]);
-            format!(" would have saved {} of the CPU of failed jobs{said} and", percent(share))
+            let cpu = self.cpu_words();
+            format!(" would have saved {} of the {cpu} of failed jobs{said} and", percent(share))
         });
         #[expect(clippy::cast_possible_truncation, reason = "a count of jobs, shown whole")]
         let jobs = bounds(interval.harmed_jobs, |jobs| grouped_signed(jobs.round() as i64));

@@ -2,8 +2,11 @@
 //!
 //! In: sweeps, with intervals if jobs were resampled. Out: charts by the stem of their files.
 
+use crate::answers::condition::condition;
 use crate::answers::edges;
+use crate::answers::sentences::percent;
 use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Stroke, Tone, outcome_tone};
+use crate::digits;
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane};
 use crate::studies::meter::Resource;
@@ -13,8 +16,13 @@ type Bounded = (f64, Option<(f64, f64)>);
 
 /// Two charts: what each rule saves and harms, and all rules in one plane.
 pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
+    let requested = if study.asked.meter.to_string() == "requested" {
+        " (as requested, whether it was used or not)"
+    } else {
+        ""
+    };
     let definition = format!(
-        "{}: {}; outcomes classified by {}.{}",
+        "{}: {}{requested}; outcomes classified by {}.{}",
         study.asked.meter.resource().title(),
         study.asked.meter,
         study.asked.classes,
@@ -49,12 +57,12 @@ fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     });
     let panels: Vec<LineChart> = rows.collect();
     let (title, said) = if panels.len() == drawn.len() {
-        let said = "Finished jobs with at least one condemned task.".to_owned();
+        let said = "Finished jobs of which at least one task would be killed.".to_owned();
         ("Finished jobs harmed, by rule".to_owned(), said)
     } else {
         let said = format!(
-            "Above: {what} after the kill as a share of all {what} of jobs of that outcome. Below: \
-             finished jobs with at least one condemned task."
+            "Above: {what} saved, which is the {what} after the kill, as a share of all {what} of jobs \
+             of that outcome. Below: finished jobs of which at least one task would be killed."
         );
         (format!("{what} saved and finished jobs harmed, by rule"), said)
     };
@@ -77,7 +85,8 @@ fn drawn(sweeps: &[Sweep]) -> (Vec<&Sweep>, String) {
         return (sweeps.iter().collect(), String::new());
     }
     let names: Vec<&str> = others.iter().map(|sweep| sweep.rule.as_str()).collect();
-    (drawn, format!(" Not drawn: {}, which would have saved and harmed nothing.", names.join(", ")))
+    let said = names.join(", ");
+    (drawn, format!(" Left out, because they would have saved and harmed nothing: {said}."))
 }
 
 /// Whether killing saves or harms anything.
@@ -199,12 +208,13 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     lines.push(line("Pareto front", front, Tone::Ink, Stroke::Steps));
     lines.extend(tones().map(|(sweep, &tone)| {
         let own = points.iter().filter(|point| point.rule == sweep.rule).map(at).collect();
-        line(&sweep.rule, own, tone, Stroke::Marked)
+        line(&sweep.rule, own, tone, Stroke::Points)
     }));
-    // The upper bound of all rules. It is in the legend only: at its height, the rules would be too
-    // close together.
-    let oracle = "oracle: 100 % and 0 harmed, above the chart";
-    lines.push(line(oracle, Vec::new(), Tone::Sky, Stroke::Marked));
+    lines.extend(
+        labels(&points, sweeps)
+            .into_iter()
+            .map(|(text, at)| line(&text, vec![at], Tone::Ink, Stroke::Label)),
+    );
     lines.push(line("never kill", vec![(0.0, 0.0)], Tone::Grey, Stroke::Marked));
     let note = if sweeps.iter().any(|sweep| !band_note(sweep).is_empty()) {
         " Whiskers: 95 % under resampling of jobs."
@@ -214,13 +224,63 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     Chart::Lines(LineChart {
         title: format!("{what} saved against finished jobs harmed"),
         caption: format!(
-            "Net {what} saved as a share of the {what} of jobs that did not finish; each point is one parameter of a rule.{note}{left_out} {definition}"
+            "{}Net {what} saved as a share of the {what} of jobs that did not finish; each point is a rule with one value of its parameter T, which is written beside it where there is room. The oracle, which knows how jobs end, is above the chart, at 100 % and 0 jobs.{note}{left_out} {definition}",
+            best_of(&points, what)
         ),
         x_axis: "finished jobs harmed".to_owned(),
         y_axis: format!("net {what} saved (%)"),
         x_scale: Scale::Linear,
         lines,
     })
+}
+
+/// A sentence about the point that saves most, and about the one that saves most without harm;
+/// empty if none saves anything.
+fn best_of(points: &[PlanePoint], what: &str) -> String {
+    let known = || points.iter().filter(|point| point.threshold.is_some());
+    let most = |all: &mut dyn Iterator<Item = &PlanePoint>| -> Option<(f64, String, u64)> {
+        let shares = all.filter_map(|point| Some((point.net_share?, point)));
+        let (share, point) = shares.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        let when = condition(&point.rule, point.threshold?);
+        (0.0 < share).then_some((share, when, point.harmed_jobs))
+    };
+    let Some((share, when, harmed)) = most(&mut known()) else { return String::new() };
+    let harmless =
+        if harmed == 0 { None } else { most(&mut known().filter(|point| point.harmed_jobs == 0)) };
+    let harmless = harmless.map_or_else(String::new, |(share, when, _)| {
+        format!("; without harm, killing {when} saves {}", percent(share))
+    });
+    format!(
+        "Killing tasks {when} saves most, a net {} of the {what} of jobs that did not finish, and harms \
+        {}{harmless}. ",
+        percent(share),
+        digits::counted(harmed, "finished job")
+    )
+}
+
+/// The values of T beside their points: first those of the front, then the others with an effect.
+/// Where there is no room, the chart leaves out the later ones.
+fn labels(points: &[PlanePoint], sweeps: &[Sweep]) -> Vec<(String, (f64, f64))> {
+    #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
+    let place = |point: &PlanePoint| Some((point.harmed_jobs as f64, point.net_share? * 100.0));
+    let known = points.iter().filter(|point| point.threshold.is_some());
+    let known = known.filter_map(|point| Some((point, place(point)?)));
+    let mut known: Vec<(&PlanePoint, (f64, f64))> =
+        known.filter(|(_, at)| 0.0 < at.0 || at.1 != 0.0).collect();
+    known.sort_by_key(|(point, _)| !point.is_on_front);
+    known.into_iter().map(|(point, at)| (parameter_text(point, sweeps), at)).collect()
+}
+
+/// A value of T with its unit: `75 %`, `30 min`, `3`.
+#[expect(clippy::cast_precision_loss, reason = "a parameter, which is rounded for a label")]
+fn parameter_text(point: &PlanePoint, sweeps: &[Sweep]) -> String {
+    let threshold = point.threshold.unwrap_or(0);
+    let unit = sweeps.iter().find(|sweep| sweep.rule == point.rule);
+    match unit.map_or("", |sweep| sweep.threshold_unit.as_ref()) {
+        "s" => digits::lasting(threshold as f64),
+        "%" => format!("{threshold} %"),
+        _ => digits::grouped_signed(threshold),
+    }
 }
 
 /// The intervals of a row: a vertical and a horizontal line through its point.

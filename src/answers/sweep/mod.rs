@@ -69,6 +69,7 @@ pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents, Table::TaskEvents],
     meters: true,
     sentence: Some(|it| it.found::<SweepAnswer>()?.sentence()),
+    names: Some(|it| it.found().map(SweepAnswer::names).unwrap_or_default()),
     figure: Some("sweep-plane"),
     ..Kind::called("sweep", "Killing tasks by a rule").holding::<SweepAnswer>()
 };
@@ -173,6 +174,8 @@ pub(crate) fn found(study: &Study, swept: &Swept) -> SweepAnswer {
         unit: study.unit().into(),
         censoring: study.censoring(),
         finished_jobs_with_tasks: finished_jobs(study),
+        restarts: study.restarts,
+        restarts_after_eviction: study.restarts_after_eviction,
         attempts_closed_with_job: study.closed_with_job.attempts,
         closed_with_job_cpu: study.closed_with_job_sum(),
         total_cpu: total_cpu(study),

@@ -38,8 +38,14 @@ impl ProgressModel {
 
     /// The model in a caption, which names oracles as such.
     pub fn caption(self) -> String {
-        let who = if self.is_oracle() { "an oracle" } else { "what an operator knows" };
-        format!("{self}, {who}")
+        match self {
+            Self::Linear => "running time over final running time, which only an oracle knows",
+            Self::Usage => "CPU used over the CPU of the whole attempt, which only an oracle knows",
+            Self::Siblings => {
+                "work so far over the median of finished tasks of the job, which an operator knows"
+            }
+        }
+        .to_owned()
     }
 }
 

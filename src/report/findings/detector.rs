@@ -3,6 +3,10 @@
 use super::Told;
 use crate::answers::detect::DetectAnswer;
 use crate::answers::sentences::percent;
+use crate::digits::{counted, grouped, three_digits};
+use crate::replay::detect::DetectorRow;
+use crate::replay::detect::copies::CopyRow;
+use crate::replay::detect::score::Score;
 use crate::results::envelope::Envelope;
 
 /// Detectors that are only bounds and cannot be used in practice.
@@ -26,15 +30,97 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
         )));
     }
     let name = &copy.detector;
-    let score = answer.rows.iter().find(|row| row.detector == *name)?.scores.first()?;
+    let row = answer.rows.iter().find(|row| row.detector == *name)?;
+    let score = row.scores.first()?;
     Some(Told::Shown(format!(
-        "`{name}`: in a dry run, copies of the tasks that it flags, each as long as its median \
-        sibling, end jobs {} earlier for {} of the slot time; it finds {} of {stragglers}, and {} of its flags on judged tasks are right",
+        "`{name}`: in a dry run, copies of all tasks that it flags, each as long as its median \
+        sibling, end jobs {} earlier{}; those that lose take {} of the slot time of all jobs{}. It finds {} \
+        of {stragglers}{}, and {} of its flags on judged tasks are right{}{}",
         percent(earlier),
+        won(copy),
         percent(copy.lost_share?),
+        limited(answer, copy),
         percent(score.recall?),
+        lead(score),
         percent(score.precision?),
+        unjudged(row),
+        by_other_truths(answer, name),
     )))
+}
+
+/// `; 2,028 of 26,282 copies end before their task`; empty if that is not known.
+fn won(copy: &CopyRow) -> String {
+    if copy.started == 0 {
+        return String::new();
+    }
+    let all = grouped(copy.started);
+    format!("; {} of the {all} copies end before their task", grouped(copy.won))
+}
+
+/// A sentence about the smallest limit per job that is in the results, and about the smallest at
+/// which copies save as much as without one: all jobs together need little, but single jobs much.
+fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
+    let own = answer.copies.iter().filter(|row| row.detector == copy.detector);
+    let known = own.filter_map(|row| Some((row.budget?, row.earlier_share?)));
+    let mut known: Vec<(f64, f64)> = known.collect();
+    known.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let all = copy.earlier_share.unwrap_or(0.0);
+    let Some(&(tight, saved)) = known.first().filter(|(_, saved)| *saved < 0.9 * all) else {
+        return String::new();
+    };
+    let enough = known.iter().find(|(_, saved)| 0.999 * all <= *saved);
+    let enough = enough.map_or_else(String::new, |(budget, _)| {
+        format!(", and as much as without a limit from {} on", percent(*budget))
+    });
+    format!(
+        ". Single jobs need more: if copies may take {} of the slot time of each job, they save {}{enough}",
+        percent(tight),
+        percent(saved)
+    )
+}
+
+/// `, half of them 58 s or less before they end`; empty if no straggler is found.
+fn lead(score: &Score) -> String {
+    score.lead_median_s.map_or_else(String::new, |lead_s| {
+        format!(" (half of these {} s or less before they end)", three_digits(lead_s))
+    })
+}
+
+/// `; 11,317 of its 26,282 flags are on tasks that did not finish and are not judged`.
+fn unjudged(row: &DetectorRow) -> String {
+    if row.flags_unjudged == 0 {
+        return String::new();
+    }
+    format!(
+        "; {} of its {} are on tasks that did not finish, which are not judged",
+        grouped(row.flags_unjudged),
+        counted(row.flags, "flag")
+    )
+}
+
+/// Detectors that compare running times with a multiple of the median, as the definition
+/// `median:FACTOR` of a straggler does.
+const BY_MEDIAN: [&str; 3] = ["flink", "spark", "cubed"];
+
+/// A sentence about the F1 by other definitions of a straggler, and about a definition that is like
+/// the rule of the detector.
+fn by_other_truths(answer: &DetectAnswer, name: &str) -> String {
+    let Some((others, is_best)) = answer.other_truths(name, &BOUNDS) else { return String::new() };
+    let own = answer.rows.iter().find(|row| row.detector == *name);
+    let Some(f1) = own.and_then(|row| row.scores.first()?.f1) else { return String::new() };
+    let base = name.split(':').next().unwrap_or(name);
+    let is_alike = BY_MEDIAN.contains(&base)
+        && answer.truths.first().is_some_and(|truth| truth.starts_with("median"));
+    let alike = if is_alike {
+        "A straggler is defined here by a multiple of the median, much as this detector flags; by"
+    } else {
+        "By"
+    };
+    let names = answer.truths.iter().skip(1).map(|truth| format!("`{truth}`"));
+    let each: Vec<String> =
+        names.zip(&others).map(|(truth, f1)| format!("{f1:.2} by {truth}")).collect();
+    let still = if is_best { "still the best of all" } else { "not the best by all of them" };
+    format!(". {alike} other definitions its F1 is {} instead of {f1:.2}, {still}", each.join(", "))
 }
 
 /// Without a dry run of copies, the detector with the best F1.

@@ -30,17 +30,21 @@ pub(super) fn kill(stored: &Envelope) -> Option<Told> {
     })
 }
 
+/// The rule chosen on earlier jobs: what it saves and harms of later jobs and, in a sentence of its
+/// own, of all jobs; then a rule that harms fewer.
 fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     let (train, test) = (&selection.chosen.train, &selection.chosen.test);
     let train_jobs = counted(selection.train_jobs, "job");
     let rule = &train.rule;
+    let price = price_of(answer, selection);
     let Some(threshold) = train.threshold else {
         return Told::NotShown(format!(
-            "No kill rule is shown to save CPU time: on the {train_jobs} that ended first, the best choice is \
-            `{rule}`"
+            "No kill rule is shown to save CPU time: on the {train_jobs} that ended first, {price}the best \
+            choice is `{rule}`"
         ));
     };
-    let what = condition(rule, threshold);
+    let row = row_of(answer, rule, threshold);
+    let what = format!("{}{}", condition(rule, threshold), edge(answer, rule, threshold));
     // Results of an earlier version lack the number of finished jobs.
     let harmed = match selection.test_finished_jobs {
         Some(finished) => {
@@ -48,24 +52,101 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
         }
         None => counted(test.harmed_jobs, "finished job"),
     };
+    let requested = if answer.cpu == "requested" { " of requested CPU" } else { "" };
     let later = format!(
-        "chosen on {train_jobs} that ended first, killing tasks {what} saves a net {} {} on {} \
-        submitted later and harms {harmed}",
+        "chosen on {train_jobs} that ended first, {price}killing tasks {what} saves a net {} {}{requested} \
+        on {} submitted later and harms {harmed}",
         six_digits(test.net_cpu),
         answer.unit,
         counted(selection.test_jobs, "job"),
     );
-    let row = row_of(answer, rule, threshold);
-    let over_all = row.and_then(|row| over_all(answer, row)).unwrap_or_default();
+    let over_all = row.and_then(|row| over_all(answer, row)).map_or_else(String::new, |said| {
+        let harms = row.and_then(harms).unwrap_or_default();
+        format!(". Over all jobs, in hindsight, it {said}{harms}")
+    });
+    let more = [row.and_then(|row| gentler(answer, row)), evictions(answer, rule)];
+    let more: String = more.into_iter().flatten().collect();
     let spans_zero = row.is_some_and(spans_zero);
     if test.gain <= 0.0 || spans_zero {
         let why =
             if spans_zero { "the interval spans zero" } else { "later jobs do not confirm it" };
         return Told::NotShown(format!(
-            "No kill rule is shown to save CPU time, because {why}: {later}{over_all}"
+            "No kill rule is shown to save CPU time, because {why}: {later}{over_all}{more}"
         ));
     }
-    Told::Shown(format!("{}{over_all}", capital(&later)))
+    Told::Shown(format!("{}{over_all}{more}", capital(&later)))
+}
+
+/// `at a price of 3,600 NCU-s for each harmed job, `; empty without a price.
+fn price_of(answer: &SweepAnswer, selection: &Selection) -> String {
+    if selection.price <= 0.0 {
+        return String::new();
+    }
+    let price = six_digits(selection.price);
+    format!("at a price of {price} {} for each harmed job, ", answer.unit)
+}
+
+/// Whether a parameter is the first or the last that was tried, so that the best one may be beyond.
+fn edge(answer: &SweepAnswer, rule: &str, threshold: i64) -> &'static str {
+    let rows = answer.sweeps().find(|(name, _)| *name == rule).map_or(&[][..], |(_, rows)| rows);
+    let is = |row: Option<&SweepRow>| row.is_some_and(|row| row.threshold == threshold);
+    match rows {
+        [] | [_] => "",
+        _ if is(rows.first()) => " (the smallest T that was tried)",
+        _ if is(rows.last()) => " (the largest T that was tried)",
+        _ => "",
+    }
+}
+
+/// `; it harms 179 finished jobs and destroys 14.5 % of the CPU of all finished jobs`.
+fn harms(row: &SweepRow) -> Option<String> {
+    let destroyed = row.destroyed_cpu_share.filter(|share| 0.0 < *share);
+    let destroyed = destroyed.map_or_else(String::new, |share| {
+        format!(" and destroys {} of the CPU of all finished jobs", percent(share))
+    });
+    Some(format!("; it harms {}{destroyed}", counted(row.harmed_jobs?, "finished job")))
+}
+
+/// The share of the best saving from which a rule saves nearly as much, and the share of its harm
+/// up to which a rule is gentler.
+const NEARLY: f64 = 0.9;
+const GENTLER: f64 = 0.5;
+
+/// A sentence about the rule that harms fewest jobs of those that save nearly as much as a row;
+/// `None` if none harms at most half as many.
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
+    let (net, harmed) = (than.net_share.filter(|net| 0.0 < *net)?, than.harmed_jobs?);
+    // Limits have a sentence of their own.
+    let all = answer.sweeps().filter(|(rule, _)| *rule != LIMITS);
+    let all = all.flat_map(|(rule, rows)| rows.iter().map(move |row| (rule, row)));
+    let known = all.filter_map(|(rule, row)| Some((row.harmed_jobs?, row.net_share?, rule, row)));
+    let near = known.filter(|(own, share, _, _)| {
+        NEARLY * net <= *share && *own as f64 <= GENTLER * harmed as f64 && *own < harmed
+    });
+    let (own, share, rule, row) =
+        near.min_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)))?;
+    let much = if net <= share { "no less" } else { "nearly as much" };
+    Some(format!(
+        ". Killing tasks {} saves {much} over all jobs, {}, and harms only {}",
+        condition(rule, row.threshold),
+        percent(share),
+        grouped(own)
+    ))
+}
+
+/// A sentence if a rule acts at restarts and most of these follow an eviction, which says nothing
+/// of the task itself.
+fn evictions(answer: &SweepAnswer, rule: &str) -> Option<String> {
+    let acts = ["restarts", "dead-time"].iter().any(|name| rule.starts_with(name));
+    let (all, evicted) = (answer.restarts, answer.restarts_after_eviction);
+    (acts && all < evicted.saturating_mul(2)).then(|| {
+        format!(
+            ". Most restarts follow an eviction by the scheduler ({} of {}), not a failure",
+            grouped(evicted),
+            grouped(all)
+        )
+    })
 }
 
 /// The interval of the net saving of a row, if jobs were resampled.
@@ -87,10 +168,12 @@ fn limits(answer: &SweepAnswer) -> Option<String> {
         return Some("; no other time limit is shown to save more than it destroys".to_owned());
     }
     Some(format!(
-        "; in hindsight, a limit at {}{OF_REQUESTED} saves a net {} of the CPU of jobs that did not \
+        "; in hindsight, a limit at {}{OF_REQUESTED}{} saves a net {} of the {} of jobs that did not \
         finish{}, and harms {}",
         row.threshold,
+        cut_by(row.threshold),
         percent(row.net_share?),
+        answer.cpu_words(),
         rests_on(row),
         counted(row.harmed_jobs?, "finished job"),
     ))
@@ -109,30 +192,83 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
         return Some(Told::NotShown(none.to_owned()));
     }
     let what = condition(rule, row.threshold);
+    let cut = if rule == LIMITS { cut_by(row.threshold) } else { "" };
+    let edge = edge(answer, rule, row.threshold);
     let finished = answer.finished_jobs_with_tasks?;
     let harmed = grouped(row.harmed_jobs?);
     let harmed = format!("{harmed} of {}", counted(finished, "finished job"));
-    let said = format!(
-        "killing tasks {what} harms {harmed}{}",
-        over_all(answer, row)?.replacen("; over all jobs it", " and", 1)
-    );
+    let said =
+        format!("killing tasks {what}{edge}{cut} harms {harmed} and {}", over_all(answer, row)?);
+    let fitted = if rule == LIMITS { fitted(answer, row) } else { None };
+    let more = [fitted, gentler(answer, row), evictions(answer, rule)];
+    let more: String = more.into_iter().flatten().collect();
     if spans_zero(row) {
         return Some(Told::NotShown(format!(
-            "No kill rule is shown to save CPU time; the best in hindsight: {said}"
+            "No kill rule is shown to save CPU time; the best in hindsight: {said}{more}"
         )));
     }
-    Some(Told::Shown(format!("In hindsight, {said}; there were no later jobs to test it on")))
+    Some(Told::Shown(format!(
+        "In hindsight, {said}. The rule is fitted to these jobs and not tested on others{more}"
+    )))
 }
 
-/// `; over all jobs it saves a net 10.3 % of the CPU of jobs that did not finish (95 % interval ...)`,
-/// with the tasks that it rests on, and the parts of jobs whose outcome is not known.
+/// What a limit of so many per cent of the requested time means for time limits.
+const fn cut_by(percent: i64) -> &'static str {
+    match percent {
+        25 => ", that is with all time limits cut by three quarters,",
+        50 => ", that is with all time limits cut by half,",
+        75 => ", that is with all time limits cut by a quarter,",
+        90 => ", that is with all time limits cut by a tenth,",
+        100 => ", that is at the time limit itself,",
+        shorter if shorter < 100 => ", that is with shorter time limits,",
+        _ => ", that is with longer time limits,",
+    }
+}
+
+/// A sentence about how a limit below 100 % that harms no job is fitted: finished jobs came close to
+/// it, and the tasks that it kills are those that ran to their limit.
+fn fitted(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
+    let (_, rows) = answer.sweeps().find(|(name, _)| *name == LIMITS)?;
+    if row.harmed_jobs != Some(0) || 100 <= row.threshold {
+        return None;
+    }
+    let (before, harmed) = rows
+        .iter()
+        .filter(|own| own.threshold < row.threshold)
+        .filter_map(|own| Some((own.threshold, own.harmed_jobs.filter(|jobs| 0 < *jobs)?)))
+        .next_back()?;
+    let whole = rows.iter().find(|own| own.threshold == 100).map_or(0, lost_tasks);
+    let ran_out = if 0 < whole && whole == lost_tasks(row) {
+        "; the tasks that it kills are those that ran to their limit"
+    } else {
+        ""
+    };
+    Some(format!(
+        ": {} took more than {before} % of the requested time, and none more than {} %{ran_out}",
+        counted(harmed, "finished job"),
+        row.threshold
+    ))
+}
+
+/// `saves a net 10.3 % of the CPU of jobs that did not finish (95 % interval ...)`, with its share
+/// of all CPU, the tasks that it rests on, and the parts of jobs whose outcome is not known.
 fn over_all(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
     let bounds = net_bounds(row).map_or_else(String::new, |(low, high)| {
         format!(" (95 % interval {} to {})", percent(low), percent(high))
     });
+    let amount = row
+        .net_cpu
+        .map_or_else(String::new, |net| format!("{} {}, ", six_digits(net), answer.unit));
+    let all: Option<Vec<f64>> =
+        answer.total_cpu.iter().map(|(_, amount)| amount).collect::<Option<Vec<f64>>>();
+    let all: f64 = all.unwrap_or_default().iter().sum();
+    let of_all = row.net_cpu.filter(|_| 0.0 < all).map_or_else(String::new, |net| {
+        format!(" and {} of all {}", percent(net / all), answer.cpu_words())
+    });
     Some(format!(
-        "; over all jobs it saves a net {} of the CPU of jobs that did not finish{bounds}{}{}{}",
+        "saves a net {amount}{} of the {} of jobs that did not finish{bounds}{of_all}{}{}{}",
         percent(row.net_share?),
+        answer.cpu_words(),
         rests_on(row),
         of_one_job(row.largest_saved_in_all, "what is saved"),
         still_open(answer, row),
@@ -144,15 +280,19 @@ fn is_lost(outcome: &str) -> bool {
     outcome != "finished"
 }
 
-/// ` by condemning 9 of their tasks`: those after whose kill CPU is saved; empty if there are none.
-fn rests_on(row: &SweepRow) -> String {
+/// The tasks of jobs that did not finish after whose kill CPU is saved.
+fn lost_tasks(row: &SweepRow) -> u64 {
     let sum = |counts: &ByOutcome<u64>| -> u64 {
         counts.iter().filter(|(outcome, _)| is_lost(outcome)).filter_map(|(_, count)| count).sum()
     };
-    let at_end = sum(&row.condemned_at_end);
-    match sum(&row.condemned_tasks).saturating_sub(at_end) {
+    sum(&row.condemned_tasks).saturating_sub(sum(&row.condemned_at_end))
+}
+
+/// ` by killing 9 of their tasks`: those after whose kill CPU is saved; empty if there are none.
+fn rests_on(row: &SweepRow) -> String {
+    match lost_tasks(row) {
         0 => String::new(),
-        tasks => format!(" by condemning {} of their tasks", grouped(tasks)),
+        tasks => format!(" by killing {} of their tasks", grouped(tasks)),
     }
 }
 

@@ -14,6 +14,7 @@
 //! A job is counted if it was submitted within the window and its last event is FINISH, FAIL or
 //! KILL; "does not finish" is the positive class. EVICT and LOST end no job: it may come back.
 
+mod curve;
 pub mod hazards;
 pub mod known;
 mod logistic;

@@ -88,6 +88,39 @@ impl Predictor {
         }
     }
 
+    /// What it predicts by, in one line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Last => {
+                "as the last ended job of the same user and job name; finishes if there is none"
+            }
+            Self::LastOrRate => {
+                "like `last`; without such a job as the last ended job of the user, then the share of \
+                all ended jobs that did not finish"
+            }
+            Self::LastOfUser => "as the last ended job of the same user; finishes if there is none",
+            Self::Rate { .. } => {
+                "the share of ended jobs of the same user and job name that did not finish, recent ones \
+                counting more; with few such jobs, closer to the share of the user and of all jobs"
+            }
+            Self::Class => {
+                "the share of ended jobs of the same scheduling class that did not finish"
+            }
+            Self::Overall => "the share of all ended jobs that did not finish",
+            Self::Hazard => {
+                "like `rate`, given that the job has lasted as long as it has: by the ended jobs that \
+                lasted longer"
+            }
+            Self::HazardEvents => {
+                "like `rate`, given how long the tasks of the job have lasted and how many events they \
+                have had"
+            }
+            Self::Logistic { .. } => {
+                "a logistic regression on what the other rules use, learned as jobs end"
+            }
+        }
+    }
+
     /// Its memory, empty.
     pub(super) fn mind(self, past: &Past) -> Mind<'_> {
         let users = past.user_count as usize;

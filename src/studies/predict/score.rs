@@ -3,21 +3,20 @@
 //! In: chances and the outcomes of the jobs. Out: a [`Score`]: the four counts and their shares at
 //! a chance of one half, the area under the ROC curve, the Brier score, both curves, the
 //! calibration, and the same by outcome and by day. A job is predicted not to finish if its chance
-//! is larger than one half.
+//! is larger than one half. The curves have a point for each distinct chance, thinned so that the
+//! area under the stored points stays within 0.001 of the stated one ([`super::curve`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::curve::{Cut, best_f1, thinned};
 use super::step::End;
 use crate::units::MICROS_PER_DAY;
 
 /// Bins of the calibration.
 const BINS: u32 = 10;
-
-/// Thresholds of the curves: 0, 0.01, ..., 1.
-const THRESHOLDS: u32 = 100;
 
 /// Predictions compared with the truth.
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,6 +112,7 @@ impl Tally {
 
     pub(super) fn score(mut self) -> Score {
         let (counts, chances) = (self.counts, self.chances());
+        let cuts = Self::cuts(&chances);
         Score {
             jobs: counts.jobs(),
             accuracy: counts.accuracy(),
@@ -128,7 +128,8 @@ impl Tally {
             outcomes: self.outcomes(),
             days: self.days(),
             calibration: Self::calibration(&chances),
-            curve: self.curve(&chances),
+            curve: self.curve(&cuts),
+            best_f1: best_f1(&cuts).map(|cut| self.point(cut)),
             rule: self.rule,
         }
     }
@@ -207,27 +208,29 @@ impl Tally {
         filled.map(of).collect()
     }
 
-    fn curve(&self, chances: &[(f64, [u64; 2])]) -> Vec<Point> {
-        let all = self.counts;
-        let lost = all.true_positives + all.false_negatives;
-        let finished = all.false_positives + all.true_negatives;
-        let (mut said, mut rest) = ([0; 2], chances);
-        let of = |step: u32| {
-            let threshold = f64::from(step) / f64::from(THRESHOLDS);
-            let (below, from) =
-                rest.split_at(rest.partition_point(|(chance, _)| *chance < threshold));
-            said = from.iter().fold(said, |sum, (_, jobs)| [sum[0] + jobs[0], sum[1] + jobs[1]]);
-            rest = below;
-            Point {
-                chance_at_least: threshold,
-                precision: share(said[1], said[0] + said[1]),
-                recall: share(said[1], lost),
-                false_positive_rate: share(said[0], finished),
-            }
+    /// The cut at each distinct chance, descending: how many jobs have at least that chance.
+    fn cuts(chances: &[(f64, [u64; 2])]) -> Vec<Cut> {
+        let cut = |so_far: &mut [u64; 2], &(chance, jobs): &(f64, [u64; 2])| {
+            *so_far = [so_far[0] + jobs[0], so_far[1] + jobs[1]];
+            Some(Cut { chance, finished: so_far[0], lost: so_far[1] })
         };
-        let mut curve: Vec<Point> = (0..=THRESHOLDS).rev().map(of).collect();
-        curve.reverse();
-        curve
+        chances.iter().rev().scan([0; 2], cut).collect()
+    }
+
+    /// A cut as a point of both curves.
+    fn point(&self, cut: &Cut) -> Point {
+        let all = self.counts;
+        Point {
+            chance_at_least: cut.chance,
+            precision: share(cut.lost, cut.finished + cut.lost),
+            recall: share(cut.lost, all.true_positives + all.false_negatives),
+            false_positive_rate: share(cut.finished, all.false_positives + all.true_negatives),
+        }
+    }
+
+    /// The points of both curves, by ascending chance.
+    fn curve(&self, cuts: &[Cut]) -> Vec<Point> {
+        thinned(cuts).iter().rev().map(|cut| self.point(cut)).collect()
     }
 }
 
@@ -266,6 +269,10 @@ pub struct Score {
     pub calibration: Vec<Bin>,
     /// Both curves, by the chance from which a job is predicted not to finish.
     pub curve: Vec<Point>,
+    /// The point with the largest F1, the harmonic mean of precision and recall, among all distinct
+    /// chances; of equal ones that with the largest chance. `None` if every job finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_f1: Option<Point>,
 }
 
 /// Jobs of an outcome.
@@ -316,7 +323,7 @@ pub struct Bin {
 }
 
 /// A point of both curves.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Jobs with at least this chance are predicted not to finish.
     pub chance_at_least: f64,
@@ -335,31 +342,101 @@ mod tests {
 
     use super::*;
 
+    /// The tally of jobs with a chance in thousandths each, and whether they did not finish.
+    fn tally(jobs: &[(u32, bool)]) -> Tally {
+        let mut tally = Tally::new("drawn".to_owned());
+        for &(chance, is_lost) in jobs {
+            let end = if is_lost { End::Failed } else { End::Finished };
+            tally.add(0, f64::from(chance) / 1000.0, end);
+        }
+        tally
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "pairs of a few jobs")]
+    fn number(count: usize) -> f64 {
+        count as f64
+    }
+
+    /// Many jobs with nearly the same chance, as of a rule that seldom knows more than the rate of
+    /// all jobs, beside some of any chance.
+    fn job() -> impl Strategy<Value = (u32, bool)> {
+        (prop_oneof![3 => 0_u32..4, 1 => 0_u32..=1000], any::<bool>())
+    }
+
+    /// The area under the stored ROC curve, by trapezoids, from (0, 0).
+    fn area_of(curve: &[Point]) -> f64 {
+        let at = |point: &Point| (point.false_positive_rate.unwrap(), point.recall.unwrap());
+        let points: Vec<(f64, f64)> =
+            std::iter::once((0.0, 0.0)).chain(curve.iter().rev().map(at)).collect();
+        points.windows(2).map(|two| (two[1].0 - two[0].0) * (two[1].1 + two[0].1) / 2.0).sum()
+    }
+
     proptest! {
-        /// Each point equals a count of the jobs whose chance is at least its own.
+        /// Each point equals a count of the jobs whose chance is at least its own, the last point
+        /// has all jobs, and no point has a chance that no job has.
         #[test]
-        fn a_point_of_the_curve_is_a_count(
-            jobs in vec((0_u32..=THRESHOLDS, any::<bool>()), 1..40),
-            shift in prop::sample::select(vec![0.0, 0.003]),
-        ) {
-            let chance = |step: u32| (f64::from(step) / f64::from(THRESHOLDS) + shift).min(1.0);
-            let mut tally = Tally::new("drawn".to_owned());
-            for &(step, is_lost) in &jobs {
-                let end = if is_lost { End::Failed } else { End::Finished };
-                tally.add(0, chance(step), end);
-            }
+        fn a_point_of_the_curve_is_a_count(jobs in vec(job(), 1..60)) {
+            let chance = |job: &(u32, bool)| f64::from(job.0) / 1000.0;
             let counted = |from: f64, lost: bool| {
-                let counts = jobs.iter().filter(|job| from <= chance(job.0) && job.1 == lost);
+                let counts = jobs.iter().filter(|job| from <= chance(job) && job.1 == lost);
                 counts.count() as u64
             };
-            for point in tally.score().curve {
+            let score = tally(&jobs).score();
+            for point in &score.curve {
                 let from = point.chance_at_least;
                 let said = [counted(from, false), counted(from, true)];
+                prop_assert!(jobs.iter().any(|job| chance(job) == from));
                 prop_assert_eq!(point.precision, share(said[1], said[0] + said[1]), "{}", from);
                 prop_assert_eq!(point.recall, share(said[1], counted(0.0, true)), "{}", from);
                 let rate = share(said[0], counted(0.0, false));
                 prop_assert_eq!(point.false_positive_rate, rate, "{}", from);
             }
+            let least = jobs.iter().map(chance).fold(1.0, f64::min);
+            prop_assert_eq!(score.curve[0].chance_at_least, least);
+        }
+
+        /// The area under the stored points is the stated one, and the stated one is the share of
+        /// pairs of an unfinished and a finished job in which the unfinished one has the larger
+        /// chance; ties count half.
+        #[test]
+        fn the_curve_has_the_area_that_is_stated(jobs in vec(job(), 1..3000)) {
+            let of = |lost: bool| jobs.iter().filter(move |job| job.1 == lost);
+            let pairs = of(true).count() * of(false).count();
+            let score = tally(&jobs).score();
+            prop_assert!(score.curve.len() <= 2000);
+            prop_assert_eq!(score.auc.is_some(), 0 < pairs);
+            let Some(area) = score.auc else { return Ok(()) };
+            let drawn = area_of(&score.curve);
+            prop_assert!((drawn - area).abs() < 1e-3, "{} {}", drawn, area);
+            if jobs.len() < 200 {
+                let doubled: usize = of(true)
+                    .flat_map(|one| of(false).map(move |other| match one.0.cmp(&other.0) {
+                        std::cmp::Ordering::Greater => 2,
+                        std::cmp::Ordering::Equal => 1,
+                        std::cmp::Ordering::Less => 0,
+                    }))
+                    .sum();
+                let plain = number(doubled) / number(2 * pairs);
+                prop_assert!((plain - area).abs() < 1e-12, "{} {}", plain, area);
+            }
+        }
+
+        /// No threshold has a larger F1, which is counted again for each.
+        #[test]
+        fn the_best_threshold_is_the_best_of_all(jobs in vec(job(), 1..60)) {
+            let lost = number(jobs.iter().filter(|job| job.1).count());
+            let of = |least: u32| {
+                let said = number(jobs.iter().filter(|job| least <= job.0).count());
+                let hits = number(jobs.iter().filter(|job| least <= job.0 && job.1).count());
+                2.0 * hits / (said + lost)
+            };
+            let best = tally(&jobs).score().best_f1;
+            prop_assert_eq!(best.is_some(), 0.0 < lost);
+            let Some(best) = best else { return Ok(()) };
+            let (precision, recall) = (best.precision.unwrap(), best.recall.unwrap());
+            let own = 2.0 * precision * recall / (precision + recall);
+            let most = jobs.iter().map(|job| of(job.0)).fold(0.0, f64::max);
+            prop_assert!((own - most).abs() < 1e-12, "{} {}", own, most);
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::facts::tasks::TaskView;
 use crate::faults::{Code, Fault};
 use crate::notation::{Notation, NotationError};
 
+mod about;
 #[cfg(test)]
 mod causality;
 mod dead_time;
