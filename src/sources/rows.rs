@@ -385,7 +385,7 @@ impl RowBlock {
     pub(crate) fn push_events(
         &mut self,
         kind_idx: usize,
-        events: impl Iterator<Item = (i64, i64, i32)> + Clone,
+        events: &(impl Iterator<Item = (i64, i64, i32)> + Clone),
         cells: &[Cell<'_>],
     ) {
         debug_assert_eq!(cells.len(), self.columns.len(), "a row has every column");

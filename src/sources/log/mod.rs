@@ -220,7 +220,7 @@ impl<F: LineFormat> LogParser<F> {
         let kind_idx = if self.table == Table::JobEvents { 3 } else { 5 };
         let number_of = |place| row_id(self.part, line * EVENTS_PER_LINE + place);
         let events = events.map(|(time_us, kind, place)| (number_of(place), time_us, kind));
-        rows.push_events(kind_idx, events, &cells);
+        rows.push_events(kind_idx, &events, &cells);
     }
 
     /// Adds a job that has only lines of partial runs.

@@ -338,7 +338,7 @@ impl RecordRows {
                 let number_of = |place| row_id(self.part, number * EVENTS_PER_LINE + place);
                 let events = events.into_iter().flatten();
                 let events = events.map(|(time_us, kind, place)| (number_of(place), time_us, kind));
-                rows.push_events(kind_idx, events, &cells);
+                rows.push_events(kind_idx, &events, &cells);
             }
         }
         Ok(())
