@@ -49,9 +49,11 @@ fn amounts(results: &[Stored]) -> Option<String> {
         found.map_or(0, |count| count.found)
     };
     let jobs = count(Table::JobEvents, "jobs");
-    // One machine stands for the capacity of the system, if the log does not record it.
+    // A single machine stands for the whole system of a log; so does one of several, if the log does
+    // not record the capacity.
     let made_up = u64::from(Capacity::of(&result.whole.inputs) == Capacity::FromUse);
     let machines = count(Table::MachineEvents, "machines").saturating_sub(made_up);
+    let machines = if machines == 1 { 0 } else { machines };
     let all =
         [(jobs, "job"), (count(Table::JobEvents, "distinct user"), "user"), (machines, "machine")];
     let known = all.into_iter().filter(|(count, _)| 0 < *count);

@@ -5,6 +5,9 @@
 
 use crate::charts::{Chart, GanttChart, GanttSpan, Tone, outcome_tone};
 
+/// The end of an attempt in a log that records no status.
+pub(super) const ENDED: &str = "ended";
+
 /// Bars collected for a chart, in seconds on the trace clock.
 #[derive(Default)]
 pub(super) struct Bars {
@@ -60,10 +63,15 @@ fn outcome(ended_by: &str) -> &'static str {
         "EVICT" => "evicted",
         "LOST" => "lost",
         "still running" => "running",
+        ENDED => "ended",
         _ => "ended with the job",
     }
 }
 
 fn tone(outcome: &str) -> Tone {
-    if outcome == "ended with the job" { Tone::Ink } else { outcome_tone(outcome) }
+    if outcome == "ended with the job" || outcome == ENDED {
+        Tone::Ink
+    } else {
+        outcome_tone(outcome)
+    }
 }

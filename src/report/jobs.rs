@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::ReportError;
-use super::gantt::Bars;
+use super::gantt::{Bars, ENDED};
 use super::html::{self, Cell, Page};
 use super::job_cpu;
 use super::job_told::{SEQUENCE_DIGITS, known, place_of, told};
@@ -164,13 +164,13 @@ fn page(
         let user = escape(&short(user));
         let _ = writeln!(body, "<p><a href=\"../{page}\">Usage of user {user}</a></p>");
     }
-    body.push_str(&over_time(job, &id));
+    body.push_str(&over_time((job, ends), &id));
     // Rules are not judged where it is not known which jobs finished.
     if ends == Ends::Known {
         body.push_str(&judged(job, flags.and_then(|flags| flags.of.get(&id)), flags));
     }
     body.push_str("<h2>Its events and tasks</h2>\n");
-    body.push_str(&listed(job));
+    body.push_str(&listed(job, ends));
     let _ =
         writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
     let title = format!("Job {id}");
@@ -178,9 +178,9 @@ fn page(
 }
 
 /// Its attempts over time.
-fn over_time(job: &JobDetail, id: &str) -> String {
+fn over_time((job, ends): (&JobDetail, Ends), id: &str) -> String {
     let mut html = String::from("<h2>Its attempts over time</h2>\n");
-    match gantt(job, id) {
+    match gantt((job, ends), id) {
         Some((chart, said)) => {
             html.push_str(&html::drawn(&svg_of(&chart), &said));
             let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&said));
@@ -238,7 +238,7 @@ fn lengths(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
 /// The part of a job's page that the portal shows too.
 #[cfg(feature = "serve")]
 pub(crate) fn drawings((job, ends): (&JobDetail, Ends), id: i64) -> String {
-    told(job, ends) + &over_time(job, &id.to_string())
+    told(job, ends) + &over_time((job, ends), &id.to_string())
 }
 
 /// What rules and detectors would have done.
@@ -306,7 +306,7 @@ fn judged(
 }
 
 /// The tables of events and tasks; the captions give the full numbers if rows are left out.
-fn listed(job: &JobDetail) -> String {
+fn listed(job: &JobDetail, ends: Ends) -> String {
     let of_all = |shown: usize, all: u64, noun: &str| {
         let shown = shown as u64;
         if all <= shown {
@@ -314,7 +314,12 @@ fn listed(job: &JobDetail) -> String {
         }
         format!(", {} of {}", grouped(shown), counted(all, noun))
     };
-    let row = |event: &JobEvent| vec![Cell::instant(Some(event.time_s)), Cell::name(&event.event)];
+    let name = |event: &str| match (ends, event) {
+        (Ends::Assumed, "FINISH") => "END (status not recorded)".to_owned(),
+        (_, event) => event.to_owned(),
+    };
+    let row =
+        |event: &JobEvent| vec![Cell::instant(Some(event.time_s)), Cell::name(&name(&event.event))];
     let events: Vec<Vec<Cell>> = job.events.iter().map(row).collect();
     let all = of_all(job.events.len(), job.event_count as u64, "event");
     let caption = format!("Events of the job{all} ({})", clock_of(job));
@@ -358,13 +363,17 @@ fn drawn([tasks, all_tasks]: [u64; 2], [attempts, all_attempts]: [u64; 2]) -> St
 }
 
 /// Attempts as bars, a row per task, and a sentence about the chart.
-fn gantt(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
+fn gantt((job, ends): (&JobDetail, Ends), id: &str) -> Option<(Chart, String)> {
     let (mut rows, mut bars, mut is_named) = (Vec::new(), Bars::default(), false);
     for task in &job.tasks {
         for attempt in &task.attempts {
             let label = place_of(job, attempt.machine_id);
             is_named |= !label.is_empty();
-            bars.add(rows.len(), (attempt.start_s, attempt.end_s), &attempt.ended_by, &label);
+            let ended_by = match ends {
+                Ends::Known => attempt.ended_by.as_str(),
+                Ends::Assumed => ENDED,
+            };
+            bars.add(rows.len(), (attempt.start_s, attempt.end_s), ended_by, &label);
         }
         if !task.attempts.is_empty() {
             rows.push(format!("task {}", task.task_index));
@@ -432,6 +441,15 @@ mod tests {
         let html = judged(&job(Some(0)), None, Some(&about(Some(9))));
         assert!(!html.contains("saves nothing") && html.contains("No detector flags"), "{html}");
         assert!(!judged(&job(None), None, None).contains("detector"));
+    }
+
+    #[test]
+    fn the_end_of_a_job_without_a_status_is_not_said_to_be_a_finish() {
+        let event = JobEvent { time_s: 5.0, event: "FINISH".to_owned() };
+        let job = JobDetail { events: vec![event], event_count: 1, ..JobDetail::default() };
+        assert!(listed(&job, Ends::Known).contains("FINISH"));
+        let html = listed(&job, Ends::Assumed);
+        assert!(html.contains("END (status not recorded)") && !html.contains("FINISH<"), "{html}");
     }
 
     #[test]

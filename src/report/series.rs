@@ -15,7 +15,7 @@ use crate::answers::fairness::{FairnessAnswer, FairnessSettings, unit_of_value};
 use crate::charts::{
     Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone, svg_of,
 };
-use crate::digits::{counted, grouped, lasting};
+use crate::digits::{counted, grouped, lasting, three_digits};
 use crate::fairness::history::known_name;
 use crate::results::Stored;
 use crate::studies::quantile;
@@ -153,10 +153,10 @@ impl OfIndex {
             in the span; the median is {}.",
             self.name(),
             self.index,
-            figure_text(own),
+            three_digits(own),
             grouped(below as u64),
             counted(self.last.len().saturating_sub(1) as u64, &format!("other {kind}")),
-            figure_text(median),
+            three_digits(median),
         ))
     }
 

@@ -669,9 +669,10 @@ fn of_other(answer: &serde_json::Value, known: &mut Vec<f64>) {
 /// What follows from the shares of users: an equal share, and how many have more.
 fn of_equal_shares(answer: &serde_json::Value, known: &mut Vec<f64>) {
     let Some(users) = answer["users"].as_array().filter(|users| !users.is_empty()) else { return };
-    let equal = 1.0 / users.len() as f64;
+    let number = |count: usize| f64::from(u32::try_from(count).unwrap());
+    let equal = 1.0 / number(users.len());
     let above = users.iter().filter(|user| user["share"].as_f64().is_some_and(|own| equal < own));
-    known.extend([equal, above.count() as f64]);
+    known.extend([equal, number(above.count())]);
 }
 
 /// The page of a job has the values of the rows of the trace.

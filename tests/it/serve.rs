@@ -1075,7 +1075,7 @@ fn the_indices_of_a_user_stand_beside_those_of_the_others() {
     place.run(&[&["fairness", "--lake", &lake, "--out", "found"][..], &indices].concat()).ok();
     place.run(&["report", "found"]).ok();
     let report = fs::read_to_string(place.path("found/report/users/0001.html")).unwrap();
-    for words in ["At the end its effective user priority (condor) is ", "It used "] {
+    for words in ["At the end its effective user priority (condor) is ", "This user "] {
         let said = between(&report, words, "</p>").unwrap();
         assert!(page.contains(&format!("{words}{said}")), "{words}{said}");
     }

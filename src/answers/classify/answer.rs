@@ -45,12 +45,13 @@ impl ClassifyAnswer {
                 "killed while running".to_owned()
             }
             "other" => {
+                let more = if parts().nth(PARTS_SAID).is_some() { ", and others" } else { "" };
                 let parts = parts().take(PARTS_SAID);
                 let parts = parts.map(|part| format!("{} {}", percent(part.share), part.words));
                 let parts: Vec<String> = parts.collect();
                 match parts.as_slice() {
                     [] => "with another outcome".to_owned(),
-                    parts => format!("other ({})", parts.join(", ")),
+                    parts => format!("other ({}{more})", parts.join(", ")),
                 }
             }
             known => known.to_owned(),

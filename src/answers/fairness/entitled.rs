@@ -66,6 +66,23 @@ fn over_time(history: &History) -> Vec<Instant> {
     found
 }
 
+/// What the shares of users are compared with, and how that follows.
+fn compared(found: &Found) -> (&'static str, String) {
+    let history = &found.history;
+    let by = found.span.plan.by;
+    let has_groups = history.people.iter().any(|person| person.group.is_some());
+    if history.tree.is_given {
+        ("they are entitled to", "entitled: by the accounts given".to_owned())
+    } else if by == By::User && has_groups {
+        let how =
+            "equal share: all groups seen so far have the same, and so have all users of a group";
+        ("an equal share within equal groups", how.to_owned())
+    } else {
+        let how = format!("equal share: one by the number of {} seen so far", by.plural());
+        ("an equal share", how)
+    }
+}
+
 /// A chart with a plot for each of the heaviest users; `None` for fewer than two users.
 pub(super) fn chart(
     found: &Found,
@@ -105,15 +122,7 @@ pub(super) fn chart(
             ],
         }
     };
-    let has_groups = || history.people.iter().any(|person| person.group.is_some());
-    let how = if history.tree.is_given {
-        "entitled: by the accounts given".to_owned()
-    } else if found.span.plan.by == By::User && has_groups() {
-        "equal share: that of a user if all groups seen so far have the same, and all users of a group"
-            .to_owned()
-    } else {
-        format!("equal share: one by the number of {} seen so far", found.span.plan.by.plural())
-    };
+    let (than, how) = compared(found);
     let is_given = history.tree.is_given;
     let assumed = if is_given {
         ""
@@ -132,7 +141,7 @@ pub(super) fn chart(
             not drawn. {}",
             grouped(more as u64),
             grouped(users.len() as u64),
-            if is_given { "they are entitled to" } else { "an equal share" },
+            than,
             name(heaviest),
             last.had[heaviest.who] * 100.0,
             last.entitled[heaviest.who] * 100.0,
