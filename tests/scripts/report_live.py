@@ -286,6 +286,7 @@ def rows(page, path):
         tools.get_by_role("button", name="Download these rows").click()
     found = list(csv.reader(io.StringIO(open(download.value.path()).read())))
     values = table.evaluate("(table) => [...table.rows].filter((row) => !row.hidden)"
-                            ".map((row) => [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent))")
+                            ".map((row) => [...row.cells].map((cell) =>"
+                            " cell.dataset.value ?? cell.dataset.column ?? cell.textContent))")
     if found != values:
         yield f"a download of {len(found)} rows is not the table of {len(values)}"

@@ -68,9 +68,11 @@ STRUCTURE = """() => {
       faults.push(`svg ${all("svg").indexOf(svg) + 1} is no named img`);
   // What a cell says, and how far that may be from its number: shares, lengths of time, instants.
   const said = (text) => {
+    if (/^\\d{4}-\\d\\d-\\d\\d /.test(text)) return [Date.parse(`${text.replace(" ", "T")}Z`) / 1000, 1];
     const [number, unit, clock] = text.replaceAll(",", "").split(" ");
     const per = { "%": 0.01, s: 1, min: 60, h: 3600, d: 86400 }[unit];
-    if (unit === undefined) return [Number(number), 1e-5 * Math.abs(number)];
+    // Four digits, or all digits before the point.
+    if (unit === undefined) return [Number(number), Math.max(6e-4 * Math.abs(number), number.includes(".") ? 0 : 0.5)];
     if (clock === undefined) {
       const digits = unit === "%" ? 10 ** -(number.split(".")[1] ?? "").length : Math.abs(number) / 100;
       return [number * per, digits * per];
