@@ -9,7 +9,6 @@
 
 use std::fmt::Write;
 
-use super::lines::dark as for_names;
 use super::theme::{Ink, Tone};
 use super::{heat, maps};
 
@@ -61,7 +60,7 @@ fn fixed() -> Vec<(Ink, Ink)> {
     let black = Ink::of(0, 0, 0);
     let mut all = vec![(Ink::PAPER, PAPER), (black, PAPER), (Ink::FAINT, FAINT), (Ink::GRID, GRID)];
     for tone in TONES {
-        for ink in [tone.ink(), for_names(tone)] {
+        for ink in [tone.ink(), tone.text_ink()] {
             if all.iter().all(|(known, _)| *known != ink) {
                 all.push((ink, of_tone(tone)));
             }

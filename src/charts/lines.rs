@@ -382,19 +382,8 @@ impl Beside {
         let x = frame.left + frame.width + 0.6 * size;
         for (name, share, tone) in &self.labels {
             let y = frame.top + share * frame.height;
-            canvas.text(name, (x, y), Align::Left, size, dark(*tone));
+            canvas.text(name, (x, y), Align::Left, size, tone.text_ink());
         }
-    }
-}
-
-/// The colour of a tone for text: dark enough on white.
-pub(super) fn dark(tone: Tone) -> Ink {
-    let ink = tone.ink();
-    let (red, green, blue) = ink.color;
-    let darker = |one: u8| u8::try_from(u16::from(one) * 3 / 5).unwrap_or(one);
-    match tone {
-        Tone::Ink | Tone::Blue => ink,
-        _ => Ink::of(darker(red), darker(green), darker(blue)),
     }
 }
 

@@ -10,7 +10,7 @@
 //! ```
 
 use super::canvas::{Align, Canvas, shortened, width_of};
-use super::lines::{LineChart, dark, plot};
+use super::lines::{LineChart, plot};
 use super::theme::{Ink, Tone};
 use crate::digits::grouped;
 
@@ -101,7 +101,7 @@ pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
     for row in rows() {
         y += ROW * size;
         let name = shortened(&row.name, names, size);
-        canvas.text(&name, (margin, y), Align::Left, size, dark(row.tone));
+        canvas.text(&name, (margin, y), Align::Left, size, row.tone.text_ink());
         for &time in times.iter().filter(|&&time| inside.contains(&place(time))) {
             let text = row.at(time).map_or_else(String::new, grouped);
             canvas.text(&text, (place(time), y), Align::Middle, size, Ink::TEXT);

@@ -161,6 +161,17 @@ impl Tone {
         Self::Ink,
     ];
 
+    /// The colour for text: dark enough on white.
+    pub(super) fn text_ink(self) -> Ink {
+        let ink = self.ink();
+        let (red, green, blue) = ink.color;
+        let darker = |one: u8| u8::try_from(u16::from(one) * 3 / 5).unwrap_or(one);
+        match self {
+            Self::Ink | Self::Blue => ink,
+            _ => Ink::of(darker(red), darker(green), darker(blue)),
+        }
+    }
+
     pub(super) const fn ink(self) -> Ink {
         match self {
             Self::Ink => Ink::TEXT,

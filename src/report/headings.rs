@@ -159,7 +159,7 @@ mod tests {
             ("p25_s", "p25"),
             ("condor_half_life_s_604800_eup", "condor half-life 7 d effective user priority"),
             ("metered_cv", "charged value (metered)"),
-            ("is_shift", "in a shift"),
+            ("is_shift", "hour of change"),
             ("job_id", "job id"),
             ("Memory share", "Memory share"),
         ] {

@@ -385,7 +385,7 @@ fn one_sentence_stands_for_a_table_of_zeros() {
     let run = place.run(&["analyze", "trace", "--out", "all"]).ok();
     let said = run.stdout_text();
     for sentence in [
-        "No job or phase has 10 tasks that finished",
+        "no job or phase of this trace has 10 tasks",
         "No task exceeds the lowest threshold of a rule (events 10,",
         "The only user, ",
     ] {
@@ -395,7 +395,7 @@ fn one_sentence_stands_for_a_table_of_zeros() {
     let page =
         |name: &str| fs::read_to_string(place.path(&format!("all/report/{name}.html"))).unwrap();
     for (name, sentence) in [
-        ("stragglers", "No job or phase has 10 tasks"),
+        ("stragglers", "no job or phase of this trace has 10 tasks"),
         ("sweep", "No task exceeds"),
         ("fairness", "The only user"),
         ("replay", "Not run: "),

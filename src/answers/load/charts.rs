@@ -3,6 +3,7 @@
 //!
 //! In: the load of a lake. Out: charts, with neighbouring intervals joined if there are too many.
 
+use super::units::in_words;
 use super::{Loaded, arrival_charts, size_charts, table};
 use crate::answers::edges;
 use crate::answers::sentences::{Capacity, capital, percent};
@@ -216,20 +217,6 @@ const fn in_axis(resource: Resource) -> &'static str {
     }
 }
 
-/// The unit in which an amount is drawn, and how many of the given unit make one. For bytes it is
-/// the largest unit that `top` reaches.
-pub(super) fn in_words(unit: &'static str, top: f64) -> (&'static str, f64) {
-    const BYTES: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-    let (mut unit, mut per) = (unit, 1.0);
-    while 1024.0 * per <= top
-        && let Some(place) = BYTES.iter().position(|known| *known == unit)
-        && let Some(next) = BYTES.get(place + 1)
-    {
-        (unit, per) = (next, per * 1024.0);
-    }
-    (unit, per)
-}
-
 /// Free capacity: the part that no waiting task fits at the bottom, the rest above it.
 fn fragmented(loaded: &Loaded, resource: Resource, [free, part]: [&Vec<CpuTime>; 2]) -> Chart {
     let load = &loaded.load;
@@ -404,7 +391,7 @@ fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_words, spaced};
+    use super::spaced;
 
     #[test]
     fn machines_are_evenly_spaced() {
@@ -412,14 +399,5 @@ mod tests {
         assert_eq!(spaced(&all, 4), [&0, &10, &20, &30]);
         assert_eq!(spaced(&all[..3], 15), [&0, &1, &2]);
         assert!(spaced::<usize>(&[], 15).is_empty());
-    }
-
-    #[test]
-    fn bytes_are_drawn_in_the_largest_unit_of_which_there_is_one() {
-        assert_eq!(in_words("KiB", 4.5e9), ("TiB", 1024.0 * 1024.0 * 1024.0));
-        assert_eq!(in_words("MiB", 1023.0), ("MiB", 1.0));
-        assert_eq!(in_words("MiB", 1024.0), ("GiB", 1024.0));
-        assert_eq!(in_words("PiB", 1e9), ("PiB", 1.0));
-        assert_eq!(in_words("processor", 1e9), ("processor", 1.0));
     }
 }

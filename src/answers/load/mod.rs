@@ -36,6 +36,7 @@ mod length;
 mod size_charts;
 pub(crate) mod step;
 mod table;
+mod units;
 
 pub(crate) use answer::share_of;
 pub use answer::{LoadAnswer, LoadRow, Totals};

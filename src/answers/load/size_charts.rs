@@ -3,7 +3,7 @@
 //! In: the load of a lake. Out: bars by size, by requested CPU and by requested memory; none for an
 //! amount without classes (no job records it, or the size of a log's jobs already shows it).
 
-use super::charts::in_words;
+use super::units::in_words;
 use super::{Loaded, table};
 use crate::answers::sentences::aside;
 use crate::charts::{Bar, BarChart, Chart, Tone};

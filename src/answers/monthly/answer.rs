@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::charts::named;
 use crate::answers::load::share_of;
 use crate::answers::sentences::{MOST, percent};
 use crate::digits::{counted, grouped, lasting, six_digits};
@@ -117,10 +116,8 @@ pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
     let without = largest.and_then(|(queue, own, _)| {
         let (rest, used) = sums(&mut rows.iter().filter(|row| row.0 != *queue));
         let (share, rest) = (own / asked, share_of(Some(used), Some(rest))?);
-        let queue = named("queue", queue);
         Some(format!(
-            "; without queue {}, which makes up {} of it, {}",
-            queue.trim_start_matches("queue "),
+            "; without queue {queue}, which makes up {} of it, {}",
             percent(share),
             percent(rest)
         ))
@@ -135,11 +132,9 @@ impl MonthlyAnswer {
             (sums.0 + row.reached, sums.1 + row.reached_cpu_h * 3600.0)
         });
         let (attempts, cpu_s) = Some(sums).filter(|sums| 0 < sums.0)?;
-        let verb = if attempts == 1 { "1 attempt that reached its time limit" } else { "" };
-        let who = if verb.is_empty() {
-            format!("{} attempts that reached their time limit", grouped(attempts))
-        } else {
-            verb.to_owned()
+        let who = match attempts {
+            1 => "1 attempt that reached its time limit".to_owned(),
+            _ => format!("{} attempts that reached their time limit", grouped(attempts)),
         };
         Some(format!("; {who} used {}", percent(share_of(Some(cpu_s), Some(self.total))?)))
     }

@@ -1,6 +1,6 @@
 //! Charts of replays: response times, queue and use over time, and which task ran where.
 
-use super::{Run, Setting, densities, gantt, killed};
+use super::{Run, Setting, densities, gantt, killed, tone};
 use crate::answers::sentences::{Capacity, MOST_USED, percent};
 use crate::charts::{Bar, BarChart, Chart, HOURS_OF_REPLAY, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits::{self, lasting, unit_of_time};
@@ -216,11 +216,6 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
         value_axis: format!("mean response time ({unit})"),
         bars: bars.collect(),
     }
-}
-
-/// The tone of the policy at a place, the same in every chart.
-pub(super) fn tone(place: usize) -> Tone {
-    Tone::SERIES[place % Tone::SERIES.len()]
 }
 
 /// Whether values differ so much that bars show it: the largest is at least 1 % above the smallest.

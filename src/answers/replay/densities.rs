@@ -8,8 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Run;
-use super::charts::tone;
+use super::{Run, tone};
 use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Tone};
 use crate::digits::three_digits;
 use crate::replay::metrics::{BOUND_S, fates};

@@ -3,6 +3,7 @@
 //! In: runs of policies. Out: a table with a row per policy, charts and journals.
 
 use crate::answers::sentences::Capacity;
+use crate::charts::Tone;
 use crate::digits;
 use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::feedback::{Arrivals, Feedback};
@@ -92,4 +93,9 @@ impl Setting {
         let count = self.cluster.machine_count() as u64;
         self.pooled.map_or_else(|| digits::counted(count, "machine"), pool)
     }
+}
+
+/// The tone of the policy at a place, the same in every chart.
+fn tone(place: usize) -> Tone {
+    Tone::SERIES[place % Tone::SERIES.len()]
 }

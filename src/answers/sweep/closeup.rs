@@ -237,7 +237,8 @@ fn in_bucket(
             job.events = events.iter().take(EVENTS_MAX).map(moment).collect();
         }
     }
-    job_record::add(lake, bucket, &mut all)?;
+    let mut records = all.iter_mut().map(|(id, job)| (*id, &mut job.record)).collect();
+    job_record::add(lake, bucket, &mut records)?;
     let mut refused = None;
     // Only the usage windows of the named jobs are needed: they are read below.
     let has_windows = lake.has(Table::TaskUsage);

@@ -11,7 +11,6 @@ use arrow::datatypes::{DataType, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
-use super::jobs::JobDetail;
 use crate::facts::FactError;
 use crate::facts::jobs::END_REASON;
 use crate::lake::Lake;
@@ -68,14 +67,14 @@ const COLUMNS: [&str; 9] = [
     END_REASON,
 ];
 
-/// Adds to the jobs of a bucket what their rows record.
+/// Adds what the rows of a bucket record to the `records` of some of its jobs.
 ///
 /// # Errors
 /// A file cannot be read.
 pub(super) fn add(
     lake: &Lake,
     bucket: u32,
-    jobs: &mut BTreeMap<i64, JobDetail>,
+    records: &mut BTreeMap<i64, &mut JobRecord>,
 ) -> Result<(), FactError> {
     let known = COLUMNS.into_iter().filter(|name| lake.has_column(Table::JobEvents, name));
     let columns: Vec<&'static str> = std::iter::once("job_id").chain(known).collect();
@@ -85,9 +84,9 @@ pub(super) fn add(
     lake.scan(Table::JobEvents, Some(bucket), &columns, |batch| {
         let ids = batch.column(0).as_primitive::<Int64Type>();
         for (row, id) in ids.values().iter().enumerate() {
-            if let Some(job) = jobs.get_mut(id) {
+            if let Some(record) = records.get_mut(id) {
                 for (place, name) in columns.iter().enumerate().skip(1) {
-                    put(&mut job.record, name, (&batch, place, row));
+                    put(record, name, (&batch, place, row));
                 }
             }
         }
