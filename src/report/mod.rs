@@ -167,13 +167,13 @@ impl Fault for ReportError {
     }
 }
 
-/// At most `count` sentences: the findings with their numbers, the most important first, then what
+/// At most `count` sentences: the first of each finding with its numbers, the most important first, then what
 /// the tables cannot answer.
 pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
     let findings::Findings { found, unanswered } = findings::findings(results);
     let found = found.into_iter().map(|one| match one.scope.as_str() {
-        "" => format!("{}.", one.sentence),
-        scope => format!("{} ({scope}).", one.sentence),
+        "" => format!("{}.", one.parts().0),
+        scope => format!("{} ({scope}).", one.parts().0),
     });
     let unanswered = unanswered.into_iter().map(|one| {
         let mut asks: Vec<String> = one.asks.into_iter().map(|asked| asked.0).collect();

@@ -81,11 +81,16 @@ fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
             if !scope.is_empty() {
                 scope.push_str(". ");
             }
+            let (first, further) = one.parts();
+            let more = |said| {
+                format!("<details><summary>More</summary><p>{}.</p></details>", sentence(said))
+            };
             let _ = writeln!(
                 text,
-                "<li{class}><h3>{}</h3><p>{}.</p><p class=\"source\">{scope}{}</p></li>",
+                "<li{class}><h3>{}</h3><p>{}.</p>{}<p class=\"source\">{scope}{}</p></li>",
                 escape(one.asks),
-                sentence(&one.sentence),
+                sentence(first),
+                further.map_or_else(String::new, more),
                 link(one.topic, &one.result, "Evidence"),
             );
         }

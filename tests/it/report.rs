@@ -597,7 +597,9 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         of_lost_jobs(&json["answer"], &mut known);
         of_other(&json["answer"], &mut known);
         of_equal_shares(&json["answer"], &mut known);
-        let sentence = finding.split("<p>").nth(1).unwrap().split("</p>").next().unwrap();
+        // The answer, and the folded sentences that explain it.
+        let said = finding.split("<p>").skip(1).map(|said| said.split("</p>").next().unwrap());
+        let sentence = said.collect::<Vec<_>>().join(" ");
         // The name of a policy or rule may hold digits.
         let outside: String =
             sentence.split("<code>").map(|piece| piece.split("</code>").last().unwrap()).collect();

@@ -1,4 +1,5 @@
-//! Findings: what a trace shows, in at most six sentences at the start of a report.
+//! Findings: what a trace shows, in at most six answers at the start of a report. The first sentence
+//! of an answer is in sight; those that explain it are folded, and in full on the page of the study.
 //!
 //! In: stored results. Out: sentences, each with its number, its scope, and the result that holds
 //! the number; and the questions that the tables cannot answer. Every rule asks one question of one
@@ -91,7 +92,7 @@ static RULES: [Rule; 8] = [
 pub(super) struct Finding {
     /// The question.
     pub asks: &'static str,
-    /// The answer, a sentence without its full stop.
+    /// The answer without its last full stop: a sentence, and perhaps others that explain it.
     pub sentence: String,
     /// Whether the numbers show it; `false` if they leave the question open.
     pub is_shown: bool,
@@ -101,6 +102,14 @@ pub(super) struct Finding {
     pub result: String,
     /// The page.
     pub topic: &'static Topic,
+}
+
+impl Finding {
+    /// The sentence that answers the question, and those that explain it, if there are any.
+    pub(super) fn parts(&self) -> (&str, Option<&str>) {
+        let parts = self.sentence.split_once(". ");
+        parts.map_or((self.sentence.as_str(), None), |(first, more)| (first, Some(more)))
+    }
 }
 
 /// A question, the result that leaves it open, and its page.
