@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::replay::pool;
 use crate::answers::sentences::{Capacity, percent};
 use crate::digits::{counted, six_digits};
 use crate::replay::experiments::Estimate;
@@ -139,6 +138,11 @@ impl ReplayAnswer {
             best.policy,
         ))
     }
+}
+
+/// The processors of a log, which are one machine in a replay: `one pool of 1,159 processors`.
+pub(crate) fn pool(processors: f64) -> String {
+    format!("one pool of {} processors", six_digits(processors))
 }
 
 #[cfg(test)]

@@ -25,8 +25,9 @@ pub mod step;
 pub mod table;
 mod words;
 
+pub(crate) use answer::pool;
 pub use answer::{ReplayAnswer, Replayed};
-pub(crate) use words::{explained, killed, pool, recorded};
+pub(crate) use words::{explained, killed, recorded};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {

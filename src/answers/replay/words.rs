@@ -5,9 +5,9 @@
 
 use std::fmt::Write;
 
-use super::{ReplayAnswer, Replayed};
+use super::{ReplayAnswer, Replayed, pool};
 use crate::answers::sentences::percent;
-use crate::digits::{counted, grouped, lasting, six_digits};
+use crate::digits::{counted, grouped, lasting};
 use crate::replay::detectors;
 use crate::replay::history::{Counts, HistoryPlan};
 use crate::replay::policies::{self, PolicyPlan};
@@ -86,11 +86,6 @@ pub(crate) fn killed(
         }
     });
     Some(format!("{policy} kills {}: {harmed}{saved}", counted(tasks as u64, "task")))
-}
-
-/// The processors of a log, which are one machine in a replay: `one pool of 1,159 processors`.
-pub(crate) fn pool(processors: f64) -> String {
-    format!("one pool of {} processors", six_digits(processors))
 }
 
 /// The assumptions that decide how close a replay is to the record, as sentences.
