@@ -12,8 +12,8 @@ use crate::results::envelope::Measures;
 use crate::studies::meter::CpuDefinition;
 
 /// The unit of CPU of traces whose publisher scaled it.
-const NCU: &str = "NCU: CPU as a share of that of the largest machine of the trace, since the publisher \
-    scaled all CPU so. 1 NCU-h is all CPU of such a machine for an hour.";
+const NCU: &str = "NCU: CPU as a share of that of the largest machine of the trace, the unit in which \
+    the publisher gives it. 1 NCU-h is all CPU of such a machine for an hour.";
 
 /// The same for memory.
 const NMU: &str = "NMU: memory as a share of that of the largest machine of the trace; 1 NMU-h is all of it for an hour.";
