@@ -255,6 +255,10 @@ fn cell_of(table: &Table, kept: &Kept<'_>, links: &Links, row: &[String], idx: u
         "false" => Cell::name("no"),
         _ if column.ends_with("_request") => Cell::name(&grouped_range(text)),
         _ if is_share(column) => Cell::share(text),
+        // A survival counts from the start of each job or spell.
+        _ if column == "time_s" && table.file.contains("survival") => {
+            Cell::lasting(text.parse().ok())
+        }
         _ if is_instant(column) => Cell::instant(text.parse().ok()),
         _ if is_length(column) || kept.are_lengths(column) => Cell::lasting(text.parse().ok()),
         _ if column == "day" => Cell::day(text),

@@ -48,7 +48,8 @@ fn notes(body: &str, is_requested: bool) -> String {
 pub(super) fn add(page: &mut Page, results: &[Stored]) {
     let requested = CpuDefinition::Requested.to_string();
     let cpu = |result: &Stored| result.whole.chosen::<Measures>().cpu;
-    let is_requested = results.iter().filter_map(cpu).any(|cpu| cpu == requested);
+    let mut known = results.iter().filter_map(cpu).peekable();
+    let is_requested = known.peek().is_some() && known.all(|cpu| cpu == requested);
     let notes = notes(&page.body, is_requested);
     let first_end = page.body.find("</p>\n").map(|at| at + "</p>\n".len());
     match first_end.filter(|_| page.file == "index.html") {

@@ -134,11 +134,12 @@ pub(super) fn state(portal: &Portal, reader: &Reader, id: &str, job: &Job) -> Ma
 pub(super) fn waits(portal: &Portal, id: &str) -> String {
     let [_, running] = portal.queue.open();
     let runs = counted(running as u64, "question");
+    let now = if running == 1 { "runs now" } else { "run now" };
     match portal.queue.place(id) {
-        Some(0) => format!("- the next to run, after one of the {runs} that run now"),
+        Some(0) => format!("- the next to run, after {runs} that {now}"),
         Some(before) => {
             format!(
-                "- after {} that wait before it, and {runs} that run now",
+                "- after {} that wait before it, and {runs} that {now}",
                 counted(before as u64, "question")
             )
         }

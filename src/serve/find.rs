@@ -94,10 +94,13 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
         html! {}
     } else {
         let (version, name) = (lake.now(), lake.name.clone());
-        let Ok(_place) = portal.looks.acquire().await else { return reply::busy("stopping") };
+        let Ok(place) = portal.looks.acquire().await else { return reply::busy("stopping") };
         let (wanted, of) = (id.clone(), what.clone());
         let look = move || look(&version.path, &of, &wanted);
-        match tokio::task::spawn_blocking(look).await {
+        let looked = tokio::task::spawn_blocking(look).await;
+        // The search for near names waits for a place of its own.
+        drop(place);
+        match looked {
             Ok(Ok(found)) => {
                 let is_user = what == "user" && !found.is_empty();
                 let beside = beside::of_user(portal, reader, (&name, &id), is_user).await;

@@ -174,15 +174,10 @@ impl Lakes {
         &self.0
     }
 
-    /// Whether the clocks of some of the lakes have no time in common. Then a common clock would
-    /// show one lake long before the other, and most of the span would be empty.
+    /// Whether most of the span of a common clock would be empty, since the lakes are of times far
+    /// apart.
     pub(super) fn are_apart(lakes: &[&At]) -> bool {
-        let clocks: Vec<[f64; 2]> = lakes.iter().filter_map(|at| at.now().clock).collect();
-        let is_apart = |one: &[f64; 2], other: &[f64; 2]| one[1] < other[0] || other[1] < one[0];
-        clocks
-            .iter()
-            .enumerate()
-            .any(|(idx, one)| clocks[..idx].iter().any(|other| is_apart(one, other)))
+        is_mostly_empty(lakes.iter().filter_map(|at| at.now().clock).collect())
     }
 
     /// The lake with a name.
@@ -215,5 +210,33 @@ impl Lakes {
             chosen.extend(self.0.first());
         }
         Ok(chosen)
+    }
+}
+
+/// Whether more than half of the time from the first to the last of these spans is in none of them.
+fn is_mostly_empty(mut spans: Vec<[f64; 2]>) -> bool {
+    spans.sort_by(|one, other| one[0].total_cmp(&other[0]));
+    let Some(&[begin, _]) = spans.first() else { return false };
+    let (mut end, mut empty) = (begin, 0.0);
+    for [from, to] in spans {
+        empty += (from - end).max(0.0);
+        end = end.max(to);
+    }
+    end - begin < 2.0 * empty
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_common_clock_is_left_only_if_it_would_be_mostly_empty() {
+        // Two months of one site, one second apart.
+        assert!(!is_mostly_empty(vec![[31.0, 59.0], [0.0, 30.9]]));
+        assert!(!is_mostly_empty(vec![[0.0, 10.0], [5.0, 20.0]]));
+        assert!(is_mostly_empty(vec![[0.0, 29.0], [15_000.0, 15_011.0]]));
+        // Two of the three overlap, the third is years later.
+        assert!(is_mostly_empty(vec![[0.0, 20.0], [10.0, 30.0], [900.0, 910.0]]));
+        assert!(!is_mostly_empty(vec![[4.0, 5.0]]) && !is_mostly_empty(Vec::new()));
     }
 }

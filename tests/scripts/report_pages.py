@@ -67,15 +67,20 @@ STRUCTURE = """() => {
     if (svg.getAttribute("role") !== "img" || !(svg.getAttribute("aria-label") ?? "").trim())
       faults.push(`svg ${all("svg").indexOf(svg) + 1} is no named img`);
   // What a cell says, and how far that may be from its number: shares, lengths of time, instants.
-  const said = (text) => {
+  const said = (whole) => {
+    // A lower bound is sorted as its number; a tiny share is below the last digit that is written.
+    const text = whole.replace(/^≥\\s*/, "");
+    if (/^(under|above) /.test(text)) return [0, 1e-6];
     if (/^\\d{4}-\\d\\d-\\d\\d /.test(text)) return [Date.parse(`${text.replace(" ", "T")}Z`) / 1000, 1];
     const [number, unit, clock] = text.replaceAll(",", "").split(" ");
     const per = { "%": 0.01, s: 1, min: 60, h: 3600, d: 86400 }[unit];
-    // Four digits, or all digits before the point.
-    if (unit === undefined) return [Number(number), Math.max(6e-4 * Math.abs(number), number.includes(".") ? 0 : 0.5)];
+    const last = 10 ** -(number.split(".")[1] ?? "").length;
+    // Half of the last digit; with an exponent, four digits.
+    if (unit === undefined)
+      return [Number(number), number.includes("e") ? 6e-4 * Math.abs(number) : 0.5001 * last];
     if (clock === undefined) {
-      const digits = unit === "%" ? 10 ** -(number.split(".")[1] ?? "").length : Math.abs(number) / 100;
-      return [number * per, digits * per];
+      const near = unit === "%" ? last : Math.max(Math.abs(number) / 100, number.includes(".") ? last / 2 : 0);
+      return [number * per, near * per];
     }
     const [hours, minutes, seconds] = clock.split(":").map(Number);
     return [number * per + hours * 3600 + minutes * 60 + seconds, 1];

@@ -556,3 +556,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_first_sentence_of_a_finding_ends_at_its_full_stop() {
+    let finding = |sentence: &str| Finding {
+        asks: "Who?",
+        sentence: sentence.to_owned(),
+        is_shown: true,
+        scope: String::new(),
+        result: String::new(),
+        topic: list::topics()[0],
+    };
+    let one = finding("User J. Smith got most: 30.3 %. 3 of them requested half");
+    assert_eq!(one.parts(), ("User J. Smith got most: 30.3 %", Some("3 of them requested half")),);
+    assert_eq!(finding("Half ended within 60 s. Few did").parts().1, Some("Few did"));
+    assert_eq!(finding("User Dr. Wu got most").parts().1, None);
+    let two = finding("It saves 9.7 % of all. In hindsight, it saves 10.3 %");
+    assert_eq!(two.parts(), ("It saves 9.7 % of all", Some("In hindsight, it saves 10.3 %")));
+}

@@ -141,7 +141,9 @@ pub fn covered(lake: &Lake, windows: Windows, calendar: &Calendar) -> Covered {
     let unix = |at_us: i64| at_us.saturating_add(calendar.begin_us);
     let [from_us, to_us] = span_of(lake, windows).map(unix);
     let zone = &calendar.zone;
-    let [first, last] = [from_us, to_us].map(|at_us| zone.month_of(at_us));
+    // The end is not part of the window.
+    let last_us = to_us.saturating_sub(1).max(from_us);
+    let [first, last] = [from_us, last_us].map(|at_us| zone.month_of(at_us));
     let is_late = MICROS_PER_DAY < from_us.saturating_sub(zone.month_start_us(first));
     let is_early = MICROS_PER_DAY < zone.month_start_us(last.next()).saturating_sub(to_us);
     let mut in_part: Vec<Month> = [(first, is_late), (last, is_early)]
