@@ -79,7 +79,8 @@ STRUCTURE = """() => {
     if (unit === undefined)
       return [Number(number), number.includes("e") ? 6e-4 * Math.abs(number) : 0.5001 * last];
     if (clock === undefined) {
-      const near = unit === "%" ? last : Math.max(Math.abs(number) / 100, number.includes(".") ? last / 2 : 0);
+      // Times have three digits, and at most two decimals.
+      const near = unit === "%" ? last : Math.max(Math.abs(number) / 100, 0.005, number.includes(".") ? last / 2 : 0);
       return [number * per, near * per];
     }
     const [hours, minutes, seconds] = clock.split(":").map(Number);
