@@ -13,7 +13,7 @@
 //! | [`fate::waste`] | What was wasted? | CPU time by outcome; that of running jobs is open, not wasted |
 //! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs, tested on later ones |
 //! | [`detector::detector`] | Which straggler detector is worth having? | most time saved by copies |
-//! | [`cluster::policy`] | Would another policy do better? | the lowest mean bounded slowdown, if it and the mean wait are 1 % lower |
+//! | [`policy::policy`] | Would another policy do better? | the lowest mean bounded slowdown, if it and the mean wait are 1 % lower |
 //! | [`cluster::load`] | How full was the cluster? | what was requested and used of the capacity |
 //! | [`users::users`] | Who got how much? | the heaviest user, who used half, how many have more than an equal share, the Gini index |
 //! | [`fate::lasting`] | How long do jobs last? | the median, the 99 % quantile, the mean |

@@ -4,7 +4,7 @@
 //! a chance of one half, the area under the ROC curve, the Brier score, both curves, the
 //! calibration, and the same by outcome and by day. A job is predicted not to finish if its chance
 //! is larger than one half. The curves have a point for each distinct chance, thinned so that the
-//! area under the stored points stays within 0.001 of the stated one ([`super::curve`]).
+//! area under the stored points stays within 0.001 of the stated one (`curve`).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
