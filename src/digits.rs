@@ -93,6 +93,9 @@ pub fn unit_of_time(seconds: f64) -> (&'static str, f64) {
 
 /// A length of time with three digits: `45 s`, `12.5 min`, `3.4 h`, `29 d`.
 pub fn lasting(seconds: f64) -> String {
+    if 0.0 < seconds && seconds < 0.005 {
+        return "under 0.01 s".to_owned();
+    }
     let (unit, per) = unit_of_time(seconds);
     let amount = seconds / per;
     let decimals = match amount.abs() {

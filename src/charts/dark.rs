@@ -29,17 +29,6 @@ pub(crate) const FILTER: &str = "invert(.9) hue-rotate(180deg) brightness(1.25)"
 /// Steps of a scale, at least those of its legend.
 const STEPS: u32 = 48;
 
-const TONES: [Tone; 8] = [
-    Tone::Ink,
-    Tone::Green,
-    Tone::Vermilion,
-    Tone::Blue,
-    Tone::Orange,
-    Tone::Purple,
-    Tone::Sky,
-    Tone::Grey,
-];
-
 /// The colour of a tone on dark pages.
 const fn of_tone(tone: Tone) -> Ink {
     match tone {
@@ -59,7 +48,7 @@ const fn of_tone(tone: Tone) -> Ink {
 fn fixed() -> Vec<(Ink, Ink)> {
     let black = Ink::of(0, 0, 0);
     let mut all = vec![(Ink::PAPER, PAPER), (black, PAPER), (Ink::FAINT, FAINT), (Ink::GRID, GRID)];
-    for tone in TONES {
+    for tone in Tone::ALL {
         for ink in [tone.ink(), tone.text_ink()] {
             if all.iter().all(|(known, _)| *known != ink) {
                 all.push((ink, of_tone(tone)));
@@ -183,7 +172,7 @@ mod tests {
             // Text and marks of every tone, and dark text on a bar of it.
             assert!(is_background || 4.5 <= of_inks(dark, PAPER), "{}", hex(light));
         }
-        for tone in TONES {
+        for tone in Tone::ALL {
             let contrast = contrast(filtered(tone.ink()), filtered(Ink::PAPER));
             assert!(4.3 <= contrast, "{tone:?} {contrast} in a linked picture");
         }

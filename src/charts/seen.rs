@@ -69,22 +69,11 @@ fn apart(one: [f64; 3], other: [f64; 3]) -> f64 {
     lab(one).iter().zip(lab(other)).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt()
 }
 
-const TONES: [Tone; 8] = [
-    Tone::Ink,
-    Tone::Green,
-    Tone::Vermilion,
-    Tone::Blue,
-    Tone::Orange,
-    Tone::Purple,
-    Tone::Sky,
-    Tone::Grey,
-];
-
 fn pairs() -> impl Iterator<Item = (Tone, Tone)> {
-    TONES
+    Tone::ALL
         .into_iter()
         .enumerate()
-        .flat_map(|(idx, one)| TONES[..idx].iter().map(move |&two| (one, two)))
+        .flat_map(|(idx, one)| Tone::ALL[..idx].iter().map(move |&two| (one, two)))
 }
 
 /// A plot with a curve of each tone.
@@ -131,7 +120,7 @@ proptest! {
         count in 2..8_usize, is_survival in any::<bool>(), is_panel in any::<bool>(),
         width_in in prop_oneof![Just(3.3), Just(7.0)],
     ) {
-        let plot = plot(&TONES[..count], Stroke::Straight);
+        let plot = plot(&Tone::ALL[..count], Stroke::Straight);
         let chart = match (is_survival, is_panel) {
             (true, _) => Chart::Survival(SurvivalChart { plot, at_risk: Vec::new() }),
             (false, true) => {
@@ -172,7 +161,7 @@ fn tones_differ_without_green_cones() {
 
 #[test]
 fn words_on_bars_can_be_read() {
-    for tone in TONES {
+    for tone in Tone::ALL {
         let contrast = contrast(grey(tone.ink()), grey(tone.ink().for_text()));
         assert!(4.5 <= contrast, "{tone:?} {contrast}");
     }

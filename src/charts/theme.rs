@@ -150,6 +150,18 @@ pub enum Tone {
 }
 
 impl Tone {
+    /// All tones.
+    pub(super) const ALL: [Self; 8] = [
+        Self::Ink,
+        Self::Green,
+        Self::Vermilion,
+        Self::Blue,
+        Self::Orange,
+        Self::Purple,
+        Self::Sky,
+        Self::Grey,
+    ];
+
     /// Tones for series without a meaning, in order.
     pub const SERIES: [Self; 7] = [
         Self::Blue,

@@ -4,6 +4,7 @@
 //! In: stored results. Out: text for the first line of the overview. What no result has is left out.
 
 use super::text::instant;
+use crate::answers::monthly::{self, MonthlyAnswer};
 use crate::answers::sentences::Capacity;
 use crate::answers::verify::{self, VerifyAnswer};
 use crate::digits::{counted, lasting};
@@ -32,10 +33,15 @@ fn time(results: &[Stored]) -> Option<String> {
     let mut jobs = inputs.filter(|input| input.table == Table::JobEvents.name());
     let (start_s, end_s) = jobs.find_map(|input| input.start_s.zip(input.end_s))?;
     let length = lasting(end_s - start_s);
-    Some(if super::text::is_date(start_s) {
-        format!("{} to {} UTC ({length})", instant(start_s), instant(end_s))
-    } else {
-        format!("{length}, without dates")
+    if super::text::is_date(start_s) {
+        return Some(format!("{} to {} UTC ({length})", instant(start_s), instant(end_s)));
+    }
+    // A log may say in its header when its clock began; the months have the dates.
+    let months = results.iter().find(|result| result.name == monthly::KIND.name);
+    let months = months.and_then(|result| result.found::<MonthlyAnswer>());
+    Some(match months.filter(|months| !months.from_date.is_empty()) {
+        Some(months) => format!("{} to {} ({length})", months.from_date, months.to_date),
+        None => format!("{length}, without dates"),
     })
 }
 

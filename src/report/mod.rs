@@ -172,8 +172,8 @@ impl Fault for ReportError {
 pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
     let findings::Findings { found, unanswered } = findings::findings(results);
     let found = found.into_iter().map(|one| match one.scope.as_str() {
-        "" => format!("{}.", one.parts().0),
-        scope => format!("{} ({scope}).", one.parts().0),
+        "" => format!("{}.", findings::parts(&one.sentence).0),
+        scope => format!("{} ({scope}).", findings::parts(&one.sentence).0),
     });
     let unanswered = unanswered.into_iter().map(|one| {
         let mut asks: Vec<String> = one.asks.into_iter().map(|asked| asked.0).collect();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ReportError;
 use super::assumed::{Assumed, lacks_status, recorded};
-use super::findings::{Findings, answer, findings, nothing, question};
+use super::findings::{Findings, answer, findings, nothing, parts, question};
 use super::html::{self, Cell, Page};
 use super::links::Links;
 use super::replay::context;
@@ -81,7 +81,7 @@ fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
             if !scope.is_empty() {
                 scope.push_str(". ");
             }
-            let (first, further) = one.parts();
+            let (first, further) = parts(&one.sentence);
             let more = |said| {
                 format!("<details><summary>More</summary><p>{}.</p></details>", sentence(said))
             };
@@ -131,7 +131,7 @@ pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
                     Picture { caption: &caption, ..chart },
                     result,
                     "",
-                    found.as_deref(),
+                    found.as_deref().map(|found| parts(found).0),
                 ))
             })
         })

@@ -123,9 +123,16 @@ async fn users_of(portal: &Portal, lake: &At, near_to: Option<&str>) -> Markup {
     let version = lake.now();
     let Ok(_place) = portal.looks.acquire().await else { return html! {} };
     let look = move || near::users(&version.path, progress::now() + TIME);
+    let cut = |is_cut| {
+        html! { @if is_cut { p { "The search took too long and was ended: there may be other users." } } }
+    };
     match (tokio::task::spawn_blocking(look).await, near_to) {
-        (Ok(Ok(users)), Some(name)) => near::suggested(&lake.name, name, &users),
-        (Ok(Ok(users)), None) => near::list(&lake.name, &users),
+        (Ok(Ok((users, is_cut))), Some(name)) => {
+            html! { (near::suggested(&lake.name, name, &users)) (cut(is_cut)) }
+        }
+        (Ok(Ok((users, is_cut))), None) => {
+            html! { (near::list(&lake.name, &users)) (cut(is_cut)) }
+        }
         (Ok(Err(error)), _) => html! { p class="wrong" { (error) } },
         (Err(_), _) => html! { p class="wrong" { "The search failed." } },
     }

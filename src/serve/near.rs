@@ -26,13 +26,15 @@ const NEAR_MAX: usize = 8;
 /// A user and the number of events.
 pub(super) type User = (String, u64);
 
-/// All users of a lake, the most active first.
-pub(super) fn users(path: &Path, end: Instant) -> Result<Vec<User>, LakeError> {
+/// All users of a lake, the most active first, and whether the search was ended by its time limit.
+pub(super) fn users(path: &Path, end: Instant) -> Result<(Vec<User>, bool), LakeError> {
     let lake = Lake::open(path)?;
     let table = if lake.has(Table::JobEvents) { Table::JobEvents } else { Table::TaskEvents };
     let mut counts: FxHashMap<String, u64> = FxHashMap::default();
+    let mut is_cut = false;
     for bucket in 0..lake.bucket_count() {
-        if end < progress::now() {
+        is_cut = end < progress::now();
+        if is_cut {
             break;
         }
         lake.scan(table, Some(bucket), &["user"], |batch| {
@@ -49,7 +51,7 @@ pub(super) fn users(path: &Path, end: Instant) -> Result<Vec<User>, LakeError> {
     }
     let mut all: Vec<User> = counts.into_iter().collect();
     all.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
-    Ok(all)
+    Ok((all, is_cut))
 }
 
 /// The users whose names begin like a name, have it within, or differ in few letters.

@@ -152,7 +152,7 @@ fn medians(parts: &[&(Part, Counted)], question: Question) -> String {
                 && rest.iter().all(|said| amount(said) == amount(first)) =>
         {
             let same = first.rsplit_once(' ').map_or("", |(_, same)| same);
-            format!("The median of every outcome is {same}. ")
+            format!("All medians are {same}. ")
         }
         _ => format!("Medians: {}. ", all.join(", ")),
     }

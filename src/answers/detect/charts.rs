@@ -142,7 +142,7 @@ fn unjudged(rows: &[&DetectorRow]) -> String {
     let best = rows.first().filter(|row| 0 < row.flags_unjudged);
     best.map_or_else(String::new, |row| {
         format!(
-            ", such as {} of the {} flags of {}, whose tasks did not finish",
+            ", such as {} of the {} flags of {}, on attempts that did not finish",
             grouped(row.flags_unjudged),
             grouped(row.flags),
             row.detector

@@ -228,7 +228,7 @@ fn highest(found: &Found, series: &Series, named: &[&UserUsage]) -> String {
         let unit = unit_of_value(&series.settings, &series.columns[0], found.span.unit);
         let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
         format!(
-            "At the end {} has the largest value, {}{unit}. ",
+            "Of these, {} has the largest value at the end, {}{unit}. ",
             shown(found, &user),
             digits::three_digits(value)
         )

@@ -92,7 +92,8 @@ fn as_good(rules: &[Score], best: &Score) -> Vec<String> {
     others.map(|rule| format!("`{}`", rule.rule)).collect()
 }
 
-/// `; it finds 94.3 % of those that do not finish (66.6 % of failed and 95.3 % of killed ones)`;
+/// `; it finds 94.3 % of those that do not finish (66.6 % of failed and 95.3 % of killed ones, by
+/// their last event)`;
 /// empty if all jobs finish.
 fn found(rule: &Score) -> String {
     let Some(recall) = rule.recall else { return String::new() };
@@ -100,9 +101,9 @@ fn found(rule: &Score) -> String {
         let own = rule.outcomes.iter().find(|own| own.outcome == name && 0 < own.jobs)?;
         Some(format!("{} of {name}", percent(own.predicted_share?)))
     };
-    let each = of("failed")
-        .zip(of("killed"))
-        .map_or_else(String::new, |(failed, killed)| format!(" ({failed} and {killed} ones)"));
+    let each = of("failed").zip(of("killed")).map_or_else(String::new, |(failed, killed)| {
+        format!(" ({failed} and {killed} ones, by their last event)")
+    });
     format!("; it finds {} of those that do not finish{each}", percent(recall))
 }
 

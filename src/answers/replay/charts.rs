@@ -41,7 +41,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         };
         let most: Vec<(String, String)> = runs.iter().take(LINES_MAX).filter_map(most).collect();
         let most = Some(at_most(&most)).filter(|said| !said.is_empty());
-        let most = most.map_or_else(String::new, |said| format!("At most {said}. "));
+        let most = most.map_or_else(String::new, |said| format!("Highest point: {said}. "));
         lines(runs, [title, &format!("{most}{not_drawn}{caption}"), axis], |run| {
             run.metrics.samples.iter().filter_map(point).collect()
         })
@@ -127,8 +127,8 @@ impl Idle {
 
     fn said(&self, begin_s: f64) -> String {
         format!(
-            "Not drawn: the time after {}, in which nothing waits and at most {} of the CPU is in \
-            use. ",
+            "Not drawn: the time after {}, in which nothing waits and no point is above {} of the \
+            CPU. ",
             lasting(self.from_s - begin_s),
             percent(self.most)
         )
@@ -270,8 +270,7 @@ mod tests {
         let found = idle(&mut tail(0.01, 0.0)).unwrap();
         assert_eq!(
             found.said(0.0),
-            "Not drawn: the time after 25 h, in which nothing waits and at most 1.0 % of the CPU is \
-            in use. "
+            "Not drawn: the time after 25 h, in which nothing waits and no point is above 1.0 % of the CPU. "
         );
         assert!(idle(&mut tail(0.01, 2.0)).is_none(), "tasks wait");
         assert!(idle(&mut tail(0.1, 0.0)).is_none(), "machines are in use");

@@ -422,7 +422,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     let told: Vec<String> = feedback.map(history::of_feedback).collect();
     history.assumptions.extend(told);
     let has_fragmentation = asked.fragmentation;
-    if is_assumed(lake, "wait unknown", history.counts.tasks) {
+    if is_assumed(lake, "wait unknown", history.counts.in_lake) {
         history.counts.without_waits();
     }
     let pooled = pooled(asked, lake, &cluster);

@@ -212,6 +212,7 @@ impl Items {
         let tasks = Tasks::read_beside(lake, bucket, windows, Usage::Skip, &columns, take)?;
         let draws = Draws::new(plan.seed, Purpose::Sample);
         let mut all = Self::default();
+        all.counts.in_lake = tasks.len() as u64;
         if plan.sample == 1.0 {
             all.tasks.reserve_exact(tasks.len());
         }

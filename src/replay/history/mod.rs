@@ -148,6 +148,9 @@ pub struct Counts {
     pub recorded_waits: u64,
     /// The sum of these waits from first submit to first start, ms.
     pub recorded_wait_ms: u64,
+    /// All tasks of the lake, in the replayed part or not.
+    #[serde(skip)]
+    pub in_lake: u64,
 }
 
 impl Counts {
@@ -163,6 +166,7 @@ impl Counts {
         self.left_out += part.left_out;
         self.recorded_waits += part.recorded_waits;
         self.recorded_wait_ms += part.recorded_wait_ms;
+        self.in_lake += part.in_lake;
     }
 
     /// Adds the recorded wait of a task, µs, if it is known.

@@ -57,8 +57,8 @@ fn won(copy: &CopyRow) -> String {
     format!("; {} of the {all} copies end before their task", grouped(copy.won))
 }
 
-/// A sentence about the smallest limit per job that is in the results, and about the smallest at
-/// which copies save as much as without one: all jobs together need little, but single jobs much.
+/// What copies save under the smallest limit per job that is in the results, and the smallest limit
+/// at which they save as much as without one: all jobs together need little, but single jobs much.
 fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
     let own = answer.copies.iter().filter(|row| row.detector == copy.detector);
     let known = own.filter_map(|row| Some((row.budget?, row.earlier_share?)));
@@ -73,7 +73,7 @@ fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
         format!(", and as much as without a limit from {} on", percent(*budget))
     });
     format!(
-        ". Single jobs need more: if copies may take {} of the slot time of each job, they save {}{enough}",
+        "; but limited to {} of the slot time of each job, copies save {}{enough}",
         percent(tight),
         percent(saved)
     )
@@ -86,13 +86,13 @@ fn lead(score: &Score) -> String {
     })
 }
 
-/// `; 11,317 of its 26,282 flags are on tasks that did not finish and are not judged`.
+/// `; 11,317 of its 26,282 flags are on attempts that are not judged, since they did not finish`.
 fn unjudged(row: &DetectorRow) -> String {
     if row.flags_unjudged == 0 {
         return String::new();
     }
     format!(
-        "; {} of its {} are on tasks that did not finish, which are not judged",
+        "; {} of its {} are on attempts that did not finish, which are not judged",
         grouped(row.flags_unjudged),
         counted(row.flags, "flag")
     )

@@ -64,8 +64,9 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
         let harms = row.and_then(harms).unwrap_or_default();
         format!(". Over all jobs, in hindsight, it {said}{harms}")
     });
-    let more = [row.and_then(|row| gentler(answer, row)), evictions(answer, rule)];
-    let more: String = more.into_iter().flatten().collect();
+    let gentler = row.and_then(|row| gentler(answer, row)).unwrap_or_default();
+    let later = later + &gentler;
+    let more = evictions(answer, rule).unwrap_or_default();
     let spans_zero = row.is_some_and(spans_zero);
     if test.gain <= 0.0 || spans_zero {
         let why =
@@ -112,8 +113,8 @@ fn harms(row: &SweepRow) -> Option<String> {
 const NEARLY: f64 = 0.9;
 const GENTLER: f64 = 0.5;
 
-/// A sentence about the rule that harms fewest jobs of those that save nearly as much as a row;
-/// `None` if none harms at most half as many.
+/// The rule that harms fewest jobs of those that save nearly as much as a row, as the end of a
+/// sentence; `None` if none harms at most half as many.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
     let (net, harmed) = (than.net_share.filter(|net| 0.0 < *net)?, than.harmed_jobs?);
@@ -128,10 +129,12 @@ fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
         near.min_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)))?;
     let much = if net <= share { "no less" } else { "nearly as much" };
     Some(format!(
-        ". Killing tasks {} saves {much} over all jobs, {}, and harms only {}",
+        "; killing tasks {} saves {much} over all jobs ({} instead of {}) and harms {} of them instead of {}",
         condition(rule, row.threshold),
         percent(share),
-        grouped(own)
+        percent(net),
+        grouped(own),
+        grouped(harmed)
     ))
 }
 
@@ -159,16 +162,16 @@ fn certain(row: &SweepRow) -> Option<f64> {
     net_bounds(row).map(|(low, _)| low).or(row.net_share)
 }
 
-/// The time limit with the largest certain saving, in hindsight, as the end of a sentence.
+/// A sentence about the time limit with the largest certain saving, in hindsight.
 fn limits(answer: &SweepAnswer) -> Option<String> {
     let (_, rows) = answer.sweeps().find(|(rule, _)| *rule == LIMITS)?;
     let all = rows.iter().filter_map(|row| Some((certain(row)?, row)));
     let (least, row) = all.max_by(|one, other| one.0.total_cmp(&other.0))?;
     if least <= 0.0 {
-        return Some("; no other time limit is shown to save more than it destroys".to_owned());
+        return Some(". No time limit is shown to save more than it destroys".to_owned());
     }
     Some(format!(
-        "; in hindsight, a limit at {}{OF_REQUESTED}{} saves a net {} of the {} of jobs that did not \
+        ". In hindsight, a limit at {}{OF_REQUESTED}{} saves a net {} of the {} of jobs that did not \
         finish{}, and harms {}",
         row.threshold,
         cut_by(row.threshold),
@@ -199,8 +202,9 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     let harmed = format!("{harmed} of {}", counted(finished, "finished job"));
     let said =
         format!("killing tasks {what}{edge}{cut} harms {harmed} and {}", over_all(answer, row)?);
+    let said = said + &gentler(answer, row).unwrap_or_default();
     let fitted = if rule == LIMITS { fitted(answer, row) } else { None };
-    let more = [fitted, gentler(answer, row), evictions(answer, rule)];
+    let more = [fitted, evictions(answer, rule)];
     let more: String = more.into_iter().flatten().collect();
     if spans_zero(row) {
         return Some(Told::NotShown(format!(

@@ -104,22 +104,18 @@ pub(super) struct Finding {
     pub topic: &'static Topic,
 }
 
-impl Finding {
-    /// The sentence that answers the question, and those that explain it, if there are any.
-    pub(super) fn parts(&self) -> (&str, Option<&str>) {
-        // The point after a short word may be that of a name: `J. Smith`, `Dr. Wu`.
-        let is_end = |at: &usize| {
-            let last = self.sentence[..*at].rsplit([' ', '(']).next().unwrap_or_default();
-            let mut letters = last.chars();
-            let is_upper = letters.next().is_some_and(char::is_uppercase);
-            let rest = letters.as_str();
-            !is_upper || 1 < rest.chars().count() || rest.contains(char::is_uppercase)
-        };
-        let end = self.sentence.match_indices(". ").map(|(at, _)| at).find(is_end);
-        end.map_or((self.sentence.as_str(), None), |at| {
-            (&self.sentence[..at], Some(&self.sentence[at + 2..]))
-        })
-    }
+/// The sentence of an answer that answers the question, and those that explain it, if there are any.
+pub(super) fn parts(answer: &str) -> (&str, Option<&str>) {
+    // The point after a short word may be that of a name: `J. Smith`, `Dr. Wu`.
+    let is_end = |at: &usize| {
+        let last = answer[..*at].rsplit([' ', '(']).next().unwrap_or_default();
+        let mut letters = last.chars();
+        let is_upper = letters.next().is_some_and(char::is_uppercase);
+        let rest = letters.as_str();
+        !is_upper || 1 < rest.chars().count() || rest.contains(char::is_uppercase)
+    };
+    let end = answer.match_indices(". ").map(|(at, _)| at).find(is_end);
+    end.map_or((answer, None), |at| (&answer[..at], Some(&answer[at + 2..])))
 }
 
 /// A question, the result that leaves it open, and its page.

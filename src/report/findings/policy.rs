@@ -78,14 +78,14 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let answer: &ReplayAnswer = stored.found()?;
     let first = answer.policies.first()?;
     let kills: Vec<String> = answer.policies.iter().filter_map(|row| kill_of(row, first)).collect();
-    let kills = kills.join(". ");
+    let kills = kills.join("; ");
     let waits = |row: &Replayed| row.metrics.waiting_s.is_none_or(|waits| waits.max != 0.0);
     if !answer.policies.iter().any(waits) {
         let why = never_full(first, answer, stored);
         return Some(if kills.is_empty() {
             Told::Unknown(format!("The policies change nothing: {why}"))
         } else {
-            Told::Shown(format!("{kills}. Otherwise the policies change nothing: {why}"))
+            Told::Shown(format!("{kills}; otherwise the policies change nothing: {why}"))
         });
     }
     let known = answer.policies[1..].iter();
@@ -95,19 +95,19 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
         let is_worse = |delay: [Change; 2]| delay != [Change::Lower; 2];
         is_worse(one.0).cmp(&is_worse(other.0)).then(one.1.total_cmp(&other.1))
     })?;
-    let begin = if kills.is_empty() { String::new() } else { format!("{kills}. ") };
+    let kills = if kills.is_empty() { kills } else { format!("; {kills}") };
     let jobs = jobs(answer, best)?;
     let end = recorded(answer).map_or_else(String::new, |said| format!(". {said}"));
     let compared = compared(best, first);
     if delay != [Change::Lower; 2] {
         return Some(Told::NotShown(format!(
-            "{begin}No other policy is shown to lower both the mean wait of tasks and their mean \
-            bounded slowdown: {compared}. {jobs}{end}"
+            "No other policy is shown to lower both the mean wait of tasks and their mean bounded \
+            slowdown: {compared}{kills}. {jobs}{end}"
         )));
     }
     let verdict = if compared.contains("but raises") { "In part" } else { "Yes" };
     let others = worse_ones(answer, first);
-    Some(Told::Shown(format!("{begin}{verdict}: {compared}. {jobs}{others}{end}")))
+    Some(Told::Shown(format!("{verdict}: {compared}{kills}. {jobs}{others}{end}")))
 }
 
 /// What the kill rule of a policy did; `None` if it has none that killed.
@@ -208,7 +208,8 @@ fn never_full(first: &Replayed, answer: &ReplayAnswer, stored: &Envelope) -> Str
         )
     });
     let mut remarks = stored.inputs.iter().flat_map(|input| input.remarks.keys());
-    let unknown = if remarks.any(|wording| wording.starts_with("wait unknown")) {
+    let is_known = answer.history.is_some_and(|counts| 0 < counts.recorded_waits);
+    let unknown = if !is_known && remarks.any(|wording| wording.starts_with("wait unknown")) {
         ". The log records no waits, so that each job is submitted when it started"
     } else {
         ""
