@@ -550,3 +550,23 @@ fn graph() -> Place {
     place.run(&["ingest", "trace", "--lake", "lake"]).ok();
     place
 }
+
+/// A log in which some waits are unknown: a sample smaller than the number of these still has the
+/// waits that are recorded. A log in which all are unknown has none.
+#[test]
+fn recorded_waits_stay_in_a_sample() {
+    for (unknown, is_told) in [(30, true), (200, false)] {
+        let place = Place::new();
+        let job = |number: u64| {
+            let wait = if number <= unknown { -1 } else { 50 };
+            format!("{number} {} {wait} 100 1 -1 -1 1 -1 -1 1 7 1 1 1 1 -1 -1\n", number * 1000)
+        };
+        place.raw("log.swf", format!("; MaxProcs: 4\n{}", (1..=200).map(job).collect::<String>()));
+        place.run(&["ingest", "trace", "--lake", "lake", "--quiet"]).ok();
+        let sampled = ["replay", "--lake", "lake", "--policies", "fifo", "--sample", "0.1"];
+        let answer = place.run(&[&sampled[..], &["--format", "json"]].concat()).ok().json();
+        let tasks = answer["history"]["tasks"].as_u64().unwrap();
+        assert!(0 < tasks && tasks < 30, "{tasks}");
+        assert_eq!(answer["recorded_wait_s"].as_f64().is_some(), is_told, "{}", answer["history"]);
+    }
+}
