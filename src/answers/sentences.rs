@@ -118,6 +118,16 @@ pub(crate) fn meaning_of(cpu: &str) -> String {
     said.map_or_else(|| format!("CPU time as defined by \"{cpu}\""), |own| own.1.to_owned())
 }
 
+/// What a meter adds up, in words.
+pub(crate) fn meaning_of_meter(meter: Meter) -> String {
+    match meter {
+        Meter::Cpu(cpu) => meaning_of(&cpu.to_string()),
+        Meter::Memory(memory) => {
+            format!("{} by the definition \"{memory}\"", meter.resource().title())
+        }
+    }
+}
+
 /// What jobs did with CPU time by a definition of `--cpu`.
 pub(crate) fn verb_of(cpu: &str) -> &'static str {
     let is_requested = cpu == CpuDefinition::Requested.to_string();

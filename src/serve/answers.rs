@@ -84,7 +84,7 @@ fn aligned(spec: &Spec) -> Markup {
     html! {
         @if !is_asked && spec.words.iter().any(|word| word == FROM_START) {
             p class="help" {
-                "The clocks of " (spec.lakes.join(" and ")) " have no time in common, so each cluster starts at time 0 "
+                "The clocks of " (spec.lakes.join(" and ")) " are far apart, so each cluster starts at time 0 "
                 "(\"Align\": start). On a common clock most of the span would be empty."
             }
         }

@@ -344,16 +344,6 @@ fn bars_of(ledger: &Ledger, groups: &[GroupBy]) -> Vec<(String, String, f64)> {
     outcomes
 }
 
-/// What is added up, in words.
-fn meaning(meter: Meter) -> String {
-    match meter {
-        Meter::Cpu(cpu) => sentences::meaning_of(&cpu.to_string()),
-        Meter::Memory(memory) => {
-            format!("{} by the definition \"{memory}\"", meter.resource().title())
-        }
-    }
-}
-
 /// Bars of CPU time, GPU time or memory time per outcome.
 pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     let mut outcomes = bars_of(ledger, groups);
@@ -370,7 +360,7 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
         title: format!("{title_noun} per outcome of jobs ({})", ledger.meter),
         caption: format!(
             "{}, total {} {}, by the outcome of the jobs, {}.{}",
-            meaning(ledger.meter),
+            sentences::meaning_of_meter(ledger.meter),
             digits::six_digits(ledger.total),
             ledger.unit,
             match ledger.classes {

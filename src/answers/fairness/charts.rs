@@ -3,13 +3,12 @@
 
 use super::{Found, entitled, meaning_of_index, unit_of_value};
 use crate::answers::edges;
-use crate::answers::sentences::meaning_of;
+use crate::answers::sentences::meaning_of_meter;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
 use crate::fairness::usage::{self, UserUsage};
-use crate::studies::meter::Meter;
 
 const DAY_S: f64 = 86_400.0;
 
@@ -152,12 +151,7 @@ fn caption(found: &Found) -> String {
         [_] => String::new(),
         several => format!("{}; ", several.join(" + ")),
     };
-    let meaning = match plan.meter {
-        Meter::Cpu(cpu) => meaning_of(&cpu.to_string()),
-        memory @ Meter::Memory(_) => {
-            format!("{} by the definition \"{memory}\"", memory.resource().title())
-        }
-    };
+    let meaning = meaning_of_meter(plan.meter);
     format!(
         "{clusters}{meaning}, charged {when}, intervals of {}.{}",
         words(plan.grid.length_s()),

@@ -225,15 +225,16 @@ fn are_alike(values: impl Iterator<Item = f64>) -> bool {
 /// The name of a class of requests for readers: bytes in the largest unit that fits, other amounts
 /// in millions or billions, `0.954 to 9.54 GiB` for `1000000 to 10000000` KiB.
 fn of_request(name: &str, unit: &'static str) -> String {
-    let Some((from, to)) = name.split_once(" to ") else { return format!("{name} {unit}") };
+    let units = table::several(unit);
+    let Some((from, to)) = name.split_once(" to ") else { return format!("{name} {units}") };
     let (Ok(from), Ok(to)) = (from.parse::<f64>(), to.parse::<f64>()) else {
-        return format!("{name} {unit}");
+        return format!("{name} {units}");
     };
     let (larger, bytes) = in_words(unit, to);
     let (per, unit) = if larger == unit {
         let names = [(1e9, " billion"), (1e6, " million"), (1.0, "")];
         let (per, name) = names.into_iter().find(|name| name.0 <= to).unwrap_or((1.0, ""));
-        (per, format!("{name} {unit}"))
+        (per, format!("{name} {units}"))
     } else {
         (bytes, format!(" {larger}"))
     };
@@ -338,7 +339,7 @@ mod tests {
     #[test]
     fn large_sizes_are_said_in_words() {
         for (name, unit, said) in [
-            ("1000000 to 10000000", "processor", "1 to 10 million processor"),
+            ("1000000 to 10000000", "processor", "1 to 10 million processors"),
             ("1000000 to 10000000", "KiB", "0.954 to 9.54 GiB"),
             ("1000 to 10000", "KiB", "0.977 to 9.77 MiB"),
             ("0.01 to 0.1", "NCU", "0.01 to 0.1 NCU"),

@@ -22,8 +22,8 @@ const SHORTEST_S: f64 = 1.0;
 /// The least share of tasks that wait under one of the policies: with fewer, a plot shows nothing.
 const WAITING_MIN: f64 = 0.01;
 
-/// The places of the two runs that are compared: the first, and the one with the shortest mean response among the
-/// others.
+/// The places of the two runs that are compared: the first, and the one with the shortest mean
+/// response among the others.
 fn compared(runs: &[Run]) -> Option<[usize; 2]> {
     let (first, others) = runs.split_first()?;
     let mean_s = |run: &Run| Some(run.metrics.job_response_s?.mean);

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::own::{self, FORMULA, KIND, NAME, PROGRAM, TEMPLATE, gap};
 use super::{CHARGED, GROUPS, LIMITS, SHARES};
+use crate::answers::fairness::meaning_of_index;
 use crate::digits::lasting;
 use crate::fairness::formula::NUMBERS;
 use crate::fairness::indices::BuiltIn;
@@ -114,49 +115,31 @@ fn entitlement(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     }
 }
 
-/// The built-in indices by what they say, each with its meaning.
-const INDEX_GROUPS: [(&str, &[(BuiltIn, &str)]); 3] = [
+/// The built-in indices by what they say.
+const INDEX_GROUPS: [(&str, &[BuiltIn]); 3] = [
     (
         "How much each user used, and who comes next",
         &[
-            (BuiltIn::Metered, "the bill: what each user used so far"),
-            (
-                BuiltIn::Condor,
-                "Condor's user priority: usage that decays with a half-life; larger is served later",
-            ),
-            (BuiltIn::Htcondor, "the same as HTCondor computes it today"),
-            (
-                BuiltIn::Slurm,
-                "Slurm's fair-share factor, from 0 (used up) to 1; larger is served earlier",
-            ),
-            (
-                BuiltIn::FairTree,
-                "Slurm's fair tree: accounts are ranked first, then users within them",
-            ),
-            (BuiltIn::Sge, "the share tree of the Sun Grid Engine"),
+            BuiltIn::Metered,
+            BuiltIn::Condor,
+            BuiltIn::Htcondor,
+            BuiltIn::Slurm,
+            BuiltIn::FairTree,
+            BuiltIn::Sge,
         ],
     ),
     (
         "How equal the users are, in one number",
         &[
-            (BuiltIn::Jain, "Jain's index: 1 if all have the same, 1/n if one of n has everything"),
-            (
-                BuiltIn::Gini,
-                "Gini coefficient: 0 if all have the same, near 1 if one has everything",
-            ),
-            (BuiltIn::Hoover, "the share of all usage that would have to move to make all equal"),
-            (BuiltIn::Variation, "coefficient of variation: standard deviation over mean"),
-            (BuiltIn::Theil, "Theil index: 0 if all have the same; also splits by group"),
-            (BuiltIn::MaxMin, "distance from max-min fair shares"),
+            BuiltIn::Jain,
+            BuiltIn::Gini,
+            BuiltIn::Hoover,
+            BuiltIn::Variation,
+            BuiltIn::Theil,
+            BuiltIn::MaxMin,
         ],
     ),
-    (
-        "Several resources, and waits",
-        &[
-            (BuiltIn::Drf, "dominant share: the resource of which a user holds the largest part"),
-            (BuiltIn::Slowdown, "mean slowdown: time in the system over running time"),
-        ],
-    ),
+    ("Several resources, and waits", &[BuiltIn::Drf, BuiltIn::Slowdown]),
 ];
 
 fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
@@ -168,7 +151,7 @@ fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
             @for (title, those) in INDEX_GROUPS {
                 p class="group" { (title) }
                 div class="fields" {
-                    @for (index, meaning) in those { (index_field(*index, meaning, pairs, wrong)) }
+                    @for index in those { (index_field(*index, pairs, wrong)) }
                 }
             }
         }
@@ -176,8 +159,9 @@ fn indices(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
 }
 
 /// The box of an index; its parameters are shown once it is ticked.
-fn index_field(index: BuiltIn, meaning: &str, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
+fn index_field(index: BuiltIn, pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     let name = index.name();
+    let meaning = meaning_of_index(name).unwrap_or_default();
     let with = format!("with-{name}");
     let bad = said(wrong, &with);
     let is_given = bad.is_some() || pairs.get(&with).is_some();
@@ -346,10 +330,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_index_has_a_meaning_once() {
+    fn every_index_stands_once() {
         let shown: Vec<&str> = INDEX_GROUPS
             .iter()
-            .flat_map(|(_, those)| those.iter().map(|(index, _)| index.name()))
+            .flat_map(|(_, those)| those.iter().map(|index| index.name()))
             .collect();
         for index in BuiltIn::ALL {
             let count = shown.iter().filter(|name| **name == index.name()).count();

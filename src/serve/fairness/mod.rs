@@ -34,7 +34,7 @@ pub(super) const KEPT: &str = "kept";
 /// The field of accounts with shares.
 pub(super) const SHARES: &str = "shares";
 
-/// The flag for lakes whose clocks have no time in common: each begins at time 0.
+/// The flag for lakes whose clocks are far apart: each begins at time 0.
 pub(super) const FROM_START: &str = "--align=start";
 
 /// Largest number of indices in one question; each is a chart.
