@@ -91,6 +91,12 @@ pub fn unit_of_time(seconds: f64) -> (&'static str, f64) {
     }
 }
 
+/// Whether an instant of the clock of a trace, in seconds, counts from 1970, so that its date is
+/// known: no trace lasts ten years.
+pub fn is_date(seconds: f64) -> bool {
+    315_360_000.0 <= seconds
+}
+
 /// A length of time with three digits: `45 s`, `12.5 min`, `3.4 h`, `29 d`.
 pub fn lasting(seconds: f64) -> String {
     if 0.0 < seconds && seconds < 0.005 {

@@ -21,7 +21,7 @@ use super::text::{
 };
 use super::users::Outcomes;
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings, meanings, units_of};
-use crate::answers::sentences::{short, verb_of};
+use crate::answers::sentences::{capital, short, verb_of};
 use crate::charts::{DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
 use crate::digits::{counted, grouped, three_digits};
 use crate::fairness::gather::By;
@@ -369,12 +369,6 @@ fn json_number(number: f64) -> Cell {
 /// The command whose result a page shows.
 fn source(result: &Stored) -> String {
     format!("<p class=\"source\">From <code>{}</code></p>\n", escape(&result.command()))
-}
-
-/// A word with a capital letter, to start a sentence.
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn back() -> String {

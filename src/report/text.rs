@@ -7,7 +7,7 @@ use crate::answers::sentences::noun_of;
 use crate::cells::is_hidden;
 use crate::digits::three_digits;
 use crate::digits::utc;
-pub(super) use crate::digits::{figure_text, lasting};
+pub(super) use crate::digits::{figure_text, is_date, lasting};
 use crate::results::Stored;
 use crate::results::envelope::Measures;
 use crate::studies::meter::Resource;
@@ -131,17 +131,9 @@ pub(super) fn percent(share: f64) -> String {
     if percent == 0.0 { "0 %".to_owned() } else { format!("{percent:.decimals$} %") }
 }
 
-/// Instants of at least this many seconds count from 1970: no trace lasts ten years.
-const DATES_FROM: f64 = 315_360_000.0;
-
-/// Whether an instant counts from 1970, so that its date is known.
-pub(super) fn is_date(seconds: f64) -> bool {
-    DATES_FROM <= seconds
-}
-
 /// The clock of instants near this one, in words.
 pub(crate) fn clock(seconds: Option<f64>) -> &'static str {
-    if seconds.is_some_and(|seconds| DATES_FROM <= seconds) {
+    if seconds.is_some_and(is_date) {
         "date and time in UTC"
     } else {
         "days and time since the start of the trace"
@@ -156,8 +148,8 @@ pub(crate) fn clock_of_all(seconds: impl Iterator<Item = f64>) -> Option<f64> {
 /// An instant beside others; `None` for time 0 beside dates, since a log without times of machines
 /// puts them at 0, which is no date of the log.
 pub(crate) fn beside(seconds: Option<f64>, latest: Option<f64>) -> Option<f64> {
-    let are_dates = latest.is_some_and(|latest| DATES_FROM <= latest);
-    seconds.filter(|&seconds| !are_dates || DATES_FROM <= seconds)
+    let are_dates = latest.is_some_and(is_date);
+    seconds.filter(|&seconds| !are_dates || is_date(seconds))
 }
 
 /// An instant to the second: `13 d 07:29:05` since the start of the trace, or `2024-03-01 07:29:05`
@@ -165,7 +157,7 @@ pub(crate) fn beside(seconds: Option<f64>, latest: Option<f64>) -> Option<f64> {
 pub(crate) fn instant(seconds: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "times of a trace fit")]
     let whole = seconds.round() as i64;
-    if DATES_FROM <= seconds {
+    if is_date(seconds) {
         return utc(whole.unsigned_abs());
     }
     let (sign, whole) = (if whole < 0 { "-" } else { "" }, whole.abs());

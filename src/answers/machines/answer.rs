@@ -3,12 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::digits::{counted, grouped, lasting, six_digits, utc};
+use crate::digits::{counted, grouped, is_date, lasting, six_digits, utc};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
-
-/// Instants from this one on count from 1970: no trace lasts ten years.
-const DATES_FROM_S: f64 = 315_360_000.0;
 
 /// The answer of `machines`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -136,7 +133,7 @@ impl MachinesAnswer {
     /// How often machines left together, and the most that did.
     fn together(&self) -> Option<String> {
         let most = self.together_most?;
-        let at = if DATES_FROM_S <= most.start_s {
+        let at = if is_date(most.start_s) {
             #[expect(clippy::cast_possible_truncation, reason = "an instant of the trace")]
             #[expect(clippy::cast_sign_loss, reason = "after 1970")]
             let second = most.start_s as u64;

@@ -22,7 +22,7 @@ pub struct MonthlyAnswer {
     pub zone: String,
     /// The date of the first event.
     pub from_date: String,
-    /// The date of the end of the window.
+    /// The date of the last instant of the window.
     pub to_date: String,
     /// The time between them, s.
     pub length_s: f64,

@@ -35,7 +35,7 @@ pub(super) fn all(months: &Months) -> Vec<(String, Chart)> {
 }
 
 /// The label of a bar: a name that is a number gets its kind in front, as in `account 4`.
-pub(super) fn named(kind: &str, name: &str) -> String {
+fn named(kind: &str, name: &str) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|letter| letter.is_ascii_digit());
     if is_number { format!("{kind} {name}") } else { name.to_owned() }
 }

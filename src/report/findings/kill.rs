@@ -2,7 +2,7 @@
 
 use super::{Told, of_one_job};
 use crate::answers::condition::{LIMITS, OF_REQUESTED, condition};
-use crate::answers::sentences::percent;
+use crate::answers::sentences::{capital, percent};
 use crate::answers::sweep::SweepAnswer;
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::envelope::Envelope;
@@ -327,9 +327,4 @@ fn spans_zero(row: &SweepRow) -> bool {
 fn row_of<'a>(answer: &'a SweepAnswer, rule: &str, threshold: i64) -> Option<&'a SweepRow> {
     let (_, rows) = answer.sweeps().find(|(name, _)| *name == rule)?;
     rows.iter().find(|row| row.threshold == threshold)
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

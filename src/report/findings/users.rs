@@ -2,7 +2,7 @@
 
 use super::Told;
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
-use crate::answers::sentences::{label, percent, short, verb_of};
+use crate::answers::sentences::{capital, label, percent, short, verb_of};
 use crate::digits::{counted, grouped, six_digits};
 use crate::fairness::history::known_name;
 use crate::results::envelope::Envelope;
@@ -54,9 +54,4 @@ fn beside_equal(answer: &FairnessAnswer, all: u64) -> Option<String> {
         grouped(above.count() as u64),
         grouped(all)
     ))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

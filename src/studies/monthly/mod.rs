@@ -128,7 +128,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Monthly, Fac
 /// The first and the last date of a log, and the time between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Covered {
-    /// The date of the first event and of the end of the window.
+    /// The dates of the first event and of the last instant of the window.
     pub dates: [String; 2],
     /// From the first event to the end of the window, µs.
     pub length_us: i64,
@@ -153,7 +153,7 @@ pub fn covered(lake: &Lake, windows: Windows, calendar: &Calendar) -> Covered {
         .collect();
     in_part.dedup();
     Covered {
-        dates: [from_us, to_us].map(|at_us| zone.date_of(at_us)),
+        dates: [from_us, last_us].map(|at_us| zone.date_of(at_us)),
         length_us: to_us.saturating_sub(from_us),
         in_part,
     }

@@ -5,6 +5,7 @@
 
 use super::DAY_S;
 use crate::answers::describe::Described;
+use crate::answers::sentences::capital;
 use crate::charts::{Chart, Line, LineChart, Stroke, outcome_tone};
 
 /// Table 3.1.2: the share of CPU time per outcome, %.
@@ -95,12 +96,6 @@ fn only(chart: &Chart, figure: &str, names: &[&str]) -> Chart {
     let title = format!("{}: {}", figure.replacen('-', " ", 1), chart.title.to_lowercase());
     let title = title.replace("cpu", "CPU").replace("killing at t", "killing at T");
     Chart::Lines(LineChart { title: capital(&title), lines, ..chart.clone() })
-}
-
-/// The text with a capital first letter.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The chart with the paper's values as rings.
