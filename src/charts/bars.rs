@@ -77,6 +77,13 @@ fn range(chart: &BarChart, scale: Scale, taken: f64) -> (f64, f64) {
     }
 }
 
+/// How many ticks there are up to the first one behind all bars: a share of 30 % has no 1,000 %.
+fn ticks_used(ticks: &[(f64, String)], chart: &BarChart) -> usize {
+    let longest = chart.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+    let behind = ticks.iter().position(|(value, _)| longest <= *value);
+    behind.map_or(ticks.len(), |place| place + 1)
+}
+
 pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
     canvas.set_head(&chart.title, &chart.caption);
     let look = canvas.look;
@@ -94,7 +101,7 @@ pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
     // Leaves space for the longest note after the longest bar.
     let taken = ((notes + size) / width).min(0.8);
     let (low, reach) = range(chart, scale, taken);
-    let frame = Frame {
+    let mut frame = Frame {
         left,
         top: margin,
         width,
@@ -102,6 +109,9 @@ pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
         x: Axis::new(&chart.value_axis, low, reach, scale, Room::Across(width, size)),
         y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };
+    if scale == Scale::Log {
+        frame.x.ticks.truncate(ticks_used(&frame.x.ticks, chart));
+    }
     frame.draw_x(canvas);
     for (idx, bar) in (0_u32..).zip(&chart.bars) {
         let top = margin + f64::from(idx) * row;
@@ -164,6 +174,9 @@ mod tests {
         assert_eq!(low, 0.5);
         assert!((high - 0.5 * 160_000.0).abs() < 1e-6, "half of the axis is left: {high}");
         assert_eq!(range(&chart(&[0.0]), Scale::Log, 0.5), (0.0, 1.0));
+        let ticks = [0.1, 1.0, 10.0, 100.0, 1000.0].map(|value| (value, String::new()));
+        assert_eq!(ticks_used(&ticks, &chart(&[0.2, 29.0])), 4);
+        assert_eq!(ticks_used(&ticks, &chart(&[0.2, 5000.0])), 5);
     }
 
     #[test]
