@@ -176,10 +176,21 @@ mod tests {
 
     #[test]
     fn lengths_are_said_with_three_digits() {
-        let said = [0.0, 0.126, 45.0, 119.9, 120.0, 750.0, 12_240.0, 165_600.0, 2_506_198.2];
+        let said =
+            [0.0, 0.0024, 0.126, 45.0, 119.9, 120.0, 750.0, 12_240.0, 165_600.0, 2_506_198.2];
         let said = said.map(lasting);
-        let expected =
-            ["0 s", "0.13 s", "45 s", "120 s", "2 min", "12.5 min", "3.4 h", "46 h", "29 d"];
+        let expected = [
+            "0 s",
+            "under 0.01 s",
+            "0.13 s",
+            "45 s",
+            "120 s",
+            "2 min",
+            "12.5 min",
+            "3.4 h",
+            "46 h",
+            "29 d",
+        ];
         assert_eq!(said, expected);
     }
 

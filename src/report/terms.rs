@@ -44,13 +44,17 @@ fn notes(body: &str, is_requested: bool) -> String {
     html
 }
 
+/// Whether all results with a definition of CPU time add up requests; a page of a report that also
+/// has measured ones cannot say so of all.
+fn are_requested(mut cpus: impl Iterator<Item = String>) -> bool {
+    let requested = CpuDefinition::Requested.to_string();
+    cpus.next().is_some_and(|first| first == requested) && cpus.all(|cpu| cpu == requested)
+}
+
 /// Adds the notes to a page.
 pub(super) fn add(page: &mut Page, results: &[Stored]) {
-    let requested = CpuDefinition::Requested.to_string();
-    let cpu = |result: &Stored| result.whole.chosen::<Measures>().cpu;
-    let mut known = results.iter().filter_map(cpu).peekable();
-    let is_requested = known.peek().is_some() && known.all(|cpu| cpu == requested);
-    let notes = notes(&page.body, is_requested);
+    let cpus = results.iter().filter_map(|result| result.whole.chosen::<Measures>().cpu);
+    let notes = notes(&page.body, are_requested(cpus));
     let first_end = page.body.find("</p>\n").map(|at| at + "</p>\n".len());
     match first_end.filter(|_| page.file == "index.html") {
         Some(at) => page.body.insert_str(at, &notes),
@@ -70,5 +74,12 @@ mod tests {
         assert!(!html.contains("NMU"), "{html}");
         assert!(notes("7 NMU", false).starts_with("<p class=\"source\">NMU: memory"));
         assert_eq!(notes("xNCU NMUs", false), "");
+    }
+
+    #[test]
+    fn requests_are_explained_only_where_nothing_is_measured() {
+        let of = |all: &[&str]| are_requested(all.iter().map(|&cpu| cpu.to_owned()));
+        assert!(of(&["requested"]) && of(&["requested", "requested"]));
+        assert!(!of(&["requested", "measured"]) && !of(&["measured", "requested"]) && !of(&[]));
     }
 }

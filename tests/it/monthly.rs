@@ -144,6 +144,24 @@ fn logs_with_dates_and_accounts_have_months_and_no_others() {
     );
 }
 
+/// The end of the window is not part of it: a log that ends at midnight has nothing of the next
+/// month, and a month that begins before the log is there in part.
+#[test]
+fn a_log_that_ends_with_a_month_has_nothing_of_the_next() {
+    let place = Place::new();
+    // From 4 October 1993 to midnight after the 31st, in UTC.
+    let job = |number: u32, second: u32| {
+        format!("{number} {second} 0 10 1 -1 -1 1 -1 -1 1 1 7 -1 -1 -1 -1 -1\n")
+    };
+    let jobs = job(1, 3 * 86_400) + &job(2, 31 * 86_400 - 10);
+    place.raw("log.swf", format!("; UnixStartTime: 749433600\n; MaxProcs: 4\n{jobs}"));
+    place.run(&["ingest", "trace/log.swf", "--lake", "lake"]).ok();
+    let found = place.run(&["monthly", "--lake", "lake", "--format", "json"]).ok().json();
+    let dates = [&found["from_date"], &found["to_date"]].map(|date| date.as_str().unwrap());
+    assert_eq!(dates, ["1993-10-04", "1993-10-31"]);
+    assert_eq!(found["months_in_part"], serde_json::json!(["1993-10"]));
+}
+
 #[test]
 fn a_zone_that_is_not_known_is_said_and_a_begin_beyond_all_dates_is_none() {
     let place = Place::new();
