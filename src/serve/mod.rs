@@ -41,6 +41,7 @@ mod guide;
 mod http;
 mod jobs;
 mod lakes;
+mod look;
 mod metrics;
 mod names;
 mod near;
