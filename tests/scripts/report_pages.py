@@ -68,9 +68,13 @@ STRUCTURE = """() => {
       faults.push(`svg ${all("svg").indexOf(svg) + 1} is no named img`);
   // What a cell says, and how far that may be from its number: shares, lengths of time, instants.
   const said = (whole) => {
-    // A lower bound is sorted as its number; a tiny share is below the last digit that is written.
+    // A lower bound is sorted as its number; what is too small to write lies between its bound and 0.
     const text = whole.replace(/^≥\\s*/, "");
-    if (/^(under|above) /.test(text)) return [0, 1e-6];
+    const bound = text.match(/^(?:under|above) (-?[\\d.]+) (%|s)$/);
+    if (bound) {
+      const half = (bound[1] * { "%": 0.01, s: 1 }[bound[2]]) / 2;
+      return [half, Math.abs(half)];
+    }
     if (/^\\d{4}-\\d\\d-\\d\\d /.test(text)) return [Date.parse(`${text.replace(" ", "T")}Z`) / 1000, 1];
     const [number, unit, clock] = text.replaceAll(",", "").split(" ");
     const per = { "%": 0.01, s: 1, min: 60, h: 3600, d: 86400 }[unit];
