@@ -99,7 +99,7 @@ pub enum SourceErrorKind {
     #[error("the gzip stream is damaged")]
     CorruptGzip(#[source] io::Error),
     /// A Parquet file that cannot be read.
-    #[error("the Parquet file is damaged")]
+    #[error("the Parquet file is damaged, or in a form that is not read")]
     BadParquet(#[source] parquet::errors::ParquetError),
     /// No line feed for many megabytes.
     #[error("a line is longer than 64 MiB")]
@@ -137,6 +137,10 @@ pub enum SourceErrorKind {
 
 impl SourceErrorKind {
     pub(super) fn of_read(error: io::Error) -> Self {
+        let error = match error.downcast() {
+            Ok(error) => return Self::BadParquet(error),
+            Err(error) => error,
+        };
         match error.kind() {
             io::ErrorKind::UnexpectedEof => Self::TruncatedGzip,
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Self::CorruptGzip(error),
@@ -187,12 +191,14 @@ impl SourceErrorKind {
                 "expected folders such as `job_events/part-00000-of-00500.csv.gz`; for a flat \
                 folder of parts of one table, name it with `--table`",
             ),
-            Self::EmptyGzip | Self::TruncatedGzip | Self::CorruptGzip(_) | Self::BadParquet(_) => {
-                Some(
-                    "download the part again (with the trace's `fetch` in `data-scripts/`), then \
+            Self::BadParquet(_) => Some(
+                "write it without compression, or with gzip, lz4, snappy or zstd; or download it \
+                again",
+            ),
+            Self::EmptyGzip | Self::TruncatedGzip | Self::CorruptGzip(_) => Some(
+                "download the part again (with the trace's `fetch` in `data-scripts/`), then \
                     run the same command: completed parts are kept",
-                )
-            }
+            ),
             Self::NotGzip => Some(
                 "it may be a web server's error page: look at the file, then download it \
                 again",

@@ -6,7 +6,16 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
+use arrow::array::types::{
+    ArrowTimestampType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
+};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, TimeUnit};
+use arrow::error::ArrowError;
 use arrow::json::LineDelimitedWriter;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
@@ -56,8 +65,11 @@ impl Read for TextOfTable {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
         while self.at == self.text.len() {
             let Some(batch) = self.rows.next() else { return Ok(0) };
-            let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-            let batch = batch.map_err(damaged)?;
+            // `SourceErrorKind::of_read` looks for this type.
+            let damaged = |error: ArrowError| {
+                io::Error::new(io::ErrorKind::InvalidData, ParquetError::from(error))
+            };
+            let batch = batch.and_then(|batch| spelled(&batch)).map_err(damaged)?;
             self.seen_rows += batch.num_rows() as u64;
             self.text.clear();
             self.at = 0;
@@ -68,4 +80,43 @@ impl Read for TextOfTable {
         self.at += count;
         Ok(count)
     }
+}
+
+/// The columns in forms that maps can read: an instant in a named zone as that instant in UTC, a
+/// length of time as `D-HH:MM:SS.ffffff`, and everything else as it is.
+fn spelled(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().map(|column| match column.data_type() {
+        DataType::Timestamp(unit, Some(zone)) if !zone.starts_with(['+', '-']) => {
+            Ok(in_utc(column, *unit))
+        }
+        DataType::Duration(_) => lengths(column),
+        _ => Ok(Arc::clone(column)),
+    });
+    let schema = batch.schema();
+    let names = schema.fields().iter().map(|field| field.name().as_str());
+    RecordBatch::try_from_iter(names.zip(columns.collect::<Result<Vec<_>, _>>()?))
+}
+
+fn in_utc(column: &ArrayRef, unit: TimeUnit) -> ArrayRef {
+    fn of<T: ArrowTimestampType>(column: &ArrayRef) -> ArrayRef {
+        Arc::new(column.as_primitive::<T>().clone().with_timezone("+00:00"))
+    }
+    match unit {
+        TimeUnit::Second => of::<TimestampSecondType>(column),
+        TimeUnit::Millisecond => of::<TimestampMillisecondType>(column),
+        TimeUnit::Microsecond => of::<TimestampMicrosecondType>(column),
+        TimeUnit::Nanosecond => of::<TimestampNanosecondType>(column),
+    }
+}
+
+fn lengths(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let micros = cast(column, &DataType::Duration(TimeUnit::Microsecond))?;
+    let micros = micros.as_primitive::<arrow::datatypes::DurationMicrosecondType>().iter();
+    let spelled = |micros: i64| {
+        let (sign, all) = (if micros < 0 { "-" } else { "" }, micros.unsigned_abs());
+        let (seconds, rest) = (all / 1_000_000, all % 1_000_000);
+        let [days, hours, minutes] = [seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60];
+        format!("{sign}{days}-{hours:02}:{minutes:02}:{:02}.{rest:06}", seconds % 60)
+    };
+    Ok(Arc::new(micros.map(|micros| micros.map(spelled)).collect::<StringArray>()))
 }

@@ -5,9 +5,14 @@ use std::fmt::Write;
 use std::fs;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, StringArray};
+use arrow::array::{
+    ArrayRef, DurationMillisecondArray, Int64Array, StringArray, TimestampMillisecondArray,
+    TimestampNanosecondArray,
+};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 
 use super::support::{Place, assert_same_files, gzip};
@@ -93,7 +98,8 @@ fn as_tables(jobs: &[Job]) -> Vec<(&'static str, Vec<u8>, String)> {
         words[0].push(word.to_owned());
         words[1].push(user.to_string());
     }
-    let [plain_map, local_map, lines_map, tabs_map] = maps();
+    let [plain_map, local_map, lines_map, tabs_map, typed_map] = maps();
+    let typed = as_typed_parquet(&columns, &words);
     let parquet = as_parquet(columns, words);
     vec![
         ("plain.csv", plain.clone().into_bytes(), plain_map.clone()),
@@ -102,6 +108,7 @@ fn as_tables(jobs: &[Job]) -> Vec<(&'static str, Vec<u8>, String)> {
         ("lines.jsonl", lines.into_bytes(), lines_map),
         ("tabs.tsv", tabs.into_bytes(), tabs_map),
         ("table.parquet", parquet, plain_map),
+        ("typed.parquet", typed, typed_map),
     ]
 }
 
@@ -113,9 +120,36 @@ fn as_parquet(columns: [Vec<i64>; 6], words: [Vec<String>; 2]) -> Vec<u8> {
     for (name, column) in ["state", "user"].into_iter().zip(words) {
         arrays.push((name, Arc::new(StringArray::from(column))));
     }
+    written(arrays, Compression::UNCOMPRESSED)
+}
+
+/// The same with instants in named zones and a length of time as such, as pandas writes them.
+fn as_typed_parquet(columns: &[Vec<i64>; 6], words: &[Vec<String>; 2]) -> Vec<u8> {
+    let [id, submit, start, end, cpus, mem] = columns;
+    let int = |column: &[i64]| Arc::new(Int64Array::from(column.to_vec())) as ArrayRef;
+    let times = |column: &[i64], per_s: i64| column.iter().map(|at| at * per_s).collect::<Vec<_>>();
+    let submitted = TimestampNanosecondArray::from(times(submit, 1_000_000_000));
+    let ended = TimestampMillisecondArray::from(times(end, 1000));
+    let waits: Vec<i64> = start.iter().zip(submit).map(|(start, submit)| start - submit).collect();
+    let waited = DurationMillisecondArray::from(times(&waits, 1000));
+    let arrays = vec![
+        ("id", int(id)),
+        ("submit", Arc::new(submitted.with_timezone("Europe/Berlin")) as ArrayRef),
+        ("wait", Arc::new(waited)),
+        ("end", Arc::new(ended.with_timezone("UTC"))),
+        ("cpus", int(cpus)),
+        ("mem", int(mem)),
+        ("state", Arc::new(StringArray::from(words[0].clone()))),
+        ("user", Arc::new(StringArray::from(words[1].clone()))),
+    ];
+    written(arrays, Compression::GZIP(Default::default()))
+}
+
+fn written(arrays: Vec<(&str, ArrayRef)>, compression: Compression) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter(arrays).unwrap();
     let mut parquet = Vec::new();
-    let mut writer = ArrowWriter::try_new(&mut parquet, batch.schema(), None).unwrap();
+    let how = WriterProperties::builder().set_compression(compression).build();
+    let mut writer = ArrowWriter::try_new(&mut parquet, batch.schema(), Some(how)).unwrap();
     writer.write(&batch).unwrap();
     writer.close().unwrap();
     parquet
@@ -123,7 +157,7 @@ fn as_parquet(columns: [Vec<i64>; 6], words: [Vec<String>; 2]) -> Vec<u8> {
 
 /// The maps of the tables. The memory of the German table is in units of 10^6 bytes, of which SWF has
 /// no whole number: it is left out.
-fn maps() -> [String; 4] {
+fn maps() -> [String; 5] {
     let states = "[states]\nfertig = \"finished\"\nFehler = \"failed\"\n\"abge*\" = \"killed\"\n";
     let s = |key: &str, column: &str, unit: &str| {
         format!("{key} = {{ column = \"{column}\", unit = \"{unit}\" }}\n")
@@ -156,7 +190,11 @@ fn maps() -> [String; 4] {
         s("cpus", "c", "percent"),
         s("memory", "m", "bytes")
     );
-    [plain_map, local_map, lines_map, tabs_map]
+    let typed_map = format!(
+        "[columns]\njob = \"id\"\nuser = \"user\"\nstate = \"state\"\ncpus = \"cpus\"\nsubmit = \"submit\"\nend = \"end\"\nwait = {{ column = \"wait\", format = \"clock\" }}\n{}{states}",
+        s("memory", "mem", "KiB")
+    );
+    [plain_map, local_map, lines_map, tabs_map, typed_map]
 }
 
 /// The answers of three commands, without the fields about their origin.
