@@ -355,3 +355,29 @@ fn fragmentation_of_the_real_pods_is_that_of_a_script() {
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && said.contains("4 of 4 policies equal"), "{said}");
 }
+
+/// Promise: GPUs that tasks ask for and that no machine records are told, not silently dropped.
+#[test]
+fn a_replay_of_a_log_whose_machines_record_no_gpus_says_that_they_are_not_checked() {
+    let place = Place::new();
+    let row = |id: u32, tres: &str| {
+        format!(
+            "{id}|COMPLETED|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T01:00:00|4|{tres}\n"
+        )
+    };
+    let header = "JobID|State|Submit|Start|End|NCPUS|AllocTRES\n";
+    let log = |tres: [&str; 3]| {
+        let rows: String = (1..).zip(tres).map(|(id, tres)| row(id, tres)).collect();
+        format!("{header}{rows}")
+    };
+    place.raw("gpus.txt", log(["cpu=4,gres/gpu=2", "cpu=4", "cpu=4,gres/gpu=1"]));
+    place.raw("none.txt", log(["cpu=4", "cpu=4", "cpu=4"]));
+    for (name, said) in [("gpus", Some("2 tasks ask for GPUs, but")), ("none", None)] {
+        place.run(&["ingest", &format!("trace/{name}.txt"), "--lake", name]).ok();
+        for policy in ["fifo", "conservative"] {
+            let run = place.run(&["replay", "--lake", name, "--policies", policy]).ok();
+            assert_eq!(run.text().contains("GPUs"), said.is_some(), "{name}: {}", run.text());
+            assert!(said.is_none_or(|said| run.text().contains(said)), "{}", run.text());
+        }
+    }
+}

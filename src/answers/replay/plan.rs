@@ -402,7 +402,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     if capacity == Capacity::FromUse {
         history.assumptions.push(FROM_USE.to_owned());
     }
-    history.assumptions.extend(history::of_gpus(&cluster, &history.workload));
+    history.assumptions.extend(history::of_gpus(&cluster, &history));
     if history.workload.task_count == 0 {
         return Err(Usage("no task arrives in the chosen part of the history".to_owned()).into());
     }

@@ -3,11 +3,11 @@
 //! In: a replayed history and its plan. Out: one sentence per assumption, for people and for
 //! `result.json`.
 
-use super::{Counts, HistoryPlan, KilledTasks, RerunWork, stages};
+use super::{Counts, History, HistoryPlan, KilledTasks, RerunWork, stages};
 use crate::digits::{counted, grouped};
 use crate::replay::cluster::Cluster;
 use crate::replay::feedback::{Feedback, Followed};
-use crate::replay::workload::{Estimates, Workload};
+use crate::replay::workload::Estimates;
 use crate::schema::Source;
 
 /// The assumptions of every replay of this history.
@@ -98,21 +98,19 @@ pub fn of_feedback(feedback: &Feedback) -> String {
 }
 
 /// Describes how GPUs are assigned, if tasks ask for them.
-pub fn of_gpus(cluster: &Cluster, workload: &Workload) -> Option<String> {
-    if !workload.has_gpus() {
-        return None;
-    }
-    let asks = |task: &u32| !workload.gpus.get(*task).is_none();
-    let asking = (0..).take(workload.task_count).filter(asks).count() as u64;
+pub fn of_gpus(cluster: &Cluster, history: &History) -> Option<String> {
+    let asking = history.unchecked_gpus + history.workload.asks_for_gpus();
     let all: u64 = cluster.gpus.iter().map(|gpus| u64::from(gpus.count)).sum();
     let with = cluster.gpus.iter().filter(|gpus| 0 < gpus.count).count() as u64;
     let asking = match asking {
+        0 => return None,
         1 => "1 task asks".to_owned(),
         _ => format!("{} tasks ask", grouped(asking)),
     };
     if cluster.gpus.is_empty() {
         return Some(format!(
-            "{asking} for GPUs, and no machine says its own: they are not checked."
+            "{asking} for GPUs, but the machines of this replay have none on record: whether GPUs \
+            are free is not checked."
         ));
     }
     Some(format!(

@@ -24,29 +24,36 @@ const MODELS_MAX: usize = 63;
 
 /// The models of the machines, by name.
 #[derive(Debug)]
-pub(super) struct Models(Vec<String>);
+pub(super) struct Models {
+    names: Vec<String>,
+    /// Whether machines record their GPUs.
+    pub(super) of_machines: bool,
+}
 
 impl Models {
-    /// Reads the models; `None` if no machine records GPUs, or no task asks for any.
+    /// Reads the models; `None` if the log records no GPUs of tasks.
     pub(super) fn read(lake: &Lake) -> Result<Option<Self>, FactError> {
         let has = |table, column| lake.has(table) && lake.has_column(table, column);
-        if !has(Table::MachineEvents, GPU_CAPACITY) || !has(Table::TaskEvents, GPU_REQUEST) {
+        if !has(Table::TaskEvents, GPU_REQUEST) {
             return Ok(None);
         }
         let mut names: Vec<String> = Vec::new();
-        for batch in lake.read(Table::MachineEvents, None, &[MODEL])? {
-            let cells = batch.column(0).as_string::<i32>().iter();
-            names.extend(cells.flatten().map(str::to_owned));
+        let of_machines = has(Table::MachineEvents, GPU_CAPACITY);
+        if of_machines {
+            for batch in lake.read(Table::MachineEvents, None, &[MODEL])? {
+                let cells = batch.column(0).as_string::<i32>().iter();
+                names.extend(cells.flatten().map(str::to_owned));
+            }
         }
         names.sort_unstable();
         names.dedup();
         names.truncate(MODELS_MAX);
-        Ok(Some(Self(names)))
+        Ok(Some(Self { names, of_machines }))
     }
 
     /// The bit of a model; 0 for an unknown one.
     fn bit(&self, name: &str) -> u64 {
-        self.0.binary_search_by(|known| known.as_str().cmp(name)).map_or(0, |idx| 1 << idx)
+        self.names.binary_search_by(|known| known.as_str().cmp(name)).map_or(0, |idx| 1 << idx)
     }
 
     /// The bits of the models that a task accepts.
@@ -59,12 +66,14 @@ impl Models {
 
 /// The GPU columns of machines, if GPUs are known.
 pub(super) fn machine_columns(models: Option<&Models>) -> &'static [&'static str] {
-    if models.is_some() { &[GPU_CAPACITY, MODEL] } else { &[] }
+    if models.is_some_and(|models| models.of_machines) { &[GPU_CAPACITY, MODEL] } else { &[] }
 }
 
 /// The GPUs of each machine in a batch; none if GPUs are not known.
 pub(super) fn of_machines(models: Option<&Models>, batch: &RecordBatch) -> Vec<Gpus> {
-    let Some(models) = models else { return vec![Gpus::default(); batch.num_rows()] };
+    let Some(models) = models.filter(|models| models.of_machines) else {
+        return vec![Gpus::default(); batch.num_rows()];
+    };
     let cell = |name: &str| batch.column_by_name(name).expect("it was requested");
     let counts = cell(GPU_CAPACITY).as_primitive::<Int32Type>().iter();
     let names = cell(MODEL).as_string::<i32>().iter();

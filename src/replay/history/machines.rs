@@ -77,7 +77,9 @@ pub fn fleet(lake: &Lake, plan: &HistoryPlan) -> Result<Result<Fleet, ClusterErr
         }
     }
     let mut found = machines(events, plan, lake.source());
-    if let (Ok(fleet), None) = (&mut found, models) {
+    if let Ok(fleet) = &mut found
+        && !models.is_some_and(|models| models.of_machines)
+    {
         fleet.cluster.gpus.clear();
     }
     Ok(found)

@@ -19,6 +19,7 @@ use super::workload::{Column, Estimates, Failures, Reruns, UNITS, Workload, Work
 use crate::facts::FactError;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
+use crate::replay::gpus::GpuAsk;
 use crate::schema::{Source, Table};
 use crate::units::MICROS_PER_SECOND;
 
@@ -200,6 +201,8 @@ pub struct History {
     pub stays: Vec<Stay>,
     /// The counts.
     pub counts: Counts,
+    /// Tasks that ask for GPUs, of which no machine records any: the workload leaves them out.
+    pub unchecked_gpus: u64,
     /// The assumptions, as sentences.
     pub assumptions: Vec<String>,
 }
@@ -210,6 +213,11 @@ impl History {
         let Arrivals::Closed { gap_s } = arrivals else { return None };
         let followed = submissions(&self.stays, scaled(gap_s * MICROS_PER_SECOND, load));
         Some(Feedback::new(&self.workload, followed))
+    }
+
+    fn leave_out_gpus(&mut self) {
+        self.unchecked_gpus = self.workload.asks_for_gpus();
+        self.workload.gpus = Column::Same(GpuAsk::NONE);
     }
 }
 
@@ -230,7 +238,13 @@ pub fn workload(
             Ok(read)
         })
         .collect::<Result<_, FactError>>()?;
-    Ok(assemble(Items::join(parts), plan, lake.source()))
+    let mut assembled = assemble(Items::join(parts), plan, lake.source());
+    if let Ok(history) = &mut assembled
+        && models.is_some_and(|models| !models.of_machines)
+    {
+        history.leave_out_gpus();
+    }
+    Ok(assembled)
 }
 
 /// An amount in millionths.
@@ -283,6 +297,7 @@ fn assemble(all: Items, plan: &HistoryPlan, source: Source) -> Result<History, W
         ids: items.iter().map(|item| item.id).collect(),
         stays: if plan.has_feedback { stays(&items, plan.load) } else { Vec::new() },
         counts,
+        unchecked_gpus: 0,
         assumptions: assumptions::of(&counts, waiting, plan, source),
     })
 }
