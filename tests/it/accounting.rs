@@ -95,6 +95,24 @@ fn reasons_that_a_lake_does_not_have_are_refused_everywhere() {
     }
 }
 
+/// Promise: an analysis of a log that records why jobs ended has it on the page of outcomes, as
+/// `classify --by-reason` says it.
+#[test]
+fn why_jobs_ended_is_on_the_page_of_outcomes() {
+    let lines = [("1", "COMPLETED"), ("2", "TIMEOUT"), ("3", "OUT_OF_MEMORY"), ("4", "COMPLETED")];
+    let lines = lines.map(|(id, state)| format!("{id}|{state}|{ROW}|2|normal"));
+    let place = of_slurm("JobID|State|Submit|Start|End|NCPUS|QOS", &lines);
+    let asked = place.run(&["classify", "--by-reason", "--format", "json"]).ok().json();
+    place.run(&["analyze", "--lake", "lake", "--out", "found", "--quiet"]).ok();
+    let read = |name: &str| std::fs::read_to_string(place.path("found").join(name)).unwrap();
+    let stored: serde_json::Value = serde_json::from_str(&read("classify-jobs.json")).unwrap();
+    assert_eq!(stored["answer"]["reasons"], asked["reasons"]);
+    assert_eq!(asked["reasons"].as_array().unwrap().len(), 3, "{asked}");
+    let page = read("report/outcomes.html");
+    assert!(page.contains("Why 4 jobs ended") && page.contains("OUT_OF_MEMORY"), "{page}");
+    assert!(!page.contains("Why 4 tasks ended"), "each job is one task");
+}
+
 /// Promise: every study with groups splits a lake by quality of service if the lake has it, and
 /// otherwise reports that it has none.
 #[test]

@@ -2,15 +2,11 @@
 //!
 //! In: a lake and a definition of outcomes. Out: counts per outcome as table, JSON and bars.
 
-use std::collections::BTreeMap;
-
-use arrow::array::AsArray;
 use arrow::record_batch::RecordBatch;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::answers::grouped::check_reasons;
 use crate::answers::sentences::{self, Ends};
 use crate::answers::study::{Verdict, Work, settings};
 use crate::answers::words::text;
@@ -19,8 +15,8 @@ use crate::charts::{Bar, BarChart, Chart, outcome_tone};
 use crate::digits;
 use crate::digits::grouped;
 use crate::facts::FactError;
-use crate::facts::events::{self, Histories};
-use crate::facts::jobs::{self, END_REASON};
+use crate::facts::events::Histories;
+use crate::facts::jobs::END_REASON;
 use crate::facts::query::{Query, Settings};
 use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
@@ -33,15 +29,15 @@ use crate::results::shares::{Share, Terms, share};
 use crate::results::store::Answer;
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
-use crate::studies::outcomes::{
-    Classes, Classification, Counter, OutcomeRow, ReasonRow, Window, reason_rows,
-};
+use crate::studies::outcomes::{Classes, Classification, Counter, OutcomeRow, Window};
 use crate::units::micros_to_seconds;
 
 mod answer;
 mod other;
+mod reasons;
 
 pub use answer::ClassifyAnswer;
+pub use reasons::{add_reasons, reasons, table_of_reasons};
 
 /// What is counted, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,17 +142,26 @@ pub static KINDS: [Kind<'static>; 2] = [
 /// The step of an analysis: jobs, then tasks.
 pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     let (classes, windows) = (work.definitions.classes, work.windows);
+    let mut job_count = None;
     for by in [By::Job, By::Task] {
         if work.is_missing(by.table(), *by.kind())? {
             continue;
         }
-        let choice =
-            Choice { plan: ClassifyPlan { by, classes, ..ClassifyPlan::default() }, windows };
         let bar = work.screen.follow(work.study.name, "rows");
         let outcome = classification(work.lake, windows, by, classes, None)?;
+        let count: u64 = outcome.rows.iter().map(|row| row.count).sum();
+        // If each job is one task, the reasons of tasks say nothing more.
+        let by_reason =
+            work.lake.has_column(by.table(), END_REASON) && job_count.replace(count) != Some(count);
+        let reasons = by_reason.then(|| reasons(work.lake, by, classes)).transpose()?;
         drop(bar);
+        let choice =
+            Choice { plan: ClassifyPlan { by, classes, by_reason, sequences: false }, windows };
         let table = table_of(&outcome.rows);
-        let answer = answer(work.lake, &outcome, choice, &table)?;
+        let mut answer = answer(work.lake, &outcome, choice, &table)?;
+        if let Some(rows) = &reasons {
+            add_reasons(&mut answer, rows, by);
+        }
         work.store(&answer)?;
         work.screen.show(by.plural(), &table)?;
     }
@@ -199,68 +204,6 @@ pub fn classification(
     Ok(counters?.into_iter().fold(Counter::default(), Counter::merge).finish(classes))
 }
 
-/// Counts the jobs or tasks of a lake by outcome and by the reason why they ended.
-///
-/// # Errors
-/// The lake does not record reasons, or a file cannot be read.
-pub fn reasons(lake: &Lake, by: By, classes: Classes) -> Result<Vec<ReasonRow>> {
-    lake.require(by.table())?;
-    check_reasons(lake, by.table())?;
-    let rows = lake.expect_rows(&[by.table()]);
-    let mut columns: Vec<&'static str> = events::columns(by.table()).to_vec();
-    columns.push(END_REASON);
-    let counts: Result<Vec<ReasonCounts>> = (0..lake.bucket_count())
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|bucket| {
-            let batches = lake.read(by.table(), Some(bucket), &columns)?;
-            lake.step(rows)?;
-            Ok(reasons_of(&batches, by, classes))
-        })
-        .collect();
-    let mut all = ReasonCounts::new();
-    for (key, count) in counts?.into_iter().flatten() {
-        *all.entry(key).or_default() += count;
-    }
-    Ok(reason_rows(all, classes))
-}
-
-/// Counts by the position of the outcome, and by reason.
-type ReasonCounts = BTreeMap<(usize, Option<String>), u64>;
-
-/// The counts of one bucket.
-fn reasons_of(batches: &[RecordBatch], by: By, classes: Classes) -> ReasonCounts {
-    let histories = Histories::of(by.table(), batches);
-    let cells: Vec<Option<&str>> = batches
-        .iter()
-        .flat_map(|batch| {
-            let reasons = batch.column_by_name(END_REASON).expect("the column was asked for");
-            reasons.as_string::<i32>().iter()
-        })
-        .collect();
-    let mut counts = ReasonCounts::new();
-    for entity in 0..histories.len() {
-        let events = histories.events(entity);
-        let place = match classes {
-            Classes::Sequence => jobs::by_sequence(events),
-            Classes::Terminal => jobs::by_terminal(events),
-        };
-        let reason = jobs::reason_of(events, &cells).map(str::to_owned);
-        *counts.entry((usize::from(place), reason)).or_default() += 1;
-    }
-    counts
-}
-
-/// The table of the rows by reason.
-pub fn table_of_reasons(rows: &[ReasonRow]) -> RecordBatch {
-    Frame::default()
-        .text("outcome", rows.iter().map(|row| row.outcome.as_ref()))
-        .maybe_text("end_reason", rows.iter().map(|row| row.end_reason.as_deref()))
-        .count("count", rows.iter().map(|row| row.count))
-        .float("share", rows.iter().map(|row| Some(row.share)))
-        .batch()
-}
-
 /// The bar of an outcome, with its count and share.
 fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
     Bar {
@@ -270,34 +213,6 @@ fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
         note: format!("{} ({})", grouped(count), sentences::label(share)),
         tone: outcome_tone(outcome),
     }
-}
-
-/// Adds the counts by reason to an answer, and a chart of them.
-pub fn add_reasons(answer: &mut Answer<'_>, rows: &[ReasonRow], by: By) {
-    if let Some(whole) = answer.json.as_object_mut() {
-        whole.insert("reasons".to_owned(), json!(rows));
-    }
-    let total: u64 = rows.iter().map(|row| row.count).sum();
-    let bars = rows
-        .iter()
-        .map(|row| {
-            let label = match &row.end_reason {
-                Some(reason) => format!("{}: {reason}", row.outcome),
-                None => row.outcome.to_string(),
-            };
-            bar(label, &row.outcome, row.count, row.share)
-        })
-        .collect();
-    let chart = Chart::Bars(BarChart {
-        title: format!("Why {} {} ended", grouped(total), by.plural()),
-        caption: format!(
-            "Outcomes of {}, by the reason that the log gives for their end.",
-            by.plural()
-        ),
-        value_axis: by.plural().to_owned(),
-        bars,
-    });
-    answer.charts.push((format!("{}-reasons", by.kind().name), chart));
 }
 
 pub(crate) fn by_fold(
