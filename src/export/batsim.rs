@@ -42,6 +42,7 @@ pub(super) fn write(
 ) -> Result<(u64, Counts)> {
     let links = Links::of(&mut all, true, |item| has_run(&item.life))?;
     let mut counts = std::mem::take(&mut all.counts);
+    counts.add("GPUs of machines: left out", scene.fleet.gpus());
     let hosts = hosts(scene, &all, &mut counts)?;
     let mut jobs = Jobs { scene, all: &all, links, written: 0 };
     let fail = || could_not_write(Path::new(WORKLOAD));

@@ -105,6 +105,11 @@ impl Fleet {
         Ok(fleet)
     }
 
+    /// The GPUs of the machines at that time.
+    pub(super) fn gpus(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.gpus.max(0).cast_unsigned() * kind.count).sum()
+    }
+
     /// The number of machines at that time.
     pub(super) fn len(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.count).sum()

@@ -30,7 +30,7 @@ use serde_json::{Value as Json, json};
 
 use super::fleet::Kind;
 use super::gather::Gathered;
-use super::items::{Counts, Item, Life, State};
+use super::items::{Counts, Item, Life, Named, State};
 use super::links::Links;
 use super::scene::Scene;
 use super::sheet::{Column, Sheet, Type, Value};
@@ -179,6 +179,18 @@ pub(super) fn write(
         let count = scene.processors(item, &mut counts);
         counts.see(count.is_none(), "tasks without a CPU request: one processor");
         counts.see(life.state != State::Finished, "tasks that did not finish: written as if");
+        counts.see(item.log.requested_time_us.is_some(), "requested times: left out");
+        for (named, wording) in [
+            (Named::User, "users: left out"),
+            (Named::Group, "groups of users: left out"),
+            (Named::Program, "programs: left out"),
+            (Named::Queue, "queues: left out"),
+            (Named::Partition, "partitions: left out"),
+            (Named::GpuModel, "models of GPUs that tasks ask for: left out"),
+            (Named::EndReason, "reasons why tasks ended: left out"),
+        ] {
+            counts.see(item.name(named).is_some(), wording);
+        }
         let memory = scene.memory_mib(item).map(|mib| mib * 1024.0);
         counts.see(memory.is_none(), "tasks without a memory request in bytes: 0");
         #[expect(clippy::cast_possible_truncation, reason = "a conversion saturates")]

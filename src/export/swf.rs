@@ -174,6 +174,8 @@ fn line(
     let is_whole = |time_us: i64| time_us % MICROS_PER_SECOND == 0;
     let times = [Some(submit_us), wait_us, run_us].into_iter().flatten();
     counts.see(!times.into_iter().all(is_whole), "lines with a time that is not whole seconds");
+    // Logs of one task per job have the index 0.
+    counts.see(item.task_index > 0, "tasks of a job with several: each is written as a job");
     counts.see(item.gpu.is_some_and(|gpus| 0.0 < gpus), "GPU requests: left out");
     let memory = item.log.requested_memory_kib.or_else(|| {
         let kib = f64::from(item.memory?) * scene.mib_per_unit? * 1024.0;

@@ -98,6 +98,7 @@ pub(super) fn write(
     let links = Links::of(&mut all, true, |_| true)?;
     let mut counts = std::mem::take(&mut all.counts);
     counts.add("dependencies between jobs: left out", between as u64);
+    counts.add("GPUs of machines: left out", scene.fleet.gpus());
     let mut tasks = Tasks {
         scene,
         numbers: all.names.each_ref().map(super::names::Names::numbers),

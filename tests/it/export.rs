@@ -309,6 +309,11 @@ fn what_swf_cannot_hold_is_counted_and_named() {
     }
     let counts = not_held(&place, "out");
     assert!(counts.values().all(|count| 0 < *count), "{counts:?}");
+    place.run(&["export", "--lake", "lake", "--as", "opendc", "--out", "opendc"]).ok();
+    let counts = not_held(&place, "opendc");
+    for wording in ["users: left out", "requested times: left out", "partitions: left out"] {
+        assert!(counts.contains_key(wording), "{wording}: {counts:?}");
+    }
     // Names are numbers in the log; a second file has the names.
     let names = fs::read_to_string(place.path("out/names.csv")).unwrap();
     let users: BTreeMap<&str, &str> =
