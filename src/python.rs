@@ -60,7 +60,8 @@ fn function(text: &mut String, command: &Command) {
         .filter(|arg| !NOT_OPTIONS.contains(&arg.get_id().as_str()))
         .collect();
     let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
-    let is_first = |arg: &&&Arg| arg.is_positional() || has("format") && arg.get_id() == "lake";
+    let reads_lake = has("format") || name == "export";
+    let is_first = |arg: &&&Arg| arg.is_positional() || reads_lake && arg.get_id() == "lake";
     let mut first: Vec<&&Arg> = args.iter().filter(is_first).collect();
     // The lake comes first, but after required arguments.
     first.sort_by_key(|arg| (!arg.is_required_set(), arg.is_positional()));

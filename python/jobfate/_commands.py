@@ -1169,8 +1169,8 @@ def journal(
 
 
 def export(
-    *,
     lake: Place | None = None,
+    *,
     as_: Literal["swf", "wta", "opendc", "batsim", "batsim-4"],
     out: Place,
     journal: Place | None = None,

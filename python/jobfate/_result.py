@@ -67,6 +67,10 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)
 
+    def __bool__(self) -> bool:
+        """Always true: some answers have no table, and none of them is no answer."""
+        return True
+
     def __len__(self) -> int:
         return self.table.num_rows
 
