@@ -7,6 +7,7 @@
 
 use super::{FairnessAnswer, OfIndex};
 use crate::digits::lasting;
+use crate::fairness::indices::BuiltIn;
 
 /// The units of the first values of the indices, as a sentence; `None` if none has a unit.
 pub(crate) fn units_of(answer: &FairnessAnswer) -> Option<String> {
@@ -27,57 +28,13 @@ pub(crate) fn units_of(answer: &FairnessAnswer) -> Option<String> {
 /// `None` for an index without a known name, such as a custom one.
 pub(crate) fn meaning_of_index(settings: &str) -> Option<String> {
     let (name, parameters) = settings.split_once(':').unwrap_or((settings, ""));
-    let half_life = || {
-        let mut all = parameters.split(',');
-        let seconds = all.find_map(|one| one.strip_prefix("half_life_s=")?.parse::<f64>().ok());
-        seconds.filter(|seconds| 0.0 < *seconds).map_or_else(String::new, |seconds| {
-            format!(" that fades by half in {}", lasting(seconds))
-        })
-    };
-    Some(match name {
-        "metered" => "the usage that is charged so far, a bill; larger means more use".to_owned(),
-        "condor" | "htcondor" => format!(
-            "the effective user priority of HTCondor, a mean of past usage{}; larger is worse, since \
-            that user is served later",
-            half_life()
-        ),
-        "slurm" => {
-            "the fair-share factor of Slurm, from 0 to 1; smaller is worse, since that user is \
-            served later"
-                .to_owned()
-        }
-        "fair-tree" => {
-            "the factor of the fair tree of Slurm, from 0 to 1; smaller is worse, since that \
-            user is served later"
-                .to_owned()
-        }
-        "sge" => "the part of the share tree of the Sun Grid Engine; smaller is worse".to_owned(),
-        "jain" => {
-            "the index of Jain; 1 if all users got the same, near 0 if one got all".to_owned()
-        }
-        "gini" => {
-            "the Gini coefficient; 0 if all users got the same, near 1 if one got all".to_owned()
-        }
-        "hoover" => {
-            "the share of all usage that would have to change hands so that all users got the \
-            same; 0 is equal"
-                .to_owned()
-        }
-        "cv" => "the standard deviation of the usage of users over its mean; 0 is equal".to_owned(),
-        "theil" => {
-            "the index of Theil; 0 if all users got the same, larger is less equal".to_owned()
-        }
-        "max-min" => "the distance from max-min fair shares; 0 is fair".to_owned(),
-        "drf" => {
-            "the largest share that a user has of any resource; larger means more use".to_owned()
-        }
-        "slowdown" => {
-            "how many times longer than its run a job took, the mean of each user; larger is \
-            worse"
-                .to_owned()
-        }
-        _ => return None,
-    })
+    let kind = BuiltIn::ALL.into_iter().find(|kind| kind.name() == name)?;
+    let mut all = parameters.split(',');
+    let seconds = all.find_map(|one| one.strip_prefix("half_life_s=")?.parse::<f64>().ok());
+    let fading = seconds
+        .filter(|seconds| 0.0 < *seconds)
+        .map_or_else(String::new, |seconds| format!(" that fades by half in {}", lasting(seconds)));
+    Some(kind.meaning(&fading))
 }
 
 /// The meanings of all indices of an answer: name and words.
@@ -139,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_built_in_index_is_explained() {
-        for kind in indices::BuiltIn::ALL {
+        for kind in BuiltIn::ALL {
             assert!(meaning_of_index(kind.name()).is_some(), "{}", kind.name());
         }
         let condor = indices::parse("condor").unwrap().to_string();

@@ -140,10 +140,16 @@ impl Readings {
     }
 }
 
-/// Makes [`BuiltIn`] from the list of indices: for each, its description, its name, and how it
-/// reads its parameters.
+/// The groups of indices, by what they say.
+const USE: &str = "How much each user used, and who comes next";
+const EQUALITY: &str = "How equal the users are, in one number";
+const RESOURCES: &str = "Several resources, and waits";
+
+/// Makes [`BuiltIn`] from the list of indices: for each, its description, its name, its group, its
+/// meaning for a reader (`{fading}` stands for its half-life), and how it reads its parameters.
 macro_rules! built_in {
-    ($($(#[doc = $about:literal])+ $kind:ident = $name:literal, |$notation:ident| $read:expr;)+) => {
+    ($($(#[doc = $about:literal])+ $kind:ident = $name:literal, $group:ident, $meaning:literal,
+        |$notation:ident| $read:expr;)+) => {
         /// A built-in index.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -162,6 +168,19 @@ macro_rules! built_in {
                 }
             }
 
+            /// The group to which it belongs, by what it says.
+            pub const fn group(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $group,)+
+                }
+            }
+
+            const fn told(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $meaning,)+
+                }
+            }
+
             fn read(self, notation: &mut Notation) -> Result<Box<dyn Index>, FairnessError> {
                 match self {
                     $(Self::$kind => {
@@ -176,36 +195,75 @@ macro_rules! built_in {
 
 built_in! {
     /// Bills: resources and charges of the paper of 2009.
-    Metered = "metered", |notation| Metered::read(notation);
+    Metered = "metered", USE,
+        "the usage that is charged so far, a bill; larger means more use",
+        |notation| Metered::read(notation);
     /// User priorities of Condor, as the paper of 2009 has them.
-    Condor = "condor", |notation| Condor::read(notation, condor::Form::Paper);
+    Condor = "condor", USE,
+        "the effective user priority of HTCondor, a mean of past usage{fading}; larger is \
+        worse, since that user is served later",
+        |notation| Condor::read(notation, condor::Form::Paper);
     /// The same as `HTCondor` computes them.
-    Htcondor = "htcondor", |notation| Condor::read(notation, condor::Form::Htcondor);
+    Htcondor = "htcondor", USE,
+        "the effective user priority of HTCondor, a mean of past usage{fading}; larger is \
+        worse, since that user is served later",
+        |notation| Condor::read(notation, condor::Form::Htcondor);
     /// Fair-share factors of Slurm's classic multifactor plugin.
-    Slurm = "slurm", |notation| Slurm::read(notation);
+    Slurm = "slurm", USE,
+        "the fair-share factor of Slurm, from 0 to 1; smaller is worse, since that user is \
+        served later",
+        |notation| Slurm::read(notation);
     /// Those of its fair tree.
-    FairTree = "fair-tree", |notation| FairTree::read(notation);
+    FairTree = "fair-tree", USE,
+        "the factor of the fair tree of Slurm, from 0 to 1; smaller is worse, since that user \
+        is served later",
+        |notation| FairTree::read(notation);
     /// The share tree of the Sun Grid Engine.
-    Sge = "sge", |notation| Sge::read(notation);
+    Sge = "sge", USE,
+        "the part of the share tree of the Sun Grid Engine; smaller is worse",
+        |notation| Sge::read(notation);
     /// Jain's index.
-    Jain = "jain", |notation| Equality::read(notation, jain_index);
+    Jain = "jain", EQUALITY,
+        "the index of Jain; 1 if all users got the same, near 0 if one got all",
+        |notation| Equality::read(notation, jain_index);
     /// The Gini coefficient.
-    Gini = "gini", |notation| Equality::read(notation, gini_index);
+    Gini = "gini", EQUALITY,
+        "the Gini coefficient; 0 if all users got the same, near 1 if one got all",
+        |notation| Equality::read(notation, gini_index);
     /// The Hoover index.
-    Hoover = "hoover", |notation| Equality::read(notation, hoover_index);
+    Hoover = "hoover", EQUALITY,
+        "the share of all usage that would have to change hands so that all users got the \
+        same; 0 is equal",
+        |notation| Equality::read(notation, hoover_index);
     /// The coefficient of variation.
-    Variation = "cv", |notation| Equality::read(notation, variation);
+    Variation = "cv", EQUALITY,
+        "the standard deviation of the usage of users over its mean; 0 is equal",
+        |notation| Equality::read(notation, variation);
     /// The Theil index.
-    Theil = "theil", |notation| Equality::read(notation, theil::theil_index);
+    Theil = "theil", EQUALITY,
+        "the index of Theil; 0 if all users got the same, larger is less equal",
+        |notation| Equality::read(notation, theil::theil_index);
     /// Distance from the max-min fair shares.
-    MaxMin = "max-min", |notation| MaxMin::read(notation);
+    MaxMin = "max-min", EQUALITY,
+        "the distance from max-min fair shares; 0 is fair",
+        |notation| MaxMin::read(notation);
     /// Dominant resource shares.
-    Drf = "drf", |notation| Drf::read(notation);
+    Drf = "drf", RESOURCES,
+        "the largest share that a user has of any resource; larger means more use",
+        |notation| Drf::read(notation);
     /// Mean bounded slowdown.
-    Slowdown = "slowdown", |notation| Slowdown::read(notation);
+    Slowdown = "slowdown", RESOURCES,
+        "how many times longer than its run a job took, the mean of each user; larger is \
+        worse",
+        |notation| Slowdown::read(notation);
 }
 
 impl BuiltIn {
+    /// What its values mean, and which are worse for a user; `fading` says how past usage fades.
+    pub fn meaning(self, fading: &str) -> String {
+        self.told().replace("{fading}", fading)
+    }
+
     /// The index with its default parameters.
     pub fn usual(self) -> Box<dyn Index> {
         self.with::<&str>([]).expect("the default parameters are valid")
