@@ -163,6 +163,7 @@ impl Shape {
 
 /// The tasks to run. Fill the columns you need, then call [`check`](Workload::check).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Workload {
     /// The number of tasks.
     pub task_count: usize,
@@ -417,6 +418,12 @@ impl Workload {
     /// Whether any task asks for GPUs.
     pub fn has_gpus(&self) -> bool {
         self.gpus.values().any(|ask| !ask.is_none())
+    }
+
+    /// The number of tasks that ask for GPUs.
+    pub fn asks_for_gpus(&self) -> u64 {
+        let asks = |task: &u32| !self.gpus.get(*task).is_none();
+        (0..).take(self.task_count).filter(asks).count() as u64
     }
 
     /// CPU and memory that a task asks for.
