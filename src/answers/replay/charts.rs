@@ -41,7 +41,8 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         };
         let most: Vec<(String, String)> = runs.iter().take(LINES_MAX).filter_map(most).collect();
         let most = Some(at_most(&most)).filter(|said| !said.is_empty());
-        let most = most.map_or_else(String::new, |said| format!("Highest of the drawn points: {said}. "));
+        let most =
+            most.map_or_else(String::new, |said| format!("Highest of the drawn points: {said}. "));
         lines(runs, [title, &format!("{most}{not_drawn}{caption}"), axis], |run| {
             run.metrics.samples.iter().filter_map(point).collect()
         })
