@@ -174,14 +174,15 @@
 //!
 //! # Adding to the program itself
 //!
-//! - **An index** `foo`: a file in `src/fairness/indices/`, and two lines in `mod.rs` there: `mod`,
-//!   and its entry in `built_in!`. A measure of equality without parameters, with one number for
+//! - **An index** `foo`: a file in `src/fairness/indices/`, and its lines in `mod.rs` there: `mod`,
+//!   and its entry in `built_in!`, with its group in forms and its meaning in words. A measure of
+//!   equality without parameters, with one number for
 //!   all users, is a function of each user's usage divided by their share; its entry is
 //!   `Equality::read(notation, foo_index)`, which also reads `window_s` and `among` (such as
 //!   `hoover.rs`). Any other index implements `Index` and has its own `read` for its parameters
 //!   (such as `metered.rs`, or `max_min.rs` for one over a window). The property tests of
-//!   causality, the portal and error texts follow. Then its name in the help of `fairness`
-//!   (`src/cli/fairness/mod.rs`) and in `reports/sessions/fairness.md`.
+//!   causality, the portal, captions and error texts follow. Then its name in the help of
+//!   `fairness` (`src/cli/fairness/mod.rs`) and in `reports/sessions/fairness.md`.
 //! - **A detector** `foo`: two files. `cubed.rs`, which uses only ages, is a short example;
 //!   `ytsaurus.rs` uses progress and has a limit on copies.
 //!   1. `src/replay/detectors/foo.rs`: its `KIND` (name, a line for the help, curve, family in the
@@ -200,12 +201,19 @@
 //!   its line to the drawing in `src/replay/tests.rs`, and a rule of a few lines in plain Python to
 //!   `tests/scripts/detect_crosscheck.py`: its replay knows ages and how many wait, run and are
 //!   over; `ytsaurus` there reads progress.
-//! - **A policy**: a file in `src/replay/policies/` with its `KIND`, and its lines in `mod.rs` there;
-//!   the property tests in `src/replay/properties.rs` then include it.
-//! - **A source**: a parser in `src/sources/`, its arm in `parser_of` and how it is recognised in
-//!   `src/sources/trace.rs`; its name in `src/schema/source.rs`, additional columns in
-//!   `src/schema/columns.rs`, its defaults in `src/defaults.rs`; a fuzz target, and a session in
-//!   `reports/sessions/traces.md`.
+//! - **A policy**: a file in `src/replay/policies/` with its `KIND`, and its lines in `mod.rs` there:
+//!   `mod`, and its place in `KINDS`. The property tests in `src/replay/properties.rs` then include
+//!   it. Tests ask for its line in the help of `--policies` (`src/answers/replay/plan.rs`), in the
+//!   drawing in `src/replay/tests.rs`, and in `reports/sessions/replay.md`.
+//! - **A source**: a parser in `src/sources/`, how it is recognised in `src/sources/trace.rs`, and its
+//!   name in `src/schema/source.rs`. Then the compiler names each `match` without an arm for it:
+//!   its parser and the shape of its lines (`src/sources/mod.rs`), its units
+//!   (`src/studies/meter.rs`), its advice (`src/lake/mod.rs`). Additional columns are in
+//!   `src/schema/records.rs`, and the tables that have them in `src/schema/tables.rs`; its defaults
+//!   in `src/defaults.rs` (a test asks for them). Its name is in the help of `--source`
+//!   (`src/answers/ingest.rs`, `src/cli/verify.rs`) and in the advice of `src/sources/error.rs`. A
+//!   fuzz target consists of a file in `fuzz/fuzz_targets/`, its lines in `fuzz/Cargo.toml` and
+//!   `src/fuzzing/`, and a corpus; the session is in `reports/sessions/traces.md`.
 //! - **A study** `foo`: six files, of which two lists get a row each.
 //!   1. `src/studies/foo.rs`: the sums, from facts to plain structs.
 //!   2. `src/answers/foo.rs`: `FooPlan` (its doc comments are the help of the flags), which

@@ -86,13 +86,12 @@ impl CpuDefinition {
         match (self, source) {
             (Self::Slots, _) => "task-s",
             (Self::GpuSlots, _) => Self::GPU_UNIT,
-            (Self::Requested | Self::Measured, source) if source.is_log() => "processor-s",
-            (Self::Requested, Source::Rumen) => "slot-s",
-            (
-                Self::Requested,
-                Source::Openb | Source::Alibaba2017 | Source::Alibaba2018 | Source::Kubernetes,
-            ) => "core-s",
-            _ => "NCU-s",
+            (_, Source::Swf | Source::Gwf | Source::Slurm | Source::Mapped) => "processor-s",
+            (_, Source::Rumen) => "slot-s",
+            (_, Source::Openb | Source::Alibaba2017 | Source::Alibaba2018 | Source::Kubernetes) => {
+                "core-s"
+            }
+            (_, Source::Google2011 | Source::Google2019 | Source::Google2019AllocSets) => "NCU-s",
         }
     }
 
@@ -152,7 +151,11 @@ impl MemoryDefinition {
         match source {
             Source::Swf | Source::Gwf | Source::Slurm | Source::Mapped => "KiB-s",
             Source::Rumen | Source::Openb | Source::Kubernetes => "MiB-s",
-            _ => "NMU-s",
+            Source::Google2011
+            | Source::Google2019
+            | Source::Google2019AllocSets
+            | Source::Alibaba2017
+            | Source::Alibaba2018 => "NMU-s",
         }
     }
 
