@@ -33,7 +33,11 @@ impl Index for Top {
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sample = Sample::lake()?;
-    let usage = Usage::of(&sample).every(HOUR).cpu(Cpu::Requested).gather()?;
+    let lake = match std::env::var_os("LAKE") {
+        Some(path) => Lake::open(path)?,
+        None => sample.clone(),
+    };
+    let usage = Usage::of(&lake).every(HOUR).cpu(Cpu::Requested).gather()?;
     let series = usage.evaluate(&mut Top::default())?;
     println!("{:.3?}", series.overall_values);
     Ok(())

@@ -11,13 +11,19 @@ impl PartParser for Lines {
         for (line, raw) in (first..).zip(text.text().split(|byte| *byte == b'\n')) {
             let words: Vec<&str> = std::str::from_utf8(raw).unwrap_or("").split(' ').collect();
             rows.line_count += u64::from(!raw.is_empty());
-            let [job, times @ .., user] = words.as_slice() else { continue };
-            for (event, time) in (0..).zip(times) {
-                let kind =
-                    [EventType::Submit, EventType::Schedule, EventType::Finish][event.min(2)];
+            let read = |word: &&str| word.parse::<u32>().map(i64::from).ok();
+            let numbers: Vec<i64> = words.iter().take(4).map_while(read).collect();
+            let (&[id, submit, start, end], &[_, _, _, _, user]) = (&*numbers, &*words) else {
+                if !raw.is_empty() {
+                    rows.reject(line, "", RejectReason::BadValue, raw);
+                }
+                continue;
+            };
+            let kinds = [EventType::Submit, EventType::Schedule, EventType::Finish];
+            for ((event, time), kind) in (0..).zip([submit, start, end]).zip(kinds) {
                 let cells = [
-                    ("time_us", Cell::I64(time.parse().unwrap_or(-1) * SECOND)),
-                    ("job_id", Cell::I64(job.parse().unwrap_or(0))),
+                    ("time_us", Cell::I64(time * SECOND)),
+                    ("job_id", Cell::I64(id)),
                     ("task_index", Cell::I32(0)),
                     ("priority", Cell::I32(0)),
                     ("event_type", Cell::I32(kind as i32)),
@@ -25,7 +31,7 @@ impl PartParser for Lines {
                 ];
                 let cells: Vec<_> =
                     cells.into_iter().filter(|(name, _)| rows.has_column(name)).collect();
-                if rows.add(row_id(self.0, line * 4 + event as u64), &cells).is_err() {
+                if rows.add(row_id(self.0, line * 4 + event), &cells).is_err() {
                     rows.reject(line, "", RejectReason::BadValue, raw);
                 }
             }

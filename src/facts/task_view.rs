@@ -121,6 +121,7 @@ pub struct Window {
 
 /// A task.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct TaskView<'a> {
     /// The job.
     pub job_id: i64,

@@ -84,6 +84,7 @@ impl Lake {
 
     /// The same lake, whose reads report their progress to `watch` and, if it asks to stop, end
     /// with [`LakeErrorKind::Cancelled`]. Partial results are dropped.
+    #[doc(hidden)]
     #[must_use]
     pub fn watched(&self, watch: &Arc<Watch>) -> Self {
         Self { watch: Some(Arc::clone(watch)), ..self.clone() }

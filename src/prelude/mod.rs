@@ -2,7 +2,8 @@
 //!
 //! Questions are builders in the order of a sentence: the data, the settings, and then the answer.
 //! Times are whole microseconds of the trace clock ([`SECOND`], [`HOUR`], [`DAY`]). A call that
-//! takes seconds accepts a callback ([`Progress`]) that can stop it.
+//! takes seconds accepts a callback ([`Progress`]) that can stop it; [`replay`] alone, a loop over
+//! events in memory, has none.
 
 mod batches;
 mod detect;
@@ -27,7 +28,7 @@ pub use crate::facts::FactError;
 pub use crate::facts::events::Event;
 pub use crate::facts::query::{Query, Settings};
 pub use crate::facts::tasks::{Attempt, EndedBy, TaskView};
-pub use crate::facts::window::Windows;
+pub use crate::facts::window::{OpenAttempts, Windows};
 pub use crate::fairness::FairnessError;
 pub use crate::fairness::gather::{Accrual, By, Counts, GatherError};
 pub use crate::fairness::history::{Grid, History, Person, Step, Used};
@@ -42,22 +43,31 @@ pub use crate::lake::{Lake, LakeError, LakeErrorKind, PartEntry};
 pub use crate::notation::NotationError;
 pub use crate::progress::Progress;
 use crate::progress::Watch;
-pub use crate::replay::cluster::Cluster;
+pub use crate::replay::cluster::{Cluster, ClusterError};
+pub use crate::replay::dependencies::Dependencies;
 pub use crate::replay::detect::progress::ProgressModel;
 pub use crate::replay::detect::score::Score;
 pub use crate::replay::detect::truth::Truth;
 pub use crate::replay::detect::{DetectOutcome, DetectPlanError, DetectorRow, FlagRow};
 pub use crate::replay::detectors::{
-    Action, Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, Plan as BuildDetector,
-    Progress as TaskProgress, Running, Scene,
+    Action, Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, Outlook,
+    Plan as BuildDetector, Progress as TaskProgress, Running, Scene, Standing,
 };
-pub use crate::replay::engine::{Outcome, Plan as ReplayPlan, replay};
-pub use crate::replay::policies::{Order, OrderPlan, Passing, PolicyPlan};
+pub use crate::replay::engine::{Keep, Outcome, Plan as ReplayPlan, replay};
+pub use crate::replay::estimates::Estimates;
+pub use crate::replay::feedback::Feedback;
+pub use crate::replay::gpus::GpuAsk;
+pub use crate::replay::line::Line as WaitingLine;
+pub use crate::replay::policies::{
+    Backfill, Depth, Order, OrderPlan, Passing, PolicyPlan, Predict, Searched, SpeculationPlan,
+};
 pub use crate::replay::state::{Phase, State};
-pub use crate::replay::workload::{Column, Workload};
+pub use crate::replay::workload::{Column, Fate, Workload, WorkloadError};
 pub use crate::schema::{EventType, Source, Table, row_id};
 pub use crate::sources::parser::{HandOut, Notes, OwnPart, ParserOf, PartParser};
-pub use crate::sources::{Cell, Reject, RejectReason, RowBlock, RowError, SourceError, TextBlock};
+pub use crate::sources::{
+    Cell, Reject, RejectReason, RowBlock, RowError, SourceError, SourceErrorKind, TextBlock,
+};
 pub use crate::studies::fold::Study;
 pub use crate::studies::kill_sweep::{ByOutcome, HarmedJob, Sweep, SweepRow};
 pub use crate::studies::ledger::{GroupBy, Ledger, LedgerRow};
@@ -65,6 +75,7 @@ use crate::studies::meter::CpuDefinition;
 pub use crate::studies::meter::MemoryDefinition;
 pub use crate::studies::outcomes::Classes;
 pub use crate::studies::rules::{Condemn, RuleError, RuleGrid as KillRule};
+pub use crate::synth::SynthError;
 
 /// A second on the trace clock, µs.
 pub const SECOND: i64 = 1_000_000;

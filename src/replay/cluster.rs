@@ -138,6 +138,7 @@ pub enum Notice {
 
 /// The machines.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Cluster {
     /// Work per µs, by machine.
     pub speed: Vec<f64>,

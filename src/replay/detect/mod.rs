@@ -137,6 +137,7 @@ pub struct DetectorRow {
 
 /// A flag, to trace every number.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FlagRow {
     /// The detector, by position in the plan.
     pub detector: usize,

@@ -31,11 +31,6 @@ pub enum ProgressModel {
 }
 
 impl ProgressModel {
-    /// Whether it uses an attempt's own end, which is unknown while the attempt runs.
-    pub const fn is_oracle(self) -> bool {
-        matches!(self, Self::Linear | Self::Usage)
-    }
-
     /// The model in a caption, which names oracles as such.
     pub fn caption(self) -> String {
         match self {
