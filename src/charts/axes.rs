@@ -10,6 +10,7 @@
 //! ```
 
 use super::canvas::{Align, At, Canvas, Layer, TimeSpan, count, lines_of, width_of};
+use super::gaps;
 use super::theme::Ink;
 
 /// The scale of an axis.
@@ -329,8 +330,9 @@ impl Frame {
         })
     }
 
-    /// Declares that all marks from `first` on are within the plot.
+    /// Declares that all marks from `first` on are within the plot. Those inside a gap are removed.
     pub(super) fn close(&self, first: usize, canvas: &mut Canvas) {
+        gaps::leave_out(self, first, canvas);
         if let Some(time) = self.time() {
             canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: Some(time) });
         }

@@ -225,13 +225,19 @@ fn flow() -> impl Strategy<Value = Chart> {
     )
 }
 
+fn gapped() -> impl Strategy<Value = Chart> {
+    let chart = prop_oneof![lines().prop_map(Chart::Lines), gantt(), panels(), areas(), heat()];
+    (chart, -1e3..1e6_f64, 1.0..1e6_f64)
+        .prop_map(|(chart, from, length)| chart.with_gaps(vec![[from, from + length]], "Hatched."))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
     fn no_text_of_a_picture_lies_on_another_or_is_cut(
         chart in prop_oneof![lines().prop_map(Chart::Lines), bars(), gantt(), maps(), panels(), areas(), heat(), forest(),
-            survival(), flow()],
+            survival(), flow(), gapped()],
         width_in in prop_oneof![Just(3.3), Just(7.0), 2.5..20.0_f64],
         is_titled in any::<bool>(),
     ) {

@@ -35,8 +35,9 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
         digits::grouped(returned.count as u64),
         digits::grouped(later as u64),
     );
+    let gapped = |chart| studied.missing.leave_out(chart, 0.0, DAY_S);
     vec![
-        ("machines-away".to_owned(), away_over_time(studied)),
+        ("machines-away".to_owned(), gapped(away_over_time(studied))),
         (
             "machines-survival-up".to_owned(),
             survival(
@@ -52,7 +53,7 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
             "machines-survival-away".to_owned(),
             survival(["How long machines are away", ""], "away", &[(away, "outages", Tone::Blue)]),
         ),
-        ("machines-strips".to_owned(), strips(studied)),
+        ("machines-strips".to_owned(), gapped(strips(studied))),
     ]
 }
 
