@@ -18,6 +18,7 @@ mod axes;
 mod bars;
 mod canvas;
 pub(crate) mod dark;
+mod durations;
 mod flow;
 mod forest;
 mod gantt;
@@ -312,9 +313,11 @@ pub(crate) fn has_head(svg: &str) -> bool {
 /// A name, if it is not empty, and a line for each amount.
 fn says(name: &str, amounts: &[(&str, f64)]) -> String {
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
-    let amounts = amounts
-        .iter()
-        .map(|(what, amount)| format!("{}: {}", axes::beside_values(what), figure_text(*amount)));
+    let amounts = amounts.iter().map(|(what, amount)| {
+        let what = axes::beside_values(what);
+        let (what, amount) = durations::beside(&what, *amount, figure_text);
+        format!("{what}: {amount}")
+    });
     name.into_iter().chain(amounts).collect::<Vec<String>>().join("\n")
 }
 
