@@ -401,8 +401,14 @@ mod tests {
 
     #[test]
     fn bars_over_time_stay_and_the_gap_is_behind_them() {
-        let span =
-            GanttSpan { row: 0, from: 0.0, to: 10.0, label: String::new(), tone: Tone::Blue };
+        let span = GanttSpan {
+            row: 0,
+            from: 0.0,
+            to: 10.0,
+            label: String::new(),
+            tone: Tone::Blue,
+            is_wait: false,
+        };
         let gantt = GanttChart {
             title: String::new(),
             caption: String::new(),

@@ -114,8 +114,15 @@ fn bars() -> impl Strategy<Value = Chart> {
 }
 
 fn gantt() -> impl Strategy<Value = Chart> {
-    let span = (0..6_usize, amount(), 0.0..1e3_f64, words(), tone()).prop_map(
-        |(row, from, length, label, tone)| GanttSpan { row, from, to: from + length, label, tone },
+    let span = (0..6_usize, amount(), 0.0..1e3_f64, words(), tone(), any::<bool>()).prop_map(
+        |(row, from, length, label, tone, is_wait)| GanttSpan {
+            row,
+            from,
+            to: from + length,
+            label,
+            tone,
+            is_wait,
+        },
     );
     let rows = prop::collection::vec(words(), 6);
     let legend = prop::collection::vec((words(), tone()), 0..6);
@@ -334,8 +341,14 @@ fn one_of_each() -> Vec<Chart> {
         lines: vec![line.clone()],
     };
     let lines = |x_scale| Chart::Lines(plain_lines(x_scale));
-    let span =
-        |row, from| GanttSpan { row, from, to: from + 2.0, label: "9/1".into(), tone: Tone::Green };
+    let span = |row, from| GanttSpan {
+        row,
+        from,
+        to: from + 2.0,
+        label: "9/1".into(),
+        tone: Tone::Green,
+        is_wait: false,
+    };
     let gantt = Chart::Gantt(GanttChart {
         title: "Title".into(),
         caption: "Caption".into(),

@@ -382,6 +382,9 @@ fn gantt((job, ends, missing): (&JobDetail, Ends, &Missing), id: &str) -> Option
                 Ends::Known => attempt.ended_by.as_str(),
                 Ends::Assumed => ENDED,
             };
+            if let Some(submit_s) = attempt.submit_s {
+                bars.add_wait(rows.len(), (submit_s, attempt.start_s));
+            }
             bars.add(rows.len(), (attempt.start_s, attempt.end_s), ended_by, &label);
         }
         if !task.attempts.is_empty() {
@@ -393,21 +396,29 @@ fn gantt((job, ends, missing): (&JobDetail, Ends, &Missing), id: &str) -> Option
     let with_bars = job.tasks.iter().filter(|task| !task.attempts.is_empty());
     let attempts: u64 = with_bars.map(|task| task.attempt_count as u64).sum();
     let said = format!(
-        "{}{}. From {} to {} ({}).",
-        drawn([rows.len() as u64, job.task_count], [bars.len() as u64, attempts]),
+        "{}{}.{} From {} to {} ({}).",
+        drawn([rows.len() as u64, job.task_count], [bars.attempts() as u64, attempts]),
         if is_named { "; the name on a bar is the machine" } else { "" },
+        if bars.has_waits() {
+            " Thin: the wait from a task's submission to the start of its attempt."
+        } else {
+            ""
+        },
         instant(from),
         instant(to),
         clock(Some(from)),
     );
     let title = format!("Attempts of job {} over time", short(id));
-    let axis = (format!("time since the first attempt shown ({unit})"), from, per);
+    let first = if bars.has_waits() { "submission or attempt" } else { "attempt" };
+    let axis = (format!("time since the first {first} shown ({unit})"), from, per);
     let chart = bars.chart((title, said), axis, rows);
     Some(missing.within([from, to]).leave_out(chart, from, per))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -460,6 +471,42 @@ mod tests {
         assert!(listed(&job, Ends::Known).contains("FINISH"));
         let html = listed(&job, Ends::Assumed);
         assert!(html.contains("END (status not recorded)") && !html.contains("FINISH<"), "{html}");
+    }
+
+    #[test]
+    fn the_wait_before_an_attempt_is_drawn_where_it_is_known() {
+        let attempt = |submit_s: Option<f64>, start_s: f64| {
+            let mut attempt = json!({
+                "start_s": start_s, "end_s": start_s + 100.0, "ended_by": "FINISH",
+                "machine_id": null,
+            });
+            if let Some(submit_s) = submit_s {
+                attempt["submit_s"] = json!(submit_s);
+            }
+            attempt
+        };
+        let drawn = |attempts: &[Value]| {
+            let task = json!({
+                "task_index": 0, "sequence": "014", "event_count": 9,
+                "attempt_count": attempts.len(), "attempts": attempts,
+            });
+            let job = json!({"tasks": [task], "task_count": 1});
+            let job: JobDetail = serde_json::from_value(job).unwrap();
+            let chart = gantt((&job, Ends::Known, &Missing::default()), "7").unwrap();
+            let Chart::Gantt(chart) = chart else { panic!() };
+            chart
+        };
+        let chart = drawn(&[attempt(Some(1000.0), 1300.0), attempt(None, 1500.0)]);
+        let bars: Vec<(f64, f64, bool)> =
+            chart.spans.iter().map(|span| (span.from, span.to, span.is_wait)).collect();
+        assert_eq!(bars, [(0.0, 300.0, true), (300.0, 400.0, false), (500.0, 600.0, false)]);
+        assert!(chart.caption.contains("1 task with its 2 attempts. Thin: the wait from"));
+        assert_eq!(chart.time_axis, "time since the first submission or attempt shown (s)");
+        assert!(chart.legend.iter().any(|known| known.0 == "waiting"));
+        // A log without waits has each submission at the start.
+        let chart = drawn(&[attempt(Some(1300.0), 1300.0)]);
+        assert!(chart.spans.len() == 1 && !chart.caption.contains("Thin"), "{}", chart.caption);
+        assert_eq!(chart.time_axis, "time since the first attempt shown (s)");
     }
 
     #[test]

@@ -271,7 +271,7 @@ fn attempts(own: &MachineDetail, load: LoadedHours, title: &str) -> Option<Chart
     let said = format!(
         "{} of {}, those that ran longest; each bar shows its job, task and end. Rows only keep bars from \
          overlapping.{}",
-        grouped(bars.len() as u64),
+        grouped(bars.attempts() as u64),
         counted(own.attempt_count, "attempt"),
         counted_from(load),
     );
