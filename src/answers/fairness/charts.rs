@@ -97,11 +97,11 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     Some(Chart::Lines(LineChart {
         title: format!("How unequal the usage by {by} is (Lorenz curve)"),
         caption: format!(
-            "The share of the usage that the lightest have together. Gini index {:.3}; {} of {} \
-            used half. {}",
-            inequality.gini,
+            "{} of {} used half; the Gini index is {:.3}. The curve is the share of the usage that \
+            the lightest have together. {}",
             digits::grouped(inequality.users_of_half),
             digits::grouped(inequality.users),
+            inequality.gini,
             caption(found)
         ),
         x_axis: format!("share of the {}, the lightest first (%)", found.span.plan.by.plural()),
