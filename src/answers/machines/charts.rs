@@ -118,9 +118,11 @@ fn away_over_time(studied: &Studied) -> Chart {
 
 fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]) -> Chart {
     let mut lines = Vec::new();
-    let mut said = Vec::new();
+    let (mut said, mut medians) = (Vec::new(), Vec::new());
     for (spells, name, tone) in all {
         let points = &spells.points;
+        let half = points.iter().find(|point| point.share <= 0.5);
+        medians.extend(half.map(|point| format!("{name} {}", digits::lasting(point.time_s))));
         lines.push(Line {
             name: (*name).to_owned(),
             points: points.iter().map(|point| (point.time_s, point.share)).collect(),
@@ -155,10 +157,15 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
             digits::grouped_decimal(fit.shape_high, 3),
         ));
     }
+    let found = match medians.len() {
+        0 => String::new(),
+        1 => format!("Median: {}. ", medians[0]),
+        _ => format!("Medians: {}. ", medians.join(", ")),
+    };
     Chart::Lines(LineChart {
         title: title.to_owned(),
         caption: format!(
-            "{}.{began} Kaplan-Meier with 95 % band (Greenwood) and the Weibull distribution of \
+            "{found}{}.{began} Kaplan-Meier with 95 % band (Greenwood) and the Weibull distribution of \
             largest likelihood; shape 1 would be exponential.",
             said.join(". ")
         ),
