@@ -5,12 +5,13 @@
 //!        │                      powers of ten, and at 2 and 5 between them if there are few
 //!    20 ─┼───────────────
 //!        │                      numbers beyond a million are counted in millions or billions, as
-//!     0 ─┼───────┬───────       the title shows
+//!     0 ─┼───────┬───────       the title shows; lengths of time on a logarithmic axis are in words
 //!        0      100   title
 //! ```
 
 use super::canvas::{Align, At, Canvas, Layer, TimeSpan, count, lines_of, width_of};
 use super::theme::Ink;
+use super::{durations, gaps};
 
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +135,9 @@ impl Axis {
         let low = if 0.0 < low { low } else { 1.0 };
         let high = if low < high { high } else { low * 10.0 };
         let (low, high) = (rounded(low, false), rounded(high, true));
+        if let Some(name) = durations::name_of(title) {
+            return Self::durations(name, low, high, room);
+        }
         #[expect(clippy::cast_possible_truncation, reason = "powers of ten of a number")]
         let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
         let is_plain = -4 <= first && last <= 6;
@@ -155,6 +159,14 @@ impl Axis {
         let coarse = (1..=last - first + 1).map(|every| of(&[1.0], every));
         let fits = |axis: &Self| room.holds(&axis.labels());
         fine.chain(coarse).find(fits).unwrap_or_else(|| of(&[], 1))
+    }
+
+    /// A logarithmic axis of lengths of time, in seconds.
+    fn durations(name: &str, low: f64, high: f64, room: Room) -> Self {
+        let title = format!("{name}, log scale");
+        let of = |ticks| Self { title: title.clone(), low, high, scale: Scale::Log, ticks };
+        let mut axes = durations::sets(low, high).into_iter().map(of);
+        axes.find(|axis| room.holds(&axis.labels())).unwrap_or_else(|| of(Vec::new()))
     }
 
     /// The position of a value: 0 at the lower end of the axis, 1 at the upper. Values below a
@@ -329,8 +341,9 @@ impl Frame {
         })
     }
 
-    /// Declares that all marks from `first` on are within the plot.
+    /// Declares that all marks from `first` on are within the plot. Those inside a gap are removed.
     pub(super) fn close(&self, first: usize, canvas: &mut Canvas) {
+        gaps::leave_out(self, first, canvas);
         if let Some(time) = self.time() {
             canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: Some(time) });
         }
@@ -394,10 +407,11 @@ mod tests {
         fn labels_keep_apart(
             low in -1e3_f64..1e3, span in (-4.0..15.0_f64).prop_map(|power| 10_f64.powf(power)),
             is_log in any::<bool>(), length in 80.0_f64..900.0, is_across in any::<bool>(),
+            title in prop_oneof![Just("x"), Just("x (s)")],
         ) {
             let (low, scale) = if is_log { (span / 1e5, Scale::Log) } else { (low, Scale::Linear) };
             let room = if is_across { Room::Across(length, 10.0) } else { Room::Up(length, 10.0) };
-            let axis = Axis::new("x", low, low + span, scale, room);
+            let axis = Axis::new(title, low, low + span, scale, room);
             let labels: Vec<(f64, String)> =
                 axis.ticks.iter().map(|(value, text)| (axis.place(*value), text.clone())).collect();
             prop_assert!(labels.iter().all(|label| (-1e-6..=1.0 + 1e-6).contains(&label.0)));

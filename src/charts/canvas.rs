@@ -102,12 +102,17 @@ pub(super) struct Canvas {
     pub places: Vec<Place>,
     /// The used height below the head, in pixels.
     pub height: f64,
+    /// Time that is not in the log, in the unit of the lower axis; in order and apart.
+    pub gaps: Vec<[f64; 2]>,
+    /// Whether a plot shows any of it.
+    pub has_shown_gaps: bool,
 }
 
 impl Canvas {
     pub(super) fn new(look: Look) -> Self {
-        let (head, marks, layers, places) = Default::default();
-        Self { look, head, head_height: 0.0, marks, layers, places, height: 0.0 }
+        let (head, marks, layers, places, gaps) = Default::default();
+        let (head_height, height, has_shown_gaps) = (0.0, 0.0, false);
+        Self { look, head, head_height, marks, layers, places, height, gaps, has_shown_gaps }
     }
 
     /// Writes title and caption above the picture.

@@ -2,6 +2,7 @@
 
 use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, At, Canvas, Mark, Place, Shape, count, shortened, width_of};
+use super::gaps;
 use super::says;
 use super::signs::mark;
 use super::theme::{Ink, Marker, Tone};
@@ -36,7 +37,12 @@ pub struct GanttSpan {
     pub label: String,
     /// Colour.
     pub tone: Tone,
+    /// Whether nothing runs in this time: a wait, drawn as a thin bar without text or sign.
+    pub is_wait: bool,
 }
+
+/// The height of a wait, as a share of that of other bars.
+const THIN: f64 = 0.25;
 
 /// Size of the sign at the end of a bar, as a multiple of the text height; bars shorter than twice
 /// that have none.
@@ -80,6 +86,7 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
         y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };
     frame.draw_x(canvas);
+    gaps::shade(&frame, canvas);
     let above = |row_idx: usize| top + row * count(row_idx);
     // Bars on top of another bar are separated from it.
     let mut until = vec![f64::NEG_INFINITY; chart.rows.len()];
@@ -93,10 +100,15 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
             *until = until.max(end);
         }
         let gap = (size / 12.0).min((end - start) / 4.0);
-        canvas.fill((start + gap / 2.0, y), (end - start - gap, high), span.tone.ink());
+        let (low, thin) =
+            if span.is_wait { (y + (1.0 - THIN) / 2.0 * high, THIN * high) } else { (y, high) };
+        canvas.fill((start + gap / 2.0, low), (end - start - gap, thin), span.tone.ink());
         let amounts = [("from", span.from), ("to", span.to)];
         let shape = Shape::Area((start, y), (end - start, high));
         canvas.places.push(Place { shape, says: says(&span.label, &amounts) });
+        if span.is_wait {
+            continue;
+        }
         let small = size * 0.95;
         // The end of a bar is shown by a sign as well as by its colour.
         let sign = if 2.0 * SIGN * size < end - start { SIGN * size } else { 0.0 };
@@ -152,6 +164,7 @@ mod tests {
                 to,
                 label: label.to_owned(),
                 tone: Tone::Orange,
+                is_wait: false,
             };
             let chart = GanttChart {
                 title: String::new(),

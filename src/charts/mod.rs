@@ -18,9 +18,11 @@ mod axes;
 mod bars;
 mod canvas;
 pub(crate) mod dark;
+mod durations;
 mod flow;
 mod forest;
 mod gantt;
+mod gaps;
 mod hatch;
 mod heat;
 mod lines;
@@ -41,6 +43,7 @@ pub use bars::{Bar, BarChart};
 pub use flow::{FlowChart, FlowNode, FlowWay};
 pub use forest::{ForestChart, ForestColumn, Interval};
 pub use gantt::{GanttChart, GanttSpan};
+pub use gaps::GappedChart;
 pub use heat::{HeatChart, HeatRow};
 pub use lines::{Line, LineChart, PanelChart, Stroke};
 pub use maps::{MapChart, MapField, MapPanel};
@@ -77,6 +80,8 @@ pub enum Chart {
     Survival(SurvivalChart),
     /// Bands from stage to stage.
     Flow(FlowChart),
+    /// A chart over time, some of which is not in the log.
+    Gapped(GappedChart),
 }
 
 impl Chart {
@@ -93,6 +98,7 @@ impl Chart {
             Self::Forest(chart) => &chart.title,
             Self::Survival(chart) => &chart.plot.title,
             Self::Flow(chart) => &chart.title,
+            Self::Gapped(own) => own.chart.title(),
         }
     }
 
@@ -109,14 +115,12 @@ impl Chart {
             Self::Forest(chart) => &chart.caption,
             Self::Survival(chart) => &chart.plot.caption,
             Self::Flow(chart) => &chart.caption,
+            Self::Gapped(own) => own.chart.caption(),
         }
     }
 
-    /// The same chart with the tables and hours that it covers at the end of its caption, unless
-    /// the caption has them.
-    #[must_use]
-    pub fn about(mut self, scope: &str) -> Self {
-        let caption = match &mut self {
+    fn caption_mut(&mut self) -> &mut String {
+        match self {
             Self::Bars(chart) | Self::LogBars(chart) => &mut chart.caption,
             Self::Lines(chart) => &mut chart.caption,
             Self::Panels(chart) => &mut chart.caption,
@@ -127,12 +131,38 @@ impl Chart {
             Self::Forest(chart) => &mut chart.caption,
             Self::Survival(chart) => &mut chart.plot.caption,
             Self::Flow(chart) => &mut chart.caption,
-        };
-        if !scope.is_empty() && !caption.contains(scope) {
+            Self::Gapped(own) => own.chart.caption_mut(),
+        }
+    }
+
+    /// Adds a sentence at the end of the caption, unless it is there.
+    fn say(&mut self, sentence: &str) {
+        let caption = self.caption_mut();
+        if !sentence.is_empty() && !caption.contains(sentence) {
             let space = if caption.is_empty() { "" } else { " " };
-            *caption = format!("{caption}{space}Tables: {scope}.");
+            *caption = format!("{caption}{space}{sentence}");
+        }
+    }
+
+    /// The same chart with the tables and hours that it covers at the end of its caption, unless
+    /// the caption has them.
+    #[must_use]
+    pub fn about(mut self, scope: &str) -> Self {
+        if !scope.is_empty() && !self.caption().contains(scope) {
+            self.say(&format!("Tables: {scope}."));
         }
         self
+    }
+
+    /// The same chart over time with gaps, in the unit of its lower axis, in order and apart;
+    /// `said` explains them in its caption. Without gaps it stays as it is.
+    #[must_use]
+    pub fn with_gaps(mut self, gaps: Vec<[f64; 2]>, said: &str) -> Self {
+        if gaps.is_empty() {
+            return self;
+        }
+        self.say(said);
+        Self::Gapped(GappedChart { chart: Box::new(self), gaps })
     }
 }
 
@@ -207,19 +237,31 @@ pub fn svg_of(chart: &Chart) -> String {
 fn drawn(chart: &Chart, look: Look) -> Canvas {
     let mut canvas = Canvas::new(look);
     match chart {
-        Chart::Bars(bars) => bars::draw(bars, Scale::Linear, &mut canvas),
-        Chart::LogBars(bars) => bars::draw(bars, Scale::Log, &mut canvas),
-        Chart::Lines(lines) => lines::draw(lines, &mut canvas),
-        Chart::Panels(panels) => lines::draw_panels(panels, &mut canvas),
-        Chart::Gantt(gantt) => gantt::draw(gantt, &mut canvas),
-        Chart::Maps(maps) => maps::draw(maps, &mut canvas),
-        Chart::Areas(areas) => areas::draw(areas, &mut canvas),
-        Chart::Heat(heat) => heat::draw(heat, &mut canvas),
-        Chart::Forest(forest) => forest::draw(forest, &mut canvas),
-        Chart::Survival(own) => survival::draw(own, &mut canvas),
-        Chart::Flow(flow) => flow::draw(flow, &mut canvas),
+        Chart::Gapped(own) => {
+            canvas.gaps.clone_from(&own.gaps);
+            draw(&own.known(), &mut canvas);
+            gaps::explain(&mut canvas);
+        }
+        chart => draw(chart, &mut canvas),
     }
     canvas
+}
+
+fn draw(chart: &Chart, canvas: &mut Canvas) {
+    match chart {
+        Chart::Bars(bars) => bars::draw(bars, Scale::Linear, canvas),
+        Chart::LogBars(bars) => bars::draw(bars, Scale::Log, canvas),
+        Chart::Lines(lines) => lines::draw(lines, canvas),
+        Chart::Panels(panels) => lines::draw_panels(panels, canvas),
+        Chart::Gantt(gantt) => gantt::draw(gantt, canvas),
+        Chart::Maps(maps) => maps::draw(maps, canvas),
+        Chart::Areas(areas) => areas::draw(areas, canvas),
+        Chart::Heat(heat) => heat::draw(heat, canvas),
+        Chart::Forest(forest) => forest::draw(forest, canvas),
+        Chart::Survival(own) => survival::draw(own, canvas),
+        Chart::Flow(flow) => flow::draw(flow, canvas),
+        Chart::Gapped(own) => draw(&own.known(), canvas),
+    }
 }
 
 /// The drawing for a page without title and caption, which the page writes itself: the text of an
@@ -271,9 +313,11 @@ pub(crate) fn has_head(svg: &str) -> bool {
 /// A name, if it is not empty, and a line for each amount.
 fn says(name: &str, amounts: &[(&str, f64)]) -> String {
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
-    let amounts = amounts
-        .iter()
-        .map(|(what, amount)| format!("{}: {}", axes::beside_values(what), figure_text(*amount)));
+    let amounts = amounts.iter().map(|(what, amount)| {
+        let what = axes::beside_values(what);
+        let (what, amount) = durations::beside(&what, *amount, figure_text);
+        format!("{what}: {amount}")
+    });
     name.into_iter().chain(amounts).collect::<Vec<String>>().join("\n")
 }
 

@@ -218,7 +218,8 @@ fn stacked_areas_and_their_names_are_told_apart_in_grey() {
 #[test]
 fn bars_over_time_and_their_names_bear_the_same_sign() {
     let sign = |tone: Tone| {
-        let span = GanttSpan { row: 0, from: 0.0, to: 1.0, label: String::new(), tone };
+        let span =
+            GanttSpan { row: 0, from: 0.0, to: 1.0, label: String::new(), tone, is_wait: false };
         let chart = Chart::Gantt(GanttChart {
             title: String::new(),
             caption: String::new(),

@@ -4,12 +4,13 @@
 //!  1 │‾‾\___              the curves as in any plot
 //!    │    \____
 //!    └──┬─────┬────
-//!       10    100  duration (s)
+//!      1 min  1 h   duration
 //!  number at risk         each number is below the tick of its time
 //!  all  980   120
 //! ```
 
 use super::canvas::{Align, Canvas, shortened, width_of};
+use super::durations;
 use super::lines::{LineChart, plot};
 use super::theme::{Ink, Tone};
 use crate::digits::grouped;
@@ -30,7 +31,7 @@ pub struct AtRisk {
     pub name: String,
     /// The colour of its curve.
     pub tone: Tone,
-    /// Times (digits times powers of ten) and the numbers at risk just before.
+    /// Times ([`round_times`]) and the numbers at risk just before.
     pub counts: Vec<(f64, u64)>,
 }
 
@@ -42,13 +43,18 @@ impl AtRisk {
     }
 }
 
-/// The times at which an axis from `low` to `high` can have a tick: digits times powers of ten.
+/// The times at which an axis from `low` to `high` can have a tick: digits times powers of ten, and
+/// lengths of time that people name, in order.
 #[expect(clippy::cast_possible_truncation, reason = "powers of ten of a number")]
 pub(crate) fn round_times(low: f64, high: f64) -> Vec<f64> {
     let low = if 0.0 < low { low } else { 1.0 };
     let (first, last) = (low.log10().floor() as i32, high.max(low).log10().ceil() as i32);
     let powers = first..=last;
-    powers.flat_map(|power| (1..10).map(move |one| f64::from(one) * 10_f64.powi(power))).collect()
+    let digits = |power: i32| (1..10).map(move |one| f64::from(one) * 10_f64.powi(power));
+    let mut times: Vec<f64> = powers.flat_map(digits).chain(durations::times(low, high)).collect();
+    times.sort_by(f64::total_cmp);
+    times.dedup_by(|one, other| (*one - *other).abs() <= *other * 1e-9);
+    times
 }
 
 /// Pixels from one row to the next, as a multiple of the text height.
@@ -91,9 +97,13 @@ pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
         let apart = times.windows(2).map(|pair| place(pair[1]) - place(pair[0]));
         apart.fold(f64::MAX, f64::min) >= wide + 0.8 * size
     };
+    // Fewer numbers are at powers of ten, or at whole units of time.
     let is_power = |time: f64| (time.log10() - time.log10().round()).abs() < 1e-6;
-    let powers: Vec<f64> = times.iter().copied().filter(|&time| is_power(time)).collect();
-    let every = |step: usize| powers.iter().copied().step_by(step).collect::<Vec<f64>>();
+    let is_unit = |time: f64| [1.0, 60.0, 3600.0, 86_400.0].contains(&time);
+    let is_of_time = durations::name_of(&chart.plot.x_axis).is_some();
+    let is_round = |time: f64| if is_of_time { is_unit(time) } else { is_power(time) };
+    let round: Vec<f64> = times.iter().copied().filter(|&time| is_round(time)).collect();
+    let every = |step: usize| round.iter().copied().step_by(step).collect::<Vec<f64>>();
     let choices = std::iter::once(times).chain((1..=4).map(every));
     let Some(times) = choices.into_iter().find(|times| fits(times)) else { return };
     let mut y = canvas.height + 0.7 * size;
@@ -137,6 +147,8 @@ mod tests {
         for tick in [0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0] {
             assert!(times.iter().any(|time| (time - tick).abs() < 1e-12), "{tick} in {times:?}");
         }
-        assert_eq!(round_times(0.0, 0.0).first(), Some(&1.0));
+        assert!(round_times(0.0, 0.0).contains(&1.0));
+        let times = round_times(0.3, 1e5);
+        assert!([60.0, 600.0, 21_600.0, 86_400.0].iter().all(|time| times.contains(time)));
     }
 }

@@ -4,8 +4,8 @@
 //! names; `None` if a sentence is enough.
 
 use super::{
-    AreaChart, BarChart, Chart, FlowChart, ForestChart, ForestColumn, LineChart, PanelChart,
-    Stroke, SurvivalChart,
+    AreaChart, BarChart, Chart, FlowChart, ForestChart, ForestColumn, GappedChart, LineChart,
+    PanelChart, Stroke, SurvivalChart,
 };
 
 /// The chart without empty parts; `None` if nothing is left to compare.
@@ -19,6 +19,10 @@ pub fn telling(chart: &Chart) -> Option<Chart> {
         Chart::Forest(forest) => self::forest(forest).map(Chart::Forest),
         Chart::Survival(survival) => self::survival(survival).map(Chart::Survival),
         Chart::Flow(flow) => self::flow(flow).map(Chart::Flow),
+        Chart::Gapped(own) => {
+            let chart = Box::new(telling(&own.chart)?);
+            Some(Chart::Gapped(GappedChart { chart, gaps: own.gaps.clone() }))
+        }
         other => Some(other.clone()),
     }
 }

@@ -114,8 +114,15 @@ fn bars() -> impl Strategy<Value = Chart> {
 }
 
 fn gantt() -> impl Strategy<Value = Chart> {
-    let span = (0..6_usize, amount(), 0.0..1e3_f64, words(), tone()).prop_map(
-        |(row, from, length, label, tone)| GanttSpan { row, from, to: from + length, label, tone },
+    let span = (0..6_usize, amount(), 0.0..1e3_f64, words(), tone(), any::<bool>()).prop_map(
+        |(row, from, length, label, tone, is_wait)| GanttSpan {
+            row,
+            from,
+            to: from + length,
+            label,
+            tone,
+            is_wait,
+        },
     );
     let rows = prop::collection::vec(words(), 6);
     let legend = prop::collection::vec((words(), tone()), 0..6);
@@ -225,13 +232,19 @@ fn flow() -> impl Strategy<Value = Chart> {
     )
 }
 
+fn gapped() -> impl Strategy<Value = Chart> {
+    let chart = prop_oneof![lines().prop_map(Chart::Lines), gantt(), panels(), areas(), heat()];
+    (chart, -1e3..1e6_f64, 1.0..1e6_f64)
+        .prop_map(|(chart, from, length)| chart.with_gaps(vec![[from, from + length]], "Hatched."))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
     fn no_text_of_a_picture_lies_on_another_or_is_cut(
         chart in prop_oneof![lines().prop_map(Chart::Lines), bars(), gantt(), maps(), panels(), areas(), heat(), forest(),
-            survival(), flow()],
+            survival(), flow(), gapped()],
         width_in in prop_oneof![Just(3.3), Just(7.0), 2.5..20.0_f64],
         is_titled in any::<bool>(),
     ) {
@@ -328,8 +341,14 @@ fn one_of_each() -> Vec<Chart> {
         lines: vec![line.clone()],
     };
     let lines = |x_scale| Chart::Lines(plain_lines(x_scale));
-    let span =
-        |row, from| GanttSpan { row, from, to: from + 2.0, label: "9/1".into(), tone: Tone::Green };
+    let span = |row, from| GanttSpan {
+        row,
+        from,
+        to: from + 2.0,
+        label: "9/1".into(),
+        tone: Tone::Green,
+        is_wait: false,
+    };
     let gantt = Chart::Gantt(GanttChart {
         title: "Title".into(),
         caption: "Caption".into(),

@@ -20,14 +20,15 @@ use super::text::{
     clock, escape, gpu_time, instant, is_date, lasting, percent, sentence, user_name,
 };
 use super::users::Outcomes;
-use crate::answers::fairness::{FairnessAnswer, FairnessSettings, meanings, units_of};
+use crate::answers::fairness::{FairnessAnswer, FairnessSettings, KIND, meanings, units_of};
 use crate::answers::sentences::{capital, short, verb_of};
-use crate::charts::{DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
+use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
 use crate::digits::{counted, grouped, three_digits};
 use crate::fairness::gather::By;
 use crate::fairness::history::NOBODY;
 use crate::fairness::usage::{MachineUsage, UserUsage};
-use crate::results::Stored;
+use crate::results::missing::Missing;
+use crate::results::{Stored, tables_of};
 
 const PAGE: &str = "fairness.html";
 
@@ -68,6 +69,17 @@ impl<'a> Of<'a> {
     fn since_s(&self) -> f64 {
         let start_s = self.answer.start_s;
         if self.settings.is_only_cluster() && is_date(start_s) { start_s } else { 0.0 }
+    }
+
+    /// A chart over the days of the span, without the time that is not in the log of the only
+    /// cluster. Several clusters have a sum at every time.
+    fn gapped(&self, chart: Chart) -> Chart {
+        if !self.settings.is_only_cluster() {
+            return chart;
+        }
+        let whole = &self.result.whole;
+        let missing = Missing::of_inputs(&whole.inputs, &tables_of(&KIND, &whole.settings));
+        missing.leave_out(chart, self.answer.start_s - self.settings.shift_s(), 86_400.0)
     }
 
     /// The clock of the times of users, in words.
@@ -269,8 +281,8 @@ pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
     let (place, user) = all.find(|(_, user)| user.user == name)?;
     let title = format!("{} {}: {} so far", of.kind(), short(user_name(name)), of.noun());
     let indices = Indices::of(result, &std::iter::once(name).collect());
-    let chart = series::over_time(&indices, name, of.kind(), over_time(&of, user, &title));
-    Some(user_answer(&of, place, user) + &chart)
+    let chart = indices.chart(name, of.kind(), over_time(&of, user, &title));
+    Some(user_answer(&of, place, user) + &series::html(&of.gapped(chart)))
 }
 
 /// The usage of a user, its place among all, and how evenly its usage was spread over time, as
@@ -328,7 +340,8 @@ fn user_page(
     let title = format!("{} {name}: {} so far", of.kind(), of.noun());
     let _ = writeln!(body, "<h2>Its {} so far, over time</h2>", of.noun());
     let so_far = over_time(of, user, &title);
-    body.push_str(&series::over_time(indices, &user.user, of.kind(), so_far));
+    let chart = indices.chart(&user.user, of.kind(), so_far);
+    body.push_str(&series::html(&of.gapped(chart)));
     let column = of.column();
     let rows: Vec<Vec<Cell>> = machines
         .iter()

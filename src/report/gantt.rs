@@ -13,7 +13,15 @@ pub(super) const ENDED: &str = "ended";
 pub(super) struct Bars {
     spans: Vec<GanttSpan>,
     outcomes: Vec<&'static str>,
+    attempts: usize,
+    has_waits: bool,
 }
+
+/// What waits are called in the legend.
+const WAITING: &str = "waiting";
+
+/// The colour of waits.
+const WAIT: Tone = Tone::Grey;
 
 impl Bars {
     /// Adds an attempt with its start and end to a row.
@@ -23,12 +31,28 @@ impl Bars {
             self.outcomes.push(outcome);
         }
         let label = format!("{name} {outcome}").trim_start().to_owned();
-        self.spans.push(GanttSpan { row, from, to, label, tone: tone(outcome) });
+        self.attempts += 1;
+        let (tone, is_wait) = (tone(outcome), false);
+        self.spans.push(GanttSpan { row, from, to, label, tone, is_wait });
     }
 
-    /// The number of bars.
-    pub(super) const fn len(&self) -> usize {
-        self.spans.len()
+    /// Adds the time from the submission of a task to the start of its attempt.
+    pub(super) fn add_wait(&mut self, row: usize, (from, to): (f64, f64)) {
+        if from < to {
+            self.has_waits = true;
+            let (label, tone, is_wait) = (WAITING.to_owned(), WAIT, true);
+            self.spans.push(GanttSpan { row, from, to, label, tone, is_wait });
+        }
+    }
+
+    /// The number of attempts.
+    pub(super) const fn attempts(&self) -> usize {
+        self.attempts
+    }
+
+    /// Whether any attempt waited.
+    pub(super) const fn has_waits(&self) -> bool {
+        self.has_waits
     }
 
     /// The earliest start and the latest end, s.
@@ -49,7 +73,8 @@ impl Bars {
             (span.from, span.to) = ((span.from - since_s) / per, (span.to - since_s) / per);
         }
         let named = |outcome: &&str| ((*outcome).to_owned(), tone(outcome));
-        let legend = self.outcomes.iter().map(named).collect();
+        let mut legend: Vec<(String, Tone)> = self.outcomes.iter().map(named).collect();
+        legend.extend(self.has_waits.then(|| (WAITING.to_owned(), WAIT)));
         Chart::Gantt(GanttChart { title, caption, time_axis, rows, spans: self.spans, legend })
     }
 }

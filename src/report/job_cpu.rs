@@ -9,9 +9,10 @@ use crate::answers::sentences::short;
 use crate::answers::sweep::{JobDetail, JobUse};
 use crate::charts::{Area, AreaChart, Chart, Tone};
 use crate::digits::{counted, three_digits, unit_of_time};
+use crate::results::missing::Missing;
 
-/// The CPU that running attempts requested and used, as a chart and a sentence.
-pub(super) fn over_time(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
+/// The CPU that running attempts requested and used.
+pub(super) fn over_time(job: &JobDetail, missing: &Missing, id: &str) -> Option<Chart> {
     let cpu = job.cpu.as_ref()?;
     // Intervals are joined in pairs to keep pages small: a report has a hundred of them.
     let interval_s = 2.0 * cpu.interval_s;
@@ -41,7 +42,7 @@ pub(super) fn over_time(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
     };
     let chart = Chart::Areas(AreaChart {
         title: format!("CPU of job {} over time", short(id)),
-        caption: said.clone(),
+        caption: said,
         x_axis: format!("time since its first attempt ({unit})"),
         y_axis: match job.cpu_unit.as_ref() {
             "" => y_axis.to_owned(),
@@ -52,7 +53,8 @@ pub(super) fn over_time(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
         areas: of(names[0], requested, if names[0].is_empty() { Tone::Blue } else { Tone::Sky }),
         lines: of(names[1], used, Tone::Ink),
     });
-    Some((chart, said))
+    let end_s = cpu.start_s + interval_s * f64::from(count);
+    Some(missing.within([cpu.start_s, end_s]).leave_out(chart, cpu.start_s, per))
 }
 
 /// The most that was requested and used at once.
@@ -139,7 +141,8 @@ mod tests {
     }
 
     fn drawn(value: &Value) -> (AreaChart, String) {
-        let (chart, said) = over_time(&job(value), "7").unwrap();
+        let chart = over_time(&job(value), &Missing::default(), "7").unwrap();
+        let said = chart.caption().to_owned();
         let Chart::Areas(chart) = chart else { panic!() };
         (chart, said)
     }
@@ -154,7 +157,7 @@ mod tests {
         let axis = "time since its first attempt (min)";
         assert_eq!((chart.edges, chart.x_axis.as_str()), (vec![0.0, 30.0, 60.0], axis));
         assert!(chart.lines.is_empty() && !said.contains("used"), "{said}");
-        assert!(over_time(&job(&json!({"cpu": null})), "7").is_none());
+        assert!(over_time(&job(&json!({"cpu": null})), &Missing::default(), "7").is_none());
     }
 
     #[test]

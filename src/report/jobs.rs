@@ -22,8 +22,11 @@ use crate::answers::sentences::{Ends, short};
 use crate::answers::sweep::{JobDetail, JobDetails, JobEvent, JobKill, JobTask};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone, svg_of};
 use crate::digits::{counted, grouped, three_digits, unit_of_time};
+use crate::lake::Gap;
 use crate::results::envelope::if_it_reads;
+use crate::results::missing::Missing;
 use crate::results::{ResultError, Stored};
+use crate::schema::Table;
 
 /// A table of flags of more bytes is not searched.
 const FLAGS_MAX: u64 = 256 << 20;
@@ -95,7 +98,9 @@ pub(super) fn pages(
         Flagged { of, min_tasks }
     });
     let ends = ends_of(result);
-    let page = |job: &JobDetail| page(result, (job, ends), flags.as_ref(), &links, within);
+    let missing = missing(result.whole.inputs.iter().flat_map(|input| &input.gaps));
+    let page =
+        |job: &JobDetail| page(result, (job, ends, &missing), flags.as_ref(), &links, within);
     let jobs = result.found::<JobDetails>().map_or(&[][..], |found| &found.jobs);
     Ok(jobs.par_iter().map(page).collect())
 }
@@ -150,7 +155,7 @@ fn number<T: ToString>(number: &T) -> Cell {
 
 fn page(
     result: &Stored,
-    (job, ends): (&JobDetail, Ends),
+    (job, ends, missing): (&JobDetail, Ends, &Missing),
     flags: Option<&Flagged>,
     links: &Links,
     within: &'static str,
@@ -164,7 +169,7 @@ fn page(
         let user = escape(&short(user));
         let _ = writeln!(body, "<p><a href=\"../{page}\">Usage of user {user}</a></p>");
     }
-    body.push_str(&over_time((job, ends), &id));
+    body.push_str(&over_time((job, ends, missing), &id));
     // Rules are not judged where it is not known which jobs finished.
     if ends == Ends::Known {
         body.push_str(&judged(job, flags.and_then(|flags| flags.of.get(&id)), flags));
@@ -178,30 +183,35 @@ fn page(
 }
 
 /// Its attempts over time.
-fn over_time((job, ends): (&JobDetail, Ends), id: &str) -> String {
+fn over_time((job, ends, missing): (&JobDetail, Ends, &Missing), id: &str) -> String {
     let mut html = String::from("<h2>Its attempts over time</h2>\n");
-    match gantt((job, ends), id) {
-        Some((chart, said)) => {
-            html.push_str(&html::drawn(&svg_of(&chart), &said));
-            let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&said));
-        }
+    let draw = |html: &mut String, chart: &Chart| {
+        html.push_str(&html::drawn(&svg_of(chart), chart.caption()));
+        let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(chart.caption()));
+    };
+    match gantt((job, ends, missing), id) {
+        Some(chart) => draw(&mut html, &chart),
         None => html.push_str("<p>None of its tasks ran in the loaded parts.</p>\n"),
     }
     let more = [
-        ("Its CPU over time", job_cpu::over_time(job, id)),
+        ("Its CPU over time", job_cpu::over_time(job, missing, id)),
         ("How long its finished attempts took", lengths(job, id)),
     ];
-    for (heading, drawn) in more {
-        let Some((chart, said)) = drawn else { continue };
+    for (heading, chart) in more {
+        let Some(chart) = chart else { continue };
         let _ = writeln!(html, "<h2>{heading}</h2>");
-        html.push_str(&html::drawn(&svg_of(&chart), &said));
-        let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&said));
+        draw(&mut html, &chart);
     }
     html
 }
 
-/// The distribution of the lengths of its finished attempts, and a sentence about it.
-fn lengths(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
+/// When what is drawn of a job is not in the log.
+pub(crate) fn missing<'a>(gaps: impl IntoIterator<Item = &'a Gap>) -> Missing {
+    Missing::of(gaps, &[Table::TaskEvents])
+}
+
+/// The distribution of the lengths of its finished attempts.
+fn lengths(job: &JobDetail, id: &str) -> Option<Chart> {
     let lengths: Vec<f64> = job.finished_s_quantiles.iter().copied().step_by(2).collect();
     let steps = u32::try_from(lengths.len()).ok()?.checked_sub(1).filter(|steps| 0 < *steps)?;
     let (least, most) = (*lengths.first()?, *lengths.last()?);
@@ -218,9 +228,9 @@ fn lengths(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
         points.map(|(step, length)| (length / per, f64::from(step) / f64::from(steps) * 100.0));
     // A curve over less than a factor of ten is easier to read on a linear axis.
     let x_scale = if 0.0 < least && 10.0 * least < most { Scale::Log } else { Scale::Linear };
-    let chart = Chart::Lines(LineChart {
+    Some(Chart::Lines(LineChart {
         title: format!("How long finished attempts of job {} took", short(id)),
-        caption: said.clone(),
+        caption: said,
         x_axis: format!("length ({unit})"),
         y_axis: "attempts at or below (%)".to_owned(),
         x_scale,
@@ -231,14 +241,13 @@ fn lengths(job: &JobDetail, id: &str) -> Option<(Chart, String)> {
             tone: Tone::Blue,
             stroke: Stroke::Straight,
         }],
-    });
-    Some((chart, said))
+    }))
 }
 
 /// The part of a job's page that the portal shows too.
 #[cfg(feature = "serve")]
-pub(crate) fn drawings((job, ends): (&JobDetail, Ends), id: i64) -> String {
-    told(job, ends) + &over_time((job, ends), &id.to_string())
+pub(crate) fn drawings((job, ends, missing): (&JobDetail, Ends, &Missing), id: i64) -> String {
+    told(job, ends) + &over_time((job, ends, missing), &id.to_string())
 }
 
 /// What rules and detectors would have done.
@@ -362,8 +371,8 @@ fn drawn([tasks, all_tasks]: [u64; 2], [attempts, all_attempts]: [u64; 2]) -> St
     format!("{}{rows} with {with}", part(tasks, all_tasks, "task"))
 }
 
-/// Attempts as bars, a row per task, and a sentence about the chart.
-fn gantt((job, ends): (&JobDetail, Ends), id: &str) -> Option<(Chart, String)> {
+/// Attempts as bars, a row per task.
+fn gantt((job, ends, missing): (&JobDetail, Ends, &Missing), id: &str) -> Option<Chart> {
     let (mut rows, mut bars, mut is_named) = (Vec::new(), Bars::default(), false);
     for task in &job.tasks {
         for attempt in &task.attempts {
@@ -373,6 +382,9 @@ fn gantt((job, ends): (&JobDetail, Ends), id: &str) -> Option<(Chart, String)> {
                 Ends::Known => attempt.ended_by.as_str(),
                 Ends::Assumed => ENDED,
             };
+            if let Some(submit_s) = attempt.submit_s {
+                bars.add_wait(rows.len(), (submit_s, attempt.start_s));
+            }
             bars.add(rows.len(), (attempt.start_s, attempt.end_s), ended_by, &label);
         }
         if !task.attempts.is_empty() {
@@ -384,20 +396,29 @@ fn gantt((job, ends): (&JobDetail, Ends), id: &str) -> Option<(Chart, String)> {
     let with_bars = job.tasks.iter().filter(|task| !task.attempts.is_empty());
     let attempts: u64 = with_bars.map(|task| task.attempt_count as u64).sum();
     let said = format!(
-        "{}{}. From {} to {} ({}).",
-        drawn([rows.len() as u64, job.task_count], [bars.len() as u64, attempts]),
+        "{}{}.{} From {} to {} ({}).",
+        drawn([rows.len() as u64, job.task_count], [bars.attempts() as u64, attempts]),
         if is_named { "; the name on a bar is the machine" } else { "" },
+        if bars.has_waits() {
+            " Thin: the wait from a task's submission to the start of its attempt."
+        } else {
+            ""
+        },
         instant(from),
         instant(to),
         clock(Some(from)),
     );
     let title = format!("Attempts of job {} over time", short(id));
-    let axis = (format!("time since the first attempt shown ({unit})"), from, per);
-    Some((bars.chart((title, said.clone()), axis, rows), said))
+    let first = if bars.has_waits() { "submission or attempt" } else { "attempt" };
+    let axis = (format!("time since the first {first} shown ({unit})"), from, per);
+    let chart = bars.chart((title, said), axis, rows);
+    Some(missing.within([from, to]).leave_out(chart, from, per))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -453,6 +474,42 @@ mod tests {
     }
 
     #[test]
+    fn the_wait_before_an_attempt_is_drawn_where_it_is_known() {
+        let attempt = |submit_s: Option<f64>, start_s: f64| {
+            let mut attempt = json!({
+                "start_s": start_s, "end_s": start_s + 100.0, "ended_by": "FINISH",
+                "machine_id": null,
+            });
+            if let Some(submit_s) = submit_s {
+                attempt["submit_s"] = json!(submit_s);
+            }
+            attempt
+        };
+        let drawn = |attempts: &[Value]| {
+            let task = json!({
+                "task_index": 0, "sequence": "014", "event_count": 9,
+                "attempt_count": attempts.len(), "attempts": attempts,
+            });
+            let job = json!({"tasks": [task], "task_count": 1});
+            let job: JobDetail = serde_json::from_value(job).unwrap();
+            let chart = gantt((&job, Ends::Known, &Missing::default()), "7").unwrap();
+            let Chart::Gantt(chart) = chart else { panic!() };
+            chart
+        };
+        let chart = drawn(&[attempt(Some(1000.0), 1300.0), attempt(None, 1500.0)]);
+        let bars: Vec<(f64, f64, bool)> =
+            chart.spans.iter().map(|span| (span.from, span.to, span.is_wait)).collect();
+        assert_eq!(bars, [(0.0, 300.0, true), (300.0, 400.0, false), (500.0, 600.0, false)]);
+        assert!(chart.caption.contains("1 task with its 2 attempts. Thin: the wait from"));
+        assert_eq!(chart.time_axis, "time since the first submission or attempt shown (s)");
+        assert!(chart.legend.iter().any(|known| known.0 == "waiting"));
+        // A log without waits has each submission at the start.
+        let chart = drawn(&[attempt(Some(1300.0), 1300.0)]);
+        assert!(chart.spans.len() == 1 && !chart.caption.contains("Thin"), "{}", chart.caption);
+        assert_eq!(chart.time_axis, "time since the first attempt shown (s)");
+    }
+
+    #[test]
     fn it_is_drawn_how_long_attempts_of_a_job_took() {
         let job = JobDetail {
             finished_attempts: 20,
@@ -460,7 +517,8 @@ mod tests {
             finished_s_quantiles: vec![30.0, 50.0, 60.0, 90.0, 240.0],
             ..JobDetail::default()
         };
-        let (chart, said) = lengths(&job, "7").unwrap();
+        let chart = lengths(&job, "7").unwrap();
+        let said = chart.caption().to_owned();
         assert!(said.starts_with("The longest of 20 attempts took 4 times as long"), "{said}");
         let Chart::Lines(chart) = chart else { panic!() };
         assert_eq!(chart.lines[0].points, [(0.5, 0.0), (1.0, 50.0), (4.0, 100.0)]);

@@ -16,8 +16,10 @@ use super::text::{clock, escape, figure_text, instant, is_date, lasting};
 use crate::answers::machines::{JobThere, LoadedHours, MachineDetail, MachineDetails, OutageSpan};
 use crate::charts::{Area, AreaChart, Chart, HOURS_OF_TRACE, Tone, svg_of};
 use crate::digits::{counted, grouped};
+use crate::lake::Gap;
 use crate::results::Stored;
-use crate::schema::Source;
+use crate::results::missing::Missing;
+use crate::schema::{Source, Table};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition};
 
 const HOUR_S: f64 = 3600.0;
@@ -26,7 +28,14 @@ const HOUR_S: f64 = 3600.0;
 pub(super) fn pages(result: &Stored, all: &[Stored], within: &'static str) -> Vec<Page> {
     let links = Links::of(all);
     let Some(MachineDetails { load, machines }) = result.found() else { return Vec::new() };
-    machines.par_iter().map(|own| page(result, own, *load, &links, within)).collect()
+    let missing = missing(result.whole.inputs.iter().flat_map(|input| &input.gaps));
+    let page = |own: &MachineDetail| page(result, own, (*load, &missing), &links, within);
+    machines.par_iter().map(page).collect()
+}
+
+/// When what is drawn of a machine is not in the log.
+pub(crate) fn missing<'a>(gaps: impl IntoIterator<Item = &'a Gap>) -> Missing {
+    Missing::of(gaps, &[Table::TaskEvents, Table::MachineEvents])
 }
 
 fn known(number: Option<f64>) -> String {
@@ -36,7 +45,7 @@ fn known(number: Option<f64>) -> String {
 fn page(
     result: &Stored,
     own: &MachineDetail,
-    load: LoadedHours,
+    (load, missing): (LoadedHours, &Missing),
     links: &Links,
     within: &'static str,
 ) -> Page {
@@ -77,7 +86,7 @@ fn page(
         facts.push(("ends of attempts", ended.join(", ")));
     }
     body.push_str(&html::facts(facts));
-    body.push_str(&drawings(own, load, (&title, unit)));
+    body.push_str(&drawings(own, (load, missing), (&title, unit)));
     body.push_str(&tables(own, links));
     let _ =
         writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
@@ -108,19 +117,19 @@ impl Units {
 /// Its load over time, and the longest attempts on it.
 pub(crate) fn drawings(
     own: &MachineDetail,
-    load: LoadedHours,
+    (load, missing): (LoadedHours, &Missing),
     (title, unit): (&str, Units),
 ) -> String {
     let mut body = String::from("<h2>Its load over time</h2>\n");
-    let (chart, said) = over_time(own, load, (title, unit));
-    body.push_str(&html::drawn(&svg_of(&chart), &said));
-    let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
+    let draw = |body: &mut String, chart: Chart| {
+        let chart = missing.leave_out(chart, time_axis(load).1, HOUR_S);
+        body.push_str(&html::drawn(&svg_of(&chart), chart.caption()));
+        let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(chart.caption()));
+    };
+    draw(&mut body, over_time(own, load, (title, unit)));
     body.push_str("<h2>Attempts on it</h2>\n");
     match attempts(own, load, title) {
-        Some((chart, said)) => {
-            body.push_str(&html::drawn(&svg_of(&chart), &said));
-            let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(&said));
-        }
+        Some(chart) => draw(&mut body, chart),
         None => body.push_str("<p>Nothing ran on it in the loaded parts.</p>\n"),
     }
     body
@@ -206,12 +215,8 @@ fn counted_from(load: LoadedHours) -> String {
     if since_s == 0.0 { String::new() } else { since() }
 }
 
-/// The CPU that running attempts requested and that the machine had, as a chart and a sentence.
-fn over_time(
-    own: &MachineDetail,
-    load: LoadedHours,
-    (title, unit): (&str, Units),
-) -> (Chart, String) {
+/// The CPU that running attempts requested and that the machine had.
+fn over_time(own: &MachineDetail, load: LoadedHours, (title, unit): (&str, Units)) -> Chart {
     let LoadedHours { start_s, interval_s, end_s, .. } = load;
     let values = |values: &[f64]| values.iter().copied().map(Some).collect();
     let requested: Vec<Option<f64>> = values(&own.cpu_requested);
@@ -234,9 +239,9 @@ fn over_time(
     let area = |name: &str, values, tone| Area { name: name.to_owned(), values, tone };
     let capacity =
         has_capacity.then(|| area("CPU of the machine", values(&own.cpu_capacity), Tone::Ink));
-    let chart = Chart::Areas(AreaChart {
+    Chart::Areas(AreaChart {
         title: format!("{title}: its load over time"),
-        caption: said.clone(),
+        caption: said,
         x_axis: x_axis.to_owned(),
         y_axis: match unit.cpu {
             "" => "CPU".to_owned(),
@@ -245,12 +250,11 @@ fn over_time(
         edges: (0..=count).map(edge).collect(),
         areas: vec![area("requested", requested, Tone::Blue)],
         lines: capacity.into_iter().collect(),
-    });
-    (chart, said)
+    })
 }
 
 /// Attempts as bars; each is in the first row that is free when it begins.
-fn attempts(own: &MachineDetail, load: LoadedHours, title: &str) -> Option<(Chart, String)> {
+fn attempts(own: &MachineDetail, load: LoadedHours, title: &str) -> Option<Chart> {
     let mut bars = Bars::default();
     let mut free: Vec<f64> = Vec::new();
     for attempt in &own.attempts {
@@ -267,14 +271,14 @@ fn attempts(own: &MachineDetail, load: LoadedHours, title: &str) -> Option<(Char
     let said = format!(
         "{} of {}, those that ran longest; each bar shows its job, task and end. Rows only keep bars from \
          overlapping.{}",
-        grouped(bars.len() as u64),
+        grouped(bars.attempts() as u64),
         counted(own.attempt_count, "attempt"),
         counted_from(load),
     );
     let rows = vec![String::new(); free.len()];
     let (x_axis, since_s) = time_axis(load);
     let axis = (x_axis.to_owned(), since_s, HOUR_S);
-    Some((bars.chart((format!("{title}: attempts on it"), said.clone()), axis, rows), said))
+    Some(bars.chart((format!("{title}: attempts on it"), said), axis, rows))
 }
 
 #[cfg(test)]
@@ -295,7 +299,8 @@ mod tests {
             cpu_capacity: vec![0.0, 0.0],
             ..MachineDetail::default()
         };
-        let (chart, said) = over_time(&own, load, ("Machine 1", Units::of(Some("slurm"))));
+        let chart = over_time(&own, load, ("Machine 1", Units::of(Some("slurm"))));
+        let said = chart.caption().to_owned();
         let Chart::Areas(chart) = chart else { panic!() };
         assert_eq!(chart.edges, [0.0, 1.0, 2.0]);
         assert_eq!(
@@ -306,7 +311,8 @@ mod tests {
         assert!(said.ends_with("From 2016-12-21 21:43:34 on (date and time in UTC)."), "{said}");
         let trace = LoadedHours { start_s: 600.0, end_s: 7800.0, ..load };
         let own = MachineDetail { cpu_capacity: vec![0.5, 0.5], ..own };
-        let (chart, said) = over_time(&own, trace, ("Machine 1", Units::default()));
+        let chart = over_time(&own, trace, ("Machine 1", Units::default()));
+        let said = chart.caption().to_owned();
         let Chart::Areas(chart) = chart else { panic!() };
         assert_eq!((chart.edges[0] * HOUR_S, chart.lines.len()), (600.0, 1));
         assert!(!said.contains("From"), "{said}");

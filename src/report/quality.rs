@@ -183,6 +183,7 @@ fn loaded(inputs: &[Input]) -> Option<(Chart, String)> {
                 to: (to_s - first) / per,
                 label: String::new(),
                 tone: Tone::Blue,
+                is_wait: false,
             });
         }
         rows.push(input.table.clone());

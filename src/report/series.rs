@@ -85,9 +85,9 @@ impl Indices {
         read(result, users).unwrap_or_default()
     }
 
-    /// The indices of a user among those of all users, and sentences about them; `so_far` is drawn
-    /// beside them.
-    pub(super) fn chart(&self, user: &str, kind: &str, so_far: LineChart) -> (Chart, Vec<String>) {
+    /// The indices of a user among those of all users; `so_far` is drawn beside them. The caption
+    /// has sentences about them.
+    pub(super) fn chart(&self, user: &str, kind: &str, so_far: LineChart) -> Chart {
         let mut said = vec![so_far.caption.clone()];
         let mut panels = vec![so_far];
         for own in &self.all {
@@ -101,10 +101,10 @@ impl Indices {
         let alone = panels.len() < 2;
         let (title, caption) = (panels[0].title.clone(), said.join(" "));
         if alone {
-            return (Chart::Lines(panels.remove(0)), said);
+            return Chart::Lines(LineChart { caption, ..panels.remove(0) });
         }
         "So far".clone_into(&mut panels[0].title);
-        (Chart::Panels(PanelChart { title, caption, panels, columns: 2 }), said)
+        Chart::Panels(PanelChart { title, caption, panels, columns: 2 })
     }
 
     /// Which values the panels of indices show, as sentences.
@@ -312,12 +312,10 @@ fn ends_of(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     ends
 }
 
-/// The indices of a user over time and its use so far, as HTML.
-pub(super) fn over_time(indices: &Indices, user: &str, kind: &str, so_far: LineChart) -> String {
-    let title = so_far.title.clone();
-    let (chart, said) = indices.chart(user, kind, so_far);
-    let mut html = html::drawn(&svg_of(&chart), &title);
-    let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&said.join(" ")));
+/// A chart of a user over time and its caption, as HTML.
+pub(super) fn html(chart: &Chart) -> String {
+    let mut html = html::drawn(&svg_of(chart), chart.title());
+    let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(chart.caption()));
     html
 }
 

@@ -3,7 +3,8 @@
 //! In: a table of a result. Out: the table as HTML with a link to its file. Left out are columns
 //! without a value, variances, units that are the same in all rows (the caption has them), rows
 //! whose numbers are all zero or unknown, and columns that are zero in every row. The omitted rows
-//! are counted, and columns of zeros are named. Rows with a threshold and only zeros are folded.
+//! are counted, and columns of zeros are named, as are those of a sweep that only the file has. Rows
+//! with a threshold and only zeros are folded.
 //! The file has everything.
 
 use std::collections::BTreeSet;
@@ -116,6 +117,8 @@ struct Kept<'a> {
     zero_rows: usize,
     /// Columns that are zero in each of several rows.
     zero_columns: Vec<&'a str>,
+    /// Columns with values that only the file has.
+    in_file_only: Vec<&'a str>,
 }
 
 impl Kept<'_> {
@@ -182,12 +185,37 @@ fn columns_kept(table: &Table) -> &'static [&'static str] {
     if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
 }
 
+/// Columns of a sweep that few readers compare, besides the bounds of intervals.
+const DETAILS_OF_SWEEP: [&str; 7] = [
+    "condemned_at_end",
+    "harmed_at_end",
+    "saved_share_running",
+    "saved_share_other",
+    "harmed_jobs_share",
+    "largest_saved_share",
+    "largest_destroyed_share",
+];
+
+/// Whether a column is the bound of an interval.
+fn is_bound(column: &str) -> bool {
+    column.ends_with("_low") || column.ends_with("_high")
+}
+
+/// Whether a column is only in the file: the table of a sweep would be too wide to read. The script
+/// of the page uses the bounds of the net share.
+fn is_in_file_only(table: &Table, column: &str) -> bool {
+    let is_detail =
+        DETAILS_OF_SWEEP.contains(&column) || is_bound(column) && !column.starts_with("net_share");
+    table.file == "sweep.csv" && is_detail
+}
+
 fn kept(table: &Table) -> Kept<'_> {
     let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row);
     let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
     let rows = one_group(&table.header, rows);
     let (is_whole, kept_columns) = (table.rows.len() == table.row_count, columns_kept(table));
     let (mut columns, mut units, mut zero_columns) = (Vec::new(), Vec::new(), Vec::new());
+    let mut in_file_only = Vec::new();
     for (idx, column) in table.header.iter().enumerate() {
         let cell = |row: &&'_ [String]| row.get(idx).cloned().unwrap_or_default();
         // A column of missing names (`-`) is a column without a value.
@@ -215,11 +243,15 @@ fn kept(table: &Table) -> Kept<'_> {
             }
             continue;
         }
+        if is_in_file_only(table, column) {
+            in_file_only.push(column.as_str());
+            continue;
+        }
         columns.push(idx);
     }
     let columns = with_harm_first(&table.header, columns);
     let zero_rows = table.rows.iter().filter(|row| !is_told(row)).count();
-    Kept { columns, rows, units, zero_rows, zero_columns }
+    Kept { columns, rows, units, zero_rows, zero_columns, in_file_only }
 }
 
 /// The rows without the one for all outcomes, if there is only one outcome and its row is the same.
@@ -286,6 +318,14 @@ fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
         let names: Vec<String> = kept.zero_columns.iter().map(|name| heading(name)).collect();
         let names = escape(&names.join(", "));
         notes = format!("{notes}; columns with only zeros are not shown: {names}");
+    }
+    let (bounds, others): (Vec<&str>, Vec<&str>) =
+        kept.in_file_only.iter().copied().partition(|column| is_bound(column));
+    let names = others.iter().map(|name| heading(name));
+    let bounds = (!bounds.is_empty()).then(|| "the bounds of the other intervals".to_owned());
+    let names: Vec<String> = names.chain(bounds).collect();
+    if !names.is_empty() {
+        notes = format!("{notes}; only in the file: {}", escape(&names.join(", ")));
     }
     notes + no_machines(table)
 }
@@ -380,6 +420,34 @@ mod tests {
         machines.file = "machines.csv".to_owned();
         let html = stored_table("Machines", &machines, "", &Links::default());
         assert!(html.contains("; a row of 0 machines: they had"), "{html}");
+    }
+
+    #[test]
+    fn the_table_of_a_sweep_has_what_readers_compare() {
+        let header = [
+            "rule",
+            "threshold",
+            "condemned_at_end",
+            "saved_share_failed",
+            "saved_share_failed_low",
+            "harmed_jobs",
+            "net_share",
+            "net_share_low",
+        ];
+        let rows: [&[&str]; 2] = [
+            &["events", "10", "3", "0.5", "0.4", "8", "0.04", "0.02"],
+            &["events", "20", "1", "0.4", "0.3", "4", "0.03", "0.01"],
+        ];
+        let mut sweep = table(&header, &rows);
+        sweep.file = "sweep.csv".to_owned();
+        let html = stored_table("Sweep", &sweep, "", &Links::default());
+        assert_eq!(html.matches("</th>").count(), 6, "{html}");
+        let said = "; only in the file: condemned at end, the bounds of the other intervals</p>";
+        assert!(html.contains(said) && html.contains("data-column=\"net_share_low\""), "{html}");
+        // Other tables keep such columns.
+        sweep.file = "detect.csv".to_owned();
+        let html = stored_table("Sweep", &sweep, "", &Links::default());
+        assert!(html.matches("</th>").count() == 8 && !html.contains("only in the file"), "{html}");
     }
 
     #[test]

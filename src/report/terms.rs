@@ -9,6 +9,7 @@ use super::html::Page;
 use super::text::escape;
 use crate::results::Stored;
 use crate::results::envelope::Measures;
+use crate::schema::Source;
 use crate::studies::meter::CpuDefinition;
 
 /// The unit of CPU of traces whose publisher scaled it.
@@ -22,6 +23,13 @@ const NMU: &str = "NMU: memory as a share of that of the largest machine of the 
 const REQUESTED: &str = "CPU time on this page is requested CPU time: the CPU that each attempt requested \
     or was allocated, times its running time. The CPU that was really used may be far less.";
 
+/// Where the clock of the Google traces starts.
+const CLOCK: &str = "Times count from time 0 of the trace's own clock, which this report calls the start of \
+    the trace. The trace itself begins 600 s later; what happened before that has time 0.";
+
+/// Words for that clock on a page.
+const CLOCK_WORDS: [&str; 3] = ["start of the trace", "clock of the trace", "of the trace)"];
+
 /// Whether a text has a word that is not part of a longer one.
 fn has_word(text: &str, word: &str) -> bool {
     let is_inside = |letter: char| letter.is_alphanumeric();
@@ -31,8 +39,9 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// The notes for a page; empty if it needs none.
-fn notes(body: &str, is_requested: bool) -> String {
+fn notes(body: &str, is_requested: bool, is_google: bool) -> String {
     let all = [
+        (is_google && CLOCK_WORDS.iter().any(|words| body.contains(words)), CLOCK),
         (is_requested && body.contains("CPU"), REQUESTED),
         (has_word(body, "NCU"), NCU),
         (has_word(body, "NMU"), NMU),
@@ -54,7 +63,9 @@ fn are_requested(mut cpus: impl Iterator<Item = String>) -> bool {
 /// Adds the notes to a page.
 pub(super) fn add(page: &mut Page, results: &[Stored]) {
     let cpus = results.iter().filter_map(|result| result.whole.chosen::<Measures>().cpu);
-    let notes = notes(&page.body, are_requested(cpus));
+    let mut sources = results.iter().filter_map(|result| result.whole.source.as_ref());
+    let is_google = sources.any(|name| name.parse().is_ok_and(Source::is_google));
+    let notes = notes(&page.body, are_requested(cpus), is_google);
     let first_end = page.body.find("</p>\n").map(|at| at + "</p>\n".len());
     match first_end.filter(|_| page.file == "index.html") {
         Some(at) => page.body.insert_str(at, &notes),
@@ -68,12 +79,21 @@ mod tests {
 
     #[test]
     fn a_page_explains_the_units_that_it_uses() {
+        let notes = |body, is_requested| notes(body, is_requested, false);
         assert_eq!(notes("<p>7 processor-h</p>", true), "");
         let html = notes("<p>CPU: 7 NCU-h</p>", true);
         assert!(html.contains("requested CPU time") && html.contains("NCU: CPU as a share"));
         assert!(!html.contains("NMU"), "{html}");
         assert!(notes("7 NMU", false).starts_with("<p class=\"source\">NMU: memory"));
         assert_eq!(notes("xNCU NMUs", false), "");
+    }
+
+    #[test]
+    fn a_page_says_from_when_times_of_a_google_trace_count() {
+        let body = "<p>days and time since the start of the trace</p>";
+        assert!(notes(body, false, true).contains("The trace itself begins 600 s later"));
+        assert_eq!(notes(body, false, false), "");
+        assert_eq!(notes("<p>7 jobs</p>", false, true), "");
     }
 
     #[test]

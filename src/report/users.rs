@@ -22,6 +22,8 @@ use crate::digits::{counted, lasting};
 use crate::digits::{grouped, three_digits, unit_of_time};
 use crate::results::Stored;
 use crate::results::kind::Pages;
+#[cfg(feature = "serve")]
+use crate::results::missing::Missing;
 use crate::schema::Table;
 use crate::studies::named::Named;
 #[cfg(feature = "serve")]
@@ -148,6 +150,8 @@ pub(crate) struct JobsOfUser<'a> {
     pub spans: &'a [[i64; 2]],
     /// That jobs are known for longer than usage, if so.
     pub known: Option<String>,
+    /// When the events of jobs are not loaded.
+    pub missing: &'a Missing,
 }
 
 /// The jobs of a user by outcome and over time, for a page of the portal.
@@ -182,18 +186,18 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
         html.push_str("<h2>What became of its jobs</h2>\n");
         html.push_str(&html::drawn(&svg_of(&Chart::Bars(bars)), &said));
     }
-    if let Some((chart, said)) = running(jobs.spans, user) {
+    if let Some(chart) = running(jobs.spans, jobs.missing, user) {
         html.push_str("<h2>Its jobs over time</h2>\n");
-        html.push_str(&html::drawn(&svg_of(&chart), &said));
-        let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&said));
+        html.push_str(&html::drawn(&svg_of(&chart), chart.caption()));
+        let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(chart.caption()));
     }
     html
 }
 
-/// The number of running jobs over time, as a chart and a sentence.
+/// The number of running jobs over time.
 #[cfg(feature = "serve")]
 #[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
-fn running(spans: &[[i64; 2]], user: &str) -> Option<(Chart, String)> {
+fn running(spans: &[[i64; 2]], missing: &Missing, user: &str) -> Option<Chart> {
     const INTERVALS: i64 = 120;
     let spans = || spans.iter().filter(|span| span[0] < AFTER_TRACE_US);
     let from_us = spans().map(|span| span[0]).min()?;
@@ -225,14 +229,16 @@ fn running(spans: &[[i64; 2]], user: &str) -> Option<(Chart, String)> {
     };
     let chart = Chart::Areas(AreaChart {
         title: format!("Running jobs of user {user} over time"),
-        caption: said.clone(),
+        caption: said,
         x_axis: format!("time since its first attempt ({unit})"),
         y_axis: "running jobs".to_owned(),
         edges,
         areas: vec![area],
         lines: Vec::new(),
     });
-    Some((chart, said))
+    let begin_s = from_us as f64 / 1e6;
+    let whole = [begin_s, begin_s + interval_s * INTERVALS as f64];
+    Some(missing.within(whole).leave_out(chart, begin_s, per))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
@@ -251,16 +257,21 @@ mod tests {
         //       |--- b ---|
         //  0    60   120  180 s
         let spans = [[0, 120_000_000], [60_000_000, 180_000_000]];
-        let (chart, said) = running(&spans, "u").unwrap();
+        let none = &Missing::default();
+        let chart = running(&spans, none, "u").unwrap();
+        let said = chart.caption().to_owned();
         assert!(said.starts_with("At most 2 at once in the mean over 1.5 s"), "{said}");
         let Chart::Areas(chart) = chart else { panic!() };
         let sum: f64 = chart.areas[0].values.iter().flatten().sum();
         let width = chart.edges[1] - chart.edges[0];
         assert!((sum * width - 4.0).abs() < 1e-6, "240 s are 4 min: {}", sum * width);
-        assert!(running(&[[0, i64::MAX], [5_000_000, 9_000_000]], "u").is_some());
-        assert!(running(&[[i64::MAX, i64::MAX]], "u").is_none());
+        assert!(running(&[[0, i64::MAX], [5_000_000, 9_000_000]], none, "u").is_some());
+        assert!(running(&[[i64::MAX, i64::MAX]], none, "u").is_none());
         let outcomes = [("finished", 1), ("failed", 3), ("other", 0)];
-        let html = drawings(&JobsOfUser { outcomes: &outcomes, spans: &[], known: None }, "<u>");
+        let html = drawings(
+            &JobsOfUser { outcomes: &outcomes, spans: &[], known: None, missing: none },
+            "<u>",
+        );
         assert!(
             html.contains("Of its 4 jobs, 75.00&nbsp;% failed, 25.00&nbsp;% finished."),
             "{html}"

@@ -28,6 +28,7 @@ mod inputs;
 pub mod kind;
 mod layout;
 pub mod marks;
+pub mod missing;
 mod points;
 pub mod rows;
 mod scope;
@@ -40,6 +41,7 @@ pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
 pub use compare::{CellChange, Difference, ResultChange, Side, TableChange, compare};
 pub use files::ResultFile;
 pub use scope::scope;
+pub(crate) use scope::tables_of;
 pub use stored::{
     COMPARE_LIMITS, Limits, PAGE_LIMITS, Picture, RESULT_VERSION, Stored, Table, files_of_result,
 };

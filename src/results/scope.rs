@@ -19,7 +19,7 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 const HOURS_BELOW_DAYS: f64 = 3.0;
 
 /// The tables that an answer is made of; empty if it is made of the whole lake.
-pub(super) fn tables_of(kind: &Kind<'_>, settings: &Value) -> Vec<Table> {
+pub(crate) fn tables_of(kind: &Kind<'_>, settings: &Value) -> Vec<Table> {
     let Measures { cpu, memory } = Measures::deserialize(settings).unwrap_or_default();
     let has_usage = matches!(cpu.as_deref(), Some("measured" | "published"))
         || matches!(memory.as_deref(), Some("canonical" | "assigned"));

@@ -25,8 +25,9 @@ use crate::facts::window::Windows;
 use crate::lake::{Lake, LakeError};
 use crate::progress::{self, Watch};
 use crate::report::jobs;
-use crate::report::machines::{Units, drawings};
+use crate::report::machines::{self, Units, drawings};
 use crate::report::users::{self, JobsOfUser, known_for};
+use crate::results::missing::Missing;
 use crate::schema::{EventType, ROW_ID, SYSTEM_MACHINE, Table, bucket_of};
 use crate::units::micros_to_seconds;
 
@@ -184,7 +185,8 @@ fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         match job_closeup::one(&watched, Windows::of(&watched, None), id) {
             Ok(job) => {
                 let ends = Ends::of_lake(lake);
-                let drawn = |job: JobDetail| jobs::drawings((&job, ends), id);
+                let missing = jobs::missing(&lake.gaps());
+                let drawn = |job: JobDetail| jobs::drawings((&job, ends, &missing), id);
                 found.drawings = job.map_or_else(String::new, drawn);
             }
             Err(error) => found.fail(&error, end),
@@ -227,7 +229,8 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
     let count = jobs.len();
     if table == Table::JobEvents && 0 < count {
         let spans = [Table::JobEvents, Table::TaskEvents].map(|table| span_of(lake, table));
-        found.drawings = drawn(&jobs, name, known_for(spans[0], spans[1]));
+        let missing = Missing::of(&lake.gaps(), &[Table::JobEvents]);
+        found.drawings = drawn(&jobs, name, (known_for(spans[0], spans[1]), &missing));
     }
     let rows = jobs.into_iter().map(|(id, events)| {
         let digits = events.iter().filter_map(|event| EventType::of(event.2)).map(EventType::digit);
@@ -245,7 +248,11 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
 }
 
 /// The outcomes of the jobs of a user, whose events are in order, and how many ran over time.
-fn drawn(jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>, name: &str, known: Option<String>) -> String {
+fn drawn(
+    jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>,
+    name: &str,
+    (known, missing): (Option<String>, &Missing),
+) -> String {
     let mut outcomes = SEQUENCE_OUTCOMES.map(|outcome| (outcome, 0_u64));
     let mut spans = Vec::new();
     for events in jobs.values() {
@@ -259,7 +266,7 @@ fn drawn(jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>, name: &str, known: Option<S
             spans.push([begun.time_us, last.time_us]);
         }
     }
-    users::drawings(&JobsOfUser { outcomes: &outcomes, spans: &spans, known }, name)
+    users::drawings(&JobsOfUser { outcomes: &outcomes, spans: &spans, known, missing }, name)
 }
 
 /// The charts of a machine: its load over time and the longest attempts on it, as in a report.
@@ -271,7 +278,9 @@ fn draw(lake: &Lake, id: i64, end: Instant, found: &mut Found) {
     match closeup::one(&lake, Windows::of(&lake, None), id) {
         Ok(Some((load, machine))) => {
             let unit = Units::of(Some(lake.source().name()));
-            found.drawings = drawings(&machine, load, (&format!("Machine {id}"), unit));
+            let missing = machines::missing(&lake.gaps());
+            let title = format!("Machine {id}");
+            found.drawings = drawings(&machine, (load, &missing), (&title, unit));
         }
         Ok(None) => {}
         Err(error) => found.fail(&error, end),

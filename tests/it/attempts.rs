@@ -212,6 +212,48 @@ fn a_gap_is_said_by_every_command_and_kept_in_the_result() {
     assert_eq!(counts["task_events task-s of attempts closed with their job"], 130);
 }
 
+/// The hours of the values under the pointer of a chart of a result.
+fn hours_shown(svg: &str) -> Vec<f64> {
+    let after = svg.split("time (h): ").skip(1);
+    after.filter_map(|rest| rest.split(['\n', '<']).next()?.parse().ok()).collect()
+}
+
+#[test]
+fn charts_over_time_show_nothing_in_a_gap() {
+    //  task_events   part 0 |0 at 10, 1 at 20|   part 1 missing   |part 2: 0 at 250, 1 at 280, 4 at 290|
+    let events = vec![(10, 0), (20, 1), (150, 5)];
+    let later = vec![(250, 0), (280, 1), (290, 4)];
+    let jobs: Vec<Job> = vec![(events.clone(), vec![events]), (later.clone(), vec![later])];
+    // Without the last part nothing is missing in between.
+    for (hole, marks) in [(1, 1), (PARTS - 1, 0)] {
+        let place = Place::new();
+        write(&place, &jobs, hole);
+        place.ingest(&[]).ok();
+        place.run(&["load", "--interval", "2s", "--out", "out"]).ok();
+        let read =
+            |file: &str| std::fs::read_to_string(place.path(&format!("out/{file}"))).unwrap();
+        let result: Value = serde_json::from_str(&read("result.json")).unwrap();
+        let charts = result["charts"].as_array().unwrap().iter();
+        let caption = |stem: &str| {
+            let chart = charts.clone().find(|chart| chart["file"] == stem).unwrap();
+            chart["caption"].as_str().unwrap().to_owned()
+        };
+        let svg = read("load-tasks.svg");
+        let said = "Hatched: not in the log (hours 0.01 to 0.07 of the trace).";
+        assert_eq!(caption("load-tasks").matches(said).count(), marks, "{hole}");
+        assert_eq!(svg.matches(">not in the log</text>").count(), marks, "{hole}");
+        // The axis begins with the first event, at 10 s.
+        let seconds = hours_shown(&svg).into_iter().map(|hour| hour * 3600.0 + 10.0);
+        let seconds: Vec<f64> = seconds.collect();
+        let inside = seconds.iter().filter(|second| 20.0 < **second && **second < 250.0);
+        assert_eq!(inside.count() == 0, hole == 1, "{seconds:?}");
+        assert!(seconds.iter().any(|second| 250.0 < *second), "{seconds:?}");
+        place.run(&["fairness", "--cpu", "slots", "--interval", "2", "--out", "shares"]).ok();
+        let text = std::fs::read_to_string(place.path("shares/fairness-metered.svg")).unwrap();
+        assert_eq!(text.matches(">not in the log</text>").count(), marks, "{hole}");
+    }
+}
+
 /// Besides the ledger, the detectors and the replay report what was closed with its job.
 #[test]
 fn what_is_closed_with_its_job_is_said_where_attempts_are_used() {

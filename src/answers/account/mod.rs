@@ -356,10 +356,20 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     let share = |cpu: f64| if ledger.total == 0.0 { 0.0 } else { cpu / ledger.total };
     let noun = ledger.meter.resource().noun();
     let title_noun = ledger.meter.resource().title();
+    let bars: Vec<Bar> = outcomes
+        .into_iter()
+        .map(|(label, outcome, cpu)| Bar {
+            tone: outcome_tone(&outcome),
+            note: sentences::label(share(cpu)),
+            label,
+            value: cpu,
+        })
+        .collect();
     Chart::Bars(BarChart {
         title: format!("{title_noun} per outcome of jobs ({})", ledger.meter),
         caption: format!(
-            "{}, total {} {}, by the outcome of the jobs, {}.{}",
+            "{}{}, total {} {}, by the outcome of the jobs, {}.{}",
+            sentences::largest_part(&bars, ledger.total),
             sentences::meaning_of_meter(ledger.meter),
             digits::six_digits(ledger.total),
             ledger.unit,
@@ -373,14 +383,6 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
             edges::ending(&edges::of_ledger(ledger))
         ),
         value_axis: format!("{noun} ({})", ledger.unit),
-        bars: outcomes
-            .into_iter()
-            .map(|(label, outcome, cpu)| Bar {
-                tone: outcome_tone(&outcome),
-                note: sentences::label(share(cpu)),
-                label,
-                value: cpu,
-            })
-            .collect(),
+        bars,
     })
 }

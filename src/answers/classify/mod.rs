@@ -384,7 +384,7 @@ fn bars_of(outcome: &Classification, row: &OutcomeRow) -> Vec<Bar> {
 
 pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice) -> Chart {
     let ClassifyPlan { by, classes, .. } = choice.plan;
-    let bars = outcome.rows.iter().flat_map(|row| bars_of(outcome, row)).collect();
+    let bars: Vec<Bar> = outcome.rows.iter().flat_map(|row| bars_of(outcome, row)).collect();
     let how = match classes {
         Classes::Sequence => {
             "by their exact sequence of events: 014 is SUBMIT, SCHEDULE and FINISH, 013 ends with a \
@@ -395,7 +395,8 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
     Chart::Bars(BarChart {
         title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
         caption: format!(
-            "Outcomes of {} {how}.{} Counted from {} events.",
+            "{}Outcomes of {} {how}.{} Counted from {} events.",
+            sentences::largest_part(&bars, bars.iter().map(|bar| bar.value).sum()),
             by.plural(),
             edges::ending(&choice.edges(outcome)),
             grouped(entry.rows())

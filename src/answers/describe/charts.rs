@@ -126,15 +126,21 @@ pub(crate) fn by_group(group_by: Option<GroupBy>) -> String {
     })
 }
 
+/// The median of values; of survival, the time after which at most half are left.
+fn median_of(name: &str, values: &Counted, what: What) -> Option<f64> {
+    if what == What::JobSurvival {
+        let curve = kaplan_meier(values);
+        return curve.iter().find(|point| point.share <= 0.5).map(|point| point.time_s);
+    }
+    summarize(name, values, what.per_unit()).median
+}
+
 /// The median of each curve except `all`: `Medians: finished 6.97 min, failed 0 s. `; empty for
-/// fewer than two curves, and for survival.
+/// fewer than two curves.
 fn medians(parts: &[&(Part, Counted)], question: Question) -> String {
     let what = question.what;
-    if what == What::JobSurvival {
-        return String::new();
-    }
     let said = |(name, values, _): (&str, &Counted, Tone)| {
-        let median = summarize(name, values, what.per_unit()).median?;
+        let median = median_of(name, values, what)?;
         let amount = match what.unit() {
             "s" => digits::lasting(median),
             "%" => format!("{} %", digits::three_digits(median)),
@@ -200,5 +206,26 @@ pub(crate) fn chart(
         .to_owned(),
         x_scale: Scale::Log,
         lines,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::studies::counted::Edges;
+
+    #[test]
+    fn the_median_of_survival_is_when_half_are_left() {
+        // Ends at 1, 2 and 3 s; one job still runs after 4 s.
+        let times = [(1, false), (2, false), (3, false), (4, true)];
+        let value = |&(second, is_censored): &(i64, bool)| {
+            Value::new(second * 1_000_000, Edges { is_censored, ..Edges::default() })
+        };
+        let of =
+            |times: &[(i64, bool)]| Counted::from(times.iter().map(value).collect::<Vec<Value>>());
+        assert_eq!(median_of("all", &of(&times), What::JobSurvival), Some(2.0));
+        // Three of four still run.
+        let open = [(1, false), (4, true), (4, true), (4, true)];
+        assert_eq!(median_of("all", &of(&open), What::JobSurvival), None);
     }
 }

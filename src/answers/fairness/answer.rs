@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,11 +14,12 @@ use crate::fairness::gather::{Accrual, By, Counts};
 use crate::fairness::history::known_name;
 use crate::fairness::suggestions::Suggestions;
 use crate::fairness::usage::{ClusterUsage, Inequality, MachineUsage, UserUsage};
-use crate::results::envelope::{Envelope, again};
+use crate::results::envelope::{Envelope, again, if_it_reads};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::studies::meter::{CpuDefinition, Resource};
 use crate::studies::named::Named;
+use crate::units::micros_to_seconds;
 
 /// The answer of `fairness`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -133,13 +133,28 @@ pub struct FairnessSettings {
     pub warm_up: Option<f64>,
     /// The first interval that is shown.
     pub shown_from: Option<f64>,
-    clusters: Vec<IgnoredAny>,
+    clusters: Vec<OfCluster>,
+}
+
+/// What is stored of a cluster.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct OfCluster {
+    /// By how much its times are moved, µs.
+    #[serde(deserialize_with = "if_it_reads")]
+    shift_us: Option<i64>,
 }
 
 impl FairnessSettings {
     /// Whether there is only one cluster, so that pages need not name it.
     pub(crate) const fn is_only_cluster(&self) -> bool {
         self.clusters.len() < 2
+    }
+
+    /// By how much the times of the first cluster are moved, s.
+    pub(crate) fn shift_s(&self) -> f64 {
+        let shift_us = self.clusters.first().and_then(|one| one.shift_us);
+        micros_to_seconds(shift_us.unwrap_or(0))
     }
 
     /// Whether usage is charged as it runs.

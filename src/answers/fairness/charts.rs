@@ -1,7 +1,7 @@
 //! The charts of `fairness`. Those of indices are as in figures 3 and 4 of the paper: a step line
 //! per user, and one for the sum of all others if values can be added up.
 
-use super::{Found, entitled, meaning_of_index, unit_of_value};
+use super::{Found, entitled, kind_of, meaning_of_index, settings, unit_of_value};
 use crate::answers::edges;
 use crate::answers::sentences::meaning_of_meter;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone};
@@ -9,6 +9,9 @@ use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
 use crate::fairness::usage::{self, UserUsage};
+use crate::results::missing::Missing;
+use crate::results::tables_of;
+use crate::units::micros_to_seconds;
 
 const DAY_S: f64 = 86_400.0;
 
@@ -42,11 +45,26 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
             all.push((format!("fairness-{stem}-all"), of_all(found, series)));
         }
     }
-    all.extend(lorenz(found, &users).map(|chart| ("fairness-lorenz".to_owned(), chart)));
     let name = |user: &UserUsage| shown(found, &user.user);
     let entitled = entitled::chart(found, &users, name, &caption(found));
     all.extend(entitled.map(|chart| ("fairness-entitled".to_owned(), chart)));
+    let (missing, since_s) = missing(found);
+    let mut all: Vec<(String, Chart)> = all
+        .into_iter()
+        .map(|(stem, chart)| (stem, missing.leave_out(chart, since_s, DAY_S)))
+        .collect();
+    all.extend(lorenz(found, &users).map(|chart| ("fairness-lorenz".to_owned(), chart)));
     all
+}
+
+/// When the tables of the only cluster are not loaded, and the start of the span on its clock, s.
+/// Several clusters have a sum at every time, so nothing is left out.
+fn missing(found: &Found) -> (Missing, f64) {
+    let [only] = found.span.clusters.as_slice() else { return (Missing::default(), 0.0) };
+    let kind = kind_of(found.span.plan.meter.resource());
+    let missing = Missing::of(&only.lake.gaps(), &tables_of(&kind, &settings(found)));
+    let start_us = found.history.grid.start_of(found.history.shown_from);
+    (missing, micros_to_seconds(start_us - only.shift_us))
 }
 
 /// Most points of a Lorenz curve.
@@ -79,11 +97,11 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     Some(Chart::Lines(LineChart {
         title: format!("How unequal the usage by {by} is (Lorenz curve)"),
         caption: format!(
-            "The share of the usage that the lightest have together. Gini index {:.3}; {} of {} \
-            used half. {}",
-            inequality.gini,
+            "{} of {} used half; the Gini index is {:.3}. The curve is the share of the usage that \
+            the lightest have together. {}",
             digits::grouped(inequality.users_of_half),
             digits::grouped(inequality.users),
+            inequality.gini,
             caption(found)
         ),
         x_axis: format!("share of the {}, the lightest first (%)", found.span.plan.by.plural()),

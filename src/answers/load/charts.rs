@@ -11,6 +11,8 @@ use crate::charts::{
     Area, AreaChart, Chart, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Tone, outcome_tone,
 };
 use crate::digits;
+use crate::results::missing::Missing;
+use crate::schema::Table;
 use crate::studies::load::groups::band_in_words;
 use crate::studies::load::strips::{Strip, Strips};
 use crate::studies::load::{Amount, By, Cells, Intervals, Load};
@@ -29,21 +31,38 @@ const SHADE: f64 = 10.0;
 
 /// Every chart, by the stem of its file.
 pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
-    let wants = |resource| loaded.plan.resource.is_none_or(|wanted| wanted == resource);
-    let mut charts = Vec::new();
     if loaded.load.all.is_empty() {
-        return charts;
+        return Vec::new();
     }
+    let mut charts = over_time(loaded);
+    if 0 < loaded.arrivals.jobs {
+        let hours = arrival_charts::hours(loaded);
+        charts.extend(hours.map(|chart| ("load-arrivals".to_owned(), chart)));
+        charts.extend(arrival_charts::bursts(loaded));
+    }
+    charts.extend(size_charts::all(loaded));
+    charts
+}
+
+/// The charts over time. Nothing is drawn in the gaps of the tables that a chart is made from.
+fn over_time(loaded: &Loaded) -> Vec<(String, Chart)> {
+    let wants = |resource| loaded.plan.resource.is_none_or(|wanted| wanted == resource);
+    let at = loaded.load.asked.at;
+    let gapped = |chart: Chart, tables: &[Table]| {
+        let missing = Missing::of(&loaded.gaps, tables);
+        missing.leave_out(chart, micros_to_seconds(at.start_us), axis_of(&at).1)
+    };
+    let mut charts = Vec::new();
     for (resource, amounts) in [
         (Resource::Cpu, &[Amount::CpuAllocated, Amount::CpuUsed][..]),
         (Resource::Memory, &[Amount::MemoryAllocated, Amount::MemoryUsed]),
         (Resource::Gpu, &[Amount::GpusAllocated]),
     ] {
-        let names = ["allocated", "used"];
-        for (&amount, name) in amounts.iter().zip(names).filter(|_| wants(resource)) {
+        let kinds = [("allocated", &EVENTS[..]), ("used", &[Table::TaskEvents, Table::TaskUsage])];
+        for (&amount, (name, tables)) in amounts.iter().zip(kinds).filter(|_| wants(resource)) {
             if loaded.knows(amount) {
                 let stem = format!("load-{}-{name}", resource.name());
-                charts.push((stem, areas(loaded, resource, amount)));
+                charts.push((stem, gapped(areas(loaded, resource, amount), tables)));
             }
         }
     }
@@ -52,19 +71,23 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
         for (resource, idx) in all.filter(|(resource, _)| wants(*resource)) {
             if let (Some(free), Some(part)) = (&known.free[idx], &known.fragmented[idx]) {
                 let stem = format!("load-{}-fragmented", resource.name());
-                charts.push((stem, fragmented(loaded, resource, [free, part])));
+                let chart = fragmented(loaded, resource, [free, part]);
+                charts.push((stem, gapped(chart, &EVENTS)));
             }
         }
     }
-    charts.extend(strips(loaded));
-    charts.push(("load-tasks".to_owned(), tasks(loaded)));
-    if 0 < loaded.arrivals.jobs {
-        let hours = arrival_charts::hours(loaded);
-        charts.extend(hours.map(|chart| ("load-arrivals".to_owned(), chart)));
-        charts.extend(arrival_charts::bursts(loaded));
-    }
-    charts.extend(size_charts::all(loaded));
+    charts.extend(strips(loaded).map(|(stem, chart)| (stem, gapped(chart, &EVENTS))));
+    charts.push(("load-tasks".to_owned(), gapped(tasks(loaded), &EVENTS)));
     charts
+}
+
+/// The tables of attempts and of the capacity.
+const EVENTS: [Table; 2] = [Table::TaskEvents, Table::MachineEvents];
+
+/// The title of the time axis, and its unit, s.
+fn axis_of(at: &Intervals) -> (&'static str, f64) {
+    let days = micros_to_seconds(at.end_us - at.start_us) / 86_400.0;
+    if days < HOURS_BELOW_DAYS { (HOURS_OF_TRACE, 3600.0) } else { (DAYS_OF_TRACE, 86_400.0) }
 }
 
 /// How intervals are joined: how many make one value, its edges on the axis, and the axis title.
@@ -78,12 +101,7 @@ impl Joined {
     fn of(loaded: &Loaded) -> Self {
         let at = loaded.load.asked.at;
         let each = at.count().div_ceil(COLUMNS_MAX);
-        let days = micros_to_seconds(at.end_us - at.start_us) / 86_400.0;
-        let (axis, unit_s) = if days < HOURS_BELOW_DAYS {
-            (HOURS_OF_TRACE, 3600.0)
-        } else {
-            (DAYS_OF_TRACE, 86_400.0)
-        };
+        let (axis, unit_s) = axis_of(&at);
         let starts = (0..at.count()).step_by(each).map(|idx| at.start_of(idx));
         let ends = starts.chain([at.end_of(at.count() - 1)]);
         let since = |us: i64| micros_to_seconds(us - at.start_us) / unit_s;
@@ -361,9 +379,8 @@ fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
             })
             .collect(),
     });
-    let days = micros_to_seconds(at.end_us - at.start_us) / 86_400.0;
-    let (axis, length) =
-        if days < HOURS_BELOW_DAYS { (HOURS_OF_TRACE, days * 24.0) } else { (DAYS_OF_TRACE, days) };
+    let (axis, unit_s) = axis_of(at);
+    let length = micros_to_seconds(at.end_us - at.start_us) / unit_s;
     let sample = if drawn.len() < *machine_count {
         format!(
             "{} of {} machines, small and large ones",

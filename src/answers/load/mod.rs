@@ -15,7 +15,7 @@ use crate::answers::study::{Definitions, Found, Plan, settings};
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
-use crate::lake::Lake;
+use crate::lake::{Gap, Lake};
 use crate::results::kind::Kind;
 use crate::results::rows::TableRows;
 use crate::results::shares::{Share, Terms, share};
@@ -197,6 +197,8 @@ pub struct Loaded {
     sizes: RecordBatch,
     /// Where the CPU capacity comes from.
     capacity: Capacity,
+    /// What is missing between the loaded parts.
+    gaps: Vec<Gap>,
     /// Waits and slowdowns by the requests of jobs: CPU, memory.
     requests: [RecordBatch; 2],
     users: RecordBatch,
@@ -279,6 +281,7 @@ fn study(lake: &Lake, windows: Windows, plan: &LoadPlan, mut load: Load) -> Resu
         plan,
         load,
         capacity: Capacity::of_lake(lake),
+        gaps: lake.gaps(),
         fragmentation,
         assumed,
         arrivals,

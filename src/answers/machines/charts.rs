@@ -35,8 +35,9 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
         digits::grouped(returned.count as u64),
         digits::grouped(later as u64),
     );
+    let gapped = |chart| studied.missing.leave_out(chart, 0.0, DAY_S);
     vec![
-        ("machines-away".to_owned(), away_over_time(studied)),
+        ("machines-away".to_owned(), gapped(away_over_time(studied))),
         (
             "machines-survival-up".to_owned(),
             survival(
@@ -52,7 +53,7 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
             "machines-survival-away".to_owned(),
             survival(["How long machines are away", ""], "away", &[(away, "outages", Tone::Blue)]),
         ),
-        ("machines-strips".to_owned(), strips(studied)),
+        ("machines-strips".to_owned(), gapped(strips(studied))),
     ]
 }
 
@@ -117,9 +118,11 @@ fn away_over_time(studied: &Studied) -> Chart {
 
 fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]) -> Chart {
     let mut lines = Vec::new();
-    let mut said = Vec::new();
+    let (mut said, mut medians) = (Vec::new(), Vec::new());
     for (spells, name, tone) in all {
         let points = &spells.points;
+        let half = points.iter().find(|point| point.share <= 0.5);
+        medians.extend(half.map(|point| format!("{name} {}", digits::lasting(point.time_s))));
         lines.push(Line {
             name: (*name).to_owned(),
             points: points.iter().map(|point| (point.time_s, point.share)).collect(),
@@ -154,10 +157,15 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
             digits::grouped_decimal(fit.shape_high, 3),
         ));
     }
+    let found = match medians.len() {
+        0 => String::new(),
+        1 => format!("Median: {}. ", medians[0]),
+        _ => format!("Medians: {}. ", medians.join(", ")),
+    };
     Chart::Lines(LineChart {
         title: title.to_owned(),
         caption: format!(
-            "{}.{began} Kaplan-Meier with 95 % band (Greenwood) and the Weibull distribution of \
+            "{found}{}.{began} Kaplan-Meier with 95 % band (Greenwood) and the Weibull distribution of \
             largest likelihood; shape 1 would be exponential.",
             said.join(". ")
         ),

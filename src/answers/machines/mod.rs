@@ -16,6 +16,7 @@ use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
+use crate::results::missing::Missing;
 use crate::results::rows::TableRows;
 use crate::results::shares::{Share, Terms, share};
 use crate::results::store::{Answer, Files};
@@ -119,6 +120,8 @@ pub struct Studied {
     /// The unit of CPU time.
     unit: &'static str,
     table: RecordBatch,
+    /// When the events of machines are not loaded.
+    missing: Missing,
 }
 
 /// Studies the machines of a lake.
@@ -143,7 +146,8 @@ pub fn study(lake: &Lake, windows: Windows, plan: &MachinesPlan) -> Result<Studi
     ];
     let table = configurations(&fleet);
     let unit = CpuDefinition::Requested.unit(lake.source());
-    Ok(Studied { plan: plan.clone(), fleet, ran, spells, unit, table })
+    let missing = Missing::of(&lake.gaps(), &[Table::MachineEvents]);
+    Ok(Studied { plan: plan.clone(), fleet, ran, spells, unit, table, missing })
 }
 
 /// The median length, s; for an even number, the mean of the middle two. `None` if there are none.

@@ -188,6 +188,7 @@ pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<Gantt
             to: since(attempt.to_us),
             label: format!("{job}/{number}"),
             tone: meaning(attempt).1,
+            is_wait: false,
         }
     });
     let name = |machine: &Option<u32>| {

@@ -28,7 +28,7 @@ use crate::lake::Lake;
 use crate::results::frame::Frame;
 use crate::results::kind::{Kind, Pages};
 use crate::results::store::Answer;
-use crate::schema::Table;
+use crate::schema::{EventType, Table};
 use crate::studies::meter::CpuDefinition;
 use crate::studies::quantile;
 use crate::studies::rules::{Owner, RuleGrid};
@@ -246,7 +246,7 @@ fn in_bucket(
     Tasks::read(lake, bucket, windows, usage)?.for_each(|task| {
         if let Some(job) = all.get_mut(&task.job_id) {
             let facts = known.find(task.job_id).map(|position| &known.jobs[position]);
-            refused = refused.take().or(add(job, task, facts, rules).err());
+            refused = refused.take().or(add(job, (task, windows), facts, rules).err());
         }
     });
     if let Some(error) = refused {
@@ -319,7 +319,7 @@ fn begun(job: &Job, known: &Jobs) -> JobDetail {
 /// Adds a task to its job.
 fn add(
     job: &mut JobDetail,
-    task: &TaskView<'_>,
+    (task, windows): (&TaskView<'_>, Windows),
     facts: Option<&Job>,
     rules: &[RuleGrid],
 ) -> Result<(), crate::studies::rules::RuleError> {
@@ -329,16 +329,17 @@ fn add(
     for attempt in task.attempts {
         let length_s = micros_to_seconds(attempt.length_us());
         job.running_s += length_s;
-        if attempt.ended_by == EndedBy::Event(crate::schema::EventType::Finish) {
+        if attempt.ended_by == EndedBy::Event(EventType::Finish) {
             job.finished_s.push(length_s);
         }
     }
+    let listed = task.attempts.iter().take(ATTEMPTS_MAX);
     job.tasks.push(JobTask {
         task_index: task.task_index,
         sequence: cut(&crate::facts::jobs::sequence_of(task.events)),
         event_count: task.events.len(),
         attempt_count: task.attempts.len(),
-        attempts: task.attempts.iter().take(ATTEMPTS_MAX).map(of_attempt).collect(),
+        attempts: listed.map(|attempt| of_attempt(task, attempt, windows)).collect(),
     });
     // A job may have a million tasks: only those that may be listed stay in memory.
     if TASKS_HELD < job.tasks.len() {
@@ -404,8 +405,19 @@ fn moment(event: &Event) -> JobEvent {
     JobEvent { time_s: micros_to_seconds(event.time_us), event: event.event_type.name().to_owned() }
 }
 
-fn of_attempt(attempt: &Attempt) -> TaskAttempt {
+/// When the task was submitted for an attempt, µs: by the SUBMIT before its SCHEDULE. `None` if that
+/// SUBMIT is not recorded, or lies before the window.
+fn submitted(task: &TaskView<'_>, attempt: &Attempt, windows: Windows) -> Option<i64> {
+    let scheduled = task.events.iter().position(|event| event.row == attempt.row)?;
+    let mut before = task.events[..scheduled].iter().rev();
+    let last = before.find(|event| event.event_type.is_deciding())?;
+    let is_known = last.event_type == EventType::Submit && !windows.is_before(last.time_us);
+    is_known.then_some(last.time_us)
+}
+
+fn of_attempt(task: &TaskView<'_>, attempt: &Attempt, windows: Windows) -> TaskAttempt {
     TaskAttempt {
+        submit_s: submitted(task, attempt, windows).map(micros_to_seconds),
         start_s: micros_to_seconds(attempt.start_us),
         end_s: micros_to_seconds(attempt.end_us),
         ended_by: attempt.ended_by.name().to_owned(),

@@ -121,6 +121,9 @@ pub struct JobTask {
 /// An attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskAttempt {
+    /// When its task was submitted for it, s; `None` if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submit_s: Option<f64>,
     /// When it began, s.
     pub start_s: f64,
     /// When it ended, s.

@@ -1,0 +1,107 @@
+//! When tables are not loaded: the gaps that charts over time take.
+//!
+//! In: the gaps between the loaded parts of tables. Out: their times, with overlapping ones joined,
+//! and charts in which nothing is drawn there.
+//!
+//! ```text
+//!  task_events   ======|    |==========
+//!  task_usage    ====|    |============
+//!  missing            |----|              on a chart of both
+//! ```
+
+use super::envelope::Input;
+use crate::charts::Chart;
+use crate::digits::{grouped_decimal, is_date};
+use crate::lake::Gap;
+use crate::schema::Table;
+
+/// Times for which a table is not loaded, s of the trace clock; in order and apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Missing(Vec<[f64; 2]>);
+
+impl Missing {
+    /// The times for which any of these tables is not loaded.
+    pub fn of<'a>(gaps: impl IntoIterator<Item = &'a Gap>, tables: &[Table]) -> Self {
+        let is_read = |gap: &&Gap| tables.iter().any(|table| table.name() == gap.table);
+        let times = gaps.into_iter().filter(is_read);
+        let times = times.filter_map(|gap| Some([gap.from_h?, gap.until_h?]));
+        let mut times: Vec<[f64; 2]> =
+            times.map(|hours| hours.map(|hours| hours * 3600.0)).collect();
+        times.sort_by(|one, other| one[0].total_cmp(&other[0]));
+        let mut apart: Vec<[f64; 2]> = Vec::new();
+        for [from_s, until_s] in times {
+            match apart.last_mut().filter(|last| from_s <= last[1]) {
+                Some(last) => last[1] = last[1].max(until_s),
+                None => apart.push([from_s, until_s]),
+            }
+        }
+        Self(apart)
+    }
+
+    /// The same for the tables that a stored result was made from.
+    pub fn of_inputs(inputs: &[Input], tables: &[Table]) -> Self {
+        Self::of(inputs.iter().flat_map(|input| &input.gaps), tables)
+    }
+
+    /// Those of the times that overlap a span, s of the trace clock.
+    #[must_use]
+    pub fn within(&self, [start_s, end_s]: [f64; 2]) -> Self {
+        let is_within = |[from_s, until_s]: &&[f64; 2]| *from_s < end_s && start_s < *until_s;
+        Self(self.0.iter().filter(is_within).copied().collect())
+    }
+
+    /// A chart without anything that is drawn in these times. Its lower axis starts at `since_s` of
+    /// the trace clock, and has units of `per` seconds.
+    #[must_use]
+    pub fn leave_out(&self, chart: Chart, since_s: f64, per: f64) -> Chart {
+        let gaps = self.0.iter().map(|times| times.map(|at_s| (at_s - since_s) / per));
+        chart.with_gaps(gaps.collect(), &self.said())
+    }
+
+    /// The times in a sentence; without the times for a log of dates.
+    pub fn said(&self) -> String {
+        let hours = |at_s: f64| grouped_decimal(at_s / 3600.0, 2);
+        let times = self.0.iter().filter(|times| !is_date(times[0]));
+        let times = times.map(|times| format!("hours {} to {}", hours(times[0]), hours(times[1])));
+        let times = times.collect::<Vec<String>>().join("; ");
+        let of_trace = if times.is_empty() { times } else { format!(" ({times} of the trace)") };
+        if self.0.is_empty() {
+            String::new()
+        } else {
+            format!("Hatched: not in the log{of_trace}.")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gap(table: Table, hours: Option<[f64; 2]>) -> Gap {
+        let (from_h, until_h) = (hours.map(|hours| hours[0]), hours.map(|hours| hours[1]));
+        Gap { table: table.name().to_owned(), parts: "14".to_owned(), from_h, until_h }
+    }
+
+    #[test]
+    fn gaps_of_the_tables_that_a_chart_reads_are_joined() {
+        let gaps = [
+            gap(Table::TaskUsage, Some([5.0, 7.0])),
+            gap(Table::TaskEvents, Some([4.0, 6.0])),
+            gap(Table::TaskEvents, Some([1.0, 2.0])),
+            gap(Table::TaskEvents, None),
+            gap(Table::MachineEvents, Some([0.0, 20.0])),
+        ];
+        let of = |tables: &[Table]| Missing::of(&gaps, tables);
+        let both = of(&[Table::TaskEvents, Table::TaskUsage]);
+        assert_eq!(both.0, [[3600.0, 7200.0], [14_400.0, 25_200.0]]);
+        assert_eq!(
+            both.said(),
+            "Hatched: not in the log (hours 1.00 to 2.00; hours 4.00 to 7.00 of the trace)."
+        );
+        assert_eq!(of(&[Table::JobEvents]), Missing::default());
+        assert_eq!(Missing::default().said(), "");
+        assert_eq!(both.within([7200.0, 20_000.0]).0, [[14_400.0, 25_200.0]]);
+        let dates = [gap(Table::TaskEvents, Some([400_000.0, 400_001.0]))];
+        assert_eq!(Missing::of(&dates, &[Table::TaskEvents]).said(), "Hatched: not in the log.");
+    }
+}
