@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::answers::Said;
 pub use crate::answers::definitions::Definitions;
+use crate::answers::sentences::capital;
 use crate::answers::spread::{Errand, Folded, Parts, study};
 use crate::answers::words::{self, Section, Setting, Wrong};
 use crate::defaults::Defaults;
@@ -392,8 +393,10 @@ impl Work<'_> {
     /// The reason cannot be stored.
     pub fn is_missing(&self, table: Table, kind: Kind<'_>) -> Result<bool> {
         let rows = self.lake.manifest.table(table).map(TableEntry::rows);
+        let is_of_log = self.lake.source().is_log() && table == Table::MachineEvents;
         let why = match rows {
-            None => format!("the lake has no table `{table}`"),
+            None | Some(0) if is_of_log => "the log records no machines".to_owned(),
+            None => format!("the table `{table}` is not loaded"),
             Some(0) => format!("the table `{table}` is empty"),
             Some(_) => return Ok(false),
         };
@@ -407,7 +410,7 @@ impl Work<'_> {
     /// The reason cannot be stored.
     pub fn leave_out(&self, kind: Kind<'_>, why: &str) -> Result<()> {
         self.note(format!("skipped: {}: {why}", kind.name));
-        let nothing = format!("Not run: {why}.");
+        let nothing = format!("{}.", capital(why));
         let table = Frame::default().text(store::NOTHING, [nothing.as_str()]).batch();
         let answer = Answer {
             kind,

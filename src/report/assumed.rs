@@ -6,12 +6,14 @@
 use std::borrow::Cow;
 
 use super::text::sentence;
+use crate::answers::load;
 use crate::answers::monthly::{self, MonthlyAnswer};
 use crate::answers::quality::assumption;
 use crate::answers::sentences::Ends;
 use crate::digits::grouped;
 use crate::results::kind::Pages;
 use crate::results::{Stored, Table};
+use crate::schema::Source;
 
 /// An assumption as scopes have it, its wording, and the number of lines.
 struct Piece {
@@ -96,17 +98,31 @@ pub(super) fn lacks_status(result: &Stored, pages: Option<Pages>) -> bool {
     ends_of(result, pages) == Ends::Assumed
 }
 
+/// The columns of a result that would state what its log does not record.
+pub(super) fn unrecorded(result: &Stored, pages: Option<Pages>) -> Vec<&'static str> {
+    let mut all = Vec::new();
+    if lacks_status(result, pages) {
+        all.extend(OF_ENDS);
+    }
+    // The number of machines of a log never changes, and one of them may stand for the whole system.
+    let source = result.whole.source.as_deref().and_then(|name| name.parse::<Source>().ok());
+    if result.name == load::KIND.name && source.is_some_and(Source::is_log) {
+        all.push("machines");
+    }
+    all
+}
+
 /// A table as it is shown: without columns that would state what the log does not record; `None` if
 /// nothing is left of it.
-pub(super) fn recorded(table: &Table, lacks_status: bool) -> Option<Cow<'_, Table>> {
-    if !lacks_status {
+pub(super) fn recorded<'a>(table: &'a Table, unrecorded: &[&str]) -> Option<Cow<'a, Table>> {
+    if unrecorded.is_empty() {
         return Some(Cow::Borrowed(table));
     }
     if table.file == ENDS {
         return None;
     }
     let kept: Vec<usize> = (0..table.header.len())
-        .filter(|&place| !OF_ENDS.contains(&table.header[place].as_str()))
+        .filter(|&place| !unrecorded.contains(&table.header[place].as_str()))
         .collect();
     let of = |cells: &[String]| {
         kept.iter().map(|&place| cells.get(place).cloned().unwrap_or_default()).collect()
@@ -131,10 +147,10 @@ mod tests {
             rows: vec![own(&["7", "finished", "1"])],
             row_count: 1,
         };
-        assert_eq!(recorded(&table, false).unwrap().header.len(), 3);
-        let shown = recorded(&table, true).unwrap();
+        assert_eq!(recorded(&table, &[]).unwrap().header.len(), 3);
+        let shown = recorded(&table, &OF_ENDS).unwrap();
         assert_eq!(shown.header.join(" "), "job_id tasks");
         assert_eq!(shown.rows[0].join(" "), "7 1");
-        assert!(recorded(&Table { file: ENDS.to_owned(), ..table }, true).is_none());
+        assert!(recorded(&Table { file: ENDS.to_owned(), ..table }, &OF_ENDS).is_none());
     }
 }

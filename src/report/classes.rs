@@ -44,3 +44,100 @@ pub(super) fn machine_name(
     parts.extend(known.into_iter().filter_map(|(key, text)| Some(format!("{key} {}", text?))));
     if parts.is_empty() { "machines not distinguished".to_owned() } else { parts.join(", ") }
 }
+
+/// A row that stands for several machines.
+const CLASS: &str = "class of machines";
+
+/// What a row of machines is: a machine, a site (`place`), or a class of machines.
+pub(super) fn kind_of(own: &MachineUsage, place: &'static str) -> &'static str {
+    let has_build = own.platform.is_some() || own.cpu.is_some() || own.memory.is_some();
+    match (own.machine, &own.site) {
+        (Some(_), _) => "machine",
+        (None, Some(_)) if !has_build => place,
+        _ => CLASS,
+    }
+}
+
+/// What all rows of machines are; that of each if they differ. Rows without any name do not count.
+pub(super) fn kind_of_all(all: &[MachineUsage], place: &'static str) -> &'static str {
+    let is_named =
+        |own: &&MachineUsage| kind_of(own, place) != CLASS || !common(own, place).is_empty();
+    let mut kinds = all.iter().filter(is_named).map(|own| kind_of(own, place));
+    match kinds.next() {
+        Some(first) if kinds.all(|kind| kind == first) => first,
+        Some(_) => "machine or class of machines",
+        None => CLASS,
+    }
+}
+
+/// What the machines of a class have in common: `site`, `platform, CPU and memory`; empty if the
+/// trace does not tell machines apart.
+fn common(own: &MachineUsage, place: &str) -> String {
+    let known = [
+        (place, own.site.is_some()),
+        ("platform", own.platform.is_some()),
+        ("CPU", own.cpu.is_some()),
+        ("memory", own.memory.is_some()),
+    ];
+    let known: Vec<&str> = known.iter().filter(|one| one.1).map(|one| one.0).collect();
+    match known.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => known.concat(),
+    }
+}
+
+/// How the page of a row names it: `it`, `this site`, `these machines`, what belongs to it, and a
+/// sentence that says what a class is.
+pub(super) fn spoken(own: &MachineUsage, place: &'static str) -> (String, &'static str, String) {
+    match kind_of(own, place) {
+        CLASS => {
+            let same = common(own, place);
+            let class = if same.is_empty() {
+                "The trace does not tell these machines apart. ".to_owned()
+            } else {
+                format!("These are all machines with the same {same}. ")
+            };
+            ("these machines".to_owned(), "their", class)
+        }
+        kind => (format!("this {kind}"), "its", String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(site: Option<&str>, cpu: Option<f32>, machine: Option<i64>) -> MachineUsage {
+        MachineUsage {
+            cluster: "lake".to_owned(),
+            machine,
+            platform: None,
+            cpu,
+            memory: cpu,
+            site: site.map(str::to_owned),
+            cpu_s: 1.0,
+            share: None,
+            users: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_row_is_called_what_it_is_in_the_log() {
+        let partition = row(Some("black"), None, None);
+        let (it, its, class) = spoken(&partition, "partition");
+        assert_eq!((it.as_str(), its, class.as_str()), ("this partition", "its", ""));
+        let class = spoken(&row(None, Some(0.5), None), "site").2;
+        assert_eq!(class, "These are all machines with the same CPU and memory. ");
+        let nothing = row(None, None, None);
+        assert_eq!(spoken(&nothing, "site").2, "The trace does not tell these machines apart. ");
+        assert_eq!(spoken(&row(None, None, Some(7)), "site").0, "this machine");
+        let unknown_too = [partition, nothing];
+        assert_eq!(kind_of_all(&unknown_too, "partition"), "partition");
+        assert_eq!(kind_of_all(&unknown_too[1..], "partition"), CLASS);
+        let [partition, _] = unknown_too;
+        assert_eq!(
+            kind_of_all(&[partition, row(None, None, Some(7))], "partition"),
+            "machine or class of machines"
+        );
+    }
+}

@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use super::links::{PAGES_MAX, file_of};
-use super::text::{escape, user_name};
+use super::text::{escape, sentence, user_name};
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
 use crate::answers::sentences::short;
 use crate::fairness::gather::By;
@@ -70,16 +70,17 @@ pub(super) fn element(result: &Stored) -> Option<String> {
         users: heaviest.collect(),
     };
     let said = format!(
-        "Exact: computed from the stored sums of all {} intervals of the {} heaviest, as `condor` does; \
-         a user's start value fades from the first usage on.",
-        answer.intervals,
+        "These values are exact: they follow from the usage of the {} heaviest users in all {} intervals, \
+         by the formula of the index `condor`. The value that a user starts with fades from the first \
+         usage of this user on.",
         heaviest_count(users.len()),
+        answer.intervals,
     );
     let sums = serde_json::to_string(&sums).ok()?;
     Some(format!(
         "<div class=\"what-if fading\" data-sums=\"{}\"></div>\n<p class=\"source\">{}</p>\n",
         escape(&sums),
-        escape(&said)
+        sentence(&said)
     ))
 }
 

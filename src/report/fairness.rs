@@ -11,7 +11,7 @@ use std::fmt::Write;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::classes::{machine_name, short_parts, site_of};
+use super::classes::{kind_of_all, machine_name, short_parts, site_of, spoken};
 use super::html::{self, Cell, Page};
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
@@ -158,8 +158,9 @@ pub(super) fn index(result: &Stored) -> String {
     let rows: Vec<Vec<Cell>> = of.answer.machines.iter().enumerate().map(row).collect();
     // A single class of all machines would repeat the total.
     if 1 < rows.len() {
-        let header = ["machines", &used, "share"].map(str::to_owned);
-        html.push_str(&html::table("By machine, or class of machines", &header, &rows));
+        let kind = kind_of_all(&of.answer.machines, site);
+        let header = [kind, &used, "share"].map(str::to_owned);
+        html.push_str(&html::table(&format!("By {kind}"), &header, &rows));
     }
     html.push_str(&suggestions(&of));
     html
@@ -266,7 +267,9 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
             user_page(&of, (place, user), (machines, &names), &indices, &more)
         })
         .collect();
-    for (place, machine) in machines.iter().enumerate().take(PAGES_MAX) {
+    // No table links to the page of a single class of all machines.
+    let linked = if 1 < machines.len() { machines.len().min(PAGES_MAX) } else { 0 };
+    for (place, machine) in machines.iter().enumerate().take(linked) {
         pages.push(machine_page(&of, place, machine, &names[place], &places));
     }
     pages
@@ -291,7 +294,8 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     let answer = of.answer;
     let kind = of.kind();
     let mut said = format!(
-        "This {kind} {} {} {} of {}, {} of all: place {} of the {} with usage in the span",
+        "This {kind} {} {} {} of {}, {} of all; it is number {} of the {} with usage in the span, the \
+        heaviest first",
         of.settings.cpu.as_ref().map_or("used", |cpu| verb_of(cpu)),
         three_digits(user.cpu_s),
         answer.unit,
@@ -302,7 +306,7 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     );
     let _ = write!(
         said,
-        ". There was usage in {} of {} of {}, {}; the heaviest interval has {} of it",
+        ". It has usage in {} of {} of {} ({}); its heaviest interval has {} of its usage",
         grouped(user.active_intervals),
         counted(answer.intervals, "interval"),
         lasting(answer.interval_s),
@@ -357,7 +361,8 @@ fn user_page(
         .collect();
     // A single class of all machines would repeat the total.
     if !rows.is_empty() && 1 < names.len() {
-        let header = ["machines", &column].map(str::to_owned);
+        let kind = kind_of_all(&of.answer.machines, site_of(of.result));
+        let header = [kind, &column].map(str::to_owned);
         body.push_str(&html::table("Where it ran", &header, &rows));
     }
     if 1 < user.by_cluster.len() {
@@ -423,18 +428,13 @@ const NAMED_MAX: usize = 50;
 /// How many users a machine or class of machines had, and which of them its page names.
 fn who_used(of: &Of<'_>, machine: &MachineUsage) -> String {
     let users = machine.users.len();
-    let class = if machine.machine.is_some() {
-        ""
-    } else {
-        "A class is all machines with the same platform, capacity and site, as far as they are known. "
-    };
+    let (it, its, class) = spoken(machine, site_of(of.result));
     let used = counted(users as u64, of.kind());
     let named = machine.users.iter().take(NAMED_MAX).map(|user| user.1).sum::<f64>();
     let rest = (NAMED_MAX < users && 0.0 < machine.cpu_s).then(|| {
         let all = share_text(Some(named / machine.cpu_s));
-        format!(": the {NAMED_MAX} heaviest are listed, with {all} of its {}", of.noun())
+        format!(": the {NAMED_MAX} heaviest are listed, with {all} of {its} {}", of.noun())
     });
-    let (it, its) = if class.is_empty() { ("it", "its") } else { ("these machines", "their") };
     format!(
         "{class}{used} used {it}{}. Shares are of {its} {}.",
         rest.unwrap_or_default(),
@@ -465,7 +465,7 @@ fn machine_page(
         vec![cell, number(*cpu_s), share((0.0 < machine.cpu_s).then(|| cpu_s / machine.cpu_s))]
     };
     let rows: Vec<Vec<Cell>> = machine.users.iter().take(NAMED_MAX).map(row).collect();
-    let what = if machine.machine.is_some() { "it" } else { "these machines" };
+    let what = spoken(machine, site_of(of.result)).0;
     let _ = writeln!(body, "<h2>Who used {what}</h2>\n<p>{}</p>", who_used(of, machine));
     let header = [of.kind().to_owned(), of.column(), "share".to_owned()];
     let caption = format!("By {}, the heaviest first", of.kind());

@@ -6,7 +6,8 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 58] = [
+const KNOWN: [(&str, &str); 69] = [
+    ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),
     ("auc", "area under ROC"),
     ("brier_score", "Brier score"),
@@ -38,7 +39,14 @@ const KNOWN: [(&str, &str); 58] = [
     ("is_on_front", "on the front"),
     ("is_shift", "hour of change"),
     ("is_straggler", "straggler"),
+    ("jobs_helped", "jobs that end sooner"),
+    ("jobs_hurt", "jobs that end later"),
+    ("largest_destroyed_share", "largest job's share of the destroyed CPU"),
     ("largest_job_share", "share of the largest job"),
+    ("largest_saved_share", "largest job's share of the saved CPU"),
+    ("largest_used_share", "largest job's share of the used CPU"),
+    ("largest_wasted_share", "largest job's share of the wasted CPU"),
+    ("late_cpu_h", "wasted CPU (h) in long runs"),
     ("lead_median_s", "median lead"),
     ("lead_median_share", "median lead, share of the task"),
     ("left_censored", "from before the window"),
@@ -49,6 +57,7 @@ const KNOWN: [(&str, &str); 58] = [
     ("missed", "missed stragglers"),
     ("month_share", "share of the month"),
     ("not_finished", "not finished"),
+    ("not_finished_jobs", "jobs that did not finish"),
     ("not_finished_share", "share that did not finish"),
     ("outcome_sequence", "outcome by event sequence"),
     ("outcome_terminal", "outcome by last event"),
@@ -58,6 +67,8 @@ const KNOWN: [(&str, &str); 58] = [
     ("rate_in_calm", "per task-hour, in other hours"),
     ("rate_in_shift", "per task-hour, in hours of change"),
     ("ratio_to_before", "median over that of the hours before"),
+    ("reached", "attempts that reached the limit"),
+    ("reached_cpu_h", "CPU (h) of these attempts"),
     ("spared_s", "slot time spared"),
     ("started", "copies started"),
     ("threshold_unit", "unit of the threshold"),
@@ -154,7 +165,7 @@ mod tests {
             ("running_s", "running"),
             ("cpu_s", "CPU time"),
             ("ran_cpu_s", "ran CPU time"),
-            ("late_cpu_h", "late CPU (h)"),
+            ("wasted_cpu_h", "wasted CPU (h)"),
             ("start_us", "start (µs)"),
             ("p25_s", "p25"),
             ("condor_half_life_s_604800_eup", "condor half-life 7 d effective user priority"),

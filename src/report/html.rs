@@ -154,8 +154,8 @@ pub(super) fn table_with_idle(
     let count = idle.iter().filter(|is_idle| **is_idle).count();
     let table = marked_table(caption, header, rows, idle);
     format!(
-        "<div class=\"idles\"><label class=\"filter\"><input type=\"checkbox\"> Show the {} without \
-         effect</label>\n{table}</div>\n",
+        "<div class=\"idles\"><label class=\"filter\"><input type=\"checkbox\"> Show the {} with only \
+         zeros</label>\n{table}</div>\n",
         counted(count as u64, "row")
     )
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::ReportError;
-use super::assumed::{Assumed, lacks_status, recorded};
+use super::assumed::{Assumed, recorded, unrecorded};
 use super::findings::{Findings, answer, findings, nothing, parts, question};
 use super::html::{self, Cell, Page};
 use super::links::Links;
@@ -309,8 +309,8 @@ fn section(
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result));
     }
-    let lacks_status = lacks_status(result, kind.pages);
-    for table in result.tables.iter().filter_map(|table| recorded(table, lacks_status)) {
+    let unrecorded = unrecorded(result, kind.pages);
+    for table in result.tables.iter().filter_map(|table| recorded(table, &unrecorded)) {
         let table = &*table;
         let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
         if result.name == sweep::KIND.name && table.file == "sweep.csv" {
@@ -368,7 +368,7 @@ pub(super) fn computed(result: &Stored) -> String {
     {
         text.push_str("<p>Assumed:</p>\n<ul>\n");
         for assumption in assumptions {
-            let _ = writeln!(text, "<li>{}</li>", escape(assumption));
+            let _ = writeln!(text, "<li>{}</li>", sentence(assumption));
         }
         text.push_str("</ul>\n");
     }

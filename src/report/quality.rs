@@ -158,7 +158,7 @@ fn published(verified: &Verified) -> String {
     let all = verified.checks.len() as u64;
     let differing = verified.checks.iter().filter(|check| !check.is_ok()).count() as u64;
     match (all, differing) {
-        (0, _) => "No counts are published for what is loaded.".to_owned(),
+        (0, _) => "There are no published counts to compare with.".to_owned(),
         (_, 0) => format!("All {} published counts of whole tables agree.", grouped(all)),
         _ => format!("{} of {} differ.", grouped(differing), counted(all, "published count")),
     }

@@ -114,10 +114,10 @@ impl Indices {
         let mut said = Vec::new();
         if let Some(step) = self.step.as_ref().filter(|_| 1 < panels.len()) {
             let others =
-                if has_band { "; the median and the band are those at its end" } else { "" };
+                if has_band { ", and the median and the band at the end of the step" } else { "" };
             said.push(format!(
-                "The curve of an index shows the smallest and the largest value of each step of \
-                {step}{others}."
+                "Indices are drawn in steps of {step}: the smallest and the largest value of this {kind} \
+                in each step{others}."
             ));
         }
         if has_band {
@@ -150,7 +150,7 @@ impl OfIndex {
         let known = if self.last.len() < count { " and a value" } else { "" };
         Some(format!(
             "At the end its {} ({}) is {}{unit}, larger than that of {} of the {} with usage{known} \
-            in the span; the median is {}.",
+            in the span; the median of all is {}.",
             self.name(),
             self.index,
             three_digits(own),
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(
             said(3),
             "At the end its effective user priority (condor) is 3, larger than that of 1 of the 2 \
-            other users with usage in the span; the median is 3."
+            other users with usage in the span; the median of all is 3."
         );
         assert!(said(5).contains("2 other users with usage and a value in the span"));
         assert!(!of_values(&instants[..1], 2, 3).is_whole());

@@ -547,7 +547,7 @@ mod tests {
             vec![&["events", "10", "5.12345", "183.69", "2"], &idle, &idle, &idle];
         let html = stored_table("Sweep", &table(&header, &rows), "", &Links::default());
         assert_eq!(html.matches("<tr class=\"idle\">").count(), 3, "{html}");
-        assert!(html.contains("Show the 3 rows without effect"), "{html}");
+        assert!(html.contains("Show the 3 rows with only zeros"), "{html}");
         let place = |column: &str| html.find(&format!("data-column=\"{column}\"")).unwrap();
         assert!(place("threshold") < place("harmed_jobs"));
         assert!(place("harmed_jobs") < place("net_cpu"));

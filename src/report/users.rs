@@ -214,10 +214,10 @@ fn running(spans: &[[i64; 2]], missing: &Missing, user: &str) -> Option<Chart> {
     let most = means.iter().copied().fold(0.0, f64::max);
     let interval_s = length_us as f64 / 1e6;
     let said = format!(
-        "At most {} at once in the mean over {}, and each value is such a mean; a job counts from its \
-        first SCHEDULE to its last event. From {} on.",
-        three_digits(most),
+        "Each value is the mean over {}; the largest is {}. A job counts from its first SCHEDULE to its \
+        last event. From {} on.",
         lasting(interval_s),
+        three_digits(most),
         instant(from_us as f64 / 1e6),
     );
     let (unit, per) = unit_of_time(interval_s * INTERVALS as f64);
@@ -260,7 +260,10 @@ mod tests {
         let none = &Missing::default();
         let chart = running(&spans, none, "u").unwrap();
         let said = chart.caption().to_owned();
-        assert!(said.starts_with("At most 2 at once in the mean over 1.5 s"), "{said}");
+        assert!(
+            said.starts_with("Each value is the mean over 1.5 s; the largest is 2. A job"),
+            "{said}"
+        );
         let Chart::Areas(chart) = chart else { panic!() };
         let sum: f64 = chart.areas[0].values.iter().flatten().sum();
         let width = chart.edges[1] - chart.edges[0];

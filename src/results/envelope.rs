@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_result_says_why_it_has_nothing() {
         let of = |answer| Envelope { answer, ..Envelope::default() };
-        let why = "Not run: the lake has no table `task_events`.";
+        let why = "The table `task_events` is not loaded.";
         let left_out = of(json!({"nothing": why}));
         assert_eq!(left_out.nothing().as_deref(), Some(why));
         assert_eq!(left_out.read::<Value>(), None, "it has no answer");

@@ -74,11 +74,11 @@ async fn users_of(portal: &Portal, lake: &At, near_to: Option<&str>) -> Markup {
         html! { @if is_cut { p { "The search took too long and was ended: there may be other users." } } }
     };
     match (tokio::task::spawn_blocking(look).await, near_to) {
-        (Ok(Ok((users, is_cut))), Some(name)) => {
-            html! { (near::suggested(&lake.name, name, &users)) (cut(is_cut)) }
+        (Ok(Ok(users)), Some(name)) => {
+            html! { (near::suggested(&lake.name, name, &users)) (cut(users.is_cut)) }
         }
-        (Ok(Ok((users, is_cut))), None) => {
-            html! { (near::list(&lake.name, &users)) (cut(is_cut)) }
+        (Ok(Ok(users)), None) => {
+            html! { (near::list(&lake.name, &users)) (cut(users.is_cut)) }
         }
         (Ok(Err(error)), _) => html! { p class="wrong" { (error) } },
         (Err(_), _) => html! { p class="wrong" { "The search failed." } },
@@ -119,7 +119,7 @@ fn form(portal: &Portal, lake: &str, what: &str, id: &str) -> Markup {
 fn shown(found: &Found, beside: &Beside, (lake, what, id): (&str, &str, &str)) -> Markup {
     let page = html! {
         h2 { (titled(what)) " " (id) }
-        @if found.is_empty() { p { "The lake " (lake) " has no " (what) " with this id." } }
+        @if found.is_empty() { p { "The trace " (lake) " has no " (what) " with this id." } }
         @if found.is_cut { p class="wrong" { "The search was stopped after " (TIME.as_secs()) " s: rows may be missing." } }
         @if let Some(said) = &found.failed { p class="wrong" { (said) } }
         (PreEscaped(&found.drawings))

@@ -25,7 +25,7 @@ pub(super) fn page(portal: &Portal, reader: &Reader) -> Markup {
             }
             @if reader.has_report { li { a href="/report/index.html" { "The report" } " of the stored results." } }
         }
-        p class="source" { "Checks of a lake (" code { "verify" } ") and published results (" code { "reproduce" } ") read files beside it; the operator runs these commands." }
+        p class="source" { code { "verify" } " (which checks the data) and " code { "reproduce" } " (which compares published results) also read files that the portal does not serve: its operator runs them on the command line." }
     };
     pages::page(Some(reader), "/", "Lakes", &body)
 }

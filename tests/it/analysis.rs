@@ -356,7 +356,7 @@ fn what_a_folder_cannot_tell_is_said_to_be_unknown() {
         ("What became of the jobs?", "job_events"),
         ("Would another policy do better?", "machine_events"),
     ] {
-        let why = format!("Not run: the lake has no table <code>{table}</code>.");
+        let why = format!("The table <code>{table}</code> is not loaded.");
         let mut lines = index.lines().filter(|line| line.starts_with("<li>"));
         assert!(lines.any(|line| line.contains(asks) && line.contains(&why)), "{asks} {index}");
         assert_eq!(index.matches(&why).count(), 1, "said once: {why}");
@@ -398,7 +398,7 @@ fn one_sentence_stands_for_a_table_of_zeros() {
         ("stragglers", "no job or phase of this trace has 10 tasks"),
         ("sweep", "No task exceeds"),
         ("fairness", "The only user"),
-        ("replay", "Not run: "),
+        ("replay", "The log records no machines"),
     ] {
         let page = page(name);
         assert!(page.contains(sentence) && !page.contains("<figure"), "{name}: {page}");

@@ -1046,6 +1046,8 @@ fn jobs_users_and_machines_are_found() {
         let (_, after) = page.split_once(&format!("<h2>{chart}</h2>")).expect(chart);
         assert!(after.trim_start().starts_with("<figure class=\"chart drawn\"><svg "), "{chart}");
     }
+    let page = portal.get("/find?what=user&list=yes").text();
+    assert!(page.contains("users, those with most events of jobs first."), "{page}");
     let page = portal.get("/find?what=machine&id=999999999999").text();
     assert!(!page.contains("<svg") && page.contains("has no machine"), "{page}");
     for odd in ["", "-1", "99999999999999999999", "<script>", "1e5", "'; --"] {

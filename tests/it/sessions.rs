@@ -450,8 +450,8 @@ fn analyze_does_everything_in_one_go() {
         logistic:step=0.05    10  0.500000   0.600000  0.500000             0.500000  0.458333     0.506805               3                2               2                3
 
         Of 15 jobs, 46.7 % other (13.3 % one attempt and other events, 13.3 % several attempts, 6.7 % evicted, and others), 20.0 % killed while running, 13.3 % finished, 13.3 % failed, 6.7 % still running at the end (job_events: all, 0.8 hours; 1 job from before the window; 4 jobs open at the end of job_events (49.8 min)).
-        Half of 14 jobs took at most 820 s, the longest 2,990 s; the mean is 1,084.21 s; 4 had not ended and count with the time seen so far (job_events: all, 0.8 hours; 1 job from before the window; 4 jobs open at the end of job_events (49.8 min)).
-        What was wasted? Which kill rule to take, and what does it cost? Which straggler detector is worth having? Would another policy do better? How full was the cluster? Who got how much? Not run: the lake has no table `task_events`.
+        Half of 14 jobs that started took at most 820 s, the longest 2,990 s; the mean is 1,084.21 s; 4 had not ended and count with the time seen so far (job_events: all, 0.8 hours; 1 job from before the window; 4 jobs open at the end of job_events (49.8 min)).
+        What was wasted? Which kill rule to take, and what does it cost? Which straggler detector is worth having? Would another policy do better? How full was the cluster? Who got how much? The table `task_events` is not loaded.
         --- stderr
         ingest trace into all/lake
         job_events: 49 rows of 2 parts (0-1)
@@ -470,31 +470,31 @@ fn analyze_does_everything_in_one_go() {
         missing: the whole table machine_attributes
         missing: the whole table task_constraints
         [2/12] classify
-        skipped: classify-tasks: the lake has no table `task_events`
+        skipped: classify-tasks: the table `task_events` is not loaded
         [3/12] describe
-        skipped: tasks-per-job: the lake has no table `task_events`
-        skipped: events-per-task: the lake has no table `task_events`
-        skipped: waiting: the lake has no table `task_events`
-        skipped: attempts: the lake has no table `task_events`
-        skipped: finish-given-events: the lake has no table `task_events`
+        skipped: tasks-per-job: the table `task_events` is not loaded
+        skipped: events-per-task: the table `task_events` is not loaded
+        skipped: waiting: the table `task_events` is not loaded
+        skipped: attempts: the table `task_events` is not loaded
+        skipped: finish-given-events: the table `task_events` is not loaded
         [4/12] account
-        skipped: account: the lake has no table `task_events`
+        skipped: account: the table `task_events` is not loaded
         [5/12] monthly
-        skipped: monthly: the lake has no table `task_events`
+        skipped: monthly: the table `task_events` is not loaded
         [6/12] load
-        skipped: load: the lake has no table `task_events`
+        skipped: load: the table `task_events` is not loaded
         [7/12] machines
-        skipped: machines: the lake has no table `machine_events`
+        skipped: machines: the table `machine_events` is not loaded
         [8/12] sweep
-        skipped: sweep: the lake has no table `task_events`
+        skipped: sweep: the table `task_events` is not loaded
         [9/12] predict
         of 15 jobs, 0 that ended but were submitted before the window and 5 without FINISH, FAIL or KILL as the last event are not counted; rules learn from the ends of these jobs too
         [10/12] detect
-        skipped: detect: the lake has no table `task_events`
+        skipped: detect: the table `task_events` is not loaded
         [11/12] replay
-        skipped: replay: the lake has no table `task_events`
+        skipped: replay: the table `task_events` is not loaded
         [12/12] fairness
-        skipped: fairness: the lake has no table `task_events`
+        skipped: fairness: the table `task_events` is not loaded
         results and charts: all
         report: all/report/index.html
     ");

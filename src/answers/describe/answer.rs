@@ -151,7 +151,7 @@ impl DescribeAnswer {
             Rarely::AtLeast(p99) => format!("one in a hundred at least {} s", seconds(p99)),
         };
         Some(format!(
-            "Half of {} took at most {} s, {longest}; the mean is {} s{}",
+            "Half of {} that started took at most {} s, {longest}; the mean is {} s{}",
             counted(count, "job"),
             seconds(all.median?),
             seconds(all.mean?),
@@ -369,7 +369,7 @@ mod tests {
             "p99": 1000.0, "mean": 255.0});
         assert_eq!(
             of("jobs", "s", &all).durations().unwrap(),
-            "Half of 700 jobs took at most 178.500 s, one in a hundred at least 1,000 s; the mean is 255 s; 2 had not ended and count with the time seen so far"
+            "Half of 700 jobs that started took at most 178.500 s, one in a hundred at least 1,000 s; the mean is 255 s; 2 had not ended and count with the time seen so far"
         );
     }
 
@@ -379,8 +379,8 @@ mod tests {
             "max": 172_800.0, "mean": 7990.0});
         assert_eq!(
             of("jobs", "s", &all).durations().unwrap(),
-            "Half of 188,041 jobs took at most 255 s, and at least one in a hundred took 172,800 s, \
-            the longest; the mean is 7,990 s"
+            "Half of 188,041 jobs that started took at most 255 s, and at least one in a hundred took \
+            172,800 s, the longest; the mean is 7,990 s"
         );
         let said = of("tasks", "s", &row(0.0, 2.0, 900.0, 900.0)).waits().unwrap();
         assert!(said.contains(" 2 s, at least one in a hundred for 900 s, the longest;"), "{said}");

@@ -6,6 +6,7 @@
 //! depend on later events.
 
 use super::Found;
+use crate::answers::sentences::label;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone};
 use crate::digits::grouped;
 use crate::fairness::accounts::Standing;
@@ -66,21 +67,42 @@ fn over_time(history: &History) -> Vec<Instant> {
     found
 }
 
-/// What the shares of users are compared with, and how that follows.
-fn compared(found: &Found) -> (&'static str, String) {
-    let history = &found.history;
-    let by = found.span.plan.by;
+/// What the shares of users are compared with, and how that follows. `entitled` are the shares at
+/// the end, and `users` have usage.
+fn compared(history: &History, by: By, entitled: &[f64], users: u64) -> (&'static str, String) {
     let has_groups = history.people.iter().any(|person| person.group.is_some());
     if history.tree.is_given {
         ("they are entitled to", "entitled: by the accounts given".to_owned())
     } else if by == By::User && has_groups {
-        let how =
-            "equal share: all groups seen so far have the same, and so have all users of a group";
-        ("an equal share within equal groups", how.to_owned())
+        let how = format!(
+            "equal share: all groups seen so far have the same, and so have all users of a group; \
+            without groups, each of the {} users with usage would have {}",
+            grouped(users),
+            label(one_of(users))
+        );
+        ("an equal share within equal groups", how)
     } else {
-        let how = format!("equal share: one by the number of {} seen so far", by.plural());
+        let seen = entitled.iter().filter(|share| 0.0 < **share).count() as u64;
+        let idle = match seen.saturating_sub(users) {
+            0 => String::new(),
+            some => format!(
+                ", {} at the end: {} with usage, and {} that submitted tasks but used nothing, so \
+                that it is less than the {} among those with usage",
+                grouped(seen),
+                grouped(users),
+                grouped(some),
+                label(one_of(users))
+            ),
+        };
+        let how = format!("equal share: one by the number of {} seen so far{idle}", by.plural());
         ("an equal share", how)
     }
+}
+
+/// The share of each if all have the same.
+#[expect(clippy::cast_precision_loss, reason = "users are far below 2^53")]
+const fn one_of(users: u64) -> f64 {
+    1.0 / users as f64
 }
 
 /// A chart with a plot for each of the heaviest users; `None` for fewer than two users.
@@ -122,7 +144,8 @@ pub(super) fn chart(
             ],
         }
     };
-    let (than, how) = compared(found);
+    let by = found.span.plan.by;
+    let (than, how) = compared(history, by, &last.entitled, users.len() as u64);
     let is_given = history.tree.is_given;
     let assumed = if is_given {
         ""
@@ -184,6 +207,25 @@ mod tests {
             (at.had.as_slice(), at.entitled.as_slice()),
             (&[0.25, 0.0, 0.75][..], &[0.25, 0.5, 0.25][..])
         );
+    }
+
+    #[test]
+    fn an_equal_share_says_who_is_counted() {
+        let history = drawn(1, &[(0, 0, 5), (0, 2, 15)]);
+        let said = |entitled: &[f64]| compared(&history, By::User, entitled, 2).1;
+        assert_eq!(said(&[0.5, 0.0, 0.5]), "equal share: one by the number of users seen so far");
+        assert_eq!(
+            said(&[1.0 / 3.0; 3]),
+            "equal share: one by the number of users seen so far, 3 at the end: 2 with usage, and 1 \
+            that submitted tasks but used nothing, so that it is less than the 50.0 % among those \
+            with usage"
+        );
+        let mut history = history;
+        history.people[0].group = Some("g".to_owned());
+        let (than, how) = compared(&history, By::User, &[0.5, 0.0, 0.5], 2);
+        assert_eq!(than, "an equal share within equal groups");
+        let end = "without groups, each of the 2 users with usage would have 50.0 %";
+        assert!(how.ends_with(end), "{how}");
     }
 
     proptest! {

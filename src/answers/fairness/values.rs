@@ -14,7 +14,12 @@ pub(crate) fn units_of(answer: &FairnessAnswer) -> Option<String> {
     let of = |index: &OfIndex| {
         let column = index.columns.first()?;
         let unit = unit_of_value(&index.settings, column, &answer.unit)?;
-        Some(format!("{column} of {} in {unit}", index.index))
+        let value = match &**column {
+            "cv" => "charged value (cv)",
+            "eup" => "effective user priority (eup)",
+            other => other,
+        };
+        Some(format!("the {value} of {} in {unit}", index.index))
     };
     let all: Vec<String> = answer.indices.iter().filter_map(of).collect();
     let is_by_interval = all.iter().any(|unit| unit.contains("per interval"));
@@ -88,7 +93,8 @@ mod tests {
         };
         let said =
             units_of(&answer(vec![of("metered", "cv"), of("condor", "eup"), of("jain", "x")]));
-        let known = "Units: cv of metered in core-s; eup of condor in core-s per interval. An interval \
+        let known = "Units: the charged value (cv) of metered in core-s; the effective user priority (eup) of \
+            condor in core-s per interval. An interval \
             is 60 min.";
         assert_eq!(said.unwrap(), known);
         assert_eq!(units_of(&answer(vec![of("jain", "x")])), None);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answers::load::share_of;
-use crate::answers::sentences::{MOST, percent};
+use crate::answers::sentences::{MOST, capital, percent};
 use crate::digits::{counted, grouped, lasting, six_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
@@ -101,23 +101,26 @@ pub struct OfQueue {
     pub reached_cpu_h: f64,
 }
 
-/// `0.2 % of the CPU time that limits allow was used; without queue croutons, which makes up 82.0 %
-/// of it, 0.9 %`: the used share of limits, and that without a queue that is most of them. Rows are
-/// queues with what was asked and used.
+/// `Attempts with a time limit used 0.2 % of the CPU time that their limits allow; without queue
+/// croutons, whose limits make up 82.0 % of that, they used 0.9 %`: the used share of limits, and
+/// that without a queue that is most of them. Rows are queues with what was asked and used.
 pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
     let sums = |rows: &mut dyn Iterator<Item = &(&str, f64, f64)>| {
         rows.fold((0.0, 0.0), |sums, row| (sums.0 + row.1, sums.1 + row.2))
     };
     let (asked, used) = sums(&mut rows.iter());
     let whole = share_of(Some(used), Some(asked))?;
-    let said = format!("{} of the CPU time that limits allow was used", percent(whole));
+    let said = format!(
+        "Attempts with a time limit used {} of the CPU time that their limits allow",
+        percent(whole)
+    );
     let largest = rows.iter().max_by(|one, other| one.1.total_cmp(&other.1));
     let largest = largest.filter(|row| MOST * asked < row.1);
     let without = largest.and_then(|(queue, own, _)| {
         let (rest, used) = sums(&mut rows.iter().filter(|row| row.0 != *queue));
         let (share, rest) = (own / asked, share_of(Some(used), Some(rest))?);
         Some(format!(
-            "; without queue {queue}, which makes up {} of it, {}",
+            "; without queue {queue}, whose limits make up {} of that, they used {}",
             percent(share),
             percent(rest)
         ))
@@ -136,7 +139,8 @@ impl MonthlyAnswer {
             1 => "1 attempt that reached its time limit".to_owned(),
             _ => format!("{} attempts that reached their time limit", grouped(attempts)),
         };
-        Some(format!("; {who} used {}", percent(share_of(Some(cpu_s), Some(self.total))?)))
+        let share = share_of(Some(cpu_s), Some(self.total))?;
+        Some(format!(". {} used {} of all CPU time", capital(&who), percent(share)))
     }
 
     /// What was used of time limits: by the median attempt, and of all CPU time that limits allow.
@@ -145,9 +149,12 @@ impl MonthlyAnswer {
         let rows = rows.iter().map(|row| (row.queue.as_str(), row.asked_cpu_h, row.used_cpu_h));
         let used = used_of_limits(&rows.collect::<Vec<_>>())?;
         let median = self.limit_used_median.map_or_else(String::new, |share| {
-            format!("; half of the attempts with a limit ran for at most {} of it", percent(share))
+            let share = percent(share);
+            format!(
+                ". Half of the attempts with a time limit ran for at most {share} of their limit"
+            )
         });
-        Some(format!("{median}; {used}"))
+        Some(format!("{median}. {used}"))
     }
 
     /// The sentence: what accounts used, what was wasted, how long jobs waited, and how much of the
@@ -156,29 +163,37 @@ impl MonthlyAnswer {
         let total = Some(self.total).filter(|&total| 0.0 < total)?;
         let first = self.accounts.iter().next()?;
         let wait = self.wait_s_median.map_or_else(String::new, |median| {
-            format!("; half of the jobs waited for at most {} s", six_digits(median))
+            format!(
+                ". Half of the jobs that started had waited for at most {} s",
+                six_digits(median)
+            )
         });
         let [reached, limits] = [self.reached(), self.limits()].map(Option::unwrap_or_default);
         let wasted = Some(self.total_wasted).filter(|&wasted| 0.0 < wasted);
         let wasted = wasted.map_or_else(String::new, |wasted| {
             format!(
-                "; attempts that did not finish used {}, {} of it in runs of {} s or more",
+                ". Attempts that did not finish used {} of all CPU time; of what they used, {} was in \
+                runs of {} s or more",
                 percent(wasted / total),
                 percent(self.total_late / wasted),
                 six_digits(self.late_s),
             )
         });
+        let amount = format!("{} {}", six_digits(total), self.unit);
+        let used = match self.accounts.len() as u64 {
+            1 => format!("account {} used {amount}", first.account),
+            all => format!(
+                "{} used {amount}; account {} used most, {}",
+                counted(all, "account"),
+                first.account,
+                percent(first.share?)
+            ),
+        };
         Some(format!(
-            "From {} to {} ({}), {} used {} {}, of which account {} used \
-            {}{wasted}{reached}{wait}{limits}",
+            "From {} to {} ({}), {used}{wasted}{reached}{wait}{limits}",
             self.from_date,
             self.to_date,
             lasting(self.length_s),
-            counted(self.accounts.len() as u64, "account"),
-            six_digits(total),
-            self.unit,
-            first.account,
-            percent(first.share?),
         ))
     }
 }
@@ -194,14 +209,17 @@ mod tests {
         for (rows, said) in [
             (
                 &[("croutons", 900.0, 1.0), ("5", 100.0, 9.0)][..],
-                "1.0 % of the CPU time that limits allow was used; without queue croutons, which \
-                makes up 90.0 % of it, 9.0 %",
+                "Attempts with a time limit used 1.0 % of the CPU time that their limits allow; \
+                without queue croutons, whose limits make up 90.0 % of that, they used 9.0 %",
             ),
             (
                 &[("a", 40.0, 4.0), ("b", 40.0, 4.0), ("c", 20.0, 2.0)],
-                "10.0 % of the CPU time that limits allow was used",
+                "Attempts with a time limit used 10.0 % of the CPU time that their limits allow",
             ),
-            (&[("a", 40.0, 4.0)], "10.0 % of the CPU time that limits allow was used"),
+            (
+                &[("a", 40.0, 4.0)],
+                "Attempts with a time limit used 10.0 % of the CPU time that their limits allow",
+            ),
         ] {
             assert_eq!(used_of_limits(rows).unwrap(), said);
         }
@@ -213,7 +231,7 @@ mod tests {
         let answer: MonthlyAnswer = serde_json::from_value(json!({
             "from_date": "2016-12-21", "to_date": "2017-01-01", "length_s": 959_040.0,
             "total": 360_000.0, "unit": "processor-s", "limit_used_median": 0.009,
-            "accounts": [{"account": "taifl", "share": 0.5}],
+            "accounts": [{"account": "taifl", "share": 0.5}, {"account": "calla", "share": 0.5}],
             "limits": [{"queue": "a", "asked_cpu_h": 50.0, "used_cpu_h": 5.0, "reached": 1,
                 "reached_cpu_h": 2.0}, {"queue": "b", "asked_cpu_h": 50.0, "used_cpu_h": 5.0,
                 "reached": 8, "reached_cpu_h": 10.5}],
@@ -221,10 +239,10 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "From 2016-12-21 to 2017-01-01 (11.1 d), 1 account used 360,000 processor-s, of which \
-            account taifl used 50.0 %; 9 attempts that reached their time limit used 12.5 %; half \
-            of the attempts with a limit ran for at most 0.9 % of it; 10.0 % of the CPU time that \
-            limits allow was used"
+            "From 2016-12-21 to 2017-01-01 (11.1 d), 2 accounts used 360,000 processor-s; account \
+            taifl used most, 50.0 %. 9 attempts that reached their time limit used 12.5 % \
+            of all CPU time. Half of the attempts with a time limit ran for at most 0.9 % of their \
+            limit. Attempts with a time limit used 10.0 % of the CPU time that their limits allow"
         );
     }
 }

@@ -44,7 +44,7 @@ pub const KIND: Kind<'static> = Kind {
         ("monthly-accounts", "Accounts over the whole log"),
         ("monthly-users", "The users with most CPU time"),
         ("monthly-waits", "Waits and running times by queue and size of the job"),
-        ("monthly-ends", "How jobs ended, and why"),
+        ("monthly-ends", "How jobs ended by their last event, and why"),
         ("monthly-limits", "Time limits: requested and used"),
     ],
     remarks: &["status ", "wait ", "times "],
@@ -131,7 +131,7 @@ pub struct Months {
 /// The reason why a lake has no months; `None` if it has.
 fn lack(lake: &Lake) -> Option<String> {
     if !lake.has_column(Table::TaskEvents, ACCOUNT) {
-        return Some(format!("the source `{}` has no accounts", lake.source().name()));
+        return Some(format!("this kind of trace (`{}`) has no accounts", lake.source().name()));
     }
     let no_date = || "the log does not record on which date it begins".to_owned();
     Calendar::of(lake, None).is_none().then(no_date)

@@ -133,7 +133,7 @@ impl Verified {
         found.extend(
             self.contradictions.iter().map(|said| wrong("Contradiction", said, contradiction)),
         );
-        let warning = "No check fails, but studies of this lake may be empty or wrong";
+        let warning = "No check fails, but studies of this trace may be empty or wrong";
         found.extend(self.warnings.iter().map(|said| wrong("Warning", said, warning)));
         found
     }
@@ -172,9 +172,9 @@ impl Verified {
         (!all.is_empty()).then(|| Finding {
             weight: Weight::Missing,
             about: "Never recorded".to_owned(),
-            said: format!("No row records {}", joined(&all)),
+            said: format!("Recorded in no row: {}", joined(&all)),
             list: Vec::new(),
-            means: "Studies and groups that need them are refused, or say what they assume instead",
+            means: "Studies that need one of these are not answered, or say what they assume instead",
             act: None,
         })
     }
@@ -227,7 +227,7 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
             weight: Weight::Missing,
             about: format!("Some of {}", input.table),
             said: format!(
-                "{} of {} of `{}` in the lake{time}",
+                "{} of {} of `{}` loaded{time}",
                 grouped(input.part_count.unwrap_or(0)),
                 counted(of, "part"),
                 input.table
@@ -268,7 +268,7 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
         found.push(Finding {
             weight: Weight::Missing,
             about: "Tables that are not loaded".to_owned(),
-            said: format!("Not in the lake: {}", joined(&names)),
+            said: format!("Not loaded: {}", joined(&names)),
             list: Vec::new(),
             means: "Questions that need them are not answered",
             act: Some(format!(
@@ -414,9 +414,9 @@ mod tests {
         assert_eq!(
             said,
             [
-                "17 of 500 parts of `task_events` in the lake, hours 0.0 to 25.0 of the trace",
-                "Not in the lake: `job_events` (outcomes of jobs, users, job ends)",
-                "No row records the priority of tasks",
+                "17 of 500 parts of `task_events` loaded, hours 0.0 to 25.0 of the trace",
+                "Not loaded: `job_events` (outcomes of jobs, users, job ends)",
+                "Recorded in no row: the priority of tasks",
                 "1 row in `task_events` (1.0 % of 100) the same as another in every column",
                 "25 histories in `task_events` (50.0 % of 50) without a SUBMIT at the start",
                 "3 rows in `task_events` (3.0 % of 100) without a value in `cpu_request`",
@@ -424,6 +424,21 @@ mod tests {
         );
         assert!(found.is_sorted_by_key(|one| one.weight));
         assert!(found[0].act.as_ref().unwrap().contains("jobfate ingest TRACE --lake LAKE"));
+    }
+
+    #[test]
+    fn a_log_with_the_names_that_users_gave_records_names() {
+        let inputs = [input("job_events", 1, Some(1)), input("task_events", 1, None)];
+        let said = |unnamed: u64| {
+            let counts = json!([
+                count("job_events", "rows", 100),
+                count("job_events", "nulls in job_name", 100),
+                count("job_events", "nulls in logical_job_name", unnamed),
+            ]);
+            found(&counts, &inputs).iter().map(|one| one.said.clone()).collect::<Vec<String>>()
+        };
+        assert_eq!(said(100), ["Recorded in no row: the names of jobs"]);
+        assert!(said(3).is_empty(), "{:?}", said(3));
     }
 
     #[test]

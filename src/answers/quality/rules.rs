@@ -37,7 +37,7 @@ pub(super) const RULES: [Rule; 10] = [
         of: "rows",
         about: "Events out of order",
         noun: "event",
-        said: "not allowed in the state of its job or task",
+        said: "that the state of their job or task does not allow",
         means: "They are kept unchanged. Where outcomes go by the exact sequence of events, such a job \
             counts as `other`; where they go by the last end, it has that outcome",
         act: "Where `other` is large, compare with `jobfate classify --classes terminal`",
@@ -120,7 +120,8 @@ pub(super) const RULES: [Rule; 10] = [
 /// What a trace may not record at all: the table, the column, and a name in words.
 pub(super) const RECORDED: [(&str, &str, &str); 14] = [
     ("job_events", "user", "the user of jobs"),
-    ("job_events", "job_name", "the name of jobs"),
+    // The name that the user gave; `job_name` is often that of a single job.
+    ("job_events", "logical_job_name", "the names of jobs"),
     ("job_events", "status", "how jobs ended"),
     ("job_events", "scheduling_class", "the scheduling class"),
     ("task_events", "wait_us", "how long jobs waited"),

@@ -148,9 +148,10 @@ fn found(
     }
     let policies: Vec<Replayed> = (0..runs[0].len()).map(|idx| table::found(runs, idx)).collect();
     let counts = &first.history.counts;
+    let preempted = runs.iter().flatten().map(|run| run.metrics.evicted.count).sum();
     ReplayAnswer {
         unit: unit.into(),
-        decisive: words::decisive((counts, plan, source), first.pooled, &policies),
+        decisive: words::decisive((counts, plan, source), first.pooled, preempted),
         recorded_wait_s: counts.recorded_wait_s(),
         pooled_processors: first.pooled,
         policies,

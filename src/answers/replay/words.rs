@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::{ReplayAnswer, Replayed, pool};
+use super::{ReplayAnswer, pool};
 use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, lasting};
 use crate::replay::detectors;
@@ -88,11 +88,12 @@ pub(crate) fn killed(
     Some(format!("{policy} kills {}: {harmed}{saved}", counted(tasks as u64, "task")))
 }
 
-/// The assumptions that decide how close a replay is to the record, as sentences.
+/// The assumptions that decide how close a replay is to the record, as sentences. `preempted` are
+/// the attempts that were evicted to make room, under all policies and seeds.
 pub(super) fn decisive(
     (counts, plan, source): (&Counts, &HistoryPlan, Source),
     pooled: Option<f64>,
-    policies: &[Replayed],
+    preempted: u64,
 ) -> Vec<String> {
     let mut said = Vec::new();
     if 0 < counts.dropped_attempts {
@@ -102,7 +103,7 @@ pub(super) fn decisive(
             if counts.dropped_attempts == 1 { "is" } else { "are" }
         ));
     }
-    if source.is_google() && policies.iter().all(|row| row.metrics.evicted.count == 0) {
+    if source.is_google() && preempted == 0 {
         said.push("No task is preempted, whatever its priority.".to_owned());
     }
     if plan.overcommit != 1.0 {
@@ -113,7 +114,7 @@ pub(super) fn decisive(
     }
     match pooled {
         Some(processors) => said.push(format!(
-            "Any processor can run any job: partitions and machines of the log are {}.",
+            "Any processor can run any job: the whole system is {}.",
             pool(processors)
         )),
         None if source.is_google() => {
@@ -189,7 +190,7 @@ mod tests {
     fn the_assumptions_that_decide_are_few() {
         let counts = Counts { dropped_attempts: 1, ..Counts::default() };
         let plan = HistoryPlan { overcommit: 1.25, ..HistoryPlan::default() };
-        let google = decisive((&counts, &plan, Source::Google2011), None, &[]);
+        let google = decisive((&counts, &plan, Source::Google2011), None, 0);
         assert_eq!(
             google[..3],
             [
@@ -199,11 +200,12 @@ mod tests {
                 "The requests on a machine may add up to 1.25 times its capacity.",
             ]
         );
+        let some = decisive((&counts, &plan, Source::Google2011), None, 1);
+        assert!(!some.iter().any(|said| said.contains("preempted")), "{some:?}");
         let plan = HistoryPlan::default();
         assert_eq!(
-            decisive((&Counts::default(), &plan, Source::Slurm), Some(1159.0), &[]),
-            ["Any processor can run any job: partitions and machines of the log are one pool of \
-            1,159 processors."]
+            decisive((&Counts::default(), &plan, Source::Slurm), Some(1159.0), 0),
+            ["Any processor can run any job: the whole system is one pool of 1,159 processors."]
         );
     }
 

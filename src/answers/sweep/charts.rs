@@ -2,6 +2,7 @@
 //!
 //! In: sweeps, with intervals if jobs were resampled. Out: charts by the stem of their files.
 
+use super::sum_of;
 use crate::answers::condition::condition;
 use crate::answers::edges;
 use crate::answers::sentences::percent;
@@ -84,9 +85,23 @@ fn drawn(sweeps: &[Sweep]) -> (Vec<&Sweep>, String) {
     if drawn.is_empty() || others.is_empty() {
         return (sweeps.iter().collect(), String::new());
     }
-    let names: Vec<&str> = others.iter().map(|sweep| sweep.rule.as_str()).collect();
-    let said = names.join(", ");
+    let said = left_out(&others);
     (drawn, format!(" Left out, because they would have saved and harmed nothing: {said}."))
+}
+
+/// Rules that save and harm nothing. Those that kill tasks are named apart: the table has rows of
+/// them.
+fn left_out(rules: &[&Sweep]) -> String {
+    let kills = |sweep: &&Sweep| sweep.rows.iter().any(|row| 0 < sum_of(&row.condemned_tasks));
+    let (kill, idle): (Vec<&Sweep>, Vec<&Sweep>) = rules.iter().copied().partition(kills);
+    let said = |rules: &[&Sweep], what: &str| {
+        let names: Vec<&str> = rules.iter().map(|sweep| sweep.rule.as_str()).collect();
+        let verb = if names.len() == 1 { "kills" } else { "kill" };
+        (!names.is_empty()).then(|| format!("{} ({verb} {what})", names.join(", ")))
+    };
+    let parts =
+        [said(&idle, "no task"), said(&kill, "only tasks that have no CPU time left to use")];
+    parts.into_iter().flatten().collect::<Vec<String>>().join("; ")
 }
 
 /// Whether killing saves or harms anything.

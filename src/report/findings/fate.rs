@@ -1,10 +1,10 @@
 //! What became of the jobs, and how much CPU time was lost with them.
 
-use super::{Told, length_of, of_one_job};
+use super::{Told, length_of};
 use crate::answers::account::{self, AccountAnswer};
 use crate::answers::classify::ClassifyAnswer;
 use crate::answers::describe::DescribeAnswer;
-use crate::answers::sentences::{Ends, percent};
+use crate::answers::sentences::{Ends, capital, most_of, percent};
 use crate::answers::sweep::{self, SweepAnswer};
 use crate::digits::{self, counted, six_digits};
 use crate::results::envelope::{Envelope, Input};
@@ -67,18 +67,18 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let unit = &answer.unit;
     let used = answer.meter.verb();
     let share = |outcome: &str| answer.sum_of(outcome, |row| row.share);
-    let lost: Vec<String> = ["killed", "failed", "other"]
-        .into_iter()
-        .filter(|outcome| 0.0 < share(outcome))
-        .map(|outcome| {
-            let largest = largest(answer, outcome);
-            let one = of_one_job(largest, &format!("what {} {used}", jobs_of(outcome)));
-            format!("{} {}{one}", jobs_of(outcome), percent(share(outcome)))
-        })
-        .collect();
-    let amount = format!("{} {unit}{}", six_digits(total), apart(&stored.inputs));
-    let one = of_one_job(largest(answer, "finished"), &format!("what finished jobs {used}"));
-    let finished = format!("{}{one}", percent(share("finished")));
+    let known = ["killed", "failed", "other"].into_iter();
+    let lossy: Vec<&str> = known.filter(|outcome| 0.0 < share(outcome)).collect();
+    let lost = lossy.iter().map(|own| format!("{} {}", jobs_of(own), percent(share(own))));
+    let lost: Vec<String> = lost.collect();
+    let [within, after] = apart(&stored.inputs).unwrap_or_default();
+    let amount = format!("{} {unit}{within}", six_digits(total));
+    let finished = percent(share("finished"));
+    let ones = lossy.iter().copied().chain(["finished"]).filter_map(|outcome| {
+        let sum = format!("what {} {used}", jobs_of(outcome));
+        Some(format!(". {}", capital(&most_of(largest(answer, outcome), &sum)?)))
+    });
+    let more: String = std::iter::once(after).chain(ones).collect();
     let open = match share("running") {
         open if 0.0 < open => {
             format!("; {} belongs to jobs that still ran at the end", percent(open))
@@ -87,26 +87,26 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     };
     if lost.is_empty() {
         return Some(Told::Shown(format!(
-            "No CPU time is known to be wasted: of {amount}, finished jobs {used} {finished}{open}"
+            "No CPU time is known to be wasted: of {amount}, finished jobs {used} {finished}{open}{more}"
         )));
     }
     let lost = joined(&lost).replacen(" jobs ", &format!(" jobs {used} "), 1);
-    Some(Told::Shown(format!("Of {amount}, {lost}; finished jobs {finished}{open}")))
+    Some(Told::Shown(format!("Of {amount}, {lost}; finished jobs {finished}{open}{more}")))
 }
 
-/// ` in the first 25.2 h, by the outcome of their jobs after 29 d` if tasks are loaded for a
-/// shorter time than jobs; otherwise empty.
-fn apart(inputs: &[Input]) -> String {
+/// ` in the first 25.2 h`, and `. Outcomes are those of the jobs after 29 d`, if tasks are loaded
+/// for a shorter time than jobs.
+fn apart(inputs: &[Input]) -> Option<[String; 2]> {
     const SHORTER: f64 = 0.99;
     let [jobs, tasks] = [Table::JobEvents, Table::TaskEvents].map(|table| length_of(inputs, table));
-    match jobs.zip(tasks).filter(|(jobs_s, tasks_s)| *tasks_s < jobs_s * SHORTER) {
-        Some((jobs_s, tasks_s)) => format!(
-            " in the first {}, by the outcome of their jobs after {}",
-            digits::lasting(tasks_s),
+    let (jobs_s, tasks_s) = jobs.zip(tasks).filter(|(jobs, tasks)| *tasks < jobs * SHORTER)?;
+    Some([
+        format!(" in the first {}", digits::lasting(tasks_s)),
+        format!(
+            ". Outcomes are those of the jobs after {}, when the trace of jobs ends",
             digits::lasting(jobs_s)
         ),
-        None => String::new(),
-    }
+    ])
 }
 
 /// `a, b and c`.
@@ -129,6 +129,7 @@ fn jobs_of(outcome: &str) -> &'static str {
     match outcome {
         "killed" => "killed jobs",
         "failed" => "failed jobs",
+        "finished" => "finished jobs",
         _ => "jobs with another outcome",
     }
 }

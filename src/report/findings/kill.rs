@@ -311,7 +311,7 @@ fn still_open(answer: &SweepAnswer, row: &SweepRow) -> String {
     };
     let Some(saved) = share(&row.saved_cpu) else { return String::new() };
     let belong = match share(&answer.total_cpu) {
-        Some(base) => format!(", and {base} of that CPU, belong"),
+        Some(base) => format!(", and {base} of the CPU of jobs that did not finish, belong"),
         None => " belongs".to_owned(),
     };
     format!(

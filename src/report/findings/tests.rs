@@ -120,9 +120,9 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
     ]);
     assert_eq!(
         said(by(waste, &stored)),
-        "shown: Of 2,000 NCU-s, killed jobs requested 40.0 % and failed jobs 30.0 % (one \
-        job makes up 97.0 % of what failed jobs requested); finished jobs 10.0 %; 20.0 % belongs to \
-        jobs that still ran at the end"
+        "shown: Of 2,000 NCU-s, killed jobs requested 40.0 % and failed jobs 30.0 %; finished jobs \
+        10.0 %; 20.0 % belongs to jobs that still ran at the end. One job makes up 97.0 % of what \
+        failed jobs requested"
     );
     let stored = of(vec![row("finished", 1.0, 0.2), row("failed", 0.0, 0.0)]);
     assert_eq!(
@@ -243,8 +243,8 @@ fn a_saving_says_on_which_tasks_it_rests_and_how_much_of_it_is_open() {
     );
     assert!(
         text.contains(
-            "; 50.0 % of what it saves, and 75.0 % of that CPU, belong to jobs that still ran at the \
-            end, whose outcome is not known; it harms"
+            "; 50.0 % of what it saves, and 75.0 % of the CPU of jobs that did not finish, belong to jobs \
+            that still ran at the end, whose outcome is not known; it harms"
         ),
         "{text}"
     );
@@ -288,8 +288,9 @@ fn waste_of_fewer_hours_than_jobs_says_so() {
     stored["inputs"] = json!([table("job_events", 696.0), table("task_events", 25.2)]);
     assert_eq!(
         said(by(waste, &stored)),
-        "shown: No CPU time is known to be wasted: of 2,000 NCU-s in the first 25.2 h, by the \
-        outcome of their jobs after 29 d, finished jobs requested 100.0 %"
+        "shown: No CPU time is known to be wasted: of 2,000 NCU-s in the first 25.2 h, finished \
+        jobs requested 100.0 %. Outcomes are those of the jobs after 29 d, when the trace of jobs \
+        ends"
     );
     let inputs: Vec<Input> = serde_json::from_value(stored["inputs"].clone()).unwrap();
     assert_eq!(open_at(&inputs, "jobs"), "open at the end of job_events (29 d)");
