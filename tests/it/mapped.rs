@@ -11,7 +11,7 @@ use arrow::array::{
 };
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, GzipLevel};
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 
@@ -142,7 +142,7 @@ fn as_typed_parquet(columns: &[Vec<i64>; 6], words: &[Vec<String>; 2]) -> Vec<u8
         ("state", Arc::new(StringArray::from(words[0].clone()))),
         ("user", Arc::new(StringArray::from(words[1].clone()))),
     ];
-    written(arrays, Compression::GZIP(Default::default()))
+    written(arrays, Compression::GZIP(GzipLevel::default()))
 }
 
 fn written(arrays: Vec<(&str, ArrayRef)>, compression: Compression) -> Vec<u8> {
