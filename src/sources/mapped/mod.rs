@@ -10,7 +10,7 @@
 //! |---|---|
 //! | submit | start minus wait; else start; else end |
 //! | start | end minus run; else submit plus wait |
-//! | end | start plus run |
+//! | end, or one before start plus run | start plus run |
 //! | state | finished if it ended |
 //! | job | the number of the line plus part × 2^40 |
 //!
@@ -209,6 +209,9 @@ fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told
     }
     all.fill((may_begin, may_end), remarks);
     all.start_us = all.start_us.filter(|_| may_begin);
+    if may_end {
+        all.lengthen(remarks);
+    }
     let waited = Times { wait_us: wait_us.filter(|_| all.start_us.is_some()), ..all };
     all.submit_us = waited.submitted(remarks);
     all.end_us = all.end_us.filter(|_| may_end);

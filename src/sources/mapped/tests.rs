@@ -85,6 +85,24 @@ fn what_a_row_lacks_is_derived_and_counted() {
 }
 
 #[test]
+fn a_run_time_longer_than_the_span_is_counted() {
+    let map = "[columns]\njob='j'\nstart={column='a',unit='s'}\nend={column='b',unit='s'}\nrun={column='r',unit='s'}\ncpus='n'\nstate='s'\n[states]\nok='finished'\nrun='running'";
+    let submitted = "no submit time: submitted at the start";
+    let longer = "run time longer than from start to end: ended at the start and run time";
+    let shorter = "run time shorter than from start to end: CPU time uses the run time";
+    for (row, expected, remarks) in [
+        ("7,10,70,3600,4,ok", "10 SUBMIT, 10 SCHEDULE, 3610 FINISH", &[submitted, longer][..]),
+        // The clock was set forward or back between the two.
+        ("7,70,10,30,4,ok", "70 SUBMIT, 70 SCHEDULE, 100 FINISH", &[submitted, longer]),
+        ("7,10,70,60,4,ok", "10 SUBMIT, 10 SCHEDULE, 70 FINISH", &[submitted]),
+        ("7,10,70,50,4,ok", "10 SUBMIT, 10 SCHEDULE, 70 FINISH", &[submitted, shorter]),
+        ("7,10,70,3600,4,run", "10 SUBMIT, 10 SCHEDULE", &[submitted]),
+    ] {
+        check(map, &format!("j,a,b,r,n,s\n{row}\n"), expected, remarks);
+    }
+}
+
+#[test]
 fn states_mean_what_the_map_says() {
     let map = format!(
         "[columns]\njob='j'\nsubmit={{column='a',unit='s'}}\nstart={{column='b',unit='s'}}\nend={{column='c',unit='s'}}\nstate='s'\ncpus='n'\n{STATES}"

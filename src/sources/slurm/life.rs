@@ -54,14 +54,7 @@ pub(super) fn life(
         *fate = Fate::Running;
     }
     all.start_us = all.start_us.filter(|_| fate.has_begun());
-    if let Some(((start, end), run)) = all.start_us.zip(all.end_us).zip(run_us)
-        && end - start < run
-    {
-        // Suspension makes the run time shorter than the span; only a clock that was set back makes
-        // it longer.
-        remarks.add("run time longer than from start to end: ended at the start and run time");
-        all.end_us = start.checked_add(run);
-    }
+    all.lengthen(remarks);
     let length_us = all.start_us.zip(all.end_us).map(|(start, end)| end - start);
     if all.start_us.is_some() && has_not_run(row, *fate, run_us.or(length_us)) {
         remarks.add("ended before a start: no SCHEDULE");

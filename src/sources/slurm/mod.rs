@@ -25,7 +25,7 @@
 //! | `Submit` | `Eligible`; else `Start` minus the wait; else `Start` |
 //! | the wait | `Planned`, `Reserved`, or `ResvCPURAW` or `PlannedCPURAW` / the CPUs |
 //! | `Start` | `End` minus the run time |
-//! | `End` | `Start` plus the run time |
+//! | `End`, or one before `Start` plus the run time | `Start` plus the run time |
 //! | the run time | `ElapsedRaw`, `Elapsed`, or `CPUTimeRAW` / the CPUs |
 //! | a plain job id | minus a hash of `JobID` |
 //! | any job id | the number of the line plus part × 2^40 |
