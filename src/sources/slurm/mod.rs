@@ -37,7 +37,7 @@ use std::path::Path;
 
 use super::folder::RawPart;
 use super::records::accounted::Accounted;
-use super::records::amounts::float;
+use super::records::amounts::{float, tally};
 use super::records::clock::{Clock, first};
 use super::records::fields::{Fields, span_us, whole};
 use super::records::states::{Fate, loosely_named, state_of};
@@ -159,7 +159,7 @@ impl<'a> Row<'a> {
         if matches!(raw, b"" | b"Unknown" | b"N/A") {
             return Ok(None);
         }
-        let count = whole(raw).and_then(|count| i32::try_from(count).ok());
+        let count = tally(raw).and_then(|count| i32::try_from(count).ok());
         let count = count.ok_or((column.name(), RejectReason::BadValue))?;
         Ok(Some(count).filter(|&count| 0 < count))
     }
@@ -260,7 +260,7 @@ fn record<'a>(
     }
     let node_count = row.count(Col::NNodes)?;
     let (memory, requested_memory) = values::memory_kib(row, cpu, node_count, remarks)?;
-    let (gpus, gpu_model) = values::gpus(row)?;
+    let (gpus, gpu_model) = values::gpus(row, remarks)?;
     let array = values::array(name.unwrap_or_default(), remarks);
     let mut own = Accounted {
         account: row.text(Col::Account)?,

@@ -306,6 +306,10 @@ fn amounts_are_read_with_their_suffixes() {
         ("gpu_request", "4|4|1|||cpu=4,gres/gpu:a100=2,gres/gpu=2||", "2"),
         ("gpu_request", "4|4|1|||gres/gpu:a100=2,gres/gpu:v100=1||", "3"),
         ("gpu_model", "4|4|1|||cpu=4,gres/gpu:a100=2,gres/gpu=2||", "a100"),
+        ("gpu_model", "4|4|1|||gres/gpu:a100=2,gres/gpu:v100=1||", "-"),
+        ("gpu_request", "4|4|1|||gpu:a100:2(S:0-1)||", "2"),
+        ("cpu_request", "2K|2K|1|||||", "2048"),
+        ("cpu_request", "|||||cpu=2K,mem=1G||", "2048"),
         ("gpu_request", "4|4|1|||cpu=4||", "-"),
         ("requested_time_us", "4|4|1||||3-12:00:00|", "302400000000"),
         ("requested_time_us", "4|4|1||||UNLIMITED|", "-"),
@@ -315,6 +319,21 @@ fn amounts_are_read_with_their_suffixes() {
         ("cpu_time_us", "4|4|1|||||00:00:00", "-"),
     ] {
         assert_eq!(cell(column, fields), expected, "{column} of {fields}");
+    }
+}
+
+#[test]
+fn counts_in_lists_are_read_or_rejected() {
+    let read = |list: &str| {
+        let at = "2024-01-01T00:00:00Z";
+        let text = format!("JobID|State|Start|End|AllocTRES\n7|FAILED|{at}|{at}|{list}\n");
+        parsed(Source::Slurm, Table::TaskEvents, &text)
+    };
+    let mixed = "GPUs of several models: counted together, model unknown";
+    assert_eq!(read("cpu=4,gres/gpu:a100=2,gres/gpu:v100=1").notes.remarks[mixed], 1);
+    assert_eq!(read("cpu=4,gres/gpu:a100=2").notes.remarks.get(mixed), None);
+    for odd in ["cpu=4,gres/gpu=1.5", "cpu=1.95K", "cpu=many"] {
+        assert_eq!(read(odd).rejects(), ["2 AllocTRES bad_value"], "{odd}");
     }
 }
 
