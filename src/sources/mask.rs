@@ -3,8 +3,8 @@
 //! In: rows, rejects and the header of a part, and a key. Out: the same without the name of any
 //! person, group, machine, queue or program. Each name is replaced by `h:` and 16 digits: the first
 //! 64 bits of HMAC-SHA-256 (RFC 2104) of its kind and the name. Under the same key, the same name
-//! has the same hash in every lake. Numbers that are made from names (of machines, and of jobs
-//! without a number) are replaced too. The text of rejects is dropped, and so are the entries of
+//! has the same hash in every lake. Numbers that are made from names (of machines, and of jobs and
+//! tasks without a number) are replaced too. The text of rejects is dropped, and so are the entries of
 //! headers that are not in `HEADER`. A text column holds names unless it is in `WORDS`; of states,
 //! the first word is kept.
 
@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::digest::hex;
 use super::records::fields::expand_nodes;
+use super::records::numbers::{NAMED_FROM, named_index};
 use super::rows::{Cells, ColumnData, RowBlock};
 use crate::schema::{SYSTEM_MACHINE, Source};
 
@@ -175,9 +176,19 @@ impl<'m> Masker<'m> {
                         *cell = -1 - self.number("job", *cell);
                     }
                 }
+                (Cells::I32(cells), "task_index") if self.has_named_tasks() => {
+                    for cell in cells.iter_mut().filter(|cell| NAMED_FROM <= **cell) {
+                        *cell = named_index(self.number("task", i64::from(*cell)).unsigned_abs());
+                    }
+                }
                 _ => {}
             }
         }
+    }
+
+    /// Whether large indices of tasks are made from names.
+    const fn has_named_tasks(&self) -> bool {
+        matches!(self.source, Source::Kubernetes | Source::Alibaba2018)
     }
 
     fn hide_texts(&mut self, column: &'static str, data: &mut ColumnData) {

@@ -3,10 +3,11 @@
 use super::super::json::pick::Part;
 use super::super::reading::UserFrom;
 use super::super::records::amounts::narrow;
+use super::super::records::numbers::{NAMED_FROM, index_of_name};
 use super::super::records::snapshots::Attempt;
 use super::super::records::states::{Fate, States, named, state_of};
 use super::super::records::{
-    EVICT, FAIL, FINISH, Fault, KILL, Life, Record, Remarks, hash, machine_id, number_of_name,
+    EVICT, FAIL, FINISH, Fault, KILL, Life, Record, Remarks, machine_id, number_of_name,
 };
 use super::changes::ALONE;
 use super::{Cell, RejectReason};
@@ -243,9 +244,9 @@ impl<'a> Pod<'a> {
                 .into_iter()
                 .find_map(|place| self.0.at(place).0[INDEX].as_str()),
         };
-        let index = text.and_then(|text| text.parse::<i32>().ok()).filter(|&index| 0 <= index);
-        let of_name = || i32::try_from(hash(name.as_bytes()) >> 33).expect("31 bits");
-        Ok(index.unwrap_or_else(of_name))
+        let index =
+            text.and_then(|text| text.parse().ok()).filter(|at| (0..NAMED_FROM).contains(at));
+        Ok(index.unwrap_or_else(|| index_of_name(name.as_bytes())))
     }
 
     /// The request for a resource: that of all containers together, or that of the largest init
