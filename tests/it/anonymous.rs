@@ -226,3 +226,33 @@ fn numbers_made_from_names_depend_on_the_key() {
         }
     }
 }
+
+/// Promise: with a key, the states of a mapped table are the words of its map, and no name that
+/// follows them is stored.
+#[test]
+fn states_of_mapped_tables_keep_the_words_of_the_map() {
+    let place = Place::new();
+    place.raw(
+        "jobs.csv",
+        "job,start,end,cpus,state\n1,1,5,2,killed by limit\n2,2,9,2,killed by user\n\
+         3,2,9,2,Stopped by grace\n4,2,9,2,ended by hopper\n",
+    );
+    let map = "[columns]\njob = \"job\"\nstart = { column = \"start\", unit = \"s\" }\n\
+        end = { column = \"end\", unit = \"s\" }\ncpus = \"cpus\"\nstate = \"state\"\n[states]\n\
+        \"killed by limit\" = \"killed\"\n\"killed by user\" = \"killed\"\n\
+        \"stopped by*\" = \"killed\"\n\"*\" = \"failed\"\n";
+    fs::write(place.path("map.toml"), map).unwrap();
+    fs::write(place.path("key"), "0123456789abcdef0123\n").unwrap();
+    let args = ["ingest", "trace/jobs.csv", "--map", "map.toml", "--anonymize", "key"];
+    place.run(&args).ok();
+    let args = ["classify", "--classes", "terminal", "--by-reason", "--format", "csv"];
+    let text = place.run(&args).ok().stdout_text().to_owned();
+    for reason in ["killed by limit", "killed by user", "Stopped by"] {
+        assert!(text.contains(&format!(",{reason},1,")), "{reason}: {text}");
+    }
+    for (path, text) in all_texts(&place.path("lake")) {
+        for name in ["grace", "hopper"] {
+            assert!(!text.contains(name), "{name} stands in {}", path.display());
+        }
+    }
+}
