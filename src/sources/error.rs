@@ -214,7 +214,12 @@ impl SourceErrorKind {
     }
 }
 
-/// Advice for an export that lacks a column.
-const EXPORT_AGAIN: &str = "export again, with all columns: TZ=UTC sacct --allusers \
-    --parsable2 --allocations --duplicates --starttime 2024-01-01 --endtime now --format ALL | \
+/// Advice for an export that lacks a column: all columns that are read in any version of Slurm. The
+/// name of the job is the last, because it may hold `|`; `--format ALL` would have it in the middle,
+/// beside other free texts.
+pub(super) const EXPORT_AGAIN: &str = "export again, with this command: TZ=UTC sacct --allusers \
+    --parsable2 --allocations --duplicates --starttime 2024-01-01 --endtime now --format \
+    JobID,JobIDRaw,Cluster,Partition,QOS,Account,Group,User,Submit,\
+    Eligible,Start,End,ElapsedRaw,ExitCode,State,NNodes,AllocCPUS,\
+    ReqCPUS,ReqMem,ReqTRES,AllocTRES,TimelimitRaw,NodeList,JobName | \
     gzip > sacct.txt.gz";

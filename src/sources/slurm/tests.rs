@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 
+use super::super::error::EXPORT_AGAIN;
 use super::super::map::{Map, ready};
 use super::super::records::states::{Fate, loosely_named};
 use super::super::tests::{Rows, check, parsed, parsed_in, parsed_part};
@@ -334,6 +335,31 @@ fn counts_in_lists_are_read_or_rejected() {
     assert_eq!(read("cpu=4,gres/gpu:a100=2").notes.remarks.get(mixed), None);
     for odd in ["cpu=4,gres/gpu=1.5", "cpu=1.95K", "cpu=many"] {
         assert_eq!(read(odd).rejects(), ["2 AllocTRES bad_value"], "{odd}");
+    }
+}
+
+/// Promise: the command that the program gives to paste exports columns that are read, with the
+/// free text at the end, and is the same everywhere.
+#[test]
+fn the_export_command_names_columns_that_are_read() {
+    let command = EXPORT_AGAIN.split_once(": ").unwrap().1;
+    let columns = command.split_once("--format ").unwrap().1.split(' ').next().unwrap();
+    let layout = super::columns::Layout::of(columns.replace(',', "|").as_bytes()).unwrap();
+    assert_eq!(layout.names, columns);
+    assert!(layout.lines.is_last_open, "{columns}");
+    let at = "2024-01-01T00:00:00";
+    let line = format!(
+        "7|7|c|p|q|a|g|u|{at}|{at}|{at}|{at}|0|0:0|COMPLETED|1|1|1|1G|cpu=1|cpu=1|90|n1|a|b\n"
+    );
+    let text = format!("{}\n{line}", columns.replace(',', "|"));
+    let rows = parsed(Source::Slurm, Table::JobEvents, &text);
+    assert_eq!(rows.rejects(), Vec::<String>::new());
+    assert_eq!(rows.cell("logical_job_name", 0), "a|b");
+    for page in ["tests/golden/help/ingest.txt", "reports/sessions/slurm.md"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+        let text = std::fs::read_to_string(path).unwrap().replace("\\\n", " ");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").contains(command), "{page}");
     }
 }
 
