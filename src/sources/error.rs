@@ -77,6 +77,9 @@ pub enum SourceErrorKind {
     /// A needed column is missing; its name.
     #[error("its header has no column `{0}`")]
     MissingColumn(String),
+    /// The columns of a table are aligned with blanks, as `sacct` prints them by default.
+    #[error("its columns are aligned with blanks, and values may contain blanks")]
+    Aligned,
     /// The table needs a map, and none was given.
     #[error("a mapped table needs a map")]
     NoMap,
@@ -171,7 +174,7 @@ impl SourceErrorKind {
             Self::MissingColumn(name) if name.contains("pod_phase") => {
                 Some("give the table of pods as published, with its header")
             }
-            Self::MissingColumn(_) => Some(EXPORT_AGAIN),
+            Self::MissingColumn(_) | Self::Aligned => Some(EXPORT_AGAIN),
             Self::OnlyTopology => {
                 Some("give the trace; its topology is found by name in the same folder")
             }

@@ -214,6 +214,9 @@ fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told
     }
     let waited = Times { wait_us: wait_us.filter(|_| all.start_us.is_some()), ..all };
     all.submit_us = waited.submitted(remarks);
+    if all.submit_us.is_none() {
+        return Err((Field::Submit.name(), RejectReason::EmptyMandatory));
+    }
     all.end_us = all.end_us.filter(|_| may_end);
     match fate {
         None if all.end_us.is_some() => remarks.add("no state: taken as finished, as it ended"),

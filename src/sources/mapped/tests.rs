@@ -121,7 +121,7 @@ fn states_mean_what_the_map_says() {
     }
     let rows = read(
         &map,
-        "j,a,b,c,s,n\n7,1,5,9,gone,2\n8,1,5\nx,1,5,9,ok,2,9\n,1,5,9,ok,2\n9,1,b,9,ok,2\n9,1,5,9,ok,two\n",
+        "j,a,b,c,s,n\n7,1,5,9,gone,2\n8,1,5\nx,1,5,9,ok,2,9\n,1,5,9,ok,2\n9,1,b,9,ok,2\n9,1,5,9,ok,two\n9,,,,wait,2\n",
         Table::TaskEvents,
     );
     assert_eq!(
@@ -133,6 +133,7 @@ fn states_mean_what_the_map_says() {
             "5 job empty_mandatory",
             "6 start bad_value",
             "7 cpus bad_value",
+            "8 submit empty_mandatory",
         ]
     );
 }

@@ -111,15 +111,12 @@ fn submit_us(
         remarks.add("no submit time: when it became eligible");
         return Ok(Some(eligible_us));
     }
-    let planned_us = match row.span(Col::Planned)? {
-        None => row.span(Col::Reserved)?,
-        planned_us => planned_us,
-    };
+    let planned_us = row.span(Col::Planned)?.or(row.span(Col::Reserved)?);
     let of_cpus = |column: Col| {
         let (seconds, cpus) = whole(row.raw(column)).zip(cpus.asked.or(cpus.had))?;
         Some(seconds * MICROS_PER_SECOND / i64::from(cpus))
     };
     let wait_us = planned_us.or_else(|| of_cpus(Col::ResvCpuRaw));
     all.wait_us = wait_us.or_else(|| of_cpus(Col::PlannedCpuRaw));
-    Ok(all.submitted(remarks))
+    all.submitted(remarks).map(Some).ok_or(("Submit", RejectReason::EmptyMandatory))
 }

@@ -47,7 +47,7 @@ use super::records::{
 };
 use super::reject::RejectReason;
 use super::zone::{Instant, Stamp, Zone};
-use super::{SourceError, SourceErrorKind, fields};
+use super::{SourceError, fields};
 use crate::schema::row_id;
 use crate::units::MICROS_PER_SECOND;
 
@@ -82,16 +82,9 @@ pub(super) struct Slurm {
 impl Slurm {
     /// The format of a file, from its first line.
     fn of(path: &Path, begin: &[u8], part: u32, zone: Option<&Zone>) -> Result<Self, SourceError> {
-        let layout = Layout::of(begin)
-            .map_err(|lack| SourceError::new(path, SourceErrorKind::MissingColumn(lack)))?;
-        Ok(Self {
-            layout,
-            fields: Fields::default(),
-            clock: Clock::of(zone, ASSUMED),
-            cluster: None,
-            is_begun: false,
-            part,
-        })
+        let layout = Layout::of(begin).map_err(|kind| SourceError::new(path, kind))?;
+        let (fields, clock) = (Fields::default(), Clock::of(zone, ASSUMED));
+        Ok(Self { layout, fields, clock, cluster: None, is_begun: false, part })
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 
-use super::super::error::EXPORT_AGAIN;
+use super::super::error::{EXPORT_AGAIN, SourceErrorKind};
 use super::super::map::{Map, ready};
 use super::super::records::states::{Fate, loosely_named};
 use super::super::tests::{Rows, check, parsed, parsed_in, parsed_part};
@@ -272,9 +272,33 @@ fn an_export_that_says_too_little_is_refused_by_column() {
         ("JobID|State|Start", "End (or Elapsed)"),
         ("JobID|State|End", "Start (or Elapsed)"),
         ("JobID|State|Start|CPUTimeRAW", "End (or Elapsed)"),
+        // What `sacct --parsable2` prints without `--format`.
+        ("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode", "Start"),
     ] {
         let found = super::columns::Layout::of(header.as_bytes()).unwrap_err();
-        assert_eq!(found, lack, "{header}");
+        assert!(
+            matches!(&found, SourceErrorKind::MissingColumn(name) if name == lack),
+            "{header}: {found:?}"
+        );
+        assert!(super::seen_as(header.as_bytes()), "{header}");
+    }
+}
+
+#[test]
+fn an_export_that_is_aligned_with_blanks_is_refused_with_the_command() {
+    let text = "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode \n\
+        ------------ ---------- ---------- ---------- ---------- ---------- -------- \n\
+        7                  wrap     normal       root          1  COMPLETED      0:0 \n";
+    assert!(super::seen_as(text.as_bytes()));
+    let found = super::columns::Layout::of(text.as_bytes()).unwrap_err();
+    assert!(matches!(found, SourceErrorKind::Aligned), "{found:?}");
+    assert!(found.hint().is_some_and(|hint| hint.contains("--parsable2")));
+    for other in ["JobID\tState\tStart\tEnd", "JobID,User", "a job and its State"] {
+        assert!(
+            !super::columns::Layout::of(other.as_bytes())
+                .is_err_and(|kind| matches!(kind, SourceErrorKind::Aligned)),
+            "{other}"
+        );
     }
 }
 
@@ -381,7 +405,7 @@ fn what_does_not_parse_is_a_reject() {
     check(&format!("7|FAILED|{at}|2024-02-30T00:00:00|{at}|1||"), "2 Start bad_value");
     check(&format!("7|FAILED|{at}|{at}|{at}|many||"), "2 NCPUS bad_value");
     check(&format!("7|FAILED|{at}|{at}|{at}|1|much|"), "2 ReqMem bad_value");
-    check("7|PENDING||||1||", "2 time_us empty_mandatory");
+    check("7|PENDING||||1||", "2 Submit empty_mandatory");
     check("7|FAILED|1900-01-01T00:00:00|||1||", "2 submit negative_time");
     let more = parsed(
         Source::Slurm,
