@@ -421,6 +421,10 @@ fn a_name_at_the_end_may_hold_separators_and_a_line_may_end_with_one() {
     for (header, line, name) in [
         ("JobID|State|Start|End|JobName", format!("7|FAILED|{at}|{at}|a|b|c"), "a|b|c"),
         ("JobID|State|Start|JobName|End|", format!("7|FAILED|{at}|x|{at}|"), "x"),
+        ("JobID|State|Start|End|JobName|", format!("7|FAILED|{at}|{at}|n|"), "n"),
+        ("JobID|State|Start|End|JobName|", format!("7|FAILED|{at}|{at}|a|b|"), "a|b"),
+        ("JobID|State|Start|End|JobName|", format!("7|FAILED|{at}|{at}|n"), "n"),
+        ("JobID|State|Start|End|JobName", format!("7|FAILED|{at}|{at}|n|"), "n|"),
         ("JobID,State,Start,End,JobName", format!("7,FAILED,{at},{at},\"a, b\""), "a, b"),
         ("jobid\tstate\tstart\tend\tjobname", format!("7\tFAILED\t{at}\t{at}\ta b"), "a b"),
     ] {
