@@ -626,6 +626,25 @@ fn an_hour_that_comes_twice_is_the_one_that_the_run_time_fits() {
 }
 
 #[test]
+fn an_end_that_comes_twice_is_the_one_after_the_start() {
+    let first = "ambiguous local times (the clock was set back): the first is taken";
+    let after = "ambiguous local times (the clock was set back): the end after the start";
+    for (start, end, expected, remark) in [
+        ("02:50:00", "02:20:00", [1_698_540_600, 1_698_542_400], after),
+        ("02:20:00", "02:50:00", [1_698_538_800, 1_698_540_600], first),
+        // The start is after both: nothing fits.
+        ("03:20:00", "02:50:00", [1_698_546_000, 1_698_546_000], first),
+    ] {
+        let line =
+            format!("7|COMPLETED|2023-10-29T01:00:00|2023-10-29T{start}|2023-10-29T{end}||1");
+        let Some((history, remarks)) = in_berlin(&[&line]) else { return };
+        let [start, end] = expected;
+        let expected = format!("1698534000 SUBMIT, {start} SCHEDULE, {end} FINISH");
+        assert_eq!((history, remarks[0]), (expected, remark), "{line}");
+    }
+}
+
+#[test]
 fn an_array_in_one_record_is_counted() {
     let header = "JobID|JobIDRaw|State|Submit|Start|End|NCPUS";
     let line = "123_[4-9]|123|PENDING|2024-01-01T00:00:00|Unknown|Unknown|1";
