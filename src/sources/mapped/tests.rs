@@ -325,6 +325,24 @@ fn a_proposal_reads_the_table_that_it_was_made_for() {
     }
 }
 
+#[test]
+fn a_table_without_a_known_job_is_to_be_checked() {
+    let of = |name: &str| {
+        let text = format!("{name};Startdatum;Enddatum\n7;05.03.2024 08:10;05.03.2024 09:40\n");
+        propose(text.as_bytes()).unwrap()
+    };
+    let known = of("Job-Nr.");
+    for line in
+        ["job = \"Job-Nr.\"", "start = { column = \"Startdatum\"", "end = { column = \"Enddatum\""]
+    {
+        assert!(known.text.contains(line), "{line} is not in:\n{}", known.text);
+    }
+    let unknown = of("Vorgang");
+    let check = "\n# job = \"...\"  # CHECK: without it, each row is another job";
+    assert!(unknown.text.contains(check), "{}", unknown.text);
+    assert_eq!(unknown.checks, known.checks + 1);
+}
+
 /// The unit follows from the jobs that have ended; others have no end and no run time.
 #[test]
 fn a_unit_is_told_by_the_jobs_that_have_ended() {
