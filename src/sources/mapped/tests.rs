@@ -139,6 +139,20 @@ fn states_mean_what_the_map_says() {
 }
 
 #[test]
+fn a_line_end_in_quotes_is_a_reject_that_says_so() {
+    let map =
+        "[columns]\njob='j'\nstart={column='a',unit='s'}\nend={column='b',unit='s'}\nname='n'\n";
+    let rows = read(
+        map,
+        "j,a,b,n\n1,5,9,\"multi\nline\"\n2,5,9,\"one, \"\"two\"\"\"\n3,5,9,x\n",
+        Table::TaskEvents,
+    );
+    assert_eq!(rows.rejects(), ["2  line_end_in_quotes", "3  line_end_in_quotes"]);
+    assert_eq!(rows.cell("executable", 0), "one, \"two\"");
+    assert_eq!(rows.cell("executable", 3), "x");
+}
+
+#[test]
 fn amounts_have_the_unit_that_the_map_says() {
     let cell = |line: &str, text: &str, column: &str| {
         let map = format!(

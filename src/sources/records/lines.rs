@@ -25,9 +25,12 @@ impl Lines {
     /// Splits a line into fields.
     ///
     /// # Errors
-    /// There are fewer or more than in the header.
+    /// There are fewer or more than in the header, or the line ends within quotes.
     pub(in crate::sources) fn split(&self, line: &[u8], fields: &mut Fields) -> Result<(), Fault> {
         fields.split(line, self.separator);
+        if fields.is_open() {
+            return Err(("", RejectReason::LineEndInQuotes));
+        }
         // `sacct --parsable` ends lines with a separator, that of the header too.
         let end = [self.separator];
         let is_closed = self.header.as_ref().is_some_and(|header| header.ends_with(&end));
