@@ -33,11 +33,9 @@ impl Index for Top {
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sample = Sample::lake()?;
-    let lake = match std::env::var_os("LAKE") {
-        Some(path) => Lake::open(path)?,
-        None => sample.clone(),
-    };
-    let usage = Usage::of(&lake).every(HOUR).cpu(Cpu::Requested).gather()?;
+    let own = std::env::var_os("LAKE").map(Lake::open).transpose()?;
+    let usage =
+        Usage::of(own.as_ref().unwrap_or(&sample)).every(HOUR).cpu(Cpu::Requested).gather()?;
     let series = usage.evaluate(&mut Top::default())?;
     println!("{:.3?}", series.overall_values);
     Ok(())

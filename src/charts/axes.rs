@@ -10,8 +10,9 @@
 //! ```
 
 use super::canvas::{Align, At, Canvas, Layer, TimeSpan, count, lines_of, width_of};
+use super::cuts::{self, Gap};
+use super::durations;
 use super::theme::Ink;
-use super::{durations, gaps};
 
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -341,9 +342,24 @@ impl Frame {
         })
     }
 
+    /// The gaps on the plot, from left to right.
+    fn gaps(&self, canvas: &Canvas) -> Vec<Gap> {
+        let right = self.left + self.width;
+        let across = |x: f64| (self.left + self.x.place(x) * self.width).clamp(self.left, right);
+        let gaps = canvas.gaps.iter().map(|gap| Gap { values: *gap, across: gap.map(across) });
+        gaps.filter(|gap| gap.across[0] < gap.across[1]).collect()
+    }
+
+    /// Hatches the gaps, before the contents of the plot are drawn.
+    pub(super) fn shade_gaps(&self, canvas: &mut Canvas) {
+        let gaps = self.gaps(canvas);
+        cuts::shade([self.top, self.bottom()], &gaps, canvas);
+    }
+
     /// Declares that all marks from `first` on are within the plot. Those inside a gap are removed.
     pub(super) fn close(&self, first: usize, canvas: &mut Canvas) {
-        gaps::leave_out(self, first, canvas);
+        let gaps = self.gaps(canvas);
+        cuts::leave_out([self.top, self.bottom()], &gaps, first, canvas);
         if let Some(time) = self.time() {
             canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: Some(time) });
         }

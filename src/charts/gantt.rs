@@ -2,7 +2,6 @@
 
 use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, At, Canvas, Mark, Place, Shape, count, shortened, width_of};
-use super::gaps;
 use super::says;
 use super::signs::mark;
 use super::theme::{Ink, Marker, Tone};
@@ -86,7 +85,7 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
         y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };
     frame.draw_x(canvas);
-    gaps::shade(&frame, canvas);
+    frame.shade_gaps(canvas);
     let above = |row_idx: usize| top + row * count(row_idx);
     // Bars on top of another bar are separated from it.
     let mut until = vec![f64::NEG_INFINITY; chart.rows.len()];

@@ -17,6 +17,7 @@ mod areas;
 mod axes;
 mod bars;
 mod canvas;
+mod cuts;
 pub(crate) mod dark;
 mod durations;
 mod flow;
@@ -240,7 +241,7 @@ fn drawn(chart: &Chart, look: Look) -> Canvas {
         Chart::Gapped(own) => {
             canvas.gaps.clone_from(&own.gaps);
             draw(&own.known(), &mut canvas);
-            gaps::explain(&mut canvas);
+            cuts::explain(&mut canvas);
         }
         chart => draw(chart, &mut canvas),
     }

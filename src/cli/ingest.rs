@@ -41,9 +41,12 @@ use jobfate::studies::checks;
 /// once, as the last of them shows it.
 ///
 /// Export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates --starttime
-/// 2024-01-01 --endtime now --format ALL | gzip > sacct.txt.gz`. Any selection of columns is read
-/// if the file has a header; without one, the 26 fields of Open `XDMoD` are expected. Missing
-/// values are derived from other columns where possible, and counted.
+/// 2024-01-01 --endtime now --format
+/// JobID,JobIDRaw,Cluster,Partition,QOS,Account,Group,User,Submit,Eligible,Start,End,ElapsedRaw,ExitCode,State,NNodes,AllocCPUS,ReqCPUS,ReqMem,ReqTRES,AllocTRES,TimelimitRaw,NodeList,JobName
+/// | gzip > sacct.txt.gz`. Any selection of columns is read if the file has a header; without one,
+/// the 26 fields of Open `XDMoD` are expected. The name of the job must be the last column: it may
+/// hold `|`. `--format ALL` also exports command lines and comments. Missing values are derived from
+/// other columns where possible, and counted.
 ///
 /// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), for a trace of
 /// any size. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB for

@@ -268,9 +268,11 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
     Ok((all, own))
 }
 
-/// Refuses to mix two traces: a part in the lake must come from a file of the same name and size.
+/// Refuses to mix two traces: a part in the lake must come from a file of the same name and size,
+/// and of as many parts, unless its log may get more files.
 fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeError> {
     let told = |name: &str, bytes: u64| format!("`{name}`, {}", counted(bytes, "byte"));
+    let count = |of: Option<u32>| of.filter(|_| !plan.source.has_files());
     for (&table, parts) in &plan.parts {
         let Some(entry) = manifest.table(table) else { continue };
         for part in parts {
@@ -279,8 +281,8 @@ fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeErr
                 .binary_search_by_key(&part.part, |entry| entry.part)
                 .map(|idx| &entry.parts[idx]);
             if let Ok(stored) = stored
-                && (stored.of, &stored.raw_file, stored.raw_bytes)
-                    != (part.of, &part.stored_name(), part.bytes)
+                && (count(stored.of), &stored.raw_file, stored.raw_bytes)
+                    != (count(part.of), &part.stored_name(), part.bytes)
             {
                 let kind = LakeErrorKind::PartChanged {
                     table,

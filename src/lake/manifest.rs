@@ -230,7 +230,11 @@ impl Manifest {
             table.parts.iter().map(|part| (part.part, part)).collect();
         let files: BTreeMap<&str, &FileEntry> =
             table.files.iter().map(|file| (file.path.as_str(), file)).collect();
-        let is_new_part = |part: &PartEntry| parts.get(&part.part) != Some(&part);
+        // The only file of a log may be stored as one of an unknown number since.
+        let is_new_part = |part: &PartEntry| {
+            let same = |known: &PartEntry| PartEntry { of: known.of.and(part.of), ..part.clone() };
+            parts.get(&part.part).is_none_or(|known| **known != same(known))
+        };
         let is_new_file = |file: &FileEntry| files.get(file.path.as_str()) != Some(&file);
         let new_parts: Vec<PartEntry> = entry.parts.into_iter().filter(is_new_part).collect();
         let new_files: Vec<FileEntry> = entry.files.into_iter().filter(is_new_file).collect();
@@ -384,6 +388,12 @@ impl TableEntry {
 
     fn sort(&mut self) {
         self.parts.sort_by_key(|part| part.part);
+        // The only file of a log that has got others since is one of an unknown number.
+        if 1 < self.parts.len() {
+            for part in self.parts.iter_mut().filter(|part| part.of == Some(1)) {
+                part.of = None;
+            }
+        }
         self.files.sort_by(|one, other| one.path.cmp(&other.path));
     }
 

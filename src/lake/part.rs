@@ -35,8 +35,7 @@ pub(super) fn read_one(
     let beside = writer.folder().join(format!("rejects-{:05}.csv", part.part));
     let mut rejects = RejectLog::new(part.part, beside);
     let mut seen = Seen::default();
-    let mask = part.reading.mask.as_deref();
-    let mut masker = mask.map(|mask| Masker::new(mask, part.source));
+    let mut masker = Masker::of(part);
     let summary = read_part(part, progress, |block| {
         if let Some(masker) = &mut masker {
             masker.hide(block);

@@ -77,6 +77,9 @@ pub enum SourceErrorKind {
     /// A needed column is missing; its name.
     #[error("its header has no column `{0}`")]
     MissingColumn(String),
+    /// The columns of a table are aligned with blanks, as `sacct` prints them by default.
+    #[error("its columns are aligned with blanks, and values may contain blanks")]
+    Aligned,
     /// The table needs a map, and none was given.
     #[error("a mapped table needs a map")]
     NoMap,
@@ -175,7 +178,7 @@ impl SourceErrorKind {
             Self::MissingColumn(name) if name.contains("pod_phase") => {
                 Some("give the table of pods as published, with its header")
             }
-            Self::MissingColumn(_) => Some(EXPORT_AGAIN),
+            Self::MissingColumn(_) | Self::Aligned => Some(EXPORT_AGAIN),
             Self::OnlyTopology => {
                 Some("give the trace; its topology is found by name in the same folder")
             }
@@ -220,7 +223,12 @@ impl SourceErrorKind {
     }
 }
 
-/// Advice for an export that lacks a column.
-const EXPORT_AGAIN: &str = "export again, with all columns: TZ=UTC sacct --allusers \
-    --parsable2 --allocations --duplicates --starttime 2024-01-01 --endtime now --format ALL | \
+/// Advice for an export that lacks a column: all columns that are read in any version of Slurm. The
+/// name of the job is the last, because it may hold `|`; `--format ALL` would have it in the middle,
+/// beside other free texts.
+pub(super) const EXPORT_AGAIN: &str = "export again, with this command: TZ=UTC sacct --allusers \
+    --parsable2 --allocations --duplicates --starttime 2024-01-01 --endtime now --format \
+    JobID,JobIDRaw,Cluster,Partition,QOS,Account,Group,User,Submit,\
+    Eligible,Start,End,ElapsedRaw,ExitCode,State,NNodes,AllocCPUS,\
+    ReqCPUS,ReqMem,ReqTRES,AllocTRES,TimelimitRaw,NodeList,JobName | \
     gzip > sacct.txt.gz";

@@ -3,10 +3,11 @@
 //! In: rows, rejects and the header of a part, and a key. Out: the same without the name of any
 //! person, group, machine, queue or program. Each name is replaced by `h:` and 16 digits: the first
 //! 64 bits of HMAC-SHA-256 (RFC 2104) of its kind and the name. Under the same key, the same name
-//! has the same hash in every lake. Numbers that are made from names (of machines, and of jobs
-//! without a number) are replaced too. The text of rejects is dropped, and so are the entries of
-//! headers that are not in `HEADER`. A text column holds names unless it is in `WORDS`; of states,
-//! the first word is kept.
+//! has the same hash in every lake. Numbers that are made from names (of machines, and of jobs and
+//! tasks without a number) are replaced too. The text of rejects is dropped, and so are the entries of
+//! headers that are not in `HEADER`. A text column holds names unless it is in `WORDS`. Of states,
+//! the first word is kept (`CANCELLED by 1001`), or what the map of the table spells; other states
+//! of a mapped table are names.
 
 use std::fmt;
 use std::io;
@@ -16,7 +17,10 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
 use super::digest::hex;
+use super::folder::RawPart;
+use super::map::Map;
 use super::records::fields::expand_nodes;
+use super::records::numbers::{NAMED_FROM, named_index};
 use super::rows::{Cells, ColumnData, RowBlock};
 use crate::schema::{SYSTEM_MACHINE, Source};
 
@@ -142,6 +146,7 @@ impl Mask {
 pub(crate) struct Masker<'m> {
     mask: &'m Mask,
     source: Source,
+    map: Option<&'m Map>,
     /// The hashes of names that were seen before, by kind and name.
     names: FxHashMap<(&'static str, String), String>,
     numbers: FxHashMap<(&'static str, i64), i64>,
@@ -151,9 +156,11 @@ pub(crate) struct Masker<'m> {
 const NAMES_HELD: usize = 1 << 16;
 
 impl<'m> Masker<'m> {
-    pub(crate) fn new(mask: &'m Mask, source: Source) -> Self {
+    /// Replaces names of a part, if it is read with a key.
+    pub(crate) fn of(part: &'m RawPart) -> Option<Self> {
+        let (mask, map) = (part.reading.mask.as_deref()?, part.reading.map.as_deref());
         let (names, numbers) = (FxHashMap::default(), FxHashMap::default());
-        Self { mask, source, names, numbers }
+        Some(Self { mask, source: part.source, map, names, numbers })
     }
 
     /// Replaces the names of a block, and drops the text of its rejects.
@@ -175,9 +182,19 @@ impl<'m> Masker<'m> {
                         *cell = -1 - self.number("job", *cell);
                     }
                 }
+                (Cells::I32(cells), "task_index") if self.has_named_tasks() => {
+                    for cell in cells.iter_mut().filter(|cell| NAMED_FROM <= **cell) {
+                        *cell = named_index(self.number("task", i64::from(*cell)).unsigned_abs());
+                    }
+                }
                 _ => {}
             }
         }
+    }
+
+    /// Whether large indices of tasks are made from names.
+    const fn has_named_tasks(&self) -> bool {
+        matches!(self.source, Source::Kubernetes | Source::Alibaba2018)
     }
 
     fn hide_texts(&mut self, column: &'static str, data: &mut ColumnData) {
@@ -193,11 +210,17 @@ impl<'m> Masker<'m> {
             from = to;
             match column {
                 _ if text.is_empty() => {}
-                // `CANCELLED by 1001` names the user who did it.
-                "state" | "end_reason" => {
-                    hidden.push_str(text.split(' ').next().unwrap_or_default());
+                "state" | "end_reason" | "exit_code" if !text.contains(char::is_alphabetic) => {
+                    hidden.push_str(&text);
                 }
-                "exit_code" if !text.contains(char::is_alphabetic) => hidden.push_str(&text),
+                // What follows may name the user who did it.
+                "state" | "end_reason" => match self.map {
+                    None => hidden.push_str(text.split(' ').next().unwrap_or_default()),
+                    Some(map) => match spelt(map, &text) {
+                        Some(spelt) => hidden.push_str(spelt),
+                        None => hidden.push_str(&self.name("state", &text)),
+                    },
+                },
                 "node_list" => {
                     let hosts = hosts_of(&text);
                     let hashes: Vec<String> =
@@ -231,6 +254,15 @@ impl<'m> Masker<'m> {
         let mask = self.mask;
         *self.numbers.entry((kind, number)).or_insert_with(|| mask.number(kind, number))
     }
+}
+
+/// The part of a state that a map spells: all of it, or the beginning before a `*`, if any.
+fn spelt<'s>(map: &Map, state: &'s str) -> Option<&'s str> {
+    let spelt = match map.entry(state)?.0.strip_suffix('*') {
+        None => state,
+        Some(begin) => state.get(..begin.len())?.trim_end(),
+    };
+    Some(spelt).filter(|spelt| !spelt.is_empty())
 }
 
 /// The most machines of one list that are hashed one by one. A longer list has one hash; otherwise

@@ -42,6 +42,9 @@ pub enum RejectReason {
     TooFewColumns,
     /// The line continues after the last column.
     TooManyColumns,
+    /// A quote that its line does not close: a text with a line end, in a format of one line per
+    /// row.
+    LineEndInQuotes,
     /// A mandatory field is empty.
     EmptyMandatory,
     /// A field does not parse.
@@ -65,6 +68,7 @@ impl RejectReason {
         match self {
             Self::TooFewColumns => "too_few_columns",
             Self::TooManyColumns => "too_many_columns",
+            Self::LineEndInQuotes => "line_end_in_quotes",
             Self::EmptyMandatory => "empty_mandatory",
             Self::BadValue => "bad_value",
             Self::UnknownEventType => "unknown_event_type",

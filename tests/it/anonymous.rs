@@ -1,10 +1,13 @@
 //! Lakes whose names are replaced by keyed hashes.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
 use arrow::util::display::{ArrayFormatter, FormatOptions};
+use jobfate::lake::Lake;
+use jobfate::schema::Table;
 
 use super::support::{Place, assert_same_files};
 
@@ -148,4 +151,108 @@ fn a_lake_made_with_a_key_holds_no_name_of_the_log() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
     assert!(run.stderr.contains("has 15 bytes: a key has at least 16"), "{}", run.stderr);
     assert!(ingest(log, "four", Some("no-key")).stderr.contains("could not read the key file"));
+}
+
+/// The numbers of some columns of a lake.
+fn numbers(lake: &Lake, table: Table, columns: &[&'static str]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    lake.scan(table, None, columns, |batch| {
+        for column in batch.columns() {
+            let cells = ArrayFormatter::try_new(column, &FormatOptions::default()).unwrap();
+            found.extend((0..batch.num_rows()).map(|row| cells.value(row).to_string()));
+        }
+    })
+    .unwrap();
+    found
+}
+
+/// Promise: no number that is made from a name can be tested without the key: the ids of a lake
+/// with a key are not those of a lake without, and its answers are the same.
+#[test]
+fn numbers_made_from_names_depend_on_the_key() {
+    let place = Place::new();
+    let pods: Vec<serde_json::Value> = (0..4)
+        .map(|number| {
+            let at = |second: i32| format!("2024-01-01T00:00:{second:02}Z");
+            serde_json::json!({"kind": "Pod",
+                "metadata": {"name": format!("fit-{number}-abcde"), "namespace": "physics",
+                    "creationTimestamp": at(0),
+                    "ownerReferences": [{"kind": "Job", "name": "fit", "controller": true}]},
+                "spec": {"nodeName": format!("n{number}"), "containers": [
+                    {"resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}]},
+                "status": {"phase": "Succeeded", "startTime": at(5), "containerStatuses": [
+                    {"restartCount": 0, "state": {"terminated": {"startedAt": at(6),
+                        "finishedAt": at(20 + number), "exitCode": 0, "reason": "Completed"}}}]}})
+        })
+        .collect();
+    let list = serde_json::json!({"apiVersion": "v1", "items": pods, "kind": "List"});
+    place.raw("pods.json", list.to_string());
+    place.raw("jobs.csv", "job,start,end,cpus,machines\nalpha,1,5,2,vault1\nbeta,2,9,2,vault2\n");
+    let map = "[columns]\njob = \"job\"\nstart = { column = \"start\", unit = \"s\" }\n\
+        end = { column = \"end\", unit = \"s\" }\ncpus = \"cpus\"\nmachines = \"machines\"\n";
+    fs::write(place.path("map.toml"), map).unwrap();
+    place.raw(
+        "tasks.csv",
+        "task_red,2,j_one,1,Terminated,10,30,100,0.5\ntask_blue,1,j_one,1,Terminated,10,40,100,0.5\n",
+    );
+    fs::write(place.path("key"), "0123456789abcdef0123\n").unwrap();
+    for (log, more, is_named) in [
+        ("pods.json", &[][..], true),
+        ("jobs.csv", &["--map", "map.toml"], false),
+        ("tasks.csv", &["--source", "alibaba-2018"], true),
+    ] {
+        let path = format!("trace/{log}");
+        let [plain, masked] = ["plain", "masked"].map(|lake| format!("{lake}-{log}"));
+        let args = [&["ingest", &path, "--lake", &plain][..], more].concat();
+        place.run(&args).ok();
+        let args = [&["ingest", &path, "--lake", &masked, "--anonymize", "key"][..], more].concat();
+        place.run(&args).ok();
+        let [open, hidden] = [&plain, &masked].map(|lake| Lake::open(place.path(lake)).unwrap());
+        for column in ["job_id", "machine_id", "task_index"] {
+            let of = |lake: &Lake| numbers(lake, Table::TaskEvents, &[column]);
+            let [open, hidden] = [of(&open), of(&hidden)];
+            assert_eq!(open.len(), hidden.len(), "{log}: {column}");
+            if column != "task_index" || is_named {
+                let both: Vec<&String> =
+                    open.intersection(&hidden).filter(|number| !number.is_empty()).collect();
+                assert_eq!(both, Vec::<&String>::new(), "{log}: {column}");
+            }
+        }
+        for args in [&["classify", "--by", "task"][..], &["account", "--cpu", "requested"]] {
+            let of = |lake: &str| {
+                place.run(&[args, &["--lake", lake, "--format", "csv"]].concat()).ok().stdout
+            };
+            assert_eq!(of(&plain), of(&masked), "{log}: {args:?}");
+        }
+    }
+}
+
+/// Promise: with a key, the states of a mapped table are the words of its map, and no name that
+/// follows them is stored.
+#[test]
+fn states_of_mapped_tables_keep_the_words_of_the_map() {
+    let place = Place::new();
+    place.raw(
+        "jobs.csv",
+        "job,start,end,cpus,state\n1,1,5,2,killed by limit\n2,2,9,2,killed by user\n\
+         3,2,9,2,Stopped by grace\n4,2,9,2,ended by hopper\n",
+    );
+    let map = "[columns]\njob = \"job\"\nstart = { column = \"start\", unit = \"s\" }\n\
+        end = { column = \"end\", unit = \"s\" }\ncpus = \"cpus\"\nstate = \"state\"\n[states]\n\
+        \"killed by limit\" = \"killed\"\n\"killed by user\" = \"killed\"\n\
+        \"stopped by*\" = \"killed\"\n\"*\" = \"failed\"\n";
+    fs::write(place.path("map.toml"), map).unwrap();
+    fs::write(place.path("key"), "0123456789abcdef0123\n").unwrap();
+    let args = ["ingest", "trace/jobs.csv", "--map", "map.toml", "--anonymize", "key"];
+    place.run(&args).ok();
+    let args = ["classify", "--classes", "terminal", "--by-reason", "--format", "csv"];
+    let text = place.run(&args).ok().stdout_text().to_owned();
+    for reason in ["killed by limit", "killed by user", "Stopped by"] {
+        assert!(text.contains(&format!(",{reason},1,")), "{reason}: {text}");
+    }
+    for (path, text) in all_texts(&place.path("lake")) {
+        for name in ["grace", "hopper"] {
+            assert!(!text.contains(name), "{name} stands in {}", path.display());
+        }
+    }
 }

@@ -418,6 +418,35 @@ fn a_folder_of_tables_is_one_log() {
     assert_same_files(&place.path("lake"), &place.path("again"));
 }
 
+/// Promise: a folder that had one file, or a file that was ingested alone, may get others later;
+/// the lake is then that of all files.
+#[test]
+fn a_log_of_one_file_gets_its_second() {
+    let place = Place::new();
+    let [one, two] = ["j,a,b,n\n1,5,9,2\n2,5,,2\n", "j,a,b,n\n2,5,99,2\n3,50,70,2\n"];
+    place.raw("a.csv", one);
+    fs::write(place.path("map.toml"), MAP).unwrap();
+    let ingest = |trace: &str, lake: &str| {
+        place.run(&["ingest", trace, "--map", "map.toml", "--lake", lake]).ok()
+    };
+    ingest("trace", "folder");
+    ingest("trace/a.csv", "file");
+    place.raw("b.csv", two);
+    ingest("trace", "both");
+    for lake in ["folder", "file"] {
+        ingest("trace", lake);
+        assert_eq!(answers(&place, lake), answers(&place, "both"), "{lake}");
+        let run = place.run(&["verify", "--lake", lake]).ok();
+        assert!(!run.stderr.contains(" of 1 "), "{lake}: {}", run.stderr);
+        let run = ingest("trace", lake);
+        assert!(run.stderr.contains("already in the lake: 6 parts"), "{lake}: {}", run.stderr);
+    }
+    // A file of the same name with another size is another log.
+    place.raw("a.csv", "j,a,b,n\n1,5,9,2\n");
+    let run = place.run(&["ingest", "trace", "--map", "map.toml", "--lake", "folder"]);
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+}
+
 #[test]
 fn a_map_is_proposed_shown_and_listed() {
     let table = "Nr;Benutzer;Beginn;Ende;Dauer in Minuten;Kerne;Status\n1;anna;05.03.2024 08:10;05.03.2024 09:40;90;4;fertig\n2;bert;05.03.2024 08:20;05.03.2024 08:50;30;8;seltsam\n";

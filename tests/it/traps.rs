@@ -302,7 +302,7 @@ const SLURM: &[Trap] = &[
             &[("log.txt", "JobID|State|Submit|Start\n7|FAILED|1|2\n")],
             &[
                 "its header has no column `End (or Elapsed)`",
-                "export again, with all columns: TZ=UTC sacct",
+                "export again, with this command: TZ=UTC sacct",
             ],
         )
     },

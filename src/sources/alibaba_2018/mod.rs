@@ -25,6 +25,7 @@ use super::folder::RawPart;
 use super::part::PartParser;
 use super::records::fields::{Fields, whole};
 use super::records::machines::Machines;
+use super::records::numbers::index_of_name;
 use super::records::row::Row;
 use super::records::{
     Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, Turn, machine_id,
@@ -199,7 +200,7 @@ fn task<'a>(
     check_cpu(cpu, &record.life, remarks);
     record.task_index = match named.name {
         TaskName::Numbered(number) => number,
-        TaskName::Plain => names::index_of(named.task_name),
+        TaskName::Plain => index_of_name(named.task_name.as_bytes()),
     };
     (record.cpu, record.memory) = (of_all(cpu, instances), of_all(memory, instances));
     record.own.push(Cell::I32(instances));
@@ -228,7 +229,7 @@ fn instance<'a>(
     let index = number_in_name.and_then(|number| i32::try_from(number).ok());
     record.task_index = index.unwrap_or_else(|| {
         remarks.add("instances without a number in their name: a hash of the name");
-        names::index_of(name)
+        index_of_name(name.as_bytes())
     });
     record.turn = Some(alibaba::turn((number, count), record.end_reason, remarks));
     record.machine_id = machine.map(machine_id);

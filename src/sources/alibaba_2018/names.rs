@@ -1,6 +1,5 @@
 //! The information in the names of the trace.
 
-use super::super::records::hash;
 use super::whole;
 
 /// The information in the name of a task.
@@ -55,11 +54,4 @@ pub(super) fn number_behind(name: &str, letters: &str) -> Option<i64> {
     let digits = name.strip_prefix(letters)?;
     let is_plain = digits == "0" || !digits.starts_with('0');
     whole(digits.as_bytes()).filter(|_| is_plain)
-}
-
-/// A number for a name without one: a hash, above all numbers in the names of tasks.
-pub(super) fn index_of(name: &str) -> i32 {
-    const FIRST: u64 = 1 << 20;
-    let number = FIRST + hash(name.as_bytes()) % ((1 << 31) - FIRST);
-    i32::try_from(number).expect("31 bits")
 }

@@ -179,6 +179,35 @@ impl<'a> Part<'a> {
         items.try_fold(None, |last: Option<i64>, item| Ok(last.max(item.time(path)?)))
     }
 
+    /// The first of these parts by the time at a path; those without a time are the last.
+    pub(in crate::sources) fn earliest(
+        mut parts: impl Iterator<Item = Self>,
+        path: &'static str,
+    ) -> Result<Option<Self>, Fault> {
+        let first = parts.try_fold(None, |first: Option<(i64, Self)>, part| {
+            let at_us = part.time(path)?.unwrap_or(i64::MAX);
+            Ok(first.filter(|&(first_us, _)| first_us <= at_us).or(Some((at_us, part))))
+        })?;
+        Ok(first.map(|(_, part)| part))
+    }
+
+    /// The first item of a list with these texts at their paths.
+    pub(in crate::sources) fn item<const N: usize>(
+        self,
+        list: &'static str,
+        texts: [(&'static str, &str); N],
+    ) -> Result<Option<Self>, Fault> {
+        'items: for item in self.list(list)? {
+            for (path, text) in texts {
+                if item.text(path)? != Some(text) {
+                    continue 'items;
+                }
+            }
+            return Ok(Some(item));
+        }
+        Ok(None)
+    }
+
     /// The items of a list; none if it is missing.
     pub(in crate::sources) fn list(
         self,
@@ -248,5 +277,20 @@ mod tests {
         assert_eq!(part.first_time(&["/a", "/old"]), Err(("a", RejectReason::NegativeTime)));
         assert_eq!(part.last_time("/list", "/t"), Ok(Some(7_000_000)));
         assert_eq!(part.last_time("/none", "/t"), Ok(None));
+        let earliest = Part::earliest(part.list("/list").unwrap(), "/t").unwrap().unwrap();
+        assert_eq!(*earliest.0, json!({"t": at(3)}));
+        let of_none = Part::earliest(part.list("/none").unwrap(), "/t").unwrap();
+        assert!(of_none.is_none());
+    }
+
+    #[test]
+    fn an_item_is_found_by_all_of_its_texts() {
+        let object = json!({"list": [{"a": "x"}, {"a": "x", "b": "y"}, {"a": "y", "b": "y"}]});
+        let part = Part(&object);
+        let found = part.item("/list", [("/a", "x"), ("/b", "y")]).unwrap().unwrap();
+        assert_eq!(*found.0, object["list"][1]);
+        assert!(part.item("/list", [("/a", "z")]).unwrap().is_none());
+        let bad = json!({"list": [{"a": 7}]});
+        assert_eq!(Part(&bad).item("/list", [("/a", "x")]).err(), Some(("a", BAD)));
     }
 }

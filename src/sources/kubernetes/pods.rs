@@ -3,10 +3,11 @@
 use super::super::json::pick::Part;
 use super::super::reading::UserFrom;
 use super::super::records::amounts::narrow;
+use super::super::records::numbers::{NAMED_FROM, index_of_name};
 use super::super::records::snapshots::Attempt;
 use super::super::records::states::{Fate, States, named, state_of};
 use super::super::records::{
-    EVICT, FAIL, FINISH, Fault, KILL, Life, Record, Remarks, hash, machine_id, number_of_name,
+    EVICT, FAIL, FINISH, Fault, KILL, Life, Record, Remarks, machine_id, number_of_name,
 };
 use super::changes::ALONE;
 use super::{Cell, RejectReason};
@@ -114,13 +115,7 @@ impl<'a> Pod<'a> {
 
     /// The first condition of a kind that is true.
     fn condition(self, kind: &str) -> Result<Option<Part<'a>>, Fault> {
-        for condition in self.0.list("/status/conditions")? {
-            let holds = condition.text("/status")? == Some("True");
-            if holds && condition.text("/type")? == Some(kind) {
-                return Ok(Some(condition));
-            }
-        }
-        Ok(None)
+        self.0.item("/status/conditions", [("/status", "True"), ("/type", kind)])
     }
 
     /// The attempts that it shows: at most the last two.
@@ -147,7 +142,8 @@ impl<'a> Pod<'a> {
         let (kind, phase_reason) = self.fate()?;
         let before_us = found.first().and_then(|before| before.end).map(|end| end.0);
         if found.is_empty() || begun.is_some() || before_us.is_some() {
-            let mut last = begun.map(why).transpose()?.unwrap_or_default();
+            let failed = kind.filter(|&kind| kind == FAIL).and(self.first_failed()?);
+            let mut last = failed.or(begun).map(why).transpose()?.unwrap_or_default();
             let started_us = begun.map_or(Ok(None), |span| span.time("/startedAt"))?;
             last.start_us = if found.is_empty() { scheduled_us } else { started_us };
             // The container waits for its restart.
@@ -184,6 +180,16 @@ impl<'a> Pod<'a> {
             },
             _ => (fate.end(), reason),
         })
+    }
+
+    /// The end of the container that failed first.
+    fn first_failed(self) -> Result<Option<Part<'a>>, Fault> {
+        let ends = self.0.list("/status/containerStatuses")?.map(|it| it.at("/state/terminated"));
+        let is_failed = |end: &Part<'_>| {
+            let code = end.at("/exitCode");
+            !code.is_missing() && code.0 != 0
+        };
+        Part::earliest(ends.filter(is_failed), "/finishedAt")
     }
 
     /// The end of its last container.
@@ -238,9 +244,9 @@ impl<'a> Pod<'a> {
                 .into_iter()
                 .find_map(|place| self.0.at(place).0[INDEX].as_str()),
         };
-        let index = text.and_then(|text| text.parse::<i32>().ok()).filter(|&index| 0 <= index);
-        let of_name = || i32::try_from(hash(name.as_bytes()) >> 33).expect("31 bits");
-        Ok(index.unwrap_or_else(of_name))
+        let index =
+            text.and_then(|text| text.parse().ok()).filter(|at| (0..NAMED_FROM).contains(at));
+        Ok(index.unwrap_or_else(|| index_of_name(name.as_bytes())))
     }
 
     /// The request for a resource: that of all containers together, or that of the largest init

@@ -177,6 +177,35 @@ fn a_pod_that_was_disrupted_is_evicted() {
 }
 
 #[test]
+fn a_pod_fails_for_the_reason_of_the_container_that_failed_first() {
+    let state = |terminated: Value| json!({"restartCount": 0, "state": {"terminated": terminated}});
+    let side = state(ended(6, 60, 0, "Completed"));
+    let main = state(ended(6, 80, 137, "OOMKilled"));
+    let later = state(ended(6, 90, 1, "Error"));
+    let mut again = later.clone();
+    again["restartCount"] = json!(1);
+    again["lastState"] = json!({"terminated": ended(6, 40, 2, "Error")});
+    let check = |containers: [&Value; 3], end: usize| {
+        let failed = pod("a", json!({"phase": "Failed", "containerStatuses": containers}));
+        for table in [Table::JobEvents, Table::TaskEvents] {
+            let rows = parsed(Source::Kubernetes, table, &list(std::slice::from_ref(&failed)));
+            let end = if table == Table::JobEvents { 2 } else { end };
+            assert_eq!(rows.cell("end_reason", end), "OOMKilled", "{failed}");
+        }
+        let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&[failed]));
+        assert_eq!(rows.cell("exit_code", end), "137");
+    };
+    check([&side, &main, &later], 2);
+    check([&later, &side, &main], 2);
+    // The attempts are those of the container that was restarted; the pod ended otherwise.
+    check([&again, &side, &main], 4);
+    // A pod that finished ended as its containers did.
+    let done = json!({"phase": "Succeeded", "containerStatuses": [&side]});
+    let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&[pod("a", done)]));
+    assert_eq!(rows.cell("end_reason", 2), "Completed");
+}
+
+#[test]
 fn an_end_that_no_container_tells_is_counted() {
     let remark = |pod: Value| {
         let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&[pod]));

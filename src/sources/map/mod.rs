@@ -311,13 +311,18 @@ impl Map {
     /// The meaning of a state, if the map gives one. `*` applies to states that nothing else
     /// matches.
     pub(in crate::sources) fn fate(&self, state: &str) -> Option<Fate> {
+        self.entry(state).map(|(_, fate)| *fate)
+    }
+
+    /// The entry of a state: its text in lower case, and its meaning.
+    pub(in crate::sources) fn entry(&self, state: &str) -> Option<&(String, Fate)> {
         let state = state.to_lowercase();
         let is = |known: &str| match known.strip_suffix('*') {
             Some(begin) => !begin.is_empty() && state.starts_with(begin),
             None => known == state,
         };
         let found = self.states.iter().find(|(known, _)| is(known));
-        found.or_else(|| self.states.iter().find(|(known, _)| known == "*")).map(|(_, fate)| *fate)
+        found.or_else(|| self.states.iter().find(|(known, _)| known == "*"))
     }
 
     /// A mistake that has no place in the map.

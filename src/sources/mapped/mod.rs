@@ -10,7 +10,7 @@
 //! |---|---|
 //! | submit | start minus wait; else start; else end |
 //! | start | end minus run; else submit plus wait |
-//! | end | start plus run |
+//! | end, or one before start plus run | start plus run |
 //! | state | finished if it ended |
 //! | job | the number of the line plus part × 2^40 |
 //!
@@ -200,17 +200,27 @@ fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told
     let may_begin = fate.is_none_or(Fate::has_begun);
     let may_end = fate.is_none_or(|fate| fate.end().is_some());
     let derives = end_us.is_some() && run_us.is_some();
-    if let (None, Some((submit, wait))) = (start_us, submit_us.zip(wait_us))
+    let waited_until = submit_us.zip(wait_us).and_then(|(submit, wait)| submit.checked_add(wait));
+    if let (None, Some(start)) = (start_us, waited_until)
         && !derives
-        && (run_us.is_some() && may_begin || fate == Some(Fate::Running))
+        && (run_us.is_some() && may_begin
+            || fate == Some(Fate::Running)
+            // What waited until its end may never have begun.
+            || may_begin && end_us.is_some_and(|end| start < end))
     {
         remarks.add("no start time: submit and wait");
-        all.start_us = submit.checked_add(wait);
+        all.start_us = Some(start);
     }
     all.fill((may_begin, may_end), remarks);
     all.start_us = all.start_us.filter(|_| may_begin);
+    if may_end {
+        all.lengthen(remarks);
+    }
     let waited = Times { wait_us: wait_us.filter(|_| all.start_us.is_some()), ..all };
     all.submit_us = waited.submitted(remarks);
+    if all.submit_us.is_none() {
+        return Err((Field::Submit.name(), RejectReason::EmptyMandatory));
+    }
     all.end_us = all.end_us.filter(|_| may_end);
     match fate {
         None if all.end_us.is_some() => remarks.add("no state: taken as finished, as it ended"),

@@ -85,6 +85,24 @@ fn what_a_row_lacks_is_derived_and_counted() {
 }
 
 #[test]
+fn a_run_time_longer_than_the_span_is_counted() {
+    let map = "[columns]\njob='j'\nstart={column='a',unit='s'}\nend={column='b',unit='s'}\nrun={column='r',unit='s'}\ncpus='n'\nstate='s'\n[states]\nok='finished'\nrun='running'";
+    let submitted = "no submit time: submitted at the start";
+    let longer = "run time longer than from start to end: ended at the start and run time";
+    let shorter = "run time shorter than from start to end: CPU time uses the run time";
+    for (row, expected, remarks) in [
+        ("7,10,70,3600,4,ok", "10 SUBMIT, 10 SCHEDULE, 3610 FINISH", &[submitted, longer][..]),
+        // The clock was set forward or back between the two.
+        ("7,70,10,30,4,ok", "70 SUBMIT, 70 SCHEDULE, 100 FINISH", &[submitted, longer]),
+        ("7,10,70,60,4,ok", "10 SUBMIT, 10 SCHEDULE, 70 FINISH", &[submitted]),
+        ("7,10,70,50,4,ok", "10 SUBMIT, 10 SCHEDULE, 70 FINISH", &[submitted, shorter]),
+        ("7,10,70,3600,4,run", "10 SUBMIT, 10 SCHEDULE", &[submitted]),
+    ] {
+        check(map, &format!("j,a,b,r,n,s\n{row}\n"), expected, remarks);
+    }
+}
+
+#[test]
 fn states_mean_what_the_map_says() {
     let map = format!(
         "[columns]\njob='j'\nsubmit={{column='a',unit='s'}}\nstart={{column='b',unit='s'}}\nend={{column='c',unit='s'}}\nstate='s'\ncpus='n'\n{STATES}"
@@ -103,7 +121,7 @@ fn states_mean_what_the_map_says() {
     }
     let rows = read(
         &map,
-        "j,a,b,c,s,n\n7,1,5,9,gone,2\n8,1,5\nx,1,5,9,ok,2,9\n,1,5,9,ok,2\n9,1,b,9,ok,2\n9,1,5,9,ok,two\n",
+        "j,a,b,c,s,n\n7,1,5,9,gone,2\n8,1,5\nx,1,5,9,ok,2,9\n,1,5,9,ok,2\n9,1,b,9,ok,2\n9,1,5,9,ok,two\n9,,,,wait,2\n",
         Table::TaskEvents,
     );
     assert_eq!(
@@ -115,8 +133,23 @@ fn states_mean_what_the_map_says() {
             "5 job empty_mandatory",
             "6 start bad_value",
             "7 cpus bad_value",
+            "8 submit empty_mandatory",
         ]
     );
+}
+
+#[test]
+fn a_line_end_in_quotes_is_a_reject_that_says_so() {
+    let map =
+        "[columns]\njob='j'\nstart={column='a',unit='s'}\nend={column='b',unit='s'}\nname='n'\n";
+    let rows = read(
+        map,
+        "j,a,b,n\n1,5,9,\"multi\nline\"\n2,5,9,\"one, \"\"two\"\"\"\n3,5,9,x\n",
+        Table::TaskEvents,
+    );
+    assert_eq!(rows.rejects(), ["2  line_end_in_quotes", "3  line_end_in_quotes"]);
+    assert_eq!(rows.cell("executable", 0), "one, \"two\"");
+    assert_eq!(rows.cell("executable", 3), "x");
 }
 
 #[test]
@@ -304,6 +337,24 @@ fn a_proposal_reads_the_table_that_it_was_made_for() {
     for odd in [&b""[..], b"only one column\n1\n", b"a;b\xFF\n", b"PK\x03\x04\0\0"] {
         assert!(propose(odd).is_err());
     }
+}
+
+#[test]
+fn a_table_without_a_known_job_is_to_be_checked() {
+    let of = |name: &str| {
+        let text = format!("{name};Startdatum;Enddatum\n7;05.03.2024 08:10;05.03.2024 09:40\n");
+        propose(text.as_bytes()).unwrap()
+    };
+    let known = of("Job-Nr.");
+    for line in
+        ["job = \"Job-Nr.\"", "start = { column = \"Startdatum\"", "end = { column = \"Enddatum\""]
+    {
+        assert!(known.text.contains(line), "{line} is not in:\n{}", known.text);
+    }
+    let unknown = of("Vorgang");
+    let check = "\n# job = \"...\"  # CHECK: without it, each row is another job";
+    assert!(unknown.text.contains(check), "{}", unknown.text);
+    assert_eq!(unknown.checks, known.checks + 1);
 }
 
 /// The unit follows from the jobs that have ended; others have no end and no run time.

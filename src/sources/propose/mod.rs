@@ -22,7 +22,7 @@ use crate::units::MICROS_PER_SECOND;
 
 mod words;
 
-use self::words::{FATE_WORDS, MISSING_WORDS, NAMES, PATTERNS, UNIT_ENDS, doubt};
+use self::words::{FATE_WORDS, MISSING_WORDS, NAMES, NO_JOB, PATTERNS, UNIT_ENDS, doubt};
 
 /// The number of rows that are used.
 const ROWS_LOOKED_AT: usize = 200;
@@ -239,9 +239,10 @@ fn written(
             line.check.as_ref().map_or(String::new(), |check| format!("  # CHECK: {check}"));
         _ = writeln!(text, "{}{check}", line.text);
     }
-    for (_, name, _, meaning) in Field::ALL.iter().take(8) {
-        if !guesses.iter().any(|guess| guess.field.name() == *name) {
-            _ = writeln!(text, "# {name} = \"...\"  # {meaning}");
+    for (field, name, _, meaning) in Field::ALL.iter().take(8) {
+        if !guesses.iter().any(|guess| guess.field == *field) {
+            let check = if *field == Field::Job { NO_JOB } else { "" };
+            _ = writeln!(text, "# {name} = \"...\"  # {check}{meaning}");
         }
     }
     if let Some(state) = guesses.iter().find(|guess| guess.field == Field::State) {

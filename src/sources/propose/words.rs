@@ -4,7 +4,11 @@ use super::super::map::Field;
 
 /// Names of columns, as lower-case letters and digits; the first name that a table has is used.
 pub(super) const NAMES: [(Field, &str); 24] = [
-    (Field::Job, "jobid jobidraw jid job jobnummer auftragsnummer auftrag id jobname nr nummer"),
+    (
+        Field::Job,
+        "jobid jobidraw jid job jobnummer jobnr jobkennung auftragsnummer auftragsnr auftrag id \
+        jobname nr nummer",
+    ),
     (
         Field::User,
         "user userid username usr owner benutzer nutzer anwender benutzername benutzerkennung",
@@ -13,17 +17,17 @@ pub(super) const NAMES: [(Field, &str); 24] = [
         Field::Submit,
         "submit submittime submitted submittedtime submission submissiontime qtime created \
         createtime creationtime adt eingereicht eingereichtam abgeschickt abgeschicktam \
-        einreichung einreichungszeit abgabe abgabezeit",
+        einreichung einreichungszeit abgabe abgabezeit submitdatum einreichungsdatum abgabedatum",
     ),
     (
         Field::Start,
         "start starttime started startedat begin begintime begun sdt beginn gestartet gestartetam \
-        startzeit startzeitpunkt begonnen begonnenam anfang",
+        startzeit startzeitpunkt begonnen begonnenam anfang startdatum beginndatum startdate",
     ),
     (
         Field::End,
         "end endtime ended finish finishtime finished finishedat completed stop stoptime edt \
-        ende beendet beendetam endzeit endzeitpunkt fertig fertigam",
+        ende beendet beendetam endzeit endzeitpunkt fertig fertigam enddatum enddate",
     ),
     (
         Field::Run,
@@ -136,6 +140,9 @@ pub(super) const PATTERNS: [&str; 12] = [
     "%Y%m%d%H%M%S",
     "%F %H:%M:%S %z",
 ];
+
+/// What to check if no column was recognised as the job.
+pub(super) const NO_JOB: &str = "CHECK: without it, each row is another job; ";
 
 /// What to check in a column of texts. Numbers in a `queue` may be times in the queue, as in Helios
 /// and Acme.

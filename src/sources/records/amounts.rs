@@ -5,6 +5,7 @@
 
 use super::fields::whole;
 use crate::sources::fields::careful_f64;
+use crate::sources::reject::RejectReason;
 
 /// A count as columns of amounts store it.
 pub(in crate::sources) fn float(count: impl Into<i64>) -> f32 {
@@ -78,28 +79,91 @@ pub(in crate::sources) fn in_list<'a>(list: &'a [u8], name: &[u8]) -> Option<&'a
     })
 }
 
-/// The number of GPUs in a list, and their first model. Entries with models add up to the entry
-/// without one, which is used if there is one.
-pub(in crate::sources) fn gpus_in_list(list: &[u8]) -> Option<(i64, Option<&[u8]>)> {
-    let (mut plain, mut typed, mut model) = (None, None, None);
+/// A count such as `8` or `2K`, with a suffix K, M, G, T or P (powers of 1024). A count with
+/// decimals was rounded and gives `None`.
+pub(in crate::sources) fn tally(text: &[u8]) -> Option<i64> {
+    let Some((suffix, digits)) = text.split_last().filter(|(last, _)| last.is_ascii_alphabetic())
+    else {
+        return whole(text);
+    };
+    let power = b"KMGTP".iter().position(|known| *known == suffix.to_ascii_uppercase())?;
+    whole(digits)?.checked_mul(1024_i64.checked_pow(u32::try_from(power).ok()? + 1)?)
+}
+
+/// The count of one resource in a list.
+///
+/// # Errors
+/// It does not parse.
+pub(in crate::sources) fn tally_in_list(
+    list: &[u8],
+    name: &[u8],
+) -> Result<Option<i32>, RejectReason> {
+    let Some(text) = in_list(list, name) else { return Ok(None) };
+    let count = tally(text).and_then(|count| i32::try_from(count).ok());
+    count.map(Some).ok_or(RejectReason::BadValue)
+}
+
+/// The GPUs of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sources) struct Gpus<'a> {
+    pub count: i64,
+    /// Their model, if the list names one and no other.
+    pub model: Option<&'a [u8]>,
+    /// Whether it names several models.
+    pub are_mixed: bool,
+}
+
+/// The GPUs in a list, if it names any. Entries with models add up to the entry without one, which
+/// is used if there is one.
+///
+/// # Errors
+/// A count does not parse.
+pub(in crate::sources) fn gpus_in_list(list: &[u8]) -> Result<Option<Gpus<'_>>, RejectReason> {
+    let (mut plain, mut typed, mut model, mut are_mixed) = (None, None, None, false);
     for entry in list.split(|&byte| byte == b',') {
-        // `gres/gpu=2`, `gres/gpu:a100=2`, `gpu:a100:2` or `gpu:2`.
-        let plain_entry = |begin: &[u8]| entry.strip_prefix(begin)?.strip_prefix(b"gpu");
-        let rest = [&b"gres/"[..], b"gres:", b""].into_iter().find_map(plain_entry);
-        let Some(rest) = rest else { continue };
-        let at = memchr::memrchr2(b'=', b':', rest).unwrap_or(0);
-        let (kind, count) = rest.split_at(at);
-        let Some(count) = count.get(1..).and_then(whole) else { continue };
-        match kind {
-            [] => plain = Some(count),
-            [b':', name @ ..] => {
-                typed = Some(i64::saturating_add(typed.unwrap_or(0), count));
-                model = model.or(Some(name));
-            }
-            _ => {}
+        let Some((name, count)) = gpu_entry(entry.trim_ascii())? else { continue };
+        let Some(name) = name else {
+            plain = Some(count);
+            continue;
+        };
+        typed = Some(i64::saturating_add(typed.unwrap_or(0), count));
+        if 0 < count {
+            are_mixed |= model.is_some_and(|model| model != name);
+            model = model.or(Some(name));
         }
     }
-    plain.or(typed).map(|count| (count, model))
+    let model = model.filter(|_| !are_mixed);
+    Ok(plain.or(typed).map(|count| Gpus { count, model, are_mixed }))
+}
+
+/// The model of GPUs, if an entry names one, and their count.
+type GpuEntry<'a> = (Option<&'a [u8]>, i64);
+
+/// An entry such as `gres/gpu=2`, `gres/gpu:a100=2`, `gpu:a100:2`,
+/// `gpu:2`, or `gpu:a100`, which is one. `None` for another resource.
+fn gpu_entry(entry: &[u8]) -> Result<Option<GpuEntry<'_>>, RejectReason> {
+    // `(S:0-1)` and `(IDX:0,3)` say which GPUs they are.
+    let entry = entry.split(|&byte| byte == b'(').next().unwrap_or_default();
+    let after = |begin: &[u8]| entry.strip_prefix(begin)?.strip_prefix(b"gpu");
+    let Some(rest) = [&b"gres/"[..], b"gres:", b""].into_iter().find_map(after) else {
+        return Ok(None);
+    };
+    let at = memchr::memchr(b'=', rest).or_else(|| memchr::memrchr(b':', rest));
+    let (kind, count) = rest.split_at(at.unwrap_or(rest.len()));
+    let count = count.get(1..);
+    let is_word = |text: &[u8]| text.iter().any(u8::is_ascii_alphabetic);
+    match (kind, count) {
+        ([], None) => Ok(Some((None, 1))),
+        ([], Some(name)) if !rest.contains(&b'=') && tally(name).is_none() && is_word(name) => {
+            Ok(Some((Some(name), 1)))
+        }
+        ([] | [b':', ..], Some(count)) => {
+            let count = tally(count).ok_or(RejectReason::BadValue)?;
+            Ok(Some((kind.get(1..), count)))
+        }
+        // Another resource, such as `gpumem`.
+        _ => Ok(None),
+    }
 }
 
 #[cfg(test)]
@@ -134,10 +198,47 @@ mod tests {
         let list = b"billing=8,cpu=8, mem=22400M,gres/gpu:a100=2,gres/gpu=3";
         assert_eq!(in_list(list, b"mem"), Some(&b"22400M"[..]));
         assert_eq!(in_list(list, b"node"), None);
-        assert_eq!(gpus_in_list(list), Some((3, Some(&b"a100"[..]))));
-        assert_eq!(gpus_in_list(b"gpu:a100:2,gpu:v100:1"), Some((3, Some(&b"a100"[..]))));
-        assert_eq!(gpus_in_list(b"gpu:2"), Some((2, None)));
-        assert_eq!(gpus_in_list(b"cpu=4,gres/gpumem=7"), None);
+        assert_eq!(tally_in_list(b"cpu=2K,mem=1G", b"cpu"), Ok(Some(2048)));
+        assert_eq!(tally_in_list(b"mem=1G", b"cpu"), Ok(None));
+        for odd in ["cpu=1.5K", "cpu=many", "cpu=", "cpu=-1", "cpu=9P"] {
+            let bad = Err(RejectReason::BadValue);
+            assert_eq!(tally_in_list(odd.as_bytes(), b"cpu"), bad, "{odd}");
+        }
+    }
+
+    #[test]
+    fn gpus_have_a_model_if_the_list_names_one_alone() {
+        for (list, expected) in [
+            ("billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=3", "3 a100"),
+            ("gpu:a100:2,gpu:v100:1", "3 mixed"),
+            ("gres/gpu:a100=1,gres/gpu:v100=1,gres/gpu=2", "2 mixed"),
+            ("gres/gpu:a100=2,gres/gpu:v100=0", "2 a100"),
+            ("gpu:2", "2 -"),
+            ("gpu", "1 -"),
+            ("gpu:tesla", "1 tesla"),
+            ("gpu:1g.5gb:2", "2 1g.5gb"),
+            ("gpu:a100:2(S:0-1)", "2 a100"),
+            ("gpu:a100:2(IDX:0,3),gpu:a100:1(IDX:1)", "3 a100"),
+            ("gres:gpu:2", "2 -"),
+            ("gres/gpu=1K", "1024 -"),
+            ("cpu=4,gres/gpumem=7", "none"),
+            ("", "none"),
+            ("gres/gpu=1.5", "bad"),
+            ("gres/gpu:a100=x", "bad"),
+            ("gres/gpu=a100", "bad"),
+            ("gpu:a100:", "bad"),
+            ("gpu:1.5", "bad"),
+        ] {
+            let found = match gpus_in_list(list.as_bytes()) {
+                Err(_) => "bad".to_owned(),
+                Ok(None) => "none".to_owned(),
+                Ok(Some(Gpus { count, are_mixed: true, model: None })) => format!("{count} mixed"),
+                Ok(Some(Gpus { count, model, .. })) => {
+                    format!("{count} {}", model.map_or("-".into(), String::from_utf8_lossy))
+                }
+            };
+            assert_eq!(found, expected, "{list}");
+        }
     }
 
     proptest! {

@@ -1,7 +1,8 @@
 //! Times of rows, with or without a zone.
 //!
 //! In: times as the cells of a row show them, and the zone that the user gives. Out: µs since 1970.
-//! If the clock showed a local time twice, the one that fits the run time is used, else the first.
+//! If the clock showed a local time twice, the one that fits the run time is used, else the first
+//! (of an end, the first after the start).
 
 use super::Remarks;
 use crate::sources::zone::{Instant, Stamp, Zone};
@@ -9,6 +10,9 @@ use crate::sources::zone::{Instant, Stamp, Zone};
 /// The remark about times in the hour that occurs twice when a clock is set back, if nothing shows
 /// which of the two is meant.
 const TWICE: &str = "ambiguous local times (the clock was set back): the first is taken";
+
+/// The remark about ends in that hour of which only the second is after the start.
+const AFTER: &str = "ambiguous local times (the clock was set back): the end after the start";
 
 /// The clock of a log.
 pub(in crate::sources) struct Clock {
@@ -44,8 +48,8 @@ impl Clock {
 }
 
 /// The start and the end of an attempt. If the clock showed one of them twice, they are the pair
-/// that fits the run time best. `beside` is another time of the row, of which the first is always
-/// used.
+/// that fits the run time best; without a run time, the first start and the first end after it.
+/// `beside` is another time of the row, of which the first is always used.
 pub(in crate::sources) fn times(
     start: Option<Instant>,
     end: Option<Instant>,
@@ -59,6 +63,13 @@ pub(in crate::sources) fn times(
         remarks.add("ambiguous local times (the clock was set back): decided by the run time");
         let (start, end) = Instant::fit(start, end, run);
         return (Some(start), Some(end));
+    }
+    if let (Some(start), Some(end)) = (start.map(Instant::first), end)
+        && end.first() < start
+        && let Some(second) = end.second().filter(|&second| start <= second)
+    {
+        remarks.add(AFTER);
+        return (Some(start), Some(second));
     }
     if is_unsure || is_twice(beside) {
         remarks.add(TWICE);

@@ -17,12 +17,14 @@ pub(in crate::sources) struct Fields {
     /// The line without its quotes.
     text: Vec<u8>,
     is_quoted: bool,
+    is_open: bool,
 }
 
 impl Fields {
     /// Splits a line into fields.
     pub(in crate::sources) fn split(&mut self, line: &[u8], separator: u8) {
         self.places.clear();
+        self.is_open = false;
         self.is_quoted = separator != b'|' && memchr::memchr(b'"', line).is_some();
         if self.is_quoted {
             return self.split_quoted(line, separator);
@@ -72,6 +74,12 @@ impl Fields {
             }
         }
         self.places.push((from, self.text.len()));
+        self.is_open = is_inside;
+    }
+
+    /// Whether the line ends within quotes.
+    pub(in crate::sources) fn is_open(&self) -> bool {
+        self.is_open
     }
 
     /// The number of fields.

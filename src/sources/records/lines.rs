@@ -25,14 +25,22 @@ impl Lines {
     /// Splits a line into fields.
     ///
     /// # Errors
-    /// There are fewer or more than in the header.
+    /// There are fewer or more than in the header, or the line ends within quotes.
     pub(in crate::sources) fn split(&self, line: &[u8], fields: &mut Fields) -> Result<(), Fault> {
         fields.split(line, self.separator);
+        if fields.is_open() {
+            return Err(("", RejectReason::LineEndInQuotes));
+        }
+        // `sacct --parsable` ends lines with a separator, that of the header too.
+        let end = [self.separator];
+        let is_closed = self.header.as_ref().is_some_and(|header| header.ends_with(&end));
+        if is_closed && self.count < fields.len() && line.ends_with(&end) {
+            fields.drop_last();
+        }
         if self.count < fields.len() {
             if self.is_last_open {
                 fields.join_from(self.count - 1);
-            } else if fields.len() == self.count + 1 && line.ends_with(&[self.separator]) {
-                // `sacct --parsable` ends lines with a separator.
+            } else if fields.len() == self.count + 1 && line.ends_with(&end) {
                 fields.drop_last();
             }
         }

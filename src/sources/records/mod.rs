@@ -42,6 +42,7 @@ mod history;
 mod jobs;
 pub(super) mod lines;
 pub(super) mod machines;
+pub(super) mod numbers;
 mod repeats;
 pub(super) mod row;
 pub(super) mod snapshots;
@@ -53,6 +54,7 @@ use self::fleet::Fleet;
 pub(super) use self::fleet::{machine_id, only_machine};
 use self::history::{Seen, events};
 use self::jobs::{Ending, JobSum, WORST, rank};
+pub(super) use self::numbers::{hash, number_of_name};
 pub(super) use self::repeats::find_repeats;
 
 pub(super) const SUBMIT: i32 = EventType::Submit.number();
@@ -470,20 +472,4 @@ fn fill<'a>(record: &Record<'a>, table: Table, cells: &mut Vec<Cell<'a>>) -> usi
         Cell::Missing,
     ]);
     5
-}
-
-/// A number for a name: negative, and the same for the same name everywhere (FNV-1a, 62 bits).
-pub(super) fn number_of_name(name: &[u8]) -> i64 {
-    -1 - i64::try_from(hash(name) >> 2).expect("62 bits")
-}
-
-/// FNV-1a, with its bits mixed once more.
-pub(super) fn hash(name: &[u8]) -> u64 {
-    let mut bits = 0xCBF2_9CE4_8422_2325_u64;
-    for &byte in name {
-        bits = (bits ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-    }
-    bits ^= bits >> 32;
-    bits = bits.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    bits ^ (bits >> 32)
 }

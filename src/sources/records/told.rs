@@ -43,6 +43,18 @@ impl Times {
         }
     }
 
+    /// Ends an attempt that ran longer than from its start to its end at the start and run time.
+    /// Suspension makes the run time shorter than the span; a clock that was set back, or a time
+    /// in a coarse unit, makes it longer.
+    pub(in crate::sources) fn lengthen(&mut self, remarks: &mut Remarks) {
+        if let (Some(start), Some(end), Some(run)) = (self.start_us, self.end_us, self.run_us)
+            && end.saturating_sub(start) < run
+        {
+            remarks.add("run time longer than from start to end: ended at the start and run time");
+            self.end_us = start.checked_add(run);
+        }
+    }
+
     /// The submit time: that of the row, else the start (or else the end) minus the wait.
     pub(in crate::sources) fn submitted(&self, remarks: &mut Remarks) -> Option<i64> {
         if self.submit_us.is_some() {

@@ -1,5 +1,6 @@
 //! Assigns the fields of a line to columns.
 
+use super::super::SourceErrorKind;
 use super::super::records::lines::{Lines, first_line, names_of};
 
 macro_rules! columns {
@@ -85,16 +86,22 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of an export, from its first line; or the name of a column that is missing and
-    /// does not follow from the others.
-    pub(super) fn of(begin: &[u8]) -> Result<Self, String> {
+    /// The layout of an export, from its first line.
+    ///
+    /// # Errors
+    /// A column is missing and does not follow from the others, or the columns are aligned with
+    /// blanks.
+    pub(super) fn of(begin: &[u8]) -> Result<Self, SourceErrorKind> {
         let line = first_line(begin);
+        if is_aligned(line) {
+            return Err(SourceErrorKind::Aligned);
+        }
         let Some((separator, columns)) = header_of(line) else {
             let columns: Vec<Option<Col>> = XDMOD.split(',').map(Col::of).collect();
             return Ok(Self::new(b'|', &columns, None));
         };
         let layout = Self::new(separator, &columns, Some(line.to_vec()));
-        layout.check()?;
+        layout.check().map_err(SourceErrorKind::MissingColumn)?;
         Ok(layout)
     }
 
@@ -152,6 +159,17 @@ fn header_of(line: &[u8]) -> Option<(u8, Vec<Option<Col>>)> {
     })
 }
 
+/// Whether columns name jobs and their states.
+fn names_jobs(columns: &[Option<Col>]) -> bool {
+    [Col::JobId, Col::State].iter().all(|&column| columns.contains(&Some(column)))
+}
+
+/// Whether a line is a header whose columns are aligned with blanks, as without `--parsable2`.
+fn is_aligned(line: &[u8]) -> bool {
+    let words = str::from_utf8(line).unwrap_or_default().split_ascii_whitespace();
+    header_of(line).is_none() && names_jobs(&words.map(Col::of).collect::<Vec<_>>())
+}
+
 /// Whether a text begins like the output of `sacct`.
 pub(in crate::sources) fn seen_as(text: &[u8]) -> bool {
     let line = first_line(text);
@@ -159,14 +177,18 @@ pub(in crate::sources) fn seen_as(text: &[u8]) -> bool {
         let is_times = |column: &Col| {
             matches!(column, Col::Start | Col::End | Col::Submit | Col::Elapsed | Col::ElapsedRaw)
         };
-        // With `|`, an export without a state is recognised, so that the error names the missing
-        // column; with other separators it may be any table.
-        let is_told = separator == b'|' || columns.contains(&Some(Col::State));
-        return columns.iter().flatten().any(is_times) && is_told;
+        let has_times = columns.iter().flatten().any(is_times);
+        // With `|`, an export without a state or without times is recognised, so that the error
+        // names the missing column; with other separators it may be any table.
+        return match separator {
+            b'|' => has_times || names_jobs(&columns),
+            _ => has_times && columns.contains(&Some(Col::State)),
+        };
     }
     let fields: Vec<&[u8]> = line.split(|&byte| byte == b'|').collect();
     let is_time = |field: &[u8]| field.len() == 19 && field[4] == b'-' && field[10] == b'T';
-    XDMOD.split(',').count() <= fields.len()
-        && is_time(fields[10])
-        && fields[16].first().is_some_and(u8::is_ascii_uppercase)
+    is_aligned(line)
+        || XDMOD.split(',').count() <= fields.len()
+            && is_time(fields[10])
+            && fields[16].first().is_some_and(u8::is_ascii_uppercase)
 }

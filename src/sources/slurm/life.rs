@@ -54,14 +54,7 @@ pub(super) fn life(
         *fate = Fate::Running;
     }
     all.start_us = all.start_us.filter(|_| fate.has_begun());
-    if let Some(((start, end), run)) = all.start_us.zip(all.end_us).zip(run_us)
-        && end - start < run
-    {
-        // Suspension makes the run time shorter than the span; only a clock that was set back makes
-        // it longer.
-        remarks.add("run time longer than from start to end: ended at the start and run time");
-        all.end_us = start.checked_add(run);
-    }
+    all.lengthen(remarks);
     let length_us = all.start_us.zip(all.end_us).map(|(start, end)| end - start);
     if all.start_us.is_some() && has_not_run(row, *fate, run_us.or(length_us)) {
         remarks.add("ended before a start: no SCHEDULE");
@@ -118,15 +111,12 @@ fn submit_us(
         remarks.add("no submit time: when it became eligible");
         return Ok(Some(eligible_us));
     }
-    let planned_us = match row.span(Col::Planned)? {
-        None => row.span(Col::Reserved)?,
-        planned_us => planned_us,
-    };
+    let planned_us = row.span(Col::Planned)?.or(row.span(Col::Reserved)?);
     let of_cpus = |column: Col| {
         let (seconds, cpus) = whole(row.raw(column)).zip(cpus.asked.or(cpus.had))?;
         Some(seconds * MICROS_PER_SECOND / i64::from(cpus))
     };
     let wait_us = planned_us.or_else(|| of_cpus(Col::ResvCpuRaw));
     all.wait_us = wait_us.or_else(|| of_cpus(Col::PlannedCpuRaw));
-    Ok(all.submitted(remarks))
+    all.submitted(remarks).map(Some).ok_or(("Submit", RejectReason::EmptyMandatory))
 }

@@ -25,7 +25,7 @@
 //! | `Submit` | `Eligible`; else `Start` minus the wait; else `Start` |
 //! | the wait | `Planned`, `Reserved`, or `ResvCPURAW` or `PlannedCPURAW` / the CPUs |
 //! | `Start` | `End` minus the run time |
-//! | `End` | `Start` plus the run time |
+//! | `End`, or one before `Start` plus the run time | `Start` plus the run time |
 //! | the run time | `ElapsedRaw`, `Elapsed`, or `CPUTimeRAW` / the CPUs |
 //! | a plain job id | minus a hash of `JobID` |
 //! | any job id | the number of the line plus part × 2^40 |
@@ -37,7 +37,7 @@ use std::path::Path;
 
 use super::folder::RawPart;
 use super::records::accounted::Accounted;
-use super::records::amounts::float;
+use super::records::amounts::{float, tally};
 use super::records::clock::{Clock, first};
 use super::records::fields::{Fields, span_us, whole};
 use super::records::states::{Fate, loosely_named, state_of};
@@ -47,7 +47,7 @@ use super::records::{
 };
 use super::reject::RejectReason;
 use super::zone::{Instant, Stamp, Zone};
-use super::{SourceError, SourceErrorKind, fields};
+use super::{SourceError, fields};
 use crate::schema::row_id;
 use crate::units::MICROS_PER_SECOND;
 
@@ -82,16 +82,9 @@ pub(super) struct Slurm {
 impl Slurm {
     /// The format of a file, from its first line.
     fn of(path: &Path, begin: &[u8], part: u32, zone: Option<&Zone>) -> Result<Self, SourceError> {
-        let layout = Layout::of(begin)
-            .map_err(|lack| SourceError::new(path, SourceErrorKind::MissingColumn(lack)))?;
-        Ok(Self {
-            layout,
-            fields: Fields::default(),
-            clock: Clock::of(zone, ASSUMED),
-            cluster: None,
-            is_begun: false,
-            part,
-        })
+        let layout = Layout::of(begin).map_err(|kind| SourceError::new(path, kind))?;
+        let (fields, clock) = (Fields::default(), Clock::of(zone, ASSUMED));
+        Ok(Self { layout, fields, clock, cluster: None, is_begun: false, part })
     }
 }
 
@@ -159,7 +152,7 @@ impl<'a> Row<'a> {
         if matches!(raw, b"" | b"Unknown" | b"N/A") {
             return Ok(None);
         }
-        let count = whole(raw).and_then(|count| i32::try_from(count).ok());
+        let count = tally(raw).and_then(|count| i32::try_from(count).ok());
         let count = count.ok_or((column.name(), RejectReason::BadValue))?;
         Ok(Some(count).filter(|&count| 0 < count))
     }
@@ -260,7 +253,7 @@ fn record<'a>(
     }
     let node_count = row.count(Col::NNodes)?;
     let (memory, requested_memory) = values::memory_kib(row, cpu, node_count, remarks)?;
-    let (gpus, gpu_model) = values::gpus(row)?;
+    let (gpus, gpu_model) = values::gpus(row, remarks)?;
     let array = values::array(name.unwrap_or_default(), remarks);
     let mut own = Accounted {
         account: row.text(Col::Account)?,

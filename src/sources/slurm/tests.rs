@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 
+use super::super::error::{EXPORT_AGAIN, SourceErrorKind};
 use super::super::map::{Map, ready};
 use super::super::records::states::{Fate, loosely_named};
 use super::super::tests::{Rows, check, parsed, parsed_in, parsed_part};
@@ -271,9 +272,33 @@ fn an_export_that_says_too_little_is_refused_by_column() {
         ("JobID|State|Start", "End (or Elapsed)"),
         ("JobID|State|End", "Start (or Elapsed)"),
         ("JobID|State|Start|CPUTimeRAW", "End (or Elapsed)"),
+        // What `sacct --parsable2` prints without `--format`.
+        ("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode", "Start"),
     ] {
         let found = super::columns::Layout::of(header.as_bytes()).unwrap_err();
-        assert_eq!(found, lack, "{header}");
+        assert!(
+            matches!(&found, SourceErrorKind::MissingColumn(name) if name == lack),
+            "{header}: {found:?}"
+        );
+        assert!(super::seen_as(header.as_bytes()), "{header}");
+    }
+}
+
+#[test]
+fn an_export_that_is_aligned_with_blanks_is_refused_with_the_command() {
+    let text = "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode \n\
+        ------------ ---------- ---------- ---------- ---------- ---------- -------- \n\
+        7                  wrap     normal       root          1  COMPLETED      0:0 \n";
+    assert!(super::seen_as(text.as_bytes()));
+    let found = super::columns::Layout::of(text.as_bytes()).unwrap_err();
+    assert!(matches!(found, SourceErrorKind::Aligned), "{found:?}");
+    assert!(found.hint().is_some_and(|hint| hint.contains("--parsable2")));
+    for other in ["JobID\tState\tStart\tEnd", "JobID,User", "a job and its State"] {
+        assert!(
+            !super::columns::Layout::of(other.as_bytes())
+                .is_err_and(|kind| matches!(kind, SourceErrorKind::Aligned)),
+            "{other}"
+        );
     }
 }
 
@@ -306,6 +331,10 @@ fn amounts_are_read_with_their_suffixes() {
         ("gpu_request", "4|4|1|||cpu=4,gres/gpu:a100=2,gres/gpu=2||", "2"),
         ("gpu_request", "4|4|1|||gres/gpu:a100=2,gres/gpu:v100=1||", "3"),
         ("gpu_model", "4|4|1|||cpu=4,gres/gpu:a100=2,gres/gpu=2||", "a100"),
+        ("gpu_model", "4|4|1|||gres/gpu:a100=2,gres/gpu:v100=1||", "-"),
+        ("gpu_request", "4|4|1|||gpu:a100:2(S:0-1)||", "2"),
+        ("cpu_request", "2K|2K|1|||||", "2048"),
+        ("cpu_request", "|||||cpu=2K,mem=1G||", "2048"),
         ("gpu_request", "4|4|1|||cpu=4||", "-"),
         ("requested_time_us", "4|4|1||||3-12:00:00|", "302400000000"),
         ("requested_time_us", "4|4|1||||UNLIMITED|", "-"),
@@ -315,6 +344,46 @@ fn amounts_are_read_with_their_suffixes() {
         ("cpu_time_us", "4|4|1|||||00:00:00", "-"),
     ] {
         assert_eq!(cell(column, fields), expected, "{column} of {fields}");
+    }
+}
+
+#[test]
+fn counts_in_lists_are_read_or_rejected() {
+    let read = |list: &str| {
+        let at = "2024-01-01T00:00:00Z";
+        let text = format!("JobID|State|Start|End|AllocTRES\n7|FAILED|{at}|{at}|{list}\n");
+        parsed(Source::Slurm, Table::TaskEvents, &text)
+    };
+    let mixed = "GPUs of several models: counted together, model unknown";
+    assert_eq!(read("cpu=4,gres/gpu:a100=2,gres/gpu:v100=1").notes.remarks[mixed], 1);
+    assert_eq!(read("cpu=4,gres/gpu:a100=2").notes.remarks.get(mixed), None);
+    for odd in ["cpu=4,gres/gpu=1.5", "cpu=1.95K", "cpu=many"] {
+        assert_eq!(read(odd).rejects(), ["2 AllocTRES bad_value"], "{odd}");
+    }
+}
+
+/// Promise: the command that the program gives to paste exports columns that are read, with the
+/// free text at the end, and is the same everywhere.
+#[test]
+fn the_export_command_names_columns_that_are_read() {
+    let command = EXPORT_AGAIN.split_once(": ").unwrap().1;
+    let columns = command.split_once("--format ").unwrap().1.split(' ').next().unwrap();
+    let layout = super::columns::Layout::of(columns.replace(',', "|").as_bytes()).unwrap();
+    assert_eq!(layout.names, columns);
+    assert!(layout.lines.is_last_open, "{columns}");
+    let at = "2024-01-01T00:00:00";
+    let line = format!(
+        "7|7|c|p|q|a|g|u|{at}|{at}|{at}|{at}|0|0:0|COMPLETED|1|1|1|1G|cpu=1|cpu=1|90|n1|a|b\n"
+    );
+    let text = format!("{}\n{line}", columns.replace(',', "|"));
+    let rows = parsed(Source::Slurm, Table::JobEvents, &text);
+    assert_eq!(rows.rejects(), Vec::<String>::new());
+    assert_eq!(rows.cell("logical_job_name", 0), "a|b");
+    for page in ["tests/golden/help/ingest.txt", "reports/sessions/slurm.md"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+        let text = std::fs::read_to_string(path).unwrap().replace("\\\n", " ");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").contains(command), "{page}");
     }
 }
 
@@ -336,7 +405,7 @@ fn what_does_not_parse_is_a_reject() {
     check(&format!("7|FAILED|{at}|2024-02-30T00:00:00|{at}|1||"), "2 Start bad_value");
     check(&format!("7|FAILED|{at}|{at}|{at}|many||"), "2 NCPUS bad_value");
     check(&format!("7|FAILED|{at}|{at}|{at}|1|much|"), "2 ReqMem bad_value");
-    check("7|PENDING||||1||", "2 time_us empty_mandatory");
+    check("7|PENDING||||1||", "2 Submit empty_mandatory");
     check("7|FAILED|1900-01-01T00:00:00|||1||", "2 submit negative_time");
     let more = parsed(
         Source::Slurm,
@@ -352,6 +421,10 @@ fn a_name_at_the_end_may_hold_separators_and_a_line_may_end_with_one() {
     for (header, line, name) in [
         ("JobID|State|Start|End|JobName", format!("7|FAILED|{at}|{at}|a|b|c"), "a|b|c"),
         ("JobID|State|Start|JobName|End|", format!("7|FAILED|{at}|x|{at}|"), "x"),
+        ("JobID|State|Start|End|JobName|", format!("7|FAILED|{at}|{at}|n|"), "n"),
+        ("JobID|State|Start|End|JobName|", format!("7|FAILED|{at}|{at}|a|b|"), "a|b"),
+        ("JobID|State|Start|End|JobName|", format!("7|FAILED|{at}|{at}|n"), "n"),
+        ("JobID|State|Start|End|JobName", format!("7|FAILED|{at}|{at}|n|"), "n|"),
         ("JobID,State,Start,End,JobName", format!("7,FAILED,{at},{at},\"a, b\""), "a, b"),
         ("jobid\tstate\tstart\tend\tjobname", format!("7\tFAILED\t{at}\t{at}\ta b"), "a b"),
     ] {
@@ -549,6 +622,25 @@ fn an_hour_that_comes_twice_is_the_one_that_the_run_time_fits() {
         let [submit, start, end] = expected;
         let expected = format!("{submit} SUBMIT, {start} SCHEDULE, {end} FINISH");
         assert_eq!((history, remarks), (expected, vec![remark]), "{line}");
+    }
+}
+
+#[test]
+fn an_end_that_comes_twice_is_the_one_after_the_start() {
+    let first = "ambiguous local times (the clock was set back): the first is taken";
+    let after = "ambiguous local times (the clock was set back): the end after the start";
+    for (start, end, expected, remark) in [
+        ("02:50:00", "02:20:00", [1_698_540_600, 1_698_542_400], after),
+        ("02:20:00", "02:50:00", [1_698_538_800, 1_698_540_600], first),
+        // The start is after both: nothing fits.
+        ("03:20:00", "02:50:00", [1_698_546_000, 1_698_546_000], first),
+    ] {
+        let line =
+            format!("7|COMPLETED|2023-10-29T01:00:00|2023-10-29T{start}|2023-10-29T{end}||1");
+        let Some((history, remarks)) = in_berlin(&[&line]) else { return };
+        let [start, end] = expected;
+        let expected = format!("1698534000 SUBMIT, {start} SCHEDULE, {end} FINISH");
+        assert_eq!((history, remarks[0]), (expected, remark), "{line}");
     }
 }
 

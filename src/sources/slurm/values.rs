@@ -1,7 +1,7 @@
 //! Processors, memory, GPUs and limits of a row.
 
 use super::super::fields::careful_text;
-use super::super::records::amounts::{amount, float, gpus_in_list, in_list};
+use super::super::records::amounts::{amount, float, gpus_in_list, in_list, tally_in_list};
 use super::super::records::fields::{span_us, whole};
 use super::super::records::{Fault, Remarks};
 use super::super::reject::RejectReason;
@@ -19,16 +19,13 @@ pub(super) struct Cpus {
 }
 
 pub(super) fn cpus(row: &Row<'_>) -> Result<Cpus, Fault> {
-    let of_tres = |column: Col| {
-        let count = in_list(row.raw(column), b"cpu").and_then(whole);
-        count.and_then(|count| i32::try_from(count).ok()).filter(|&count| 0 < count)
+    let or_of_tres = |count: Option<i32>, column: Col| match count {
+        None => tally_in_list(row.raw(column), b"cpu").map_err(|reason| (column.name(), reason)),
+        _ => Ok(count),
     };
-    let had = row.count(Col::AllocCpus)?.or(row.count(Col::NCpus)?);
-    let asked = row.count(Col::ReqCpus)?;
-    Ok(Cpus {
-        had: had.or_else(|| of_tres(Col::AllocTres)),
-        asked: asked.or_else(|| of_tres(Col::ReqTres)),
-    })
+    let had = or_of_tres(row.count(Col::AllocCpus)?.or(row.count(Col::NCpus)?), Col::AllocTres)?;
+    let asked = or_of_tres(row.count(Col::ReqCpus)?, Col::ReqTres)?;
+    Ok(Cpus { had: had.filter(|&had| 0 < had), asked: asked.filter(|&asked| 0 < asked) })
 }
 
 /// The bit that marks a memory request in MiB as "per CPU", in bytes; old versions of Slurm print
@@ -73,13 +70,19 @@ pub(super) fn memory_kib(
     Ok((bytes.map(kib), bytes.zip(cpus).map(|(bytes, cpus)| kib(bytes / cpus))))
 }
 
-/// The number of GPUs, and their model.
-pub(super) fn gpus<'a>(row: &Row<'a>) -> Result<(Option<f32>, Option<&'a str>), Fault> {
+/// The number of GPUs, and their model if they have one.
+pub(super) fn gpus<'a>(
+    row: &Row<'a>,
+    remarks: &mut Remarks,
+) -> Result<(Option<f32>, Option<&'a str>), Fault> {
     for column in [Col::AllocTres, Col::ReqTres, Col::AllocGres, Col::ReqGres] {
-        if let Some((count, model)) = gpus_in_list(row.raw(column)) {
-            let bad = (column.name(), RejectReason::BadValue);
-            let model = model.map(|name| careful_text(name).ok_or(bad)).transpose()?;
-            return Ok((Some(float(count)), model));
+        let bad = |reason| (column.name(), reason);
+        if let Some(gpus) = gpus_in_list(row.raw(column)).map_err(bad)? {
+            if gpus.are_mixed {
+                remarks.add("GPUs of several models: counted together, model unknown");
+            }
+            let text = |name| careful_text(name).ok_or(bad(RejectReason::BadValue));
+            return Ok((Some(float(gpus.count)), gpus.model.map(text).transpose()?));
         }
     }
     Ok((None, None))
