@@ -4,7 +4,6 @@
 use jobfate::prelude::*;
 
 /// The share of the heaviest user in the usage of all users so far.
-#[derive(Default)]
 struct Top(Vec<f64>);
 
 impl std::fmt::Display for Top {
@@ -34,9 +33,8 @@ impl Index for Top {
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sample = Sample::lake()?;
     let own = std::env::var_os("LAKE").map(Lake::open).transpose()?;
-    let usage =
-        Usage::of(own.as_ref().unwrap_or(&sample)).every(HOUR).cpu(Cpu::Requested).gather()?;
-    let series = usage.evaluate(&mut Top::default())?;
+    let usage = Usage::of(own.as_ref().unwrap_or(&sample)).every(HOUR).gather()?;
+    let series = usage.evaluate(&mut Top(Vec::new()))?;
     println!("{:.3?}", series.overall_values);
     Ok(())
 }

@@ -13,6 +13,7 @@ use super::writer::SegmentWriter;
 use super::{LakeError, LakeErrorKind};
 use crate::sources::mask::{Mask, Masker};
 use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
+use crate::sources::reading::Reading;
 use crate::sources::{RawPart, Reject, RowBlock, expected_line};
 
 /// Rejects of a part before their share of the lines read so far is checked.
@@ -35,7 +36,8 @@ pub(super) fn read_one(
     let beside = writer.folder().join(format!("rejects-{:05}.csv", part.part));
     let mut rejects = RejectLog::new(part.part, beside);
     let mut seen = Seen::default();
-    let mut masker = Masker::of(part);
+    let Reading { mask, map, .. } = &*part.reading;
+    let mut masker = mask.as_deref().map(|mask| Masker::new(mask, part.source, map.as_deref()));
     let summary = read_part(part, progress, |block| {
         if let Some(masker) = &mut masker {
             masker.hide(block);

@@ -17,7 +17,6 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
 use super::digest::hex;
-use super::folder::RawPart;
 use super::map::Map;
 use super::records::fields::expand_nodes;
 use super::records::numbers::{NAMED_FROM, named_index};
@@ -156,11 +155,9 @@ pub(crate) struct Masker<'m> {
 const NAMES_HELD: usize = 1 << 16;
 
 impl<'m> Masker<'m> {
-    /// Replaces names of a part, if it is read with a key.
-    pub(crate) fn of(part: &'m RawPart) -> Option<Self> {
-        let (mask, map) = (part.reading.mask.as_deref()?, part.reading.map.as_deref());
-        let (names, numbers) = (FxHashMap::default(), FxHashMap::default());
-        Some(Self { mask, source: part.source, map, names, numbers })
+    /// Replaces names of a part of a source, which is read with a map or without one.
+    pub(crate) fn new(mask: &'m Mask, source: Source, map: Option<&'m Map>) -> Self {
+        Self { mask, source, map, names: FxHashMap::default(), numbers: FxHashMap::default() }
     }
 
     /// Replaces the names of a block, and drops the text of its rejects.
