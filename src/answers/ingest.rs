@@ -209,8 +209,8 @@ fn parse_ranges(text: &str) -> Result<PartNumbers, PartNumbersError> {
 /// Plans an ingest and checks it against the folder of the trace.
 ///
 /// # Errors
-/// The folder is not a trace, an option does not fit its kind, or it has none of the chosen tables
-/// and parts.
+/// The folder is not a trace, an option does not fit its kind, it has none of the chosen tables
+/// and parts, or the lake would be the folder itself.
 pub fn plan(
     trace: &Path,
     lake: &Path,
@@ -218,6 +218,7 @@ pub fn plan(
     say: fn(&Said),
 ) -> Result<IngestPlan> {
     let folder = choice.folder(trace)?;
+    check_lake(lake, trace, &folder)?;
     for name in &folder.ignored {
         say(&Said::warning(format!(
             "`{name}` is neither a table of the trace nor a part of one: skipped"
@@ -244,6 +245,22 @@ pub fn plan(
         threads: choice.threads.map_or_else(progress::core_count, usize::from),
         cut: Cut::default(),
     })
+}
+
+/// Refuses a lake among the files of the trace: in its folder, or in that of a table.
+fn check_lake(lake: &Path, trace: &Path, folder: &TraceFolder) -> Result<(), Usage> {
+    let Ok(place) = lake.canonicalize() else { return Ok(()) };
+    let parts = folder.parts.values().flatten().filter_map(|part| part.path.parent());
+    let of_tables = parts.filter(|folder| *folder != trace && folder.starts_with(trace));
+    let mut folders = of_tables.chain([trace]).filter_map(|path| path.canonicalize().ok());
+    if folders.any(|folder| folder == place) {
+        let text = format!(
+            "`{}` is a folder of the raw trace: give another folder with --lake",
+            lake.display()
+        );
+        return Err(Usage(text));
+    }
+    Ok(())
 }
 
 impl IngestChoice {
