@@ -75,7 +75,9 @@ pub struct AccountPlan {
 
 impl Plan for AccountPlan {
     fn define(&mut self, definitions: &Definitions) {
-        self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
+        // Memory and GPUs have their own definitions.
+        let cpu = definitions.cpu.filter(|_| self.resource == Resource::Cpu);
+        self.choice = CpuChoice { cpu, classes: definitions.classes };
     }
 }
 
@@ -127,6 +129,30 @@ impl AccountPlan {
                 }
                 Ok(Meter::Memory(memory))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The CPU definition of an analysis made each other resource an error.
+    #[test]
+    fn the_definition_of_cpu_time_is_for_cpu_alone() {
+        for (resource, cpu) in [
+            (Resource::Cpu, Some(CpuDefinition::Slots)),
+            (Resource::Memory, None),
+            (Resource::Gpu, None),
+        ] {
+            let mut plan = AccountPlan { resource, ..AccountPlan::default() };
+            let classes = Classes::Terminal;
+            plan.define(&Definitions {
+                cpu: Some(CpuDefinition::Slots),
+                classes,
+                ..Definitions::default()
+            });
+            assert_eq!(plan.choice, CpuChoice { cpu, classes }, "{resource:?}");
         }
     }
 }

@@ -212,8 +212,10 @@ pub struct FairnessPlan {
 
 impl Plan for FairnessPlan {
     fn define(&mut self, definitions: &Definitions) {
-        // `published` CPU time is known per job, not over time.
-        self.cpu = definitions.cpu.map(|cpu| match cpu {
+        // `published` CPU time is known per job, not over time; memory and GPUs have their own
+        // definitions.
+        let cpu = definitions.cpu.filter(|_| self.resource == Resource::Cpu);
+        self.cpu = cpu.map(|cpu| match cpu {
             CpuDefinition::Published => CpuDefinition::Measured,
             other => other,
         });
