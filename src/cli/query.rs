@@ -84,6 +84,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let batch = explain(&engine(args)?.facts(&lake, &[query.name], &settings)?.single());
     drop(bar);
     let (origin, settings) = (Origin::of(&lake), settings_json(&settings));
+    let form = args.answer.form();
+    form.view.check(&batch)?;
     if let Some(files) = files {
         let (name, json) = (query.name, described(query, &batch));
         let settings = settings.clone();
@@ -92,7 +94,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
         files.publish(RESULT, &answer, &origin)?;
     }
     let json = json!({"query": query.name, "question": query.question(), "key": query.key()});
-    shown::show(&batch, &args.answer.form(), &json, &store::made_from(&origin, &settings))
+    shown::show(&batch, &form, &json, &store::made_from(&origin, &settings))
 }
 
 /// Every query with its question, the tables that it needs and its sources.
