@@ -29,7 +29,7 @@ use jobfate::results::{COMPARE_LIMITS, Limits, PAGE_LIMITS, Stored, compare, rea
     after_long_help = "Examples:\n  jobfate report reports/analysis\n  jobfate account --lake lake --out results/account\n  jobfate fairness --lake lake --out results/fairness\n  jobfate report results --out pages\n  jobfate report --compare before after --out changes"
 )]
 pub(crate) struct ReportArgs {
-    /// Folders of results
+    /// Folders of results, with one result of each command
     #[arg(value_name = "RESULTS", default_value = "reports/analysis")]
     pub results: Vec<PathBuf>,
 
