@@ -108,6 +108,8 @@ impl Fault for LakeError {
             LakeErrorKind::Cancelled => Code::Interrupted,
             LakeErrorKind::NoBucket { .. }
             | LakeErrorKind::NoColumn { .. }
+            | LakeErrorKind::NeverThere { .. }
+            | LakeErrorKind::NoGpus(_)
             | LakeErrorKind::Setting { .. } => Code::Usage,
             kind => Code::of_data(kind.is_bad_data()),
         }
@@ -315,6 +317,8 @@ impl LakeErrorKind {
             | Self::Cancelled
             | Self::NoBucket { .. }
             | Self::NoColumn { .. }
+            | Self::NeverThere { .. }
+            | Self::NoGpus(_)
             | Self::Setting { .. }
             | Self::Threads(_)
             | Self::TooLittle { .. } => false,
