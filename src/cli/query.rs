@@ -70,6 +70,9 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let Some(name) = args.query.as_ref().filter(|_| !args.list) else {
         return Ok(console::data(&list())?);
     };
+    if name == ALL && args.show {
+        return Err(Usage("--show prints one query: give its name".to_owned()).into());
+    }
     if name == ALL {
         return run_all(args);
     }

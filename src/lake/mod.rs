@@ -358,9 +358,10 @@ impl LakeErrorKind {
             Self::TooManyRejects { .. } => {
                 Some("look at the lines, then allow more with `--max-rejects`")
             }
-            Self::NeverThere { table: Table::TaskUsage, .. } => {
-                Some("the lake has no measured usage: give `--cpu requested` or `--cpu slots`")
-            }
+            Self::NeverThere { table: Table::TaskUsage, .. } => Some(
+                "the trace has no measured usage; `--cpu requested`, `--cpu slots` and \
+                    `--memory requested` need none",
+            ),
             Self::NeverThere { .. } => Some("only the Google trace has this table"),
             Self::NoGpus(_) => Some("lakes of slurm, openb, kubernetes and mapped record them"),
             Self::OtherTrace { kind, .. } => Some(hint_for(*kind)),

@@ -310,7 +310,7 @@ pub(crate) fn check(plan: &FairnessPlan) -> Result<()> {
         ("--early", plan.early),
     ] {
         if days.is_some_and(|days| !is_days(days)) {
-            return wrong(format!("{flag} must be a number of days, 0 or more"));
+            return wrong(format!("{flag} must be a number of days from 0 to 36500"));
         }
     }
     if plan.interval.is_some_and(|interval| !(1.0..=1e9).contains(&interval)) {
