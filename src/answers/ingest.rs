@@ -264,6 +264,17 @@ fn check_lake(lake: &Path, trace: &Path, folder: &TraceFolder) -> Result<(), Usa
 }
 
 impl IngestChoice {
+    /// An option that is given, also one that a file does not have.
+    pub fn first_given(&self) -> Option<String> {
+        let others = [
+            ("shard", self.shard.is_some()),
+            ("force", self.force),
+            ("threads", self.threads.is_some()),
+        ];
+        let mut others = others.into_iter().filter(|option| option.1);
+        words::write(self).into_keys().next().or_else(|| Some(others.next()?.0.to_owned()))
+    }
+
     /// The parts of a trace, each with how it is read.
     ///
     /// # Errors

@@ -43,7 +43,7 @@ pub(crate) struct QueryArgs {
     /// List the queries and the tables that each needs
     ///
     /// The same as `query` without a name.
-    #[arg(long, conflicts_with = "query")]
+    #[arg(long, conflicts_with_all = ["query", "format"])]
     pub list: bool,
 
     /// Print the text of the query instead of running it

@@ -52,7 +52,14 @@ pub(crate) struct ReportArgs {
     pub out: Option<PathBuf>,
 
     /// Format of the comparison on stdout
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, requires = "compare")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t,
+        requires = "compare",
+        conflicts_with = "results"
+    )]
     pub format: Format,
 }
 

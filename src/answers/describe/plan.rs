@@ -129,6 +129,26 @@ impl Question {
     }
 }
 
+impl DescribePlan {
+    /// Refuses options that have no effect on what is described. A section of an analysis may
+    /// have them, because it describes several things.
+    ///
+    /// # Errors
+    /// An option is for another `--what`.
+    pub fn check_alone(&self) -> Result<(), Usage> {
+        let what = self.what.name();
+        if self.waits != Waits::All && self.what != What::Waiting {
+            return Err(Usage(format!("--waits is for --what waiting, and this is --what {what}")));
+        }
+        let is_cut = matches!(self.what, What::JobSurvival | What::FinishGivenEvents);
+        if self.censored == Censored::Exclude && is_cut {
+            let text = format!("--what {what} always includes open jobs: leave --censored out");
+            return Err(Usage(text));
+        }
+        Ok(())
+    }
+}
+
 /// The question of a plan.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use crate::answers::grouped::check_group;
 use crate::answers::study::{Definitions, Plan};
 use crate::answers::words::{parsed_list, readers, text};
 use crate::facts::window::first_event_us;
-use crate::faults::Result;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::studies::fold::Asked;
 use crate::studies::ledger::GroupBy;
@@ -80,7 +80,7 @@ pub struct SweepPlan {
     ///
     /// Each parameter of each rule gets a 95 % interval (columns `_low` and `_high`, bands and
     /// whiskers in charts). The choice of --train-until also gets intervals, over resampled jobs of
-    /// the test. 1000 is usual; the maximum is 100,000.
+    /// the test. 1000 is usual; the least is 20, the most 100,000.
     #[cfg_attr(feature = "cli", arg(long, value_name = "ROUNDS", default_value_t = 0, value_parser = parse_rounds))]
     #[serde(deserialize_with = "rounds")]
     pub bootstrap: usize,
@@ -115,6 +115,18 @@ pub struct SweepPlan {
 impl Plan for SweepPlan {
     fn define(&mut self, definitions: &Definitions) {
         self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let usual = Self::default();
+        let rules = rules_of(self);
+        let has_own_grid = |rule: &RuleGrid| rule.rule != Rule::Events || rule.is_given;
+        if self.thresholds != usual.thresholds && rules.iter().all(has_own_grid) {
+            return Err("--thresholds is for the rule `events` without thresholds of its own, \
+                which --rules does not name"
+                .to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -261,21 +273,30 @@ fn parse_days(text: &str) -> Result<f64, String> {
     days.ok_or_else(|| format!("`{text}` is not a number of days from 0 to {DAYS_MAX}"))
 }
 
+/// The fewest resamplings: fewer than 20 do not reach both ends of a 95 % interval.
+const ROUNDS_MIN: usize = 20;
+
 /// The most resamplings.
 pub(crate) const ROUNDS_MAX: usize = 100_000;
 
 pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
-        Ok(rounds) if rounds <= ROUNDS_MAX => Ok(rounds),
-        _ => Err(format!("a number of rounds from 0 to {ROUNDS_MAX}")),
+        Ok(0) => Ok(0),
+        Ok(rounds) if (ROUNDS_MIN..=ROUNDS_MAX).contains(&rounds) => Ok(rounds),
+        _ => Err(format!("a number of rounds from {ROUNDS_MIN} to {ROUNDS_MAX}, or 0 for none")),
     }
 }
 
 /// What the flags ask of the lake.
 ///
 /// # Errors
-/// The lake does not record the groups.
+/// The lake does not record the groups, or an option has no effect.
 pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
+    plan.check().map_err(Usage)?;
+    // An analysis fills in the number of resamplings after it has read its file.
+    if plan.seed != SweepPlan::default().seed && plan.bootstrap == 0 {
+        return Err(Usage("--seed is for --bootstrap, which is not given".to_owned()).into());
+    }
     plan.group_by.map_or(Ok(()), |group| check_group(lake, group))?;
     let days = plan.train_until;
     #[expect(

@@ -23,7 +23,7 @@ use jobfate::answers::list;
 use jobfate::answers::pass;
 use jobfate::answers::spread::{self, Errand, Folded, Parts};
 use jobfate::answers::study::{Definitions, Screen, Step, Study, Work};
-use jobfate::answers::words::{self, Setting};
+use jobfate::answers::words::Setting;
 use jobfate::facts::spark::Spark;
 use jobfate::facts::window::Windows;
 use jobfate::faults::{Context, Hindered, Result, Usage};
@@ -204,7 +204,7 @@ fn read_in(
     stop: &Stop,
 ) -> Result<usize> {
     let Some(trace) = trace else {
-        if let Some(option) = words::write(given).keys().next() {
+        if let Some(option) = given.first_given() {
             let text = format!("--{option} sets how a trace is read, but no TRACE_DIR is given");
             return Err(Usage(text).into());
         }

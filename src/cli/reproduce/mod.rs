@@ -244,6 +244,9 @@ fn check(args: &ReproduceArgs) -> Result<()> {
             wrong("--seed and --runs apply to experiments; this study draws no random numbers")
         }
         StudyName::All if is_set => wrong("--set and --vary apply to a single study"),
+        StudyName::All if args.stored.is_some() && is_drawn => {
+            wrong("--seed and --runs do not apply to --stored, which runs no experiment")
+        }
         _ if args.week.is_chosen() && !matches!(args.study, StudyName::Ota) => {
             wrong("--from, --days and --users apply to ota")
         }
