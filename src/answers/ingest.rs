@@ -136,7 +136,7 @@ pub struct IngestChoice {
     pub force: bool,
 
     /// Number of threads, one per core by default
-    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024)))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", value_parser = crate::units::whole(1..=1024u16)))]
     #[serde(skip)]
     pub threads: Option<u16>,
 }

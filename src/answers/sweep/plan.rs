@@ -107,7 +107,7 @@ pub struct SweepPlan {
     pub spare_finishing: bool,
 
     /// List the harmed jobs of one threshold instead of the sweep
-    #[cfg_attr(feature = "cli", arg(long, value_name = "THRESHOLD", value_parser = clap::value_parser!(i64).range(1..)))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "THRESHOLD", value_parser = crate::units::whole(1..=i64::MAX)))]
     #[serde(skip)]
     pub harmed: Option<i64>,
 }

@@ -75,7 +75,7 @@ pub(crate) struct ReproduceArgs {
     ///
     /// By default 100 for tan (a tenth for figures 3 and 4, as in the paper), 5 for asahara, 10 for
     /// cui.
-    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "RUNS", value_parser = jobfate::units::whole(1..=100_000u32))]
     pub runs: Option<u32>,
 
     #[command(flatten)]
