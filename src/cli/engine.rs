@@ -16,7 +16,7 @@ use jobfate::lake::Lake;
 /// The engine that computes the facts; all give the same table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// Rust code, the fastest (for `query`: polars)
+    /// Rust code, the fastest; polars where there is none
     #[default]
     Native,
     /// queries/*.sql on the embedded Polars, the definition

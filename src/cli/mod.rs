@@ -171,8 +171,8 @@ pub(crate) struct ChartArgs {
     ///
     /// Text is 7.5 points high for every width; a PNG has 384 dots per inch. A paper has its own
     /// captions, so title and caption are not in the picture: they are in CHART.txt beside it. By
-    /// default charts are made for screens, 840 pixels wide, with title and caption. Charts of
-    /// another width are not meant for `report`.
+    /// default charts are made for screens, 840 pixels wide, with title and caption. Leave it out
+    /// for results that `report` shows.
     #[arg(long, value_name = "WIDTH", value_parser = look_of, requires = "out")]
     pub chart_width: Option<Look>,
 

@@ -36,7 +36,8 @@ pub struct ReplayPlan {
     /// Policies, separated by spaces; the first is the baseline
     ///
     /// A policy is an order, a placement, one or two rules about running tasks and a kill rule,
-    /// joined by `+`. Each is optional: `priority:preempt=yes+best-fit+late+kill:events=20`.
+    /// joined by `+`. Each is optional: `priority:preempt=yes+best-fit+late+kill:events=20`. The
+    /// policies by default depend on the source: see the end of this page.
     ///
     /// Orders: fifo, random, shortest (by the work of the task in the replay, up to its kill if it
     /// is killed), priority, easy, conservative, fair, drf. Orders by request: sjf and ljf

@@ -34,25 +34,7 @@ pub struct SweepPlan {
     pub thresholds: Grid,
 
     /// Rules to compare; --harmed applies to the first rule
-    ///
-    /// events (more than T events), failures (T FAIL in a row), dead-time (T seconds in
-    /// unsuccessful attempts), restarts (T within an hour). A rule is swept over its usual grid
-    /// (for `events`: --thresholds), over a given grid (`failures={2,3,5}`), or at one threshold
-    /// (`failures=3`). `events+failures=3` requires both; `events~priority=9~class=3` spares tasks
-    /// by priority, class or `user=NAME` (with %2B for `+`, %2C for `,`, %20 for a blank). Limits
-    /// as in other systems: `k8s:backoff_limit=6` (the job ends at its seventh failure;
-    /// `on=fail+evict` counts evictions and lost tasks too, `per=task` counts and ends each task
-    /// separately), `spark:max_failures=4` and `hadoop:max_attempts=4` (the job ends at the fourth
-    /// failure of one task), `slurm:limit=3600` (s of an attempt) or `slurm:limit=150,of=requested`
-    /// (% of the requested time). `history:p=0.95,after=60` kills tasks 60 s after their first
-    /// SCHEDULE if the chance that their job does not finish was at least 0.95 at its submission
-    /// (rule `rate` of `jobfate predict`); `by=age` computes the chance again from the age of the
-    /// task: at ages of 60 s, 10 min, 1 h, 6 h and 1 d, and at each event; `by=events` also uses
-    /// its events so far. Both learn from jobs that had ended by then (500 bytes more for each of
-    /// them). With `per=job,tasks=3` a job ends once three of its tasks are condemned. A rule that
-    /// ends a job condemns all of its tasks, including finished tasks. A policy of `jobfate replay`
-    /// takes any of these rules after `kill:`.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events", long_help = RULES_HELP))]
     #[serde(serialize_with = "write_rules", deserialize_with = "read_rules")]
     pub rules: Vec<RuleList>,
 
@@ -89,7 +71,7 @@ pub struct SweepPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
     pub seed: u64,
 
-    /// Split the sweep by class, priority or user of the jobs
+    /// Split the sweep by class, priority, user, reason or qos
     ///
     /// One row per group, rule and threshold; shares refer to the group. In the JSON, `rows` has
     /// all groups together, and `groups` has each group.
@@ -111,6 +93,33 @@ pub struct SweepPlan {
     #[serde(skip)]
     pub harmed: Option<i64>,
 }
+
+/// The help of `--rules`, with a line about each.
+#[cfg(feature = "cli")]
+const RULES_HELP: &str = "Rules to compare; --harmed applies to the first rule
+
+A rule is swept over its usual grid (for `events`: --thresholds), over a given grid \
+(`failures={2,3,5}`), or at one threshold (`failures=3`). `events+failures=3` requires both; \
+`events~priority=9~class=3` spares tasks by priority, class or `user=NAME` (with %2B for `+`, %2C \
+for `,`, %20 for a blank). A rule that ends a job condemns all of its tasks, including finished \
+tasks. A policy of `jobfate replay` takes any of these rules after `kill:`.
+
+- events: more than T events of the task
+- failures: T FAIL of the task in a row
+- dead-time: T seconds in unsuccessful attempts
+- restarts: T within an hour
+- k8s:backoff_limit=6: the job ends at its seventh failure; `on=fail+evict` counts evictions and \
+lost tasks too, `per=task` counts and ends each task separately
+- spark:max_failures=4: the job ends at the fourth failure of one task
+- hadoop:max_attempts=4: the same
+- slurm:limit=3600: an attempt ends after so many seconds; `slurm:limit=150,of=requested`: after \
+so many per cent of the requested time
+- history:p=0.95,after=60: kills tasks 60 s after their first SCHEDULE if the chance that their \
+job does not finish was at least 0.95 at its submission (rule `rate` of `jobfate predict`). \
+`by=age` computes the chance again from the age of the task: at ages of 60 s, 10 min, 1 h, 6 h and \
+1 d, and at each event; `by=events` also uses its events so far. Both learn from jobs that had \
+ended by then (500 bytes more for each of them). With `per=job,tasks=3` a job ends once three of \
+its tasks are condemned";
 
 impl Plan for SweepPlan {
     fn define(&mut self, definitions: &Definitions) {
