@@ -10,8 +10,10 @@
 //!  before the window                                      after the window
 //! ```
 
+use std::fmt;
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Mul, RangeInclusive, Sub, SubAssign};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -230,6 +232,20 @@ pub fn parse_micros(text: &str) -> Result<i64, TimeError> {
     let whole: i64 = whole.parse().ok().filter(|&whole| 0 <= whole).ok_or_else(bad)?;
     let fraction: i64 = format!("{fraction:0<6}").parse().map_err(|_| bad())?;
     whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(fraction)).ok_or_else(bad)
+}
+
+/// Returns a parser of whole numbers in a range, with an error that names the range.
+pub fn whole<T>(
+    range: RangeInclusive<T>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + fmt::Display + Clone + Send + Sync + 'static,
+{
+    move |text| {
+        let number = text.parse::<T>().ok().filter(|number| range.contains(number));
+        let (first, last) = (range.start(), range.end());
+        number.ok_or_else(|| format!("`{text}` is not a whole number from {first} to {last}"))
+    }
 }
 
 #[cfg(test)]

@@ -368,7 +368,7 @@ def describe(
     by_own_end: Split by how each task ended, not by how its job ended
     censored: Whether to include values open at the end of the window [default: include]
     waits: Which waits to describe, by how they ended [default: all]
-    group_by: Split by priority, class or user
+    group_by: Split by priority, class, user, reason or qos
     open_attempts: When an attempt without a recorded end is closed [default: job-end]
     engine: The engine that computes the facts [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`
@@ -709,7 +709,7 @@ def sweep(
     price: Price of a harmed job, in CPU-seconds [default: 3600]
     bootstrap: Resamplings of jobs for confidence intervals, 0 for none [default: 0]
     seed: Seed of the resampling [default: 1]
-    group_by: Split the sweep by class, priority or user of the jobs
+    group_by: Split the sweep by class, priority, user, reason or qos
     spare_finishing: Do not condemn tasks that have finished
     harmed: List the harmed jobs of one threshold instead of the sweep
     open_attempts: When an attempt without a recorded end is closed [default: job-end]
@@ -1209,7 +1209,7 @@ def report(
 ) -> Result:
     """Write stored results as pages for a browser.
 
-    results: Folders of results [default: reports/analysis]
+    results: Folders of results, with one result of each command [default: reports/analysis]
     compare: Compare two folders of results instead
     out: Folder of the pages, by default `report` inside RESULTS
 

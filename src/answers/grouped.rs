@@ -8,6 +8,7 @@ use crate::faults::Usage;
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::ledger::GroupBy;
+use crate::studies::load::ACCOUNT;
 
 /// Refuses a lake that does not record why jobs or tasks ended.
 ///
@@ -31,6 +32,18 @@ pub(crate) fn check_group(lake: &Lake, group: GroupBy) -> Result<(), Usage> {
         GroupBy::Qos if lake.has(Table::JobEvents) => check_qos(lake, Table::JobEvents),
         _ => Ok(()),
     }
+}
+
+/// Refuses a lake that does not record the account or group of users.
+///
+/// # Errors
+/// It does not.
+pub(crate) fn check_accounts(lake: &Lake, table: Table) -> Result<(), Usage> {
+    if lake.has_column(table, ACCOUNT) {
+        return Ok(());
+    }
+    let source = lake.source().name();
+    Err(Usage(format!("the source `{source}` records no accounts or groups of users")))
 }
 
 /// Refuses a lake whose jobs or tasks have no quality of service.

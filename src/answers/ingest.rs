@@ -136,7 +136,7 @@ pub struct IngestChoice {
     pub force: bool,
 
     /// Number of threads, one per core by default
-    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024)))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", value_parser = crate::units::whole(1..=1024u16)))]
     #[serde(skip)]
     pub threads: Option<u16>,
 }
@@ -209,8 +209,8 @@ fn parse_ranges(text: &str) -> Result<PartNumbers, PartNumbersError> {
 /// Plans an ingest and checks it against the folder of the trace.
 ///
 /// # Errors
-/// The folder is not a trace, an option does not fit its kind, or it has none of the chosen tables
-/// and parts.
+/// The folder is not a trace, an option does not fit its kind, it has none of the chosen tables
+/// and parts, or the lake would be the folder itself.
 pub fn plan(
     trace: &Path,
     lake: &Path,
@@ -218,6 +218,7 @@ pub fn plan(
     say: fn(&Said),
 ) -> Result<IngestPlan> {
     let folder = choice.folder(trace)?;
+    check_lake(lake, trace, &folder)?;
     for name in &folder.ignored {
         say(&Said::warning(format!(
             "`{name}` is neither a table of the trace nor a part of one: skipped"
@@ -246,7 +247,34 @@ pub fn plan(
     })
 }
 
+/// Refuses a lake among the files of the trace: in its folder, or in that of a table.
+fn check_lake(lake: &Path, trace: &Path, folder: &TraceFolder) -> Result<(), Usage> {
+    let Ok(place) = lake.canonicalize() else { return Ok(()) };
+    let parts = folder.parts.values().flatten().filter_map(|part| part.path.parent());
+    let of_tables = parts.filter(|folder| *folder != trace && folder.starts_with(trace));
+    let mut folders = of_tables.chain([trace]).filter_map(|path| path.canonicalize().ok());
+    if folders.any(|folder| folder == place) {
+        let text = format!(
+            "`{}` is a folder of the raw trace: give another folder with --lake",
+            lake.display()
+        );
+        return Err(Usage(text));
+    }
+    Ok(())
+}
+
 impl IngestChoice {
+    /// An option that is given, also one that a file does not have.
+    pub fn first_given(&self) -> Option<String> {
+        let others = [
+            ("shard", self.shard.is_some()),
+            ("force", self.force),
+            ("threads", self.threads.is_some()),
+        ];
+        let mut others = others.into_iter().filter(|option| option.1);
+        words::write(self).into_keys().next().or_else(|| Some(others.next()?.0.to_owned()))
+    }
+
     /// The parts of a trace, each with how it is read.
     ///
     /// # Errors

@@ -35,8 +35,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate account --lake lake\n  jobfate acco
 /// requested or used. Google traces give memory as a share of the largest machine's, so the unit is
 /// NMU-s (normalised memory units times seconds); logs give KiB or MiB.
 ///
-/// `jobs` counts all jobs of `job_events`; tasks and CPU cover only the jobs with tasks in the
-/// loaded parts, `jobs_with_tasks`. `share` is the row's share of the total. `largest_job_share` is
+/// `jobs` counts all jobs of `job_events`; tasks and CPU cover only jobs with tasks in the loaded
+/// parts; `jobs_with_tasks` counts them. `share` is the row's share of the total. `largest_job_share` is
 /// the largest share of one job in the amount of the row. Without `job_events` no outcome is known:
 /// the rows of outcomes stay empty, and all CPU is unmatched.
 ///

@@ -62,6 +62,7 @@ pub(crate) struct DescribeArgs {
 }
 
 pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
+    args.plan.check_alone()?;
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     if args.plan.what == What::Waiting {

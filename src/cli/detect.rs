@@ -12,6 +12,7 @@ use jobfate::answers::detect::{
 };
 use jobfate::answers::spread::Errand;
 use jobfate::answers::words;
+use jobfate::digits::counted;
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
 use jobfate::results::shares;
@@ -68,8 +69,8 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     #[expect(clippy::cast_precision_loss, reason = "a count shown with few digits")]
     let judged = outcome.counts.task_heartbeats as f64 * plan.detectors.len() as f64;
     console::note(format!(
-        "{} detectors, {:.1} million judgements per second",
-        plan.detectors.len(),
+        "{}, {:.1} million judgements per second",
+        counted(plan.detectors.len() as u64, "detector"),
         judged / started.elapsed().as_secs_f64() / 1e6
     ));
     let table = table_of(&outcome, lineup.asked);

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::console;
 use jobfate::answers::spread::{self, Errand, Parts};
 use jobfate::answers::study::Definitions;
-use jobfate::facts::spark::Spark;
+use jobfate::facts::spark::{Spark, parse_conf, parse_master};
 use jobfate::facts::tables::SqlEngine;
 use jobfate::facts::window::Windows;
 use jobfate::faults::{Result, Usage};
@@ -16,7 +16,7 @@ use jobfate::lake::Lake;
 /// The engine that computes the facts; all give the same table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// Rust code, the fastest (for `query`: polars)
+    /// Rust code, the fastest; polars where there is none
     #[default]
     Native,
     /// queries/*.sql on the embedded Polars, the definition
@@ -64,7 +64,7 @@ pub(crate) struct SparkArgs {
     ///
     /// Other values are `yarn`, `k8s://https://host:443` and `local[4]`. Spark must be able to read
     /// and write the lake at the same path, or at --spark-lake.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "MASTER", value_parser = parse_master)]
     pub master: Option<String>,
 
     /// Folder of Spark, which contains `bin/spark-sql`
@@ -76,7 +76,7 @@ pub(crate) struct SparkArgs {
     /// A setting of Spark, such as spark.executor.memory=8g
     ///
     /// May be given several times; passed on as `--conf`.
-    #[arg(long, value_name = "KEY=VALUE", requires = "master")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_conf, requires = "master")]
     pub spark_conf: Vec<String>,
 
     /// The lake as Spark sees it, such as `s3a://bucket/lake`

@@ -51,7 +51,7 @@ pub(crate) struct ExportArgs {
     ///
     /// These traces give CPU as a share of the largest machine. With 100, a processor is one
     /// hundredth of it. Other sources count processors or cores.
-    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = jobfate::units::whole(1..=100_000u32))]
     pub cores: u32,
 
     /// Round times to whole seconds

@@ -36,9 +36,9 @@ use jobfate::studies::checks;
 ///
 /// Kubernetes: the output of `kubectl get pods --all-namespaces -o json` or `kubectl get events
 /// --all-namespaces -o json`, or the lines of an audit log: one file, or a folder of files, which are
-/// read as one; lines are counted on over the files in the order of their names. The server deletes
-/// ended pods and old events soon, so save its output often: a pod that is in several outputs counts
-/// once, as the last of them shows it.
+/// read as one: line numbers continue from file to file, in the order of their names. The server
+/// deletes ended pods and old events soon, so save its output often: a pod that is in several
+/// outputs counts once, as the last of them shows it.
 ///
 /// Export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates --starttime
 /// 2024-01-01 --endtime now --format

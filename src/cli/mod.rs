@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::{Args, CommandFactory, Parser, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use commands::Command;
 
@@ -171,8 +171,8 @@ pub(crate) struct ChartArgs {
     ///
     /// Text is 7.5 points high for every width; a PNG has 384 dots per inch. A paper has its own
     /// captions, so title and caption are not in the picture: they are in CHART.txt beside it. By
-    /// default charts are made for screens, 840 pixels wide, with title and caption. Charts of
-    /// another width are not meant for `report`.
+    /// default charts are made for screens, 840 pixels wide, with title and caption. Leave it out
+    /// for results that `report` shows.
     #[arg(long, value_name = "WIDTH", value_parser = look_of, requires = "out")]
     pub chart_width: Option<Look>,
 
@@ -368,12 +368,27 @@ fn no_signals(error: &ctrlc::Error) -> Hindered {
 
 /// The command line in clap's form, for help texts, completions and tests.
 pub(crate) fn command() -> clap::Command {
-    Cli::command()
+    taking_negatives(Cli::command())
+}
+
+/// Lets options take negative numbers, so that the error for such a number names its option.
+fn taking_negatives(command: clap::Command) -> clap::Command {
+    let take = |arg: clap::Arg| {
+        let is_option = !arg.is_positional() && arg.get_action().takes_values();
+        arg.allow_negative_numbers(is_option)
+    };
+    command.mut_args(take).mut_subcommands(taking_negatives)
+}
+
+/// The arguments of the process.
+fn parsed() -> std::result::Result<Cli, clap::Error> {
+    let matches = command().try_get_matches()?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))
 }
 
 /// Runs the program with the arguments of the process.
 pub(crate) fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parsed() {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are answers; everything else is wrong use.

@@ -43,7 +43,7 @@ pub(crate) struct QueryArgs {
     /// List the queries and the tables that each needs
     ///
     /// The same as `query` without a name.
-    #[arg(long, conflicts_with = "query")]
+    #[arg(long, conflicts_with_all = ["query", "format"])]
     pub list: bool,
 
     /// Print the text of the query instead of running it
@@ -70,6 +70,9 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let Some(name) = args.query.as_ref().filter(|_| !args.list) else {
         return Ok(console::data(&list())?);
     };
+    if name == ALL && args.show {
+        return Err(Usage("--show prints one query: give its name".to_owned()).into());
+    }
     if name == ALL {
         return run_all(args);
     }
@@ -84,6 +87,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let batch = explain(&engine(args)?.facts(&lake, &[query.name], &settings)?.single());
     drop(bar);
     let (origin, settings) = (Origin::of(&lake), settings_json(&settings));
+    let form = args.answer.form();
+    form.view.check(&batch)?;
     if let Some(files) = files {
         let (name, json) = (query.name, described(query, &batch));
         let settings = settings.clone();
@@ -92,7 +97,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
         files.publish(RESULT, &answer, &origin)?;
     }
     let json = json!({"query": query.name, "question": query.question(), "key": query.key()});
-    shown::show(&batch, &args.answer.form(), &json, &store::made_from(&origin, &settings))
+    shown::show(&batch, &form, &json, &store::made_from(&origin, &settings))
 }
 
 /// Every query with its question, the tables that it needs and its sources.

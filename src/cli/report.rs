@@ -29,7 +29,7 @@ use jobfate::results::{COMPARE_LIMITS, Limits, PAGE_LIMITS, Stored, compare, rea
     after_long_help = "Examples:\n  jobfate report reports/analysis\n  jobfate account --lake lake --out results/account\n  jobfate fairness --lake lake --out results/fairness\n  jobfate report results --out pages\n  jobfate report --compare before after --out changes"
 )]
 pub(crate) struct ReportArgs {
-    /// Folders of results
+    /// Folders of results, with one result of each command
     #[arg(value_name = "RESULTS", default_value = "reports/analysis")]
     pub results: Vec<PathBuf>,
 
@@ -52,7 +52,14 @@ pub(crate) struct ReportArgs {
     pub out: Option<PathBuf>,
 
     /// Format of the comparison on stdout
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, requires = "compare")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t,
+        requires = "compare",
+        conflicts_with = "results"
+    )]
     pub format: Format,
 }
 

@@ -82,19 +82,19 @@ pub(crate) struct ServeArgs {
     pub index_program: Vec<String>,
 
     /// Questions that run at the same time
-    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=256))]
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = jobfate::units::whole(1..=256u64))]
     pub workers: u64,
 
     /// Longest time for an answer of the API, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = jobfate::units::whole(1..=86_400u64))]
     pub time_limit: u64,
 
     /// Longest time for a job, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=604_800))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600, value_parser = jobfate::units::whole(1..=604_800u64))]
     pub job_time_limit: u64,
 
     /// Most memory of one question, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(64..=1_048_576))]
+    #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = jobfate::units::whole(64..=1_048_576u64))]
     pub memory: u64,
 }
 

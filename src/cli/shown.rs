@@ -66,6 +66,8 @@ pub(crate) fn give(
     if let Some(note) = origin.gap_note(answer) {
         console::note(note);
     }
+    // A column that does not exist is refused before anything is stored.
+    form.view.check(answer.table)?;
     if let Some(files) = files {
         let path = files.drawn_as(form.pictures.clone()).publish(RESULT, answer, origin)?;
         console::note(format!("wrote {}", path.display()));

@@ -48,7 +48,7 @@ pub(crate) struct SynthArgs {
     pub scale: Option<f64>,
 
     /// Number of jobs
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    #[arg(long, value_name = "COUNT", value_parser = jobfate::units::whole(1..=10_000_000u64))]
     pub jobs: Option<u64>,
 
     /// Length of the window in days
@@ -56,11 +56,11 @@ pub(crate) struct SynthArgs {
     pub days: Option<f64>,
 
     /// Number of time slices, and therefore of parts per table
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=99_999))]
+    #[arg(long, value_name = "COUNT", value_parser = jobfate::units::whole(1..=99_999u32))]
     pub parts: Option<u32>,
 
     /// Number of machines; by default it depends on the trace size
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "COUNT", value_parser = jobfate::units::whole(1..=1_000_000u32))]
     pub machines: Option<u32>,
 
     /// Leave out `task_usage`, by far the largest table

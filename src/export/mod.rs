@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::facts::tasks::{TaskView, Usage};
-use crate::faults::Result;
+use crate::facts::tasks::{TaskView, Usage as Use};
+use crate::faults::{Result, Usage};
 use crate::files::FolderLock;
 use crate::lake::Lake;
 use crate::results::frame::Frame;
@@ -62,31 +62,38 @@ pub struct Exported {
 /// Writes the tasks of a lake into a folder, as [`Files`] of the result `export`.
 ///
 /// # Errors
-/// The lake or the journal cannot be read, or a file cannot be written.
+/// The lake or the journal cannot be read, they have no task in common, or a file cannot be written.
 pub fn export(lake: &Lake, plan: &ExportPlan, lock: &Arc<FolderLock>) -> Result<Exported> {
     let mut files = Files::within(lock, KIND.name)?;
     let replayed = plan.journal.as_deref().map(Replayed::read).transpose()?;
     let scene = Scene::of(lake, plan)?;
     let (tasks, counts) = match plan.form {
         Form::Swf => {
-            let all = scene.gather(&files, Usage::Skip, replayed.as_ref(), &mut |_, _| Ok(()))?;
+            let all = scene.gather(&files, Use::Skip, replayed.as_ref(), &mut |_, _| Ok(()))?;
             swf::write(&scene, all, &mut files)?
         }
         Form::Wta => {
-            let all = scene.gather(&files, Usage::Skip, replayed.as_ref(), &mut |_, _| Ok(()))?;
+            let all = scene.gather(&files, Use::Skip, replayed.as_ref(), &mut |_, _| Ok(()))?;
             wta::write(&scene, all, &mut files)?
         }
         Form::Opendc => {
             let mut fragments = opendc::Fragments::new(&scene, &files)?;
             let mut visit = |task: &TaskView<'_>, item: &items::Item| fragments.add(task, item);
-            let all = scene.gather(&files, Usage::Read, replayed.as_ref(), &mut visit)?;
+            let all = scene.gather(&files, Use::Read, replayed.as_ref(), &mut visit)?;
             opendc::write(&scene, all, fragments, &mut files)?
         }
         Form::Batsim | Form::Batsim4 => {
-            let all = scene.gather(&files, Usage::Skip, replayed.as_ref(), &mut |_, _| Ok(()))?;
+            let all = scene.gather(&files, Use::Skip, replayed.as_ref(), &mut |_, _| Ok(()))?;
             batsim::write(&scene, all, &mut files)?
         }
     };
+    if let Some(journal) = plan.journal.as_deref().filter(|_| tasks == 0) {
+        let text = format!(
+            "`{}` is not the journal of a replay of this lake: it has none of its tasks",
+            journal.display()
+        );
+        return Err(Usage(text).into());
+    }
     let not_held: Vec<(String, u64)> =
         counts.0.iter().map(|(wording, count)| ((*wording).to_owned(), *count)).collect();
     let table = Frame::default()

@@ -147,14 +147,22 @@ type Settings = BTreeMap<&'static str, (usize, String)>;
 /// The settings that are read, and remarks about those that are not applied.
 fn settings(text: &str) -> Result<(Settings, Vec<String>), Wrong> {
     let (mut settings, mut remarks) = (Settings::new(), Vec::new());
-    let mut billed = 0;
-    for (number, line) in whole_lines(text) {
+    let (mut billed, mut is_told) = (0, false);
+    let lines = whole_lines(text);
+    if lines.is_empty() {
+        return Err((1, "the file has no settings, such as `PriorityFlags=...`".to_owned()));
+    }
+    for (number, line) in lines {
         let is_include = line.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("include "));
         if is_include {
             remarks.push(format!("line {number}: `{line}` is not read"));
             continue;
         }
         let pairs = pairs(&line);
+        if pairs.is_empty() {
+            let begin: String = line.chars().take(40).collect();
+            return Err((number, format!("`{begin}` is not a setting KEY=VALUE of Slurm")));
+        }
         billed += pairs.iter().filter(|pair| pair.0.eq_ignore_ascii_case(BILLING)).count();
         let first = pairs.first().map_or("", |pair| pair.0);
         if OF_A_PART.iter().any(|known| known.eq_ignore_ascii_case(first)) {
@@ -163,6 +171,7 @@ fn settings(text: &str) -> Result<(Settings, Vec<String>), Wrong> {
         for (key, value) in pairs {
             let is = |known: &&&str| known.eq_ignore_ascii_case(key);
             if let Some(known) = READ.iter().find(is) {
+                is_told = true;
                 if value.is_empty() {
                     return Err((number, format!("`{key}` has no value")));
                 }
@@ -176,6 +185,10 @@ fn settings(text: &str) -> Result<(Settings, Vec<String>), Wrong> {
                 })?;
             }
         }
+    }
+    if !is_told {
+        let defaults = "no setting of fair share: those of Slurm by default are used";
+        remarks.push(defaults.to_owned());
     }
     if 0 < billed {
         let why = "usage is what --cpu or --resource says";
@@ -478,7 +491,7 @@ mod tests {
 
     #[test]
     fn the_rule_of_a_site_is_that_of_its_file() {
-        check("", "fair-tree:half_life_s=604800");
+        check("ClusterName=c", "fair-tree:half_life_s=604800");
         check("PriorityFlags=FAIR_TREE,MAX_TRES\n", "fair-tree:half_life_s=604800");
         check(
             "# a comment\nClusterName=c SlurmctldPort=6817\nPriorityType=priority/multifactor\n\
@@ -516,7 +529,7 @@ mod tests {
         let rule = Rule::read(
             "Include other.conf\nPartitionName=a TRESBillingWeights=\"CPU=1.0,Mem=0.25G\"\n",
         );
-        assert_eq!(rule.unwrap().remarks.len(), 2);
+        assert_eq!(rule.unwrap().remarks.len(), 3);
     }
 
     #[test]
@@ -535,6 +548,8 @@ mod tests {
         check("PriorityUsageResetPeriod=14-0", 1, "is not one of none, now, daily");
         check("FairShareDampeningFactor=0", 1, "is not 1 or more");
         check("PriorityTier=2", 1, "no setting `PriorityTier`");
+        check("# empty\n", 1, "the file has no settings");
+        check("ClusterName=c\njunk", 2, "`junk` is not a setting KEY=VALUE");
         check("\nPriorityFlags =  ", 2, "`PriorityFlags` has no value");
         check("PriorityDecayHalfLife=\"\"", 1, "`PriorityDecayHalfLife` has no value");
         check("PriorityHalfLife=7-0", 1, "no setting `PriorityHalfLife`");

@@ -108,6 +108,8 @@ impl Fault for LakeError {
             LakeErrorKind::Cancelled => Code::Interrupted,
             LakeErrorKind::NoBucket { .. }
             | LakeErrorKind::NoColumn { .. }
+            | LakeErrorKind::NeverThere { .. }
+            | LakeErrorKind::NoGpus(_)
             | LakeErrorKind::Setting { .. } => Code::Usage,
             kind => Code::of_data(kind.is_bad_data()),
         }
@@ -315,6 +317,8 @@ impl LakeErrorKind {
             | Self::Cancelled
             | Self::NoBucket { .. }
             | Self::NoColumn { .. }
+            | Self::NeverThere { .. }
+            | Self::NoGpus(_)
             | Self::Setting { .. }
             | Self::Threads(_)
             | Self::TooLittle { .. } => false,
@@ -354,9 +358,10 @@ impl LakeErrorKind {
             Self::TooManyRejects { .. } => {
                 Some("look at the lines, then allow more with `--max-rejects`")
             }
-            Self::NeverThere { table: Table::TaskUsage, .. } => {
-                Some("the lake has no measured usage: give `--cpu requested` or `--cpu slots`")
-            }
+            Self::NeverThere { table: Table::TaskUsage, .. } => Some(
+                "the trace has no measured usage; `--cpu requested`, `--cpu slots` and \
+                    `--memory requested` need none",
+            ),
             Self::NeverThere { .. } => Some("only the Google trace has this table"),
             Self::NoGpus(_) => Some("lakes of slurm, openb, kubernetes and mapped record them"),
             Self::OtherTrace { kind, .. } => Some(hint_for(*kind)),

@@ -46,6 +46,11 @@ pub(super) fn split(text: &str) -> Result<(Option<&str>, Option<RuleGrid>), Nota
             } else {
                 text[end - rule.len()..].to_owned()
             };
+            let is_kill = |part: &str| part.split(':').next().is_some_and(|it| it.trim() == NAME);
+            if text[end..].split('+').any(is_kill) {
+                let (kind, name, key) = ("policy", text.to_owned(), NAME.to_owned());
+                return Err(NotationError::Twice { kind, name, key });
+            }
             let others = (0 < start).then(|| &text[..start - 1]);
             return Ok((others, Some(with_one_parameter(rule.parse()?)?)));
         }
@@ -363,6 +368,10 @@ mod tests {
             "policy `kill`: `rule=failures` is not a kill rule with one parameter, such as \
              `kill:failures=3`",
         );
+        for text in ["kill:events=10+kill:events=20", "kill+kill"] {
+            let twice = format!("policy `fifo+{text}`: `kill` is given twice");
+            check(&format!("fifo+{text}"), &twice);
+        }
         check(
             "kill:events=3+late",
             "there is no kill rule `late` (known: events, failures, dead-time, restarts, k8s, \

@@ -162,6 +162,6 @@ fn sort(results: &mut [Stored]) -> Result<(), ResultError> {
     results.sort_by(|one, other| one.name.cmp(&other.name));
     let twice = results.array_windows().find(|[one, other]| one.name == other.name);
     let Some([one, other]) = twice else { return Ok(()) };
-    let problem = format!("`{}` has a result of `{}` as well", one.path().display(), one.name);
-    Err(ResultError::BadResult { path: other.path().to_owned(), problem })
+    let (first, second) = (one.path().to_owned(), other.path().to_owned());
+    Err(ResultError::Twice { name: one.name.clone(), first, second })
 }

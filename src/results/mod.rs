@@ -86,6 +86,16 @@ pub enum ResultError {
         /// Another one.
         second: PathBuf,
     },
+    /// Two results have the same name.
+    #[error("`{}` and `{}` both have a result of `{name}`", first.display(), second.display())]
+    Twice {
+        /// The name.
+        name: String,
+        /// The first result.
+        first: PathBuf,
+        /// Another one.
+        second: PathBuf,
+    },
     /// A file could not be read.
     #[error("could not read or write `{}`", path.display())]
     Io {
@@ -107,7 +117,7 @@ impl Fault for ResultError {
     fn code(&self) -> Code {
         match self {
             Self::BadResult { .. } | Self::Changed { .. } => Code::BadData,
-            Self::OtherAnalysis { .. } => Code::Usage,
+            Self::OtherAnalysis { .. } | Self::Twice { .. } => Code::Usage,
             Self::NoResults { .. } | Self::Io { .. } => Code::Environment,
         }
     }
@@ -117,6 +127,12 @@ impl Fault for ResultError {
             Self::Changed { .. } => Some("run the command recorded in the JSON again".into()),
             Self::OtherAnalysis { .. } => {
                 Some("write a report for each, or run `analyze` again".into())
+            }
+            Self::Io { cause, .. } if cause.kind() == io::ErrorKind::NotADirectory => {
+                Some("it is a file: give the folder of the results".into())
+            }
+            Self::Twice { .. } => {
+                Some("give one of them, or compare their folders with `report --compare`".into())
             }
             _ => None,
         }

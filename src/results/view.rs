@@ -61,6 +61,14 @@ impl View {
         Ok(shown.project(&places?)?)
     }
 
+    /// Checks the chosen columns, without making rows.
+    ///
+    /// # Errors
+    /// A column does not exist, or a direction is not `asc` or `desc`.
+    pub fn check(&self, batch: &RecordBatch) -> Result<()> {
+        self.of(&batch.slice(0, 0)).map(drop)
+    }
+
     /// The columns that a terminal shows, and the names of the others.
     pub fn of_terminal(&self, batch: &RecordBatch) -> Result<(RecordBatch, Vec<String>)> {
         let schema = batch.schema();

@@ -89,6 +89,9 @@ pub enum SourceErrorKind {
     /// The folder holds no part of any table.
     #[error("it contains no table of the trace")]
     NoTable,
+    /// A table is named, but the folder has a folder of that table.
+    #[error("it has a folder `{0}` with the parts of that table")]
+    TableInside(crate::schema::Table),
     /// A file of 0 bytes that should be gzip.
     #[error("the file is empty, without even a gzip header")]
     EmptyGzip,
@@ -194,6 +197,7 @@ impl SourceErrorKind {
                 "expected folders such as `job_events/part-00000-of-00500.csv.gz`; for a flat \
                 folder of parts of one table, name it with `--table`",
             ),
+            Self::TableInside(_) => Some("leave `--table` out, or give that folder"),
             Self::BadParquet(_) => Some(
                 "write it without compression, or with gzip, lz4, snappy or zstd; or download it \
                 again",

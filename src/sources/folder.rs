@@ -165,6 +165,9 @@ impl TraceFolder {
             ignored: Vec::new(),
         };
         if let Some(table) = table {
+            if path.join(table.name()).is_dir() {
+                return Err(SourceError::new(path, SourceErrorKind::TableInside(table)));
+            }
             folder.list_table(table, path, PartNames::Loose)?;
         } else {
             for name in sorted_names(path)? {

@@ -100,6 +100,29 @@ fn a_file_holds_a_whole_analysis() {
     same(&results(&place, "again"), &found);
 }
 
+/// The definition of CPU time, which an analysis fills in, made other resources an error.
+#[test]
+fn an_analysis_can_ask_for_another_resource() {
+    let place = place();
+    let log = fs::read(golden("logs/small.sacct")).unwrap();
+    fs::write(place.path("log.sacct"), log).unwrap();
+    for (trace, resource, account) in
+        [("trace", "memory", "account-memory.json"), ("log.sacct", "gpu", "account.json")]
+    {
+        let config = format!(
+            "steps = [\"account\", \"fairness\"]\n[account]\nresource = \"{resource}\"\n\
+             [fairness]\nresource = \"{resource}\"\n"
+        );
+        fs::write(place.path("other.toml"), config).unwrap();
+        let args = ["analyze", trace, "--config", "other.toml", "--out", resource];
+        place.run(&[&args[..], &["--max-rejects", "100%"]].concat()).ok();
+        for name in [account, "fairness/result.json"] {
+            let stored = result(&place, &format!("{resource}/{name}"));
+            assert_eq!(stored["settings"]["resource"], resource, "{name}");
+        }
+    }
+}
+
 #[test]
 fn an_analysis_goes_on_where_it_was_stopped() {
     let place = place();

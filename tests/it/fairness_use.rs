@@ -46,7 +46,7 @@ fn mistakes_are_refused_with_their_place() {
     check(&["--index-program", "x=false"], 3, &["it ended (exit status: 1) before it answered"]);
     check(&["--index-program", "x=no-such-program-7"], 4, &["could not start the index `x`"]);
     check(&["--cpu", "published"], 2, &["`published` CPU time is known per job"]);
-    check(&["--cpu", "measured"], 3, &["a trace of kind swf has no table `task_usage`"]);
+    check(&["--cpu", "measured"], 2, &["a trace of kind swf has no table `task_usage`"]);
     check(&["--by", "site", "--from", "100"], 2, &["select no part of the trace"]);
     check(&["--interval", "0"], 2, &["--interval must be a number"]);
     check(&["--lake", "lake", "--lake", "./lake"], 2, &["two lakes are called `lake`"]);

@@ -261,13 +261,13 @@ fn traces_without_gpus_are_refused() {
     place.ingest(&[]).ok();
     for command in ["account", "sweep", "fairness"] {
         let run = place.run(&[command, "--cpu", "gpu-slots"]);
-        assert_eq!(run.code, Some(3), "{command}: {}", run.text());
+        assert_eq!(run.code, Some(2), "{command}: {}", run.text());
         let sentence = "a trace of kind google-2011 records no GPUs";
         assert!(run.stderr.contains(sentence), "{command}: {}", run.stderr);
         assert!(run.stdout.is_empty(), "{command}");
     }
     let run = place.run(&["load", "--resource", "gpu"]);
-    assert!(run.code == Some(3) && run.stderr.contains("records no GPUs"), "{}", run.text());
+    assert!(run.code == Some(2) && run.stderr.contains("records no GPUs"), "{}", run.text());
     assert!(!place.run(&["load", "--format", "json"]).ok().text().contains("gpu"));
     for (more, said) in [
         (&["--cpu", "slots"][..], "--cpu is for --resource cpu, and this is --resource gpu"),

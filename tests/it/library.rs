@@ -73,7 +73,7 @@ fn progress_rises_to_the_end_of_every_question() {
         let (callback, words) = stop_at(0);
         ask(Box::new(callback));
         let words = words.lock().unwrap();
-        let last = words.last().expect("it was told of something");
+        let last = words.last().expect("progress was reported");
         assert_eq!(last.done, last.total);
         assert!(0 < last.total && 4 <= words.len(), "{} words", words.len());
         assert!(words.windows(2).all(|pair| pair[0].done <= pair[1].done));

@@ -1,5 +1,5 @@
 //! Every option of every command refuses invalid values: exit code 2, and a sentence that names the
-//! option.
+//! option. A negative number is refused behind `=` and behind a blank.
 //!
 //! ```text
 //!  numbers   none, below zero, not a number, endless, of another notation, a word
@@ -39,13 +39,16 @@ const NUMBERS: [&str; 21] = [
 ];
 
 /// Value names of a notation, or of a list that the help does not show item by item.
-const WRITTEN: [&str; 16] = [
+const WRITTEN: [&str; 19] = [
     "CLASSES",
     "DETECTOR",
     "FROM",
     "INDEX",
+    "KEY=VALUE",
+    "KEY=VALUE,...",
     "KIND",
     "KIND,...",
+    "MASTER",
     "POLICY",
     "RULE,...",
     "SOURCE",
@@ -59,15 +62,13 @@ const WRITTEN: [&str; 16] = [
 ];
 
 /// Value names of any text: paths, names of columns, settings of other programs.
-const FREE: [&str; 15] = [
+const FREE: [&str; 13] = [
     "COUNT|NAME,...",
     "DIR",
     "FILE",
     "FILE.toml",
     "FIRST",
     "KEYFILE",
-    "KEY=VALUE",
-    "KEY=VALUE,...",
     "NAME",
     "NAME,...",
     "NAME=FILE",
@@ -82,6 +83,9 @@ const NO_NUMBERS: [&str; 9] = ["", " ", "-1", "nan", "-inf", "1e400", "0x10", "m
 
 /// Values outside of the range of one option.
 const BEYOND: &[(&str, &str)] = &[
+    ("account", "--columns=nope"),
+    ("account", "--sort=nope"),
+    ("account", "--sort=cpu:up"),
     ("detect", "--windows=0"),
     ("detect", "--windows=99999999999"),
     ("detect", "--windows=30,0"),
@@ -112,6 +116,9 @@ const BEYOND: &[(&str, &str)] = &[
     ("synth", "--days=0"),
 ];
 
+/// Separates an option and its value if they are two arguments.
+const BLANK: char = '\0';
+
 /// Arguments without which a command does not check its options.
 fn needed(command: &str) -> &'static [&'static str] {
     match command {
@@ -126,16 +133,17 @@ fn needed(command: &str) -> &'static [&'static str] {
     }
 }
 
-/// The fault of the refusal of `option`, if any.
+/// The fault of the refusal of `option`, if any: `--name=VALUE`, or with a blank in place of `=`.
 fn fault(place: &Place, command: &str, option: &str) -> Option<String> {
     let args = [&[command], needed(command), &[option]].concat();
+    let args: Vec<&str> = args.into_iter().flat_map(|arg| arg.split(BLANK)).collect();
     let mut run = Command::new("timeout");
     run.args(["-s", "KILL", "30", env!("CARGO_BIN_EXE_jobfate")]).args(&args);
     run.current_dir(place.path("")).env("COLUMNS", "100").env_remove("POLARS_MAX_THREADS");
     let output = run.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    let name = option.split('=').next().unwrap_or(option);
-    let is_named = said.contains(&name[2..]);
+    let name = option.split(['=', BLANK]).next().unwrap_or(option);
+    let is_named = said.contains(name);
     let is_refused = output.status.code() == Some(2);
     (!is_refused || !is_named).then(|| {
         let last: String = said.chars().take(300).collect();
@@ -172,8 +180,10 @@ fn no_option_takes_what_it_cannot_mean() {
             };
             for text in bad {
                 tried += 1;
-                let option = format!("--{}={text}", option.name);
-                faults.extend(fault(&place, &command, &option));
+                let blank = (*text == "-1").then(|| format!("--{}{BLANK}{text}", option.name));
+                for option in [Some(format!("--{}={text}", option.name)), blank] {
+                    faults.extend(option.and_then(|it| fault(&place, &command, &it)));
+                }
             }
         }
     }
@@ -239,7 +249,7 @@ fn threads_that_cannot_be_started_are_the_environment() {
         );
         let run = place.shell(&line);
         if run.stderr.contains("setpriv") || run.stderr.contains("Permission denied") {
-            return super::support::skipped("nobody else can be become here");
+            return super::support::skipped("cannot run as another user here");
         }
         // If more threads are available than requested, the command works.
         assert!(matches!(run.code, Some(0 | 4)), "{line}: {:?} {}", run.code, run.stderr);

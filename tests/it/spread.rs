@@ -78,7 +78,7 @@ fn check(place: &Place, count: u32) {
     assert_eq!(here, there, "account");
 
     let rules = ["failures", "dead-time={1,9,90}", "events+failures=2", "k8s:per=job"];
-    let asks = section(&[("rules", &rules), ("bootstrap", &["5"]), ("train-until", &["0.002"])]);
+    let asks = section(&[("rules", &rules), ("bootstrap", &["20"]), ("train-until", &["0.002"])]);
     let of_plan = SweepPlan { harmed: Some(4), ..plan::<SweepPlan>("sweep", &asks) };
     let of_sweep = asked(&of_plan, &lake).unwrap();
     let found = parts(&lake, windows, count, &Errand::Sweep(asks, Some(4)));
@@ -126,7 +126,8 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
     let windows = Windows::of(&lake, None);
     let definitions = Definitions { cpu: Some(cpu), ..Definitions::default() };
     let of_account = section(&[("group-by", &["user"])]);
-    let of_sweep = section(&[("rules", &["failures", "events+failures=2"]), ("bootstrap", &["5"])]);
+    let of_sweep =
+        section(&[("rules", &["failures", "events+failures=2"]), ("bootstrap", &["20"])]);
     let of_load = |interval: &str, by: &str| {
         let one = |name: &str, word: &str| (name.to_owned(), Setting::One(word.to_owned()));
         Section::from([one("interval", interval), one("by", by)])

@@ -218,7 +218,7 @@ const QUESTIONS: [&str; 22] = [
     "describe --what waiting --group-by priority",
     "describe --what finish-given-events",
     "sweep --cpu slots --rules events,failures,dead-time,restarts --thresholds 1,2,5",
-    "sweep --cpu requested --thresholds 1,3 --bootstrap 5 --group-by user",
+    "sweep --cpu requested --thresholds 1,3 --bootstrap 20 --group-by user",
     "detect --min-tasks 1 --detectors late poisson spark",
     "detect --min-tasks 2 --detectors all",
     "fairness --cpu slots",

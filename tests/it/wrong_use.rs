@@ -1,8 +1,10 @@
 //! Wrong use exits with 2, reports what was wrong and what is allowed, and writes no file.
 
+use std::fs;
+
 use insta::assert_snapshot;
 
-use super::support::{Place, tree};
+use super::support::{Place, golden, tree};
 
 #[test]
 fn synth_writes_into_empty_folders_only() {
@@ -31,7 +33,7 @@ fn synth_writes_into_empty_folders_only() {
 
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
-fn wrong_use_is_told_from_everything_else() {
+fn wrong_use_exits_with_2() {
     let place = Place::new();
     for args in [
         &[][..],
@@ -56,6 +58,10 @@ fn wrong_use_is_told_from_everything_else() {
         &["query", "q01", "--thresholds", "ten"],
         &["query", "q01", "--thresholds", "-5"],
         &["query", "q01", "--thresholds", "0"],
+        &["query", "all", "--show"],
+        &["query", "--list", "--format", "json"],
+        &["report", "results", "--format", "csv"],
+        &["sweep", "--bootstrap", "1"],
         &["sweep", "--harmed=-1"],
         &["sweep", "--harmed", "0"],
         &["verify", "--table", "job_events"],
@@ -104,4 +110,98 @@ fn an_unknown_name_lists_the_known_ones() {
 
         For more information, try '--help'.
     ");
+}
+
+/// A lake of a synthetic trace, with the trace, a log and its lake, and wrong files.
+fn place() -> Place {
+    let place = Place::new();
+    let args = ["synth", "trace", "--jobs", "60", "--days", "0.5", "--parts", "2", "--seed", "4"];
+    place.run(&args).ok();
+    place.ingest(&[]).ok();
+    fs::copy(golden("logs/small.swf"), place.path("log.swf")).unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "swf", "--max-rejects", "100%"]).ok();
+    let replay = ["replay", "--lake", "swf", "--policies", "fifo", "--journal", "--out", "runs"];
+    place.run(&replay).ok();
+    for out in ["two/a", "two/b"] {
+        place.run(&["classify", "--out", out]).ok();
+    }
+    fs::create_dir(place.path("empty")).unwrap();
+    fs::write(place.path("junk"), "junk\n").unwrap();
+    place
+}
+
+/// Wrong use that is known only with the trace or the lake: arguments, exit code, and words of the
+/// error.
+const WITH_LAKE: &[(&str, i32, &str)] = &[
+    ("analyze --lake nothere --out found", 4, "there is no lake `nothere`: give TRACE_DIR, or"),
+    ("analyze --lake empty --out found", 4, "there is no lake `empty`"),
+    ("analyze --lake trace --out found", 4, "there is no lake `trace`"),
+    ("analyze --lake lake --shard 1/2 --out found", 2, "--shard sets how a trace is read"),
+    ("analyze --lake lake --force --out found", 2, "--force sets how a trace is read"),
+    ("analyze trace --lake trace --out found", 2, "`trace` is a folder of the raw trace"),
+    ("ingest trace --lake ./trace", 2, "`./trace` is a folder of the raw trace"),
+    ("ingest trace --lake trace/job_events", 2, "is a folder of the raw trace"),
+    ("ingest trace --lake new --table job_events", 3, "hint: leave `--table` out, or give that"),
+    ("classify --columns nope --out found", 2, "--columns: there is no column `nope`"),
+    ("classify --sort nope --out found", 2, "--sort: there is no column `nope`"),
+    ("classify --sort count:up --out found", 2, "--sort: `up` is not a direction"),
+    ("replay --policies fifo --columns nope --out found", 2, "--columns: there is no column"),
+    ("account --group-by user,class,user", 2, "--group-by gives two columns `user`"),
+    ("report two --out pages", 2, "`two/a/result.json` and `two/b/result.json` both have a result"),
+    ("report two/a two/a --out pages", 2, "hint: give one of them, or compare"),
+    ("report junk --out pages", 4, "hint: it is a file: give the folder of the results"),
+    ("reproduce all --stored nothere", 4, "could not read `nothere`"),
+    ("reproduce all --stored empty", 2, "--stored: `empty` has none of the studies"),
+    ("reproduce all --stored empty --runs 2", 2, "--runs do not apply to --stored"),
+    (
+        "export --as swf --journal runs/journal-1.parquet --out found",
+        2,
+        "`runs/journal-1.parquet` is not the journal of a replay of this lake",
+    ),
+    ("fairness --slurm-conf junk", 2, "line 1: `junk` is not a setting KEY=VALUE of Slurm"),
+    ("fairness --days 1e9", 2, "--days must be a number of days from 0 to 36500"),
+    ("replay --policies fifo+kill:events=1+kill:events=2", 2, "`kill` is given twice"),
+    ("replay --policies fifo --arrivals open,open", 2, "--arrivals names `open` twice"),
+    ("replay --cluster cluster:nodes=1 --machines 0.5", 2, "--machines"),
+    ("detect --work measured --progress linear", 2, "--work is for --progress siblings"),
+    ("describe --waits started", 2, "--waits is for --what waiting"),
+    ("describe --what job-survival --censored exclude", 2, "leave --censored out"),
+    ("describe --what finish-given-events --censored exclude", 2, "leave --censored out"),
+    ("load --groups 3", 2, "--groups is for --by user, account and qos"),
+    ("load --groups 3 --by class", 2, "--groups is for --by user, account and qos"),
+    ("load --resource cpu --memory assigned", 2, "--memory is for --resource memory"),
+    ("load --by account", 2, "the source `google-2011` records no accounts"),
+    ("sweep --seed 3", 2, "--seed is for --bootstrap"),
+    ("sweep --rules failures --thresholds 5", 2, "--thresholds is for the rule `events`"),
+    ("account --resource gpu", 2, "records no GPUs"),
+    ("account --lake swf --cpu published", 2, "has no table `task_usage`"),
+];
+
+#[test]
+fn wrong_use_of_a_lake_is_refused_and_writes_nothing() {
+    let place = place();
+    let before = tree(&place.path(""));
+    for (words, code, said) in WITH_LAKE {
+        let args: Vec<&str> = words.split(' ').collect();
+        let run = place.run(&args);
+        assert_eq!(run.code, Some(*code), "{words}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{words}: {}", run.stderr);
+        assert!(run.stdout.is_empty(), "{words}");
+        assert!(tree(&place.path("")) == before, "{words}");
+    }
+}
+
+/// What is asked twice is answered once, and what is not known is said.
+#[test]
+fn what_is_not_wrong_use_is_answered() {
+    let place = place();
+    let rows = |args: &[&str]| place.run(args).ok().stdout_text().lines().count();
+    let replay = ["replay", "--lake", "swf", "--format", "csv", "--policies", "fifo"];
+    assert_eq!(rows(&[&replay[..], &["fifo"]].concat()), rows(&replay));
+    let grouped = ["account", "--lake", "lake", "--by-reason", "--group-by", "user"];
+    assert_eq!(place.run(&grouped).code, Some(2), "Google records no reasons");
+    let run = place.run(&["predict", "--age", "99999d"]).ok();
+    assert!(run.stdout_text().contains("reached the age of"), "{}", run.stdout_text());
+    let run = place.run(&["detect", "--detectors", "late"]).ok();
+    assert!(run.stderr.contains("1 detector, "), "{}", run.stderr);
 }

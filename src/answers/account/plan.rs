@@ -75,7 +75,9 @@ pub struct AccountPlan {
 
 impl Plan for AccountPlan {
     fn define(&mut self, definitions: &Definitions) {
-        self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
+        // Memory and GPUs have their own definitions.
+        let cpu = definitions.cpu.filter(|_| self.resource == Resource::Cpu);
+        self.choice = CpuChoice { cpu, classes: definitions.classes };
     }
 }
 
@@ -83,11 +85,15 @@ impl AccountPlan {
     /// What the plan asks of a lake.
     ///
     /// # Errors
-    /// A definition of another resource was chosen, or the lake does not record a group or the
-    /// memory that jobs used.
+    /// A definition of another resource was chosen, a group is named twice, or the lake does not
+    /// record a group or the memory that jobs used.
     pub fn asked(&self, lake: &Lake) -> Result<Asked, Usage> {
         let meter = self.meter(lake)?;
         let (classes, groups) = (self.choice.classes, self.groups());
+        if let Some(name) = repeated(&self.group_by) {
+            let text = format!("--group-by gives two columns `{name}`: name each key once");
+            return Err(Usage(text));
+        }
         groups.iter().try_for_each(|&group| check_group(lake, group))?;
         Ok(Asked { meter, classes, groups, ..Asked::default() })
     }
@@ -128,5 +134,42 @@ impl AccountPlan {
                 Ok(Meter::Memory(memory))
             }
         }
+    }
+}
+
+/// The column of a group that is named twice.
+fn repeated(groups: &[GroupBy]) -> Option<&'static str> {
+    let is_again = |at: usize| groups[..at].contains(&groups[at]);
+    (0..groups.len()).find(|&at| is_again(at)).map(|at| groups[at].name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The CPU definition of an analysis made each other resource an error.
+    #[test]
+    fn the_definition_of_cpu_time_is_for_cpu_alone() {
+        for (resource, cpu) in [
+            (Resource::Cpu, Some(CpuDefinition::Slots)),
+            (Resource::Memory, None),
+            (Resource::Gpu, None),
+        ] {
+            let mut plan = AccountPlan { resource, ..AccountPlan::default() };
+            let classes = Classes::Terminal;
+            plan.define(&Definitions {
+                cpu: Some(CpuDefinition::Slots),
+                classes,
+                ..Definitions::default()
+            });
+            assert_eq!(plan.choice, CpuChoice { cpu, classes }, "{resource:?}");
+        }
+    }
+
+    #[test]
+    fn a_group_that_is_named_twice_is_found() {
+        let [user, class] = [GroupBy::User, GroupBy::Class];
+        assert_eq!(repeated(&[user, class]), None);
+        assert_eq!(repeated(&[user, class, user]), Some("user"));
     }
 }

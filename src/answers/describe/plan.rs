@@ -49,7 +49,7 @@ pub struct DescribePlan {
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub waits: Waits,
 
-    /// Split by priority, class or user
+    /// Split by priority, class, user, reason or qos
     ///
     /// Rows of all groups together come first, then each group with the outcomes that occur in
     /// it; the chart shows the largest groups. The priority of a job is the largest of its tasks;
@@ -126,6 +126,26 @@ impl Question {
     /// The name of the outcome at a position; positions after the last are unmatched.
     pub(super) fn outcome_name(self, outcome: usize) -> &'static str {
         self.classes.outcomes().get(outcome).copied().unwrap_or(UNMATCHED)
+    }
+}
+
+impl DescribePlan {
+    /// Refuses options that have no effect on what is described. A section of an analysis may
+    /// have them, because it describes several things.
+    ///
+    /// # Errors
+    /// An option is for another `--what`.
+    pub fn check_alone(&self) -> Result<(), Usage> {
+        let what = self.what.name();
+        if self.waits != Waits::All && self.what != What::Waiting {
+            return Err(Usage(format!("--waits is for --what waiting, and this is --what {what}")));
+        }
+        let is_cut = matches!(self.what, What::JobSurvival | What::FinishGivenEvents);
+        if self.censored == Censored::Exclude && is_cut {
+            let text = format!("--what {what} always includes open jobs: leave --censored out");
+            return Err(Usage(text));
+        }
+        Ok(())
     }
 }
 

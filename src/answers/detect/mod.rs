@@ -31,9 +31,9 @@ pub use answer::{DetectAnswer, DetectCurve, DetectPoint};
 
 /// The shares and rates of scores and copies.
 pub const SHARES: [Share; 10] = [
-    share("precision", "hits", "flags on judged tasks: hits and false_alarms"),
-    share("recall", "hits", "stragglers: hits and missed"),
-    share("f1", "2 x hits", "(stragglers + flags on judged tasks)"),
+    share("precision", "hits", "(hits + false_alarms)"),
+    share("recall", "hits", "(hits + missed)"),
+    share("f1", "2 x hits", "(2 x hits + false_alarms + missed)"),
     share(
         "lead_median_share",
         "time from the flag to the end of the attempt",

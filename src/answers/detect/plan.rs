@@ -277,7 +277,7 @@ impl Lineup {
 /// The line-up of detectors, and the plan to run them.
 ///
 /// # Errors
-/// The plan has too many truths, or a phase although the trace records none.
+/// The plan has too many truths, work without an effect, or a phase although the trace records none.
 pub fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)> {
     let lineup = Lineup::of(asked)?;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be at most a day")]
@@ -299,6 +299,10 @@ pub fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)>
     };
     if TRUTHS_MAX < asked.truth.len() {
         return Err(Usage(format!("--truth: at most {TRUTHS_MAX} values")).into());
+    }
+    if asked.work == Work::Measured && asked.progress == ProgressModel::Linear {
+        let text = "--work is for --progress siblings, and this is --progress linear";
+        return Err(Usage(text.to_owned()).into());
     }
     if asked.phase.is_some() && !lake.has_column(Table::TaskEvents, "phase") {
         let source = lake.source();

@@ -20,7 +20,7 @@ use crate::fairness::program::Program;
 use crate::fairness::series::{Series, evaluate};
 use crate::fairness::site::Rule;
 use crate::fairness::{formula, template};
-use crate::faults::{Result, Usage};
+use crate::faults::{Context, Result, Usage};
 use crate::progress;
 
 /// Whether the ends of attempts are kept.
@@ -169,7 +169,11 @@ fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Named> {
     }
     let mut all: Named = Vec::new();
     for text in texts {
-        all.push((text.to_owned(), indices::parse(text)?));
+        let index = indices::parse(text);
+        all.push((
+            text.to_owned(),
+            index.with_context(|| format!("could not use --index `{text}`"))?,
+        ));
     }
     for path in &plan.index_file {
         let index = template::load(path)?;
@@ -201,7 +205,11 @@ fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Named> {
     let mut names: Vec<String> = all.iter().map(|index| index.0.clone()).collect();
     names.sort();
     if let Some([twice, _]) = names.array_windows().find(|[one, next]| one == next) {
-        return Err(Usage(format!("two indices are called `{twice}`")).into());
+        let text = format!(
+            "two indices are called `{twice}`: each of --index, --index-file, --formula and \
+            --index-program needs its own name"
+        );
+        return Err(Usage(text).into());
     }
     Ok(all)
 }

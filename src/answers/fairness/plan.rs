@@ -154,8 +154,8 @@ pub struct FairnessPlan {
     /// Or the output of `sshare -a -l -P` or `sacctmgr dump CLUSTER`; the format is recognised. A
     /// user with several accounts in the file belongs to the account of their first submission.
     ///
-    /// Used by slurm, fair-tree and sge, and by jain, gini and cv for entitlements. The accounts
-    /// and users in the file exist from the start. A name that is not the parent of another line is
+    /// Used by slurm, fair-tree and sge, and by jain, gini, hoover, cv and theil for entitlements.
+    /// The accounts and users in the file exist from the start. A name that is not the parent of another line is
     /// a user. SHARES is a number or `parent`: a user then has the account's shares, and an account
     /// is merged into its parent. By default each group of the log is an account with one share,
     /// and a user belongs to the group of their first submission; an account or user exists from
@@ -212,8 +212,10 @@ pub struct FairnessPlan {
 
 impl Plan for FairnessPlan {
     fn define(&mut self, definitions: &Definitions) {
-        // `published` CPU time is known per job, not over time.
-        self.cpu = definitions.cpu.map(|cpu| match cpu {
+        // `published` CPU time is known per job, not over time; memory and GPUs have their own
+        // definitions.
+        let cpu = definitions.cpu.filter(|_| self.resource == Resource::Cpu);
+        self.cpu = cpu.map(|cpu| match cpu {
             CpuDefinition::Published => CpuDefinition::Measured,
             other => other,
         });
@@ -308,7 +310,7 @@ pub(crate) fn check(plan: &FairnessPlan) -> Result<()> {
         ("--early", plan.early),
     ] {
         if days.is_some_and(|days| !is_days(days)) {
-            return wrong(format!("{flag} must be a number of days, 0 or more"));
+            return wrong(format!("{flag} must be a number of days from 0 to 36500"));
         }
     }
     if plan.interval.is_some_and(|interval| !(1.0..=1e9).contains(&interval)) {

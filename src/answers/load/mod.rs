@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::answers::describe::assumed_waits;
 use crate::answers::edges;
-use crate::answers::grouped::check_qos;
+use crate::answers::grouped::{check_accounts, check_qos};
 use crate::answers::sentences::Capacity;
 use crate::answers::study::{Definitions, Found, Plan, settings};
 use crate::digits;
@@ -74,6 +74,9 @@ pub const SHARES: [Share; 4] = [
 /// The further share if GPUs are known.
 const GPU_SHARE: Share = share("gpu_allocated_share", "gpu_allocated", "gpu_capacity");
 
+/// The usual number of separate groups.
+const GROUPS: usize = 6;
+
 /// Most intervals times groups: about 1.5 GB per thread.
 const CELLS_MAX: usize = 4_000_000;
 
@@ -101,9 +104,9 @@ pub struct LoadPlan {
 
     /// Number of users or accounts with a separate group
     ///
-    /// For --by user and --by account. Users or accounts with the most requested CPU time have
-    /// separate groups; the rest share the group `(others)`.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 6))]
+    /// For --by user, account and qos. Those with the most requested CPU time have separate groups;
+    /// the rest share the group `(others)`.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = GROUPS))]
     pub groups: usize,
 
     /// How outcomes are defined: sequence or terminal
@@ -145,7 +148,7 @@ impl Default for LoadPlan {
         Self {
             interval: Length::seconds(300),
             by: None,
-            groups: 6,
+            groups: GROUPS,
             classes: Classes::default(),
             resource: None,
             memory: UsedMemory::default(),
@@ -157,6 +160,22 @@ impl Default for LoadPlan {
 impl Plan for LoadPlan {
     fn define(&mut self, definitions: &Definitions) {
         self.classes = definitions.classes;
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let has_largest = matches!(self.by, Some(By::User | By::Account | By::Qos));
+        if self.groups != GROUPS && !has_largest {
+            return Err("--groups is for --by user, account and qos".to_owned());
+        }
+        match self.resource {
+            Some(resource) if resource != Resource::Memory => {
+                let name = resource.name();
+                let text =
+                    format!("--memory is for --resource memory, and this is --resource {name}");
+                if self.memory == UsedMemory::default() { Ok(()) } else { Err(text) }
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -209,6 +228,7 @@ pub struct Loaded {
 /// # Errors
 /// There are too many intervals, no `task_events`, or the lake does not record what the plan needs.
 pub(super) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Asked> {
+    plan.check().map_err(Usage)?;
     lake.require(Table::TaskEvents)?;
     let [start_us, end_us] = span_of(lake, windows);
     let at = Intervals { start_us, length_us: plan.interval.micros(), end_us };
@@ -224,6 +244,9 @@ pub(super) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<As
     }
     if by == By::Qos {
         check_qos(lake, Table::TaskEvents)?;
+    }
+    if by == By::Account {
+        check_accounts(lake, Table::TaskEvents)?;
     }
     let most = match by {
         By::User | By::Account | By::Qos => plan.groups + 1,

@@ -56,24 +56,7 @@ pub const SHARES: [Share; 6] = [
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PredictPlan {
     /// Rules to compare
-    ///
-    /// last: the job ends like the last ended job of the same user and logical name; it finishes if
-    /// there is none. last-or-rate: the same, but without such a job it takes the last ended job of
-    /// the user, then the overall rate. last-of-user: the job ends like the last ended job of the
-    /// user. rate: the share of ended jobs of the same user and name that did not finish; the
-    /// weight of a job is halved each time `half_life` further such jobs have ended
-    /// (`rate:half_life=5`). With few jobs, this share is shrunk towards the rate of the user,
-    /// which is shrunk towards the overall rate. class: the rate of the scheduling class. overall:
-    /// the rate of all jobs. logistic: a logistic regression on all of these (the log-odds of the
-    /// rates, the last jobs, how many ended, the class); its weights move a step whenever a job
-    /// ends (`logistic:step=0.05`). hazard: `rate`, combined by Bayes' rule with the shares of
-    /// finished and of other jobs that lasted longer than --age, and then with the ended jobs of
-    /// the same user and name that lasted as long; without --age it is nearly the same as rate.
-    /// hazard-events: `rate`, combined with the share of jobs that did not finish among those whose
-    /// tasks lasted as long and had as many events (`by=events` of the kill rule `history`); the
-    /// mean over the tasks that have started; it needs --age and `task_events`, and only jobs of
-    /// which a task is loaded are counted then, for every rule.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_values_t = Predictor::usual()))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_values_t = Predictor::usual(), long_help = RULES_HELP))]
     #[serde(with = "texts")]
     pub rules: Vec<Predictor>,
 
@@ -84,6 +67,30 @@ pub struct PredictPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH"))]
     pub age: Option<Length>,
 }
+
+/// The help of `--rules`, with a line about each.
+#[cfg(feature = "cli")]
+const RULES_HELP: &str = "Rules to compare
+
+- last: the job ends like the last ended job of the same user and logical name; it finishes if \
+there is none
+- last-or-rate: the same, but without such a job it takes the last ended job of the user, then the \
+overall rate
+- last-of-user: the job ends like the last ended job of the user
+- rate: the share of ended jobs of the same user and name that did not finish; the weight of a job \
+is halved each time `half_life` further such jobs have ended (`rate:half_life=5`). With few jobs, \
+this share is shrunk towards the rate of the user, which is shrunk towards the overall rate
+- class: the rate of the scheduling class
+- overall: the rate of all jobs
+- logistic: a logistic regression on all of these (the log-odds of the rates, the last jobs, how \
+many ended, the class); its weights move a step whenever a job ends (`logistic:step=0.05`)
+- hazard: `rate`, combined by Bayes' rule with the shares of finished and of other jobs that lasted \
+longer than --age, and then with the ended jobs of the same user and name that lasted as long; \
+without --age it is nearly the same as `rate`
+- hazard-events: `rate`, combined with the share of jobs that did not finish among those whose tasks \
+lasted as long and had as many events (`by=events` of the kill rule `history`); the mean over the \
+tasks that have started; it needs --age and `task_events`, and only jobs of which a task is loaded \
+are counted then, for every rule";
 
 impl Default for PredictPlan {
     fn default() -> Self {
@@ -294,7 +301,12 @@ impl Predicted {
         let first = scores.first();
         let has_age = 0 < past.age_us;
         let unseen = has_age && past.progress.is_some();
-        let none = "No job was submitted in the window and ended with FINISH, FAIL or KILL.";
+        let none = if 0 < past.jobs_too_short {
+            let age_s = digits::six_digits(micros_to_seconds(past.age_us));
+            format!("No job that is counted reached the age of {age_s} s before it ended.")
+        } else {
+            "No job was submitted in the window and ended with FINISH, FAIL or KILL.".to_owned()
+        };
         let is_empty = first.is_none_or(|score| score.jobs == 0);
         PredictAnswer {
             first: first.cloned(),
@@ -306,7 +318,7 @@ impl Predicted {
             jobs_before_window: past.jobs_before_window,
             jobs_without_end: past.jobs_without_end,
             terms: Terms::of(&SHARES),
-            nothing: first.and_then(one_sided).or_else(|| is_empty.then(|| none.to_owned())),
+            nothing: first.and_then(one_sided).or_else(|| is_empty.then_some(none)),
         }
     }
 }

@@ -20,6 +20,7 @@ mod densities;
 mod gantt;
 pub mod journal;
 pub mod plan;
+pub mod policies;
 pub mod run;
 pub mod step;
 pub mod table;

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::answers::describe::is_assumed;
 use crate::answers::replay::Setting;
 use crate::answers::replay::answer::FROM_USE;
+use crate::answers::replay::policies::{PolicyList, parse_policies, policies};
 use crate::answers::sentences::Capacity;
 use crate::answers::study::Plan;
-use crate::answers::words::{maybe, parsed, readers, text, texts};
+use crate::answers::words::{maybe, readers, text, texts};
 use crate::defaults::Defaults;
 use crate::facts::machines::MachineEvents;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
-use crate::notation::range;
 use crate::replay::cluster::{Cluster, ClusterError};
 use crate::replay::failures::{FailureModel, FailureSpec};
 use crate::replay::feedback::Arrivals;
@@ -36,7 +36,8 @@ pub struct ReplayPlan {
     /// Policies, separated by spaces; the first is the baseline
     ///
     /// A policy is an order, a placement, one or two rules about running tasks and a kill rule,
-    /// joined by `+`. Each is optional: `priority:preempt=yes+best-fit+late+kill:events=20`.
+    /// joined by `+`. Each is optional: `priority:preempt=yes+best-fit+late+kill:events=20`. The
+    /// policies by default depend on the source: see the end of this page.
     ///
     /// Orders: fifo, random, shortest (by the work of the task in the replay, up to its kill if it
     /// is killed), priority, easy, conservative, fair, drf. Orders by request: sjf and ljf
@@ -110,7 +111,7 @@ pub struct ReplayPlan {
     pub sample: f64,
 
     /// Share of the lake's machines, sampled with the seed
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = parse_share, conflicts_with = "cluster"))]
     #[serde(deserialize_with = "share")]
     pub machines: f64,
 
@@ -230,6 +231,13 @@ impl ReplayPlan {
         if self.cluster.is_some() && self.overcommit.is_some() {
             return Err("`overcommit` cannot be used with `cluster`".to_owned());
         }
+        if self.cluster.is_some() && self.machines < 1.0 {
+            return Err("`machines` cannot be used with `cluster`".to_owned());
+        }
+        let is_again = |&at: &usize| self.arrivals[..at].contains(&self.arrivals[at]);
+        if let Some(at) = (0..self.arrivals.len()).find(is_again) {
+            return Err(format!("--arrivals names `{}` twice", self.arrivals[at]));
+        }
         Ok(())
     }
 
@@ -275,77 +283,6 @@ readers! {
     seeds: u64 = parsed(parse_seeds);
     seconds: f64 = parsed(parse_seconds);
     tolerance: f64 = parsed(parse_tolerance);
-}
-
-impl Serialize for PolicyList {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let words: Vec<&str> = self.0.iter().map(|(word, _)| word.as_str()).collect();
-        to.serialize_str(&words.join(" "))
-    }
-}
-
-impl<'de> Deserialize<'de> for PolicyList {
-    fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        parsed(source, parse_policies)
-    }
-}
-
-/// Policies as they were written, in the order in which they are shown.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PolicyList(Vec<(String, PolicyPlan)>);
-
-pub(crate) fn parse_policies(text: &str) -> Result<PolicyList, String> {
-    let mut policies: Vec<(String, PolicyPlan)> = Vec::new();
-    let words: Vec<Vec<String>> = text.split_whitespace().map(grid).collect::<Result<_, _>>()?;
-    for word in words.into_iter().flatten() {
-        let policy: PolicyPlan = word.parse().map_err(|error| format!("{error}"))?;
-        if policies.iter().all(|(_, other)| *other != policy) {
-            policies.push((word, policy));
-        }
-    }
-    if policies.is_empty() {
-        Err("no policy is named".to_owned())
-    } else {
-        Ok(PolicyList(policies))
-    }
-}
-
-/// The policies that were asked for, or the default ones of the kind of trace.
-///
-/// # Errors
-/// The default policies cannot be parsed.
-pub fn policies(asked: &ReplayPlan, lake: &Lake) -> Result<Vec<(String, PolicyPlan)>> {
-    if asked.policies.is_empty() {
-        let usual = Defaults::of(lake).policies.join(" ");
-        return Ok(parse_policies(&usual).map_err(Usage)?.0);
-    }
-    Ok(asked.policies.iter().flat_map(|list| list.0.clone()).collect())
-}
-
-/// The most policies of a grid: more are probably a mistake, since braces multiply.
-pub(crate) const POLICIES_MAX: usize = 1_000;
-
-/// Expands `a{b,c}d` to `abd acd`; `{1..3}` is the same as `{1,2,3}`. Every choice in a pair of
-/// braces is combined with every choice in the other pairs.
-pub(crate) fn grid(text: &str) -> Result<Vec<String>, String> {
-    let mut all = vec![String::new()];
-    let mut rest = text;
-    while let Some((before, tail)) = rest.split_once('{')
-        && let Some((choices, after)) = tail.split_once('}')
-    {
-        let choices: Vec<String> = choices.split(',').flat_map(range).collect();
-        if POLICIES_MAX < all.len() * choices.len() {
-            return Err(format!("`{text}` expands to more than {POLICIES_MAX} policies"));
-        }
-        let with =
-            |head: String| choices.iter().map(move |choice| format!("{head}{before}{choice}"));
-        all = all.into_iter().flat_map(with).collect();
-        rest = after;
-    }
-    for policy in &mut all {
-        policy.push_str(rest);
-    }
-    Ok(all)
 }
 
 pub(crate) fn number(text: &str, what: &str, is_good: impl Fn(f64) -> bool) -> Result<f64, String> {
@@ -413,7 +350,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     }
     let asks_history =
         |policy: &PolicyPlan| policy.kill.as_ref().is_some_and(RuleGrid::asks_history);
-    if policies(asked, lake)?.iter().any(|(_, policy)| asks_history(policy)) {
+    if policies(&asked.policies, lake)?.iter().any(|(_, policy)| asks_history(policy)) {
         history.read_pasts(lake, windows)?;
     }
     let of = |&arrivals: &Arrivals| (arrivals, history.feedback(arrivals, plan.load));
@@ -491,24 +428,4 @@ pub(crate) fn fleet_of(asked: &ReplayPlan, lake: &Lake, plan: &HistoryPlan) -> R
             machines => machines?,
         },
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn grids_are_every_choice_with_every_other() {
-        assert_eq!(grid("fifo").unwrap(), ["fifo"]);
-        assert_eq!(
-            grid("{fifo,fair}+late:cap={0.1,0.2}").unwrap(),
-            ["fifo+late:cap=0.1", "fifo+late:cap=0.2", "fair+late:cap=0.1", "fair+late:cap=0.2",]
-        );
-        assert_eq!(
-            grid("fifo:depth={1..3}").unwrap(),
-            ["fifo:depth=1", "fifo:depth=2", "fifo:depth=3"]
-        );
-        assert_eq!(grid("late:cap={0.1").unwrap(), ["late:cap={0.1"], "left to their reader");
-        assert!(grid(&"{a,b}".repeat(10)).is_err(), "1,024 of them");
-    }
 }

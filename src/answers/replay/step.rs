@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::answers::Said;
 use crate::answers::replay::beats::check_heartbeats;
-use crate::answers::replay::plan::{ReplayPlan, history_plan, policies, setting};
+use crate::answers::replay::plan::{ReplayPlan, history_plan, setting};
+use crate::answers::replay::policies::policies;
 use crate::answers::replay::run::{replay_all, report, tell, warning_of_apart};
 use crate::answers::replay::{
     KIND, ReplayAnswer, Replayed, Run, Setting, charts, journal, table, words,
@@ -51,7 +52,9 @@ fn settle(open: &mut Open<'_>) {
         if share < 1.0 {
             let share = format!("{share:.4}");
             open.default_to("sample", share.as_str());
-            open.default_to("machines", share.as_str());
+            if !open.has("cluster") {
+                open.default_to("machines", share.as_str());
+            }
         }
     }
 }
@@ -84,7 +87,8 @@ pub fn give(
     has_journal: bool,
     screen: &dyn Screen,
 ) -> Result<()> {
-    let policies = policies(plan, lake)?;
+    plan.check().map_err(Usage)?;
+    let policies = policies(&plan.policies, lake)?;
     let policies: Vec<&(String, PolicyPlan)> = policies.iter().collect();
     let first = first_setting(plan, (lake, windows), &policies, screen)?;
     let mut files = files()?;

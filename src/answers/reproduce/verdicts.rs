@@ -10,7 +10,7 @@ use arrow::record_batch::RecordBatch;
 use serde_json::{Value, json};
 
 use crate::claims::{Tally, Verdict};
-use crate::faults::{BadFile, Context, Result};
+use crate::faults::{BadFile, Context, Result, Usage};
 use crate::results::forms::rows;
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
@@ -37,12 +37,31 @@ impl Row {
     }
 }
 
+/// Counts the verdicts of each study of a folder.
+///
+/// # Errors
+/// The folder cannot be read or has no study, or a file is not a table of claims.
+pub fn stored_all(folder: &Path, names: &[&str]) -> Result<Vec<Result<Tally, String>>> {
+    let found = std::fs::read_dir(folder);
+    found.with_context(|| format!("could not read `{}`", folder.display()))?;
+    let all: Vec<_> = names.iter().map(|name| stored(folder, name)).collect::<Result<_>>()?;
+    if all.iter().all(Result::is_err) {
+        let text = format!(
+            "--stored: `{}` has none of the studies, as `{}`",
+            folder.display(),
+            Path::new(names[0]).join(names[0]).with_extension("csv").display()
+        );
+        return Err(Usage(text).into());
+    }
+    Ok(all)
+}
+
 /// Counts the verdicts in the table of claims that `reproduce NAME --out FOLDER/NAME` has stored.
 /// The inner error says that there is no such table.
 ///
 /// # Errors
 /// The file cannot be read, or is not a table of claims.
-pub fn stored(folder: &Path, name: &str) -> Result<Result<Tally, String>> {
+fn stored(folder: &Path, name: &str) -> Result<Result<Tally, String>> {
     let path = folder.join(name).join(format!("{name}.csv"));
     if !path.is_file() {
         return Ok(Err(format!("no stored claims: `{}` does not exist", path.display())));
@@ -106,6 +125,7 @@ pub fn answer(table: &RecordBatch, settings: Value) -> Answer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::faults::Code;
 
     #[test]
     fn stored_verdicts_are_counted_and_other_tables_are_refused() {
@@ -115,12 +135,19 @@ mod tests {
         let count = || stored(folder.path(), "tan");
         let missing = count().unwrap().unwrap_err();
         assert!(missing.contains("tan.csv` does not exist"), "{missing}");
+        let all = |folder: &Path| stored_all(folder, &["ota", "tan"]);
+        let error = all(folder.path()).unwrap_err();
+        assert_eq!(error.code(), Code::Usage);
+        assert!(error.to_string().contains("none of the studies, as `ota/ota.csv`"), "{error}");
+        let error = all(&folder.path().join("nothere")).unwrap_err();
+        assert_eq!(error.code(), Code::Environment);
         let write = |text: &str| std::fs::write(tan.join("tan.csv"), text).unwrap();
         write(
             "verdict,decided_by\nreproduced,x\nfitted,y\nreproduced,\"a check of the formula, not of data\"\n",
         );
         let tally = count().unwrap().unwrap();
         assert_eq!((tally.claims, tally.reproduced, tally.worked_examples), (3, 2, 1));
+        assert!(matches!(all(folder.path()).unwrap()[..], [Err(_), Ok(_)]));
         for odd in ["verdict,decided_by\nyes,x\n", "a,b\n1,2\n", "verdict,decided_by\nfitted\n"] {
             write(odd);
             let error = count().unwrap_err().to_string();

@@ -14,7 +14,7 @@ use crate::answers::grouped::check_group;
 use crate::answers::study::{Definitions, Plan};
 use crate::answers::words::{parsed_list, readers, text};
 use crate::facts::window::first_event_us;
-use crate::faults::Result;
+use crate::faults::{Result, Usage};
 use crate::lake::Lake;
 use crate::studies::fold::Asked;
 use crate::studies::ledger::GroupBy;
@@ -34,25 +34,7 @@ pub struct SweepPlan {
     pub thresholds: Grid,
 
     /// Rules to compare; --harmed applies to the first rule
-    ///
-    /// events (more than T events), failures (T FAIL in a row), dead-time (T seconds in
-    /// unsuccessful attempts), restarts (T within an hour). A rule is swept over its usual grid
-    /// (for `events`: --thresholds), over a given grid (`failures={2,3,5}`), or at one threshold
-    /// (`failures=3`). `events+failures=3` requires both; `events~priority=9~class=3` spares tasks
-    /// by priority, class or `user=NAME` (with %2B for `+`, %2C for `,`, %20 for a blank). Limits
-    /// as in other systems: `k8s:backoff_limit=6` (the job ends at its seventh failure;
-    /// `on=fail+evict` counts evictions and lost tasks too, `per=task` counts and ends each task
-    /// separately), `spark:max_failures=4` and `hadoop:max_attempts=4` (the job ends at the fourth
-    /// failure of one task), `slurm:limit=3600` (s of an attempt) or `slurm:limit=150,of=requested`
-    /// (% of the requested time). `history:p=0.95,after=60` kills tasks 60 s after their first
-    /// SCHEDULE if the chance that their job does not finish was at least 0.95 at its submission
-    /// (rule `rate` of `jobfate predict`); `by=age` computes the chance again from the age of the
-    /// task: at ages of 60 s, 10 min, 1 h, 6 h and 1 d, and at each event; `by=events` also uses
-    /// its events so far. Both learn from jobs that had ended by then (500 bytes more for each of
-    /// them). With `per=job,tasks=3` a job ends once three of its tasks are condemned. A rule that
-    /// ends a job condemns all of its tasks, including finished tasks. A policy of `jobfate replay`
-    /// takes any of these rules after `kill:`.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", default_value = "events", long_help = RULES_HELP))]
     #[serde(serialize_with = "write_rules", deserialize_with = "read_rules")]
     pub rules: Vec<RuleList>,
 
@@ -80,7 +62,7 @@ pub struct SweepPlan {
     ///
     /// Each parameter of each rule gets a 95 % interval (columns `_low` and `_high`, bands and
     /// whiskers in charts). The choice of --train-until also gets intervals, over resampled jobs of
-    /// the test. 1000 is usual; the maximum is 100,000.
+    /// the test. 1000 is usual; the least is 20, the most 100,000.
     #[cfg_attr(feature = "cli", arg(long, value_name = "ROUNDS", default_value_t = 0, value_parser = parse_rounds))]
     #[serde(deserialize_with = "rounds")]
     pub bootstrap: usize,
@@ -89,7 +71,7 @@ pub struct SweepPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
     pub seed: u64,
 
-    /// Split the sweep by class, priority or user of the jobs
+    /// Split the sweep by class, priority, user, reason or qos
     ///
     /// One row per group, rule and threshold; shares refer to the group. In the JSON, `rows` has
     /// all groups together, and `groups` has each group.
@@ -107,14 +89,53 @@ pub struct SweepPlan {
     pub spare_finishing: bool,
 
     /// List the harmed jobs of one threshold instead of the sweep
-    #[cfg_attr(feature = "cli", arg(long, value_name = "THRESHOLD", value_parser = clap::value_parser!(i64).range(1..)))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "THRESHOLD", value_parser = crate::units::whole(1..=i64::MAX)))]
     #[serde(skip)]
     pub harmed: Option<i64>,
 }
 
+/// The help of `--rules`, with a line about each.
+#[cfg(feature = "cli")]
+const RULES_HELP: &str = "Rules to compare; --harmed applies to the first rule
+
+A rule is swept over its usual grid (for `events`: --thresholds), over a given grid \
+(`failures={2,3,5}`), or at one threshold (`failures=3`). `events+failures=3` requires both; \
+`events~priority=9~class=3` spares tasks by priority, class or `user=NAME` (with %2B for `+`, %2C \
+for `,`, %20 for a blank). A rule that ends a job condemns all of its tasks, including finished \
+tasks. A policy of `jobfate replay` takes any of these rules after `kill:`.
+
+- events: more than T events of the task
+- failures: T FAIL of the task in a row
+- dead-time: T seconds in unsuccessful attempts
+- restarts: T within an hour
+- k8s:backoff_limit=6: the job ends at its seventh failure; `on=fail+evict` counts evictions and \
+lost tasks too, `per=task` counts and ends each task separately
+- spark:max_failures=4: the job ends at the fourth failure of one task
+- hadoop:max_attempts=4: the same
+- slurm:limit=3600: an attempt ends after so many seconds; `slurm:limit=150,of=requested`: after \
+so many per cent of the requested time
+- history:p=0.95,after=60: kills tasks 60 s after their first SCHEDULE if the chance that their \
+job does not finish was at least 0.95 at its submission (rule `rate` of `jobfate predict`). \
+`by=age` computes the chance again from the age of the task: at ages of 60 s, 10 min, 1 h, 6 h and \
+1 d, and at each event; `by=events` also uses its events so far. Both learn from jobs that had \
+ended by then (500 bytes more for each of them). With `per=job,tasks=3` a job ends once three of \
+its tasks are condemned";
+
 impl Plan for SweepPlan {
     fn define(&mut self, definitions: &Definitions) {
         self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let usual = Self::default();
+        let rules = rules_of(self);
+        let has_own_grid = |rule: &RuleGrid| rule.rule != Rule::Events || rule.is_given;
+        if self.thresholds != usual.thresholds && rules.iter().all(has_own_grid) {
+            return Err("--thresholds is for the rule `events` without thresholds of its own, \
+                which --rules does not name"
+                .to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -261,21 +282,30 @@ fn parse_days(text: &str) -> Result<f64, String> {
     days.ok_or_else(|| format!("`{text}` is not a number of days from 0 to {DAYS_MAX}"))
 }
 
+/// The fewest resamplings: fewer than 20 do not reach both ends of a 95 % interval.
+const ROUNDS_MIN: usize = 20;
+
 /// The most resamplings.
 pub(crate) const ROUNDS_MAX: usize = 100_000;
 
 pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
-        Ok(rounds) if rounds <= ROUNDS_MAX => Ok(rounds),
-        _ => Err(format!("a number of rounds from 0 to {ROUNDS_MAX}")),
+        Ok(0) => Ok(0),
+        Ok(rounds) if (ROUNDS_MIN..=ROUNDS_MAX).contains(&rounds) => Ok(rounds),
+        _ => Err(format!("a number of rounds from {ROUNDS_MIN} to {ROUNDS_MAX}, or 0 for none")),
     }
 }
 
 /// What the flags ask of the lake.
 ///
 /// # Errors
-/// The lake does not record the groups.
+/// The lake does not record the groups, or an option has no effect.
 pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
+    plan.check().map_err(Usage)?;
+    // An analysis fills in the number of resamplings after it has read its file.
+    if plan.seed != SweepPlan::default().seed && plan.bootstrap == 0 {
+        return Err(Usage("--seed is for --bootstrap, which is not given".to_owned()).into());
+    }
     plan.group_by.map_or(Ok(()), |group| check_group(lake, group))?;
     let days = plan.train_until;
     #[expect(

@@ -23,10 +23,10 @@ use jobfate::answers::list;
 use jobfate::answers::pass;
 use jobfate::answers::spread::{self, Errand, Folded, Parts};
 use jobfate::answers::study::{Definitions, Screen, Step, Study, Work};
-use jobfate::answers::words::{self, Setting};
+use jobfate::answers::words::Setting;
 use jobfate::facts::spark::Spark;
 use jobfate::facts::window::Windows;
-use jobfate::faults::{Context, Result, Usage};
+use jobfate::faults::{Context, Hindered, Result, Usage};
 use jobfate::files::{self, FolderLock};
 use jobfate::lake::{Lake, LakeErrorKind, TableEntry};
 use jobfate::report;
@@ -44,10 +44,10 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 /// Runs ingest, verify, classify, describe, account, monthly, load, machines, sweep, predict,
 /// detect, replay and fairness, with charts and a report that starts with the findings. Steps for
 /// which a table is missing are skipped, with a message. Without `TRACE_DIR`, --lake names the lake
-/// to analyse; if there is none, a small synthetic trace is made, so that you can look at all
-/// results before you download a trace. Completed steps are kept: run the same command again to
-/// continue an analysis that was stopped. The folder of --out holds one analysis. Only one process
-/// at a time can write into it.
+/// to analyse. Without both, a small synthetic trace is made, so that you can look at all results
+/// before you download a trace. Completed steps are kept: run the same command again to continue an
+/// analysis that was stopped. The folder of --out holds one analysis. Only one process at a time
+/// can write into it.
 ///
 /// --config names a TOML file with the whole analysis. It has a list `steps` and a section per
 /// command (`trace` for `ingest`, `describe`, `account`, `monthly`, `load`, `machines`, `sweep`, `predict`,
@@ -65,7 +65,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 pub(crate) struct AnalyzeArgs {
     /// Folder of the downloaded trace, or its file
     ///
-    /// Without it, the lake of --lake is analysed if it exists, and a synthetic trace otherwise.
+    /// Without it, the lake of --lake is analysed. Without both, it is the lake of an earlier
+    /// analysis in --out, or else a synthetic trace.
     #[arg(value_name = "TRACE_DIR")]
     pub trace: Option<PathBuf>,
 
@@ -174,17 +175,25 @@ fn check_out(out: &Path, file: &Path, is_users: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether there is a lake to analyse if no trace is given: the named one, or that of an earlier
-/// analysis of a real trace.
+/// Whether there is a lake to analyse if no trace is given: the named one, which must exist, or that
+/// of an earlier analysis of a real trace.
 fn is_there(lake: Option<&Path>, out: &Path) -> Result<bool> {
     let is_lake = |path: &Path| match Lake::open(path) {
         Err(error) if matches!(error.kind, LakeErrorKind::NoLake) => Ok(false),
         lake => lake.map(|_| true),
     };
     Ok(match lake {
-        Some(lake) => is_lake(lake)?,
+        Some(lake) if is_lake(lake)? => true,
+        Some(lake) => return Err(Hindered(no_lake(lake)).into()),
         None => !out.join(SYNTHETIC).exists() && is_lake(&out.join("lake"))?,
     })
+}
+
+fn no_lake(lake: &Path) -> String {
+    format!(
+        "there is no lake `{}`: give TRACE_DIR, or leave --lake out for a synthetic trace",
+        lake.display()
+    )
 }
 
 /// Ingests the trace, if there is one, and returns how many parts were stored.
@@ -195,7 +204,7 @@ fn read_in(
     stop: &Stop,
 ) -> Result<usize> {
     let Some(trace) = trace else {
-        if let Some(option) = words::write(given).keys().next() {
+        if let Some(option) = given.first_given() {
             let text = format!("--{option} sets how a trace is read, but no TRACE_DIR is given");
             return Err(Usage(text).into());
         }

@@ -67,6 +67,9 @@ pub(crate) struct FairnessArgs {
     pub charts: ChartArgs,
 
     /// End of the window in seconds of the trace clock
+    ///
+    /// Attempts that are still open are closed there. By default 2506200 for a whole table of the
+    /// 2011 trace, and otherwise the last event of the table. Must not be before the last event.
     #[arg(long, value_name = "SECONDS", value_parser = parse_micros)]
     pub window_end: Option<i64>,
 

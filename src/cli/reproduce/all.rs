@@ -16,7 +16,7 @@ use crate::cli::shown;
 use jobfate::answers::reproduce::experiments::study_of;
 use jobfate::answers::reproduce::ota;
 use jobfate::answers::reproduce::study::Study;
-use jobfate::answers::reproduce::verdicts::{Row, answer, stored, table};
+use jobfate::answers::reproduce::verdicts::{Row, answer, stored_all, table};
 use jobfate::claims::Tally;
 use jobfate::faults::{Result, Usage};
 use jobfate::lake::Lake;
@@ -33,10 +33,10 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     let out = args.answer.out.as_deref();
     let files = shown::files(out, "verdicts")?;
     let rows: Vec<Row> = match &args.stored {
-        Some(folder) => StudyName::EACH
-            .map(|study| Ok(row(study, stored(folder, study.answer())?)))
-            .into_iter()
-            .collect::<Result<_>>()?,
+        Some(folder) => {
+            let tallies = stored_all(folder, &StudyName::EACH.map(StudyName::answer))?;
+            StudyName::EACH.into_iter().zip(tallies).map(|(study, it)| row(study, it)).collect()
+        }
         None => run_each(args, out)?,
     };
     rows.iter().map(Row::line).for_each(console::note);

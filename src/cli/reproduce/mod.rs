@@ -75,7 +75,7 @@ pub(crate) struct ReproduceArgs {
     ///
     /// By default 100 for tan (a tenth for figures 3 and 4, as in the paper), 5 for asahara, 10 for
     /// cui.
-    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "RUNS", value_parser = jobfate::units::whole(1..=100_000u32))]
     pub runs: Option<u32>,
 
     #[command(flatten)]
@@ -244,6 +244,9 @@ fn check(args: &ReproduceArgs) -> Result<()> {
             wrong("--seed and --runs apply to experiments; this study draws no random numbers")
         }
         StudyName::All if is_set => wrong("--set and --vary apply to a single study"),
+        StudyName::All if args.stored.is_some() && is_drawn => {
+            wrong("--seed and --runs do not apply to --stored, which runs no experiment")
+        }
         _ if args.week.is_chosen() && !matches!(args.study, StudyName::Ota) => {
             wrong("--from, --days and --users apply to ota")
         }

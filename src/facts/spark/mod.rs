@@ -57,6 +57,34 @@ const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// Lines of Spark's log that are shown when it fails.
 const LINES_SHOWN: usize = 12;
 
+/// How a master of Spark begins.
+const MASTERS: [&str; 5] = ["spark://", "k8s://", "mesos://", "yarn", "local"];
+
+/// Reads the master of a cluster.
+///
+/// # Errors
+/// The text does not begin like one.
+pub fn parse_master(text: &str) -> Result<String, String> {
+    if MASTERS.iter().any(|begin| text.starts_with(begin)) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "`{text}` is not a master of Spark, such as `spark://host:7077`, `yarn`, \
+        `k8s://https://host:443` or `local[4]`"
+    ))
+}
+
+/// Reads a setting of Spark.
+///
+/// # Errors
+/// The text is not of the form `KEY=VALUE`.
+pub fn parse_conf(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((key, _)) if !key.trim().is_empty() => Ok(text.to_owned()),
+        _ => Err(format!("`{text}` is not of the form KEY=VALUE")),
+    }
+}
+
 /// A Spark installation that runs queries.
 #[derive(Clone, Debug)]
 pub struct Spark {

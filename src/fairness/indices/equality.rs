@@ -3,7 +3,6 @@
 //!
 //! In: usage in each interval. Out: the measure of each user's usage divided by their entitlement,
 //! and the number of users. The measures are pure functions in separate files.
-//! entitlement, and the number of users. The measures are pure functions in separate files.
 
 use std::fmt;
 

@@ -73,7 +73,7 @@ impl By {
 }
 
 /// The column of the account.
-const ACCOUNT: &str = "user_group";
+pub(crate) const ACCOUNT: &str = "user_group";
 
 /// The group of all users or accounts without their own group.
 pub const OTHERS: &str = "(others)";

@@ -32,6 +32,7 @@ pub mod jobs;
 pub mod strips;
 
 pub use fold::{Adding, Asked, Counts, Load, Part, Span, fold};
+pub(crate) use groups::ACCOUNT;
 pub use groups::{By, Groups};
 pub use intervals::Intervals;
 pub(in crate::studies) use jobs::whole;

@@ -94,8 +94,8 @@ impl Settings {
             number.ok_or_else(|| Usage(format!("`{flag}{key}={value}`: expected {what}")))
         };
         match key {
-            "from" => self.from = number(0.0, 36_500.0, "a number of days, 0 or more")?,
-            "days" => self.days = number(0.01, 36_500.0, "a number of days above 0")?,
+            "from" => self.from = number(0.0, 36_500.0, "a number of days from 0 to 36500")?,
+            "days" => self.days = number(0.01, 36_500.0, "a number of days from 0.01 to 36500")?,
             "interval_s" => self.interval_s = number(1.0, 1e9, "seconds, 1 or more")?,
             "half_life_s" => self.half_life_s = number(1.0, 1e9, "seconds, 1 or more")?,
             "users" => {
