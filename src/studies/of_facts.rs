@@ -372,7 +372,7 @@ pub fn samples(facts: &Facts, windows: Windows, what: What, split: Split) -> Sam
                 What::Estimates => unreachable!("no query has requested times"),
             };
             let own = (task.own_end, Value::new(amount, edges));
-            collector.push_task(task.job_id, task.priority, own);
+            collector.push_task(what, (task.job_id, task.priority), own);
         }
     }
     match what {

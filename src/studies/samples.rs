@@ -382,10 +382,18 @@ impl<'a> Collector<'a> {
     }
 
     /// Adds a task's value; its own end is a position in the outcomes of [`Classes::Terminal`].
-    pub(super) fn push_task(&mut self, job_id: i64, priority: Option<i32>, own: (u8, Value)) {
+    pub(super) fn push_task(
+        &mut self,
+        what: What,
+        (job_id, priority): (i64, Option<i32>),
+        own: (u8, Value),
+    ) {
         let jobs = self.jobs;
         let job = jobs.find(job_id).map(|position| &jobs.jobs[position]);
-        let outcome = self.split.outcome(job, Some(own.0));
+        // Whether an open job will finish is not known, whatever its events are so far.
+        let is_open = |job: &Job| job.is_open_at(self.windows.job_end_us);
+        let settled = job.filter(|job| what != What::FinishGivenEvents || !is_open(job));
+        let outcome = self.split.outcome(settled, Some(own.0));
         let key = (self.split.group(job, jobs, priority), outcome);
         self.values.entry(key).or_default().push(own.1);
     }
@@ -437,7 +445,7 @@ impl<'a> Collector<'a> {
             _ => (whole(task.events.len()), begun),
         };
         let own = (by_terminal(task.events), Value::new(amount, edges));
-        self.push_task(task.job_id, Some(task.priority), own);
+        self.push_task(what, (task.job_id, Some(task.priority)), own);
         0
     }
 
@@ -449,7 +457,7 @@ impl<'a> Collector<'a> {
             let used = i128::from(attempt.length_us()) * BILLION / i128::from(requested_us);
             let used = i64::try_from(used).unwrap_or(i64::MAX);
             let own = (by_terminal(task.events), Value::new(used, edges));
-            self.push_task(task.job_id, Some(task.priority), own);
+            self.push_task(What::Estimates, (task.job_id, Some(task.priority)), own);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 
+use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
@@ -298,4 +299,53 @@ fn the_largest_job_of_a_replay_is_that_of_its_journal() {
         }
     }
     assert!(3 < wasteful, "copies were wasted: {wasteful}");
+}
+
+/// The events of a job and its only task, and whether the job has ended and has finished.
+const LIVES: [(&str, bool, bool); 8] = [
+    ("014", true, true),
+    ("013", true, false),
+    ("015", true, false),
+    ("012013", true, false),
+    ("0", false, false),
+    ("01", false, false),
+    ("0121", false, false),
+    ("011", false, false),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Promise: the chance to finish is that of tasks of jobs that have ended; open jobs are not
+    /// counted as jobs that did not finish.
+    #[test]
+    fn the_chance_to_finish_is_about_jobs_that_have_ended(
+        lives in prop::collection::vec(prop::sample::select(LIVES.to_vec()), 1..20),
+    ) {
+        let place = Place::new();
+        let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
+        for (id, (events, ..)) in (1..).zip(&lives) {
+            for (at, event) in (0..).zip(events.chars()) {
+                let time = 1_000_000_000 + at * 1_000_000;
+                jobs.push(format!("{time},,{id},{event},u,0,n,n"));
+                tasks.push(format!("{time},,{id},0,5,{event},u,0,1,0.5,,,"));
+            }
+        }
+        place.part("job_events", 0, jobs.join("\n"));
+        place.part("task_events", 0, tasks.join("\n"));
+        place.ingest(&[]).ok();
+        for classes in ["sequence", "terminal"] {
+            let words = format!("describe --what finish-given-events --classes {classes}");
+            let found = json(&place, &words)["table"].as_array().cloned().unwrap_or_default();
+            let longest = lives.iter().filter(|life| life.1).map(|life| life.0.len()).max();
+            prop_assert_eq!(found.len(), longest.unwrap_or(0));
+            for row in found {
+                let least = usize::try_from(row["events"].as_u64().unwrap()).unwrap();
+                let ended = || lives.iter().filter(|life| life.1 && least <= life.0.len());
+                prop_assert_eq!(row["tasks"].as_u64(), Some(ended().count() as u64));
+                let finished = ended().filter(|life| life.2).count() as u64;
+                prop_assert_eq!(row["finished"].as_u64(), Some(finished));
+            }
+        }
+    }
 }
