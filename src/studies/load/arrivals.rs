@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::window::Windows;
+use crate::facts::window::{BEGIN_2011_US, Windows};
 use crate::lake::Lake;
 use crate::schema::Source;
 use crate::units::{MICROS_PER_DAY, MICROS_PER_SECOND, micros_to_seconds};
@@ -189,8 +189,8 @@ impl Arrivals {
         let mut times = self.times_us.clone();
         times.sort_unstable();
         let first = times.first().copied().unwrap_or(0);
-        // A trace with a window starts there; a log starts with its first job.
-        let from_us = if 0 < windows.first_us { windows.first_us.min(first) } else { first };
+        // A trace with a window starts there, 600 s after its time 0; a log starts with its first job.
+        let from_us = if 0 < windows.first_us { BEGIN_2011_US.min(first) } else { first };
         let clock = clock.from(from_us);
         let to_us = windows.job_end_us.max(times.last().copied().unwrap_or(0));
         let is_short = (to_us - from_us) / (3600 * MICROS_PER_SECOND) <= HOURS_MAX;
@@ -338,6 +338,26 @@ mod tests {
                 assert!((hours / span - 1.0).abs() < 1e-9, "{hours} {span}");
             }
         }
+    }
+
+    /// Promise: the 600 s before the window of a trace are no time in which jobs could arrive.
+    #[test]
+    fn time_before_the_window_is_not_observed() {
+        let open_attempts = OpenAttempts::default();
+        let end_us = 2 * 3600 * MICROS_PER_SECOND + BEGIN_2011_US;
+        let windows =
+            Windows { job_end_us: end_us, task_end_us: end_us, first_us: 1, open_attempts };
+        let mut arrivals = Arrivals::default();
+        (0..7_200).step_by(7).for_each(|second| {
+            arrivals.add(BEGIN_2011_US + second * MICROS_PER_SECOND, false);
+        });
+        let clock = Clock { since_sunday_us: 0, tells: TimeOfDay::FromStart };
+        let study = arrivals.study(clock, windows);
+        let hours: f64 = study.hours.iter().map(|row| row.hours).sum();
+        assert!((hours - 2.0).abs() < 1e-9, "{hours}");
+        let of = |window_s| study.dispersion.iter().find(|row| row.window_s == window_s).unwrap();
+        assert_eq!(of(10).windows, 720);
+        assert!(of(10).variance < 0.25, "one or two jobs in every window");
     }
 
     #[test]
