@@ -154,7 +154,8 @@ pub struct ReplayPlan {
     ///
     /// `open`, the default: users submit at the recorded times. `closed:gap_s=1200`: users react to
     /// the ends of their jobs. A job that was submitted at most 1200 s after the end of an earlier
-    /// job of its user follows that end in the replay, after the recorded think time. Otherwise a
+    /// job of its user follows that end in the replay, after the recorded think time (divided by
+    /// `--load`). Otherwise a
     /// job that was submitted at most 1200 s after another job of its user, which still ran, keeps
     /// its distance from that submission. Every other job starts a session at its recorded time,
     /// but waits until the job that ended last before it in the record has ended in the replay. If

@@ -190,14 +190,21 @@ fn of_every_history(counts: &Counts, plan: &HistoryPlan) -> Vec<String> {
         }
         .to_owned(),
         if plan.has_feedback {
-            "Under closed arrivals users submit when their earlier jobs have ended, after the \
-            recorded think times; under open ones at the recorded times, whatever becomes of \
-            these jobs."
+            // All recorded times get shorter by the load, think times too.
+            let divided = match plan.load {
+                1.0 => String::new(),
+                load => format!(" divided by {load}"),
+            };
+            format!(
+                "Under closed arrivals users submit when their earlier jobs have ended, after the \
+                recorded think times{divided}; under open ones at the recorded times{divided}, \
+                whatever becomes of these jobs."
+            )
         } else {
             "Users submit at the recorded times, whatever the outcome of their earlier \
             jobs."
-        }
-        .to_owned(),
+                .to_owned()
+        },
     ]
 }
 
