@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use crate::facts::machines::UpTime;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::schema::{SYSTEM_MACHINE, Table};
 use crate::units::{CpuRate, CpuTime};
 
 pub mod arrivals;
@@ -183,6 +183,11 @@ impl Capacity {
         if up.is_empty() {
             return Self::default();
         }
+        // In a log that names its machines the whole system has an entry of its own, which alone
+        // has a capacity: it is no machine beside them.
+        let is_named = |time: &&UpTime| time.machine_id != SYSTEM_MACHINE;
+        let names = || up.iter().filter(is_named);
+        let is_log = names().next().is_some() && names().all(|time| time.cpu.is_none());
         let over = |rate: &dyn Fn(usize) -> Option<CpuRate>| {
             let mut amounts = Amounts::new(at.count());
             let mut is_known = false;
@@ -198,7 +203,7 @@ impl Capacity {
             memory: over(&|idx| up[idx].memory.map(CpuRate::new)),
             #[expect(clippy::cast_precision_loss, reason = "no machine has 2^24 GPUs")]
             gpus: over(&|idx| up[idx].gpus.map(|gpus| CpuRate::new(gpus as f32))),
-            machines: over(&|_| Some(CpuRate::ONE)),
+            machines: over(&|idx| (!is_log || is_named(&&up[idx])).then_some(CpuRate::ONE)),
         }
     }
 }
