@@ -131,7 +131,7 @@ pub(super) fn index(result: &Stored) -> String {
     let (is_only, site) = (of.settings.is_only_cluster(), site_of(result));
     let used = of.column();
     let (most, since_s) = (of.most(), of.since_s());
-    let header = [of.kind(), &used, "share", &most, "first use", "last use", LARGEST];
+    let header = [of.kind(), &used, "share", &most, FIRST_USE, "last use", LARGEST];
     let row = |(place, user): (usize, &UserUsage)| {
         vec![
             linked(&short(user_name(&user.user)), "users", place),
@@ -178,6 +178,9 @@ fn explained(of: &Of<'_>) -> String {
     format!("<p class=\"source\">The indices:</p>\n<ul class=\"source\">\n{items}</ul>\n")
 }
 
+/// The header of the column about the first use of a user, which is known to the interval.
+const FIRST_USE: &str = "start of the first interval with use";
+
 /// The header of the column about the heaviest interval of a user.
 const LARGEST: &str = "share of its heaviest interval";
 
@@ -217,7 +220,7 @@ fn suggestions(of: &Of<'_>) -> String {
         (
             came.collect(),
             "First used something when capacity was free",
-            ["user", "first use", "load in the interval before", &cpu],
+            ["user", FIRST_USE, "load in the interval before", &cpu],
         ),
     ] {
         if !rows.is_empty() {
@@ -331,7 +334,7 @@ fn user_page(
     let (most, clock) = (of.most(), of.clock().to_owned());
     let mut pairs = vec![
         (most.as_str(), peak),
-        ("first use", at(user.first_use_s)),
+        (FIRST_USE, at(user.first_use_s)),
         ("last use", at(user.last_use_s)),
         ("clock", clock),
     ];

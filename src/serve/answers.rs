@@ -138,8 +138,9 @@ pub(super) fn waits(portal: &Portal, id: &str) -> String {
     match portal.queue.place(id) {
         Some(0) => format!("- the next to run, after {runs} that {now}"),
         Some(before) => {
+            let wait = if before == 1 { "waits" } else { "wait" };
             format!(
-                "- after {} that wait before it, and {runs} that {now}",
+                "- after {} that {wait} before it, and {runs} that {now}",
                 counted(before as u64, "question")
             )
         }

@@ -38,6 +38,11 @@ fn chosen(spec: &Spec) -> String {
     let is_added = |word: &&String| ADDED.iter().any(|added| word.starts_with(added));
     let flag = |word: &str| {
         let (name, value) = word.split_once('=').unwrap_or((word, "yes"));
+        // The path of a program is the operator's.
+        let value = match name {
+            "--index-program" => value.split_once('=').map_or(value, |(own, _)| own),
+            _ => value,
+        };
         (label(name.trim_start_matches('-')), value.to_owned())
     };
     let words = spec.words.iter().filter(|word| !is_added(word)).map(|word| flag(word));

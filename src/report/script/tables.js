@@ -19,7 +19,12 @@ const element = (name, properties = {}, ...children) => {
   made.append(...children);
   return made;
 };
-const amount = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
+// Six digits, and large amounts to the whole number, as in the tables.
+const amount = (value) =>
+  value.toLocaleString(
+    "en",
+    Math.abs(value) < 1e6 ? { maximumSignificantDigits: 6 } : { maximumFractionDigits: 0 },
+  );
 
 // Downloads the shown rows of a table as CSV.
 const download = (table, name) => {
