@@ -17,7 +17,7 @@ use arrow::util::display::array_value_to_string;
 use super::attempts::{ROWS_MAX, Row, attempts, ordered, without_reasons};
 use super::lakes::span_of;
 use crate::answers::machines::closeup;
-use crate::answers::sentences::{Capacity, Ends};
+use crate::answers::sentences::Ends;
 use crate::answers::sweep::{JobDetail, closeup as job_closeup};
 use crate::facts::events::Event;
 use crate::facts::jobs::{SEQUENCE_OUTCOMES, by_sequence};
@@ -33,6 +33,9 @@ use crate::units::micros_to_seconds;
 
 /// Time limit of a search.
 pub(super) const TIME: Duration = Duration::from_secs(20);
+
+/// The column with the name of a machine, in sources that know it.
+const MACHINE_NAME: &str = "machine_name";
 
 /// What was found.
 #[derive(Default)]
@@ -68,9 +71,29 @@ pub(super) fn look(path: &std::path::Path, what: &str, id: &str) -> Result<Found
     let end = progress::now() + TIME;
     match what {
         "user" => user(&lake, id, end),
-        "machine" => id.parse().map_or_else(|_| Ok(Found::default()), |id| machine(&lake, id, end)),
+        "machine" => match machine_of(&lake, id)? {
+            Some(id) => machine(&lake, id, end),
+            None => Ok(Found::default()),
+        },
         _ => id.parse().map_or_else(|_| Ok(Found::default()), |id| job(&lake, id, end)),
     }
+}
+
+/// The machine with a number, or else with a name.
+fn machine_of(lake: &Lake, text: &str) -> Result<Option<i64>, LakeError> {
+    if let Ok(id) = text.parse() {
+        return Ok(Some(id));
+    }
+    let mut found = None;
+    if lake.has(Table::MachineEvents) && lake.has_column(Table::MachineEvents, MACHINE_NAME) {
+        lake.scan(Table::MachineEvents, None, &["machine_id", MACHINE_NAME], |batch| {
+            let ids = batch.column(0).as_primitive::<Int64Type>();
+            let names = batch.column(1).as_string::<i32>();
+            let is_it = |row: &usize| names.is_valid(*row) && names.value(*row) == text;
+            found = found.or((0..batch.num_rows()).find(is_it).map(|row| ids.value(row)));
+        })?;
+    }
+    Ok(found)
 }
 
 /// The columns that a table of this lake has.
@@ -298,8 +321,8 @@ fn watched(lake: &Lake, end: Instant) -> Lake {
 /// A machine: when it came and went, and what ran on it.
 fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
     let mut found = Found::default();
-    // This machine only stands for a capacity that the log does not record.
-    if id == SYSTEM_MACHINE && Capacity::of_lake(lake) == Capacity::FromUse {
+    // In a log this machine stands for the system as a whole.
+    if id == SYSTEM_MACHINE && lake.source().is_log() {
         return Ok(found);
     }
     let is_it = |batch: &RecordBatch| {
@@ -312,6 +335,7 @@ fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
             ROW_ID,
             "time_us",
             "machine_id",
+            MACHINE_NAME,
             "event_type",
             "platform_id",
             "cpu_capacity",

@@ -197,3 +197,19 @@ fn a_job_of_two_months_is_one_attempt() {
     let json = place.run(&["account", "--format", "json"]).ok().json();
     assert_eq!(json["total"], 2.0 * 86_400.0 * 2.0);
 }
+
+/// Promise: the machines over time are those that the log names; the system as a whole is none.
+#[test]
+fn machines_are_those_that_the_log_names() {
+    for (nodes, count) in [(["n[1-3]", "n2"], "3.0"), (["", ""], "1.0")] {
+        let lines: Vec<String> =
+            (1..).zip(nodes).map(|(id, nodes)| format!("{id}|COMPLETED|{ROW}|2|{nodes}")).collect();
+        let place = of_slurm("JobID|State|Submit|Start|End|NCPUS|NodeList", &lines);
+        let text = place.run(&["load", "--interval", "10s", "--format", "csv"]).ok();
+        let mut reader = csv::Reader::from_reader(text.stdout_text().as_bytes());
+        let at = reader.headers().unwrap().iter().position(|name| name == "machines").unwrap();
+        for row in reader.records() {
+            assert_eq!(&row.unwrap()[at], count, "{nodes:?}");
+        }
+    }
+}

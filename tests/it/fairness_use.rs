@@ -66,6 +66,20 @@ fn mistakes_are_refused_with_their_place() {
     );
 }
 
+/// Promise: an index without a single number says so; others say nothing of the kind.
+#[test]
+fn an_index_without_numbers_says_so() {
+    let place = small();
+    fs::write(place.path("none.formula"), "display usage / 0").unwrap();
+    fs::write(place.path("some.formula"), "display usage").unwrap();
+    for (formula, is_said) in [("none", true), ("some", false)] {
+        let flag = format!("own={formula}.formula");
+        let run = place.run(&["fairness", "--formula", &flag]).ok();
+        let said = run.stderr.contains("own: its values are no numbers at any time");
+        assert_eq!(said, is_said, "{formula}: {}", run.stderr);
+    }
+}
+
 #[test]
 fn long_parameters_of_an_index_make_no_long_file_names() {
     let place = small();

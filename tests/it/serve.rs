@@ -1056,6 +1056,28 @@ fn jobs_users_and_machines_are_found() {
     }
 }
 
+/// Promise: a machine of a log is found by its name; the system as a whole is no machine.
+#[test]
+fn machines_of_a_log_are_found_by_name() {
+    let place = Place::new();
+    let job = |id: u32, node: &str| {
+        let times = "2024-01-01T00:00:00Z|2024-01-01T00:00:10Z|2024-01-01T00:01:50Z";
+        format!("{id}|COMPLETED|{times}|2|{node}\n")
+    };
+    let header = "JobID|State|Submit|Start|End|NCPUS|NodeList\n";
+    place.raw("log.sacct", format!("{header}{}{}", job(1, "cpn-1"), job(2, "cpn-2")));
+    place.run(&["ingest", "trace/log.sacct", "--lake", "lake"]).ok();
+    let portal = start(&place, &["--lake=log=lake"]);
+    let page = |id: &str| {
+        portal.get(&format!("/find?{}", encoded(&[("what", "machine"), ("id", id)]))).text()
+    };
+    let found = page("cpn-2");
+    assert!(found.contains("what=job&amp;id=2\"") && !found.contains("what=job&amp;id=1\""));
+    for none in ["cpn-3", "1"] {
+        assert!(page(none).contains("has no machine with this id"), "{none}");
+    }
+}
+
 /// Promise: opening the page of a user starts nothing. Its form does; the indices of the user then
 /// stand among those of all users, with the words of the report.
 #[test]

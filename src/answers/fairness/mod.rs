@@ -213,6 +213,11 @@ impl Found {
     }
 }
 
+/// Whether an index has values of users, none of which is a number.
+fn is_nowhere_known(series: &Series) -> bool {
+    !series.values.is_empty() && series.values.iter().all(|value| !value.is_finite())
+}
+
 /// What a reader must know about the numbers.
 pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     let mut notes = Vec::new();
@@ -237,6 +242,13 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
         ));
     }
     notes.push(closed(found));
+    notes.extend(found.series.iter().filter(|series| is_nowhere_known(series)).map(|series| {
+        format!(
+            "{}: its values are no numbers at any time, for example because it divides by 0: \
+            nothing of it is shown",
+            series.index
+        )
+    }));
     let meter = found.span.plan.meter;
     let is_of_requests = matches!(
         meter,
