@@ -4,7 +4,7 @@ use super::{Told, length_of};
 use crate::answers::account::{self, AccountAnswer};
 use crate::answers::classify::ClassifyAnswer;
 use crate::answers::describe::DescribeAnswer;
-use crate::answers::sentences::{Ends, capital, most_of, percent};
+use crate::answers::sentences::{Ends, MOST, percent};
 use crate::answers::sweep::{self, SweepAnswer};
 use crate::digits::{self, counted, six_digits};
 use crate::results::envelope::{Envelope, Input};
@@ -69,16 +69,16 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let share = |outcome: &str| answer.sum_of(outcome, |row| row.share);
     let known = ["killed", "failed", "other"].into_iter();
     let lossy: Vec<&str> = known.filter(|outcome| 0.0 < share(outcome)).collect();
-    let lost = lossy.iter().map(|own| format!("{} {}", jobs_of(own), percent(share(own))));
-    let lost: Vec<String> = lost.collect();
+    let of_one = |outcome: &str| {
+        let most = largest(answer, outcome).filter(|share| MOST <= *share);
+        most.map_or_else(String::new, |share| format!(" ({} of it by one job)", percent(share)))
+    };
+    let told = |own: &str| format!("{}{}", percent(share(own)), of_one(own));
+    let lost: Vec<String> =
+        lossy.iter().map(|own| format!("{} {}", jobs_of(own), told(own))).collect();
     let [within, after] = apart(&stored.inputs).unwrap_or_default();
     let amount = format!("{} {unit}{within}", six_digits(total));
-    let finished = percent(share("finished"));
-    let ones = lossy.iter().copied().chain(["finished"]).filter_map(|outcome| {
-        let sum = format!("what {} {used}", jobs_of(outcome));
-        Some(format!(". {}", capital(&most_of(largest(answer, outcome), &sum)?)))
-    });
-    let more: String = std::iter::once(after).chain(ones).collect();
+    let finished = told("finished");
     let open = match share("running") {
         open if 0.0 < open => {
             format!("; {} belongs to jobs that still ran at the end", percent(open))
@@ -87,11 +87,11 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     };
     if lost.is_empty() {
         return Some(Told::Shown(format!(
-            "No CPU time is known to be wasted: of {amount}, finished jobs {used} {finished}{open}{more}"
+            "No CPU time is known to be wasted: of {amount}, finished jobs {used} {finished}{open}{after}"
         )));
     }
     let lost = joined(&lost).replacen(" jobs ", &format!(" jobs {used} "), 1);
-    Some(Told::Shown(format!("Of {amount}, {lost}; finished jobs {finished}{open}{more}")))
+    Some(Told::Shown(format!("Of {amount}, {lost}; finished jobs {finished}{open}{after}")))
 }
 
 /// ` in the first 25.2 h`, and `. Outcomes are those of the jobs after 29 d`, if tasks are loaded

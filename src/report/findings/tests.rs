@@ -120,9 +120,8 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
     ]);
     assert_eq!(
         said(by(waste, &stored)),
-        "shown: Of 2,000 NCU-s, killed jobs requested 40.0 % and failed jobs 30.0 %; finished jobs \
-        10.0 %; 20.0 % belongs to jobs that still ran at the end. One job makes up 97.0 % of what \
-        failed jobs requested"
+        "shown: Of 2,000 NCU-s, killed jobs requested 40.0 % and failed jobs 30.0 % (97.0 % of it \
+        by one job); finished jobs 10.0 %; 20.0 % belongs to jobs that still ran at the end"
     );
     let stored = of(vec![row("finished", 1.0, 0.2), row("failed", 0.0, 0.0)]);
     assert_eq!(
