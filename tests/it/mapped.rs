@@ -242,6 +242,62 @@ proptest! {
     }
 }
 
+/// A random row with a part of a CPU: run time (s), milli-cores, and the recorded CPU time (s) and
+/// memory (KiB).
+type Part = (i64, i64, Option<i64>, Option<i64>);
+
+fn parts() -> impl Strategy<Value = Vec<Part>> {
+    let recorded = |most: i64| prop::option::of(0_i64..most);
+    let row = (1_i64..90_000, 1_i64..9_000, recorded(100_000), recorded(1_000_000));
+    prop::collection::vec(row, 1..30).prop_map(|mut rows| {
+        // At least one row has both, so that the log records them.
+        (rows[0].2, rows[0].3) = (Some(100), Some(5_120));
+        rows
+    })
+}
+
+/// The number of a row of an answer as JSON.
+fn real(answer: &serde_json::Value, name: &str) -> f64 {
+    answer[name].as_f64().unwrap_or_else(|| panic!("no number `{name}`: {answer}"))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sums far below 2^53")]
+fn is_near(found: f64, expected: i64, unit: f64) -> bool {
+    let expected = expected as f64 / unit;
+    (found - expected).abs() <= 1e-6 * expected + 1e-3
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Promise: the CPU time and the memory that a table records for parts of CPUs add up to the
+    /// sums of its rows. Rows without CPU time count with CPUs times run time.
+    #[test]
+    fn recorded_use_of_parts_of_cpus_adds_up(rows in parts()) {
+        let cell = |amount: Option<i64>| amount.map_or(String::new(), |amount| amount.to_string());
+        let mut table = "j,a,r,n,t,m\n".to_owned();
+        for (job, &(run, cpus, time, memory)) in rows.iter().enumerate() {
+            writeln!(table, "{job},100,{run},{cpus},{},{}", cell(time), cell(memory)).unwrap();
+        }
+        let map = "[columns]\njob = \"j\"\nstart = { column = \"a\", unit = \"s\" }\nrun = { column = \"r\", unit = \"s\" }\ncpus = { column = \"n\", unit = \"milli-cores\" }\ncpu_time = { column = \"t\", unit = \"s\" }\nused_memory = { column = \"m\", unit = \"KiB\" }\n";
+        let place = with(table, map);
+        place.run(&["ingest", "trace/t.csv", "--map", "map.toml", "--lake", "lake"]).ok();
+        let answer = |args: &[&str]| {
+            place.run(&[&["account", "--lake", "lake", "--format", "json"], args].concat()).ok().json()
+        };
+        let cpu = answer(&["--cpu", "measured"]);
+        let milli = rows.iter().map(|row| row.2.map_or(row.0 * row.1, |time| time * 1000)).sum();
+        prop_assert!(is_near(real(&cpu, "total"), milli, 1000.0), "{} {}", cpu, milli);
+        let recorded = rows.iter().filter(|row| row.2.is_some()).count();
+        prop_assert_eq!(&cpu["attempts_with_cpu_time"], recorded);
+        let memory = answer(&["--resource", "memory", "--memory", "used"]);
+        let used = rows.iter().map(|row| row.0 * row.3.unwrap_or(0)).sum();
+        prop_assert!(is_near(real(&memory, "total"), used, 1.0), "{} {}", memory, used);
+        let without = rows.iter().filter(|row| row.3.is_none()).count();
+        prop_assert_eq!(&memory["attempts_without_request"], without);
+    }
+}
+
 const MAP: &str = "[columns]\njob = \"j\"\nstart = { column = \"a\", unit = \"s\" }\nend = { column = \"b\", unit = \"s\" }\ncpus = \"n\"\n";
 
 /// A place with a table and a map.

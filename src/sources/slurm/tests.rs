@@ -663,6 +663,15 @@ fn rows_of_one_start_are_one_attempt() {
     check_from(HEADER, &[&ended, &open], expected, &[repeated]);
 }
 
+#[test]
+fn cpu_time_is_of_the_processors_that_were_requested_if_no_others_are_known() {
+    let text = "JobID|State|Start|End|ReqCPUS|TotalCPU\n7|COMPLETED|1000|2000|4|00:20:00\n";
+    let rows = parsed(Source::Slurm, Table::TaskEvents, text);
+    let of = |column: &str| rows.cell(column, 1);
+    assert_eq!([of("processors"), of("requested_processors")], ["-", "4"]);
+    assert_eq!(of("cpu_time_us"), "300000000");
+}
+
 /// A random job: its submit, and for each attempt the gap before it and its length, s.
 type DrawnJob = (i64, Vec<(i64, i64)>);
 
