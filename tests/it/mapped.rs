@@ -1,6 +1,7 @@
 //! Tables of any layout, read with a map: the same answers as for the same log in another format,
 //! errors of wrong maps and tables, and a German table from file to answer.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::sync::Arc;
@@ -256,6 +257,13 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
     })
 }
 
+/// A random attempt: the time since the one before it (s), how often it is written, and its length
+/// (s), which is 0 for many.
+fn lengths() -> impl Strategy<Value = Vec<(i64, usize, i64)>> {
+    let length = prop_oneof![Just(0_i64), 1_i64..5_000];
+    prop::collection::vec((0_i64..3, 1_usize..3, length), 1..20)
+}
+
 /// The number of a row of an answer as JSON.
 fn real(answer: &serde_json::Value, name: &str) -> f64 {
     answer[name].as_f64().unwrap_or_else(|| panic!("no number `{name}`: {answer}"))
@@ -295,6 +303,29 @@ proptest! {
         prop_assert!(is_near(real(&memory, "total"), used, 1.0), "{} {}", memory, used);
         let without = rows.iter().filter(|row| row.3.is_none()).count();
         prop_assert_eq!(&memory["attempts_without_request"], without);
+    }
+
+    /// Promise: each row of a job that differs from all before it is an attempt with its CPU time,
+    /// even if it starts when an attempt before it started and ended.
+    #[test]
+    fn attempts_that_start_together_add_up(rows in lengths()) {
+        let mut table = "j,q,a,b,n\n".to_owned();
+        let (mut at, mut different, mut seconds) = (1_000, BTreeSet::new(), 0);
+        for (number, &(gap, copies, length)) in (0..).zip(&rows) {
+            at += gap;
+            let line = format!("7,{},{at},{},3\n", (at - 3).max(990 + number), at + length);
+            table.push_str(&line.repeat(copies));
+            if different.insert(line) {
+                seconds += 3 * length;
+            }
+            at += length;
+        }
+        let place = with(table, &format!("{MAP}submit = {{ column = \"q\", unit = \"s\" }}\n"));
+        place.run(&["ingest", "trace/t.csv", "--map", "map.toml", "--lake", "lake"]).ok();
+        let args = ["account", "--lake", "lake", "--cpu", "requested", "--format", "json"];
+        let answer = place.run(&args).ok().json();
+        prop_assert!(is_near(real(&answer, "total"), seconds, 1.0), "{} {}", answer, seconds);
+        prop_assert_eq!(&answer["attempts"], different.len());
     }
 }
 
