@@ -1,0 +1,96 @@
+//! Jobs that were suspended: every study uses the time that they ran.
+//!
+//! ```text
+//!  the log      |== run ==|..suspended..|== run ==|      Elapsed: the time that it ran
+//!  its twin     |======= run =======|                    the same, with the end at start + run
+//! ```
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::support::Place;
+
+/// A job: wait, run and suspension, s; CPUs; time limit, min; state.
+type Job = (i64, i64, i64, i64, i64, &'static str);
+
+/// The first submission: 2024-01-01, so that all jobs are of one month.
+const BEGIN_S: i64 = 1_704_067_200;
+
+fn jobs() -> impl Strategy<Value = Vec<Job>> {
+    let suspended = prop_oneof![1 => Just(0), 2 => 1_i64..9_000];
+    let state = prop::sample::select(vec!["COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"]);
+    prop::collection::vec(
+        (0_i64..1_000, 1_i64..5_000, suspended, 1_i64..32, 1_i64..90, state),
+        1..20,
+    )
+}
+
+/// The lake of a log, or of its twin without suspensions.
+fn lake(jobs: &[Job], with_suspensions: bool) -> Place {
+    let place = Place::new();
+    let mut log = "JobID|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|NCPUS|\
+        TimelimitRaw\n"
+        .to_owned();
+    for (id, &(wait, run, suspended, cpus, limit, state)) in (1..).zip(jobs) {
+        let submit = BEGIN_S + 100 * id;
+        let start = submit + wait;
+        let end = start + run + if with_suspensions { suspended } else { 0 };
+        let names = format!("u{}|a{}|p", id % 3, id % 2);
+        log.push_str(&format!(
+            "{id}|{names}|{state}|{submit}|{start}|{end}|{run}|{cpus}|{limit}\n"
+        ));
+    }
+    place.raw("log.sacct", log);
+    place.run(&["ingest", "trace/log.sacct", "--lake", "lake"]).ok();
+    place
+}
+
+/// Whether two answers agree; logs have whole seconds, and kills are rounded to microseconds.
+fn agree(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            let (one, other) = (one.as_f64().unwrap(), other.as_f64().unwrap());
+            (one - other).abs() <= 1e-7 * one.abs().max(other.abs()).max(1_000.0)
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            // Jobs that lose as much stand in any order.
+            let [one, other] = [one, other].map(|all| {
+                let mut all: Vec<&Value> = all.iter().collect();
+                all.sort_by_key(|value| value["job_id"].as_i64());
+                all
+            });
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| agree(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .all(|(key, one)| other.get(key).is_some_and(|other| agree(one, other)))
+        }
+        _ => one == other,
+    }
+}
+
+/// The answer for a log, which must have the same values of `keys` as that for its twin.
+fn same_answer(jobs: &[Job], args: &[&str], keys: &[&str]) -> Value {
+    let [mut one, other] = [true, false].map(|with_suspensions| {
+        let place = lake(jobs, with_suspensions);
+        place.run(&[args, &["--format", "json"]].concat()).ok().json()
+    });
+    for key in keys {
+        assert!(!one[key].is_null(), "{args:?} has no {key}");
+        assert!(agree(&one[key], &other[key]), "{args:?} {key}: {} {}", one[key], other[key]);
+    }
+    one.take()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+    /// Promise: the share of the requested time that a job used is that of the time that it ran.
+    #[test]
+    fn estimates_are_compared_with_the_time_that_jobs_ran(jobs in jobs()) {
+        let found = same_answer(&jobs, &["describe", "--what", "estimates"], &["rows"]);
+        let over = jobs.iter().filter(|&&(_, run, _, _, limit, _)| 60 * limit < run).count();
+        prop_assert_eq!(found["rows"][0]["overruns"].as_u64(), Some(over as u64));
+    }
+}
