@@ -84,6 +84,11 @@ fn same_answer(jobs: &[Job], args: &[&str], keys: &[&str]) -> Value {
     one.take()
 }
 
+#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+fn is(found: &Value, expected: i64) -> bool {
+    agree(found, &Value::from(expected as f64))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
     /// Promise: the share of the requested time that a job used is that of the time that it ran.
@@ -92,5 +97,17 @@ proptest! {
         let found = same_answer(&jobs, &["describe", "--what", "estimates"], &["rows"]);
         let over = jobs.iter().filter(|&&(_, run, _, _, limit, _)| 60 * limit < run).count();
         prop_assert_eq!(found["rows"][0]["overruns"].as_u64(), Some(over as u64));
+    }
+
+    /// Promise: the work of a task in a replay is the time that it ran.
+    #[test]
+    fn a_replay_runs_jobs_for_the_time_that_they_ran(jobs in jobs()) {
+        let args = [
+            "replay", "--cluster", "cluster:nodes=2,cpu=32,memory=1", "--policies",
+            "fifo", "easy", "fifo+kill:slurm:limit=50,of=requested",
+        ];
+        let found = same_answer(&jobs, &args, &["policies", "table"]);
+        let used_s: i64 = jobs.iter().map(|&(_, run, _, cpus, ..)| run * cpus).sum();
+        prop_assert!(is(&found["table"][0]["used_cpu_s"], used_s), "{}: {used_s}", found["table"]);
     }
 }
