@@ -110,4 +110,31 @@ proptest! {
         let used_s: i64 = jobs.iter().map(|&(_, run, _, cpus, ..)| run * cpus).sum();
         prop_assert!(is(&found["table"][0]["used_cpu_s"], used_s), "{}: {used_s}", found["table"]);
     }
+
+    /// Promise: a time limit condemns the jobs that ran longer than it, and saves the part of their
+    /// run beyond it.
+    #[test]
+    fn a_limit_counts_the_time_that_jobs_ran(jobs in jobs()) {
+        for rule in ["slurm:limit={600,1800}", "dead-time={60,600,1800}"] {
+            same_answer(&jobs, &["sweep", "--rules", rule], &["rows", "total_cpu"]);
+        }
+        let rule = "slurm:limit={25,100,150},of=requested";
+        let found = same_answer(&jobs, &["sweep", "--rules", rule], &["rows", "total_cpu"]);
+        for (row, percent) in found["rows"].as_array().unwrap().iter().zip([25, 100, 150]) {
+            let all = |values: &Value| -> f64 {
+                values.as_object().unwrap().values().map(|value| value.as_f64().unwrap()).sum()
+            };
+            let (mut condemned, mut saved_s) = (0, 0);
+            for &(_, run, _, cpus, limit, state) in &jobs {
+                // Hundredths of a second, in which these limits are whole.
+                let beyond = 100 * run - percent * 60 * limit;
+                condemned += i64::from(0 < beyond);
+                saved_s += if state == "COMPLETED" { 0 } else { beyond.max(0) * cpus };
+            }
+            prop_assert!(is(&all(&row["condemned_tasks"]).into(), condemned), "{row}: {condemned}");
+            let saved = Value::from(100.0 * row["net_cpu"].as_f64().unwrap()
+                + 100.0 * row["destroyed_cpu"].as_f64().unwrap());
+            prop_assert!(is(&saved, saved_s), "{row}: {saved_s}");
+        }
+    }
 }
