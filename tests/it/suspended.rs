@@ -137,4 +137,14 @@ proptest! {
             prop_assert!(is(&saved, saved_s), "{row}: {saved_s}");
         }
     }
+
+    /// Promise: a failure is late if the job ran for so long.
+    #[test]
+    fn a_failure_is_late_by_the_time_that_it_ran(jobs in jobs()) {
+        let keys = ["accounts", "users", "limits", "total_late"];
+        let found = same_answer(&jobs, &["monthly", "--late", "30m"], &keys);
+        let late = jobs.iter().filter(|job| job.5 != "COMPLETED" && 1_800 <= job.1);
+        let late_s: i64 = late.map(|&(_, run, _, cpus, ..)| run * cpus).sum();
+        prop_assert!(is(&found["total_late"], late_s), "{}: {late_s}", found["total_late"]);
+    }
 }
