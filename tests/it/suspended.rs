@@ -5,6 +5,8 @@
 //!  its twin     |======= run =======|                    the same, with the end at start + run
 //! ```
 
+use std::fs;
+
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -146,5 +148,42 @@ proptest! {
         let late = jobs.iter().filter(|job| job.5 != "COMPLETED" && 1_800 <= job.1);
         let late_s: i64 = late.map(|&(_, run, _, cpus, ..)| run * cpus).sum();
         prop_assert!(is(&found["total_late"], late_s), "{}: {late_s}", found["total_late"]);
+    }
+
+    /// Promise: exports have the time that jobs ran, and count the suspensions that they lose.
+    #[test]
+    fn exports_have_the_time_that_jobs_ran(jobs in jobs()) {
+        let places = [true, false].map(|with_suspensions| lake(&jobs, with_suspensions));
+        let suspended = jobs.iter().filter(|job| 0 < job.2).count();
+        for form in ["swf", "batsim", "opendc", "wta"] {
+            let said = places.each_ref().map(|place| {
+                place.run(&["export", "--lake", "lake", "--as", form, "--out", form]).ok().stderr
+            });
+            let lost = "suspended tasks: run without a break for the time that they ran";
+            let counted = format!("{lost}: {suspended}\n");
+            prop_assert_eq!(said[0].contains(&counted), 0 < suspended, "{}", said[0]);
+            prop_assert!(!said[1].contains(lost), "{}", said[1]);
+        }
+        let lines = places.each_ref().map(|place| {
+            let log = fs::read_to_string(place.path("swf/log.swf")).unwrap();
+            log.lines().filter(|line| !line.starts_with(';')).collect::<Vec<_>>().join("\n")
+        });
+        prop_assert_eq!(&lines[0], &lines[1]);
+        let runs: Vec<i64> = lines[0]
+            .lines()
+            .map(|line| line.split(' ').nth(3).unwrap().parse().unwrap())
+            .collect();
+        prop_assert_eq!(runs, jobs.iter().map(|job| job.1).collect::<Vec<i64>>());
+        let [one, other] = places.each_ref().map(|place| {
+            let text = fs::read_to_string(place.path("batsim/workload.json")).unwrap();
+            serde_json::from_str::<Value>(&text).unwrap()
+        });
+        // The number of hosts is that of the processors ever used at once.
+        prop_assert_eq!(&one["jobs"], &other["jobs"]);
+        prop_assert_eq!(&one["profiles"], &other["profiles"]);
+        for table in ["opendc/tasks.parquet", "opendc/fragments.parquet", "wta/tasks/schema-1.0/part.0.parquet"] {
+            let [one, other] = places.each_ref().map(|place| fs::read(place.path(table)).unwrap());
+            prop_assert!(one == other, "{table}");
+        }
     }
 }
