@@ -89,7 +89,8 @@ fn a_run_time_longer_than_the_span_is_counted() {
     let map = "[columns]\njob='j'\nstart={column='a',unit='s'}\nend={column='b',unit='s'}\nrun={column='r',unit='s'}\ncpus='n'\nstate='s'\n[states]\nok='finished'\nrun='running'";
     let submitted = "no submit time: submitted at the start";
     let longer = "run time longer than from start to end: ended at the start and run time";
-    let shorter = "run time shorter than from start to end: CPU time uses the run time";
+    let shorter =
+        "run time shorter than from start to end: suspended, which counts as spread evenly";
     for (row, expected, remarks) in [
         ("7,10,70,3600,4,ok", "10 SUBMIT, 10 SCHEDULE, 3610 FINISH", &[submitted, longer][..]),
         // The clock was set forward or back between the two.

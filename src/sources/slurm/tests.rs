@@ -516,7 +516,8 @@ fn a_job_that_was_suspended_is_charged_for_the_time_that_it_ran() {
     let header = "JobID|State|Submit|Start|End|ElapsedRaw|NCPUS";
     let at = |second: u32| format!("2024-01-01T00:00:{second:02}Z");
     let line = format!("7|COMPLETED|{}|{}|{}|10|4", at(0), at(5), at(45));
-    let remark = "run time shorter than from start to end: CPU time uses the run time";
+    let remark =
+        "run time shorter than from start to end: suspended, which counts as spread evenly";
     check_from(header, &[&line], "0 SUBMIT, 5 SCHEDULE, 45 FINISH", &[remark]);
     let rows = parsed(Source::Slurm, Table::TaskEvents, &format!("{header}\n{line}\n"));
     assert_eq!(rows.cell("run_us", 1), "10000000");
