@@ -5,6 +5,7 @@
 //!  its twin     |======= run =======|                    the same, with the end at start + run
 //! ```
 
+use std::fmt::Write;
 use std::fs;
 
 use proptest::prelude::*;
@@ -38,9 +39,7 @@ fn lake(jobs: &[Job], with_suspensions: bool) -> Place {
         let start = submit + wait;
         let end = start + run + if with_suspensions { suspended } else { 0 };
         let names = format!("u{}|a{}|p", id % 3, id % 2);
-        log.push_str(&format!(
-            "{id}|{names}|{state}|{submit}|{start}|{end}|{run}|{cpus}|{limit}\n"
-        ));
+        writeln!(log, "{id}|{names}|{state}|{submit}|{start}|{end}|{run}|{cpus}|{limit}").unwrap();
     }
     place.raw("log.sacct", log);
     place.run(&["ingest", "trace/log.sacct", "--lake", "lake"]).ok();
