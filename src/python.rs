@@ -89,7 +89,9 @@ fn function(text: &mut String, command: &Command) {
         let _ = writeln!(text, "            \"{key}\": {value},");
     }
     if has("format") && !has("chart_data") {
-        text.push_str("            \"--format\": \"parquet\",\n");
+        // A report has a table only if it compares.
+        let only = if has("compare") { " if compare is not None else None" } else { "" };
+        let _ = writeln!(text, "            \"--format\": \"parquet\"{only},");
     }
     text.push_str("        },\n    )\n");
     if name == "ingest" {

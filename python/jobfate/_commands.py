@@ -1221,7 +1221,7 @@ def report(
             "results": results,
             "--compare": Each(compare),
             "--out": out,
-            "--format": "parquet",
+            "--format": "parquet" if compare is not None else None,
         },
     )
 
