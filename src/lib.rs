@@ -176,13 +176,13 @@
 //!
 //! - **An index** `foo`: a file in `src/fairness/indices/`, and its lines in `mod.rs` there: `mod`,
 //!   and its entry in `built_in!`, with its group in forms and its meaning in words. A measure of
-//!   equality without parameters, with one number for
-//!   all users, is a function of each user's usage divided by their share; its entry is
-//!   `Equality::read(notation, foo_index)`, which also reads `window_s` and `among` (such as
-//!   `hoover.rs`). Any other index implements `Index` and has its own `read` for its parameters
-//!   (such as `metered.rs`, or `max_min.rs` for one over a window). The property tests of
-//!   causality, the portal, captions and error texts follow. Then its name in the help of
-//!   `fairness` (`src/cli/fairness/mod.rs`) and in `reports/sessions/fairness.md`.
+//!   equality without parameters, with one number for all users, is a function of each user's
+//!   usage divided by their share; its entry is `Equality::read(notation, foo_index)`, which also
+//!   reads `window_s` and `among` (such as `hoover.rs`). Any other index implements `Index` and
+//!   has its own `read` for its parameters (such as `metered.rs`, or `max_min.rs` for one over a
+//!   window). The property tests of causality, the portal, captions and error texts follow. Then
+//!   its name in the help of `fairness` (`src/cli/fairness/mod.rs`) and in
+//!   `reports/sessions/fairness.md`.
 //! - **A detector** `foo`: two files. `cubed.rs`, which uses only ages, is a short example;
 //!   `ytsaurus.rs` uses progress and has a limit on copies.
 //!   1. `src/replay/detectors/foo.rs`: its `KIND` (name, a line for the help, curve, family in the

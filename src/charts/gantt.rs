@@ -43,6 +43,9 @@ pub struct GanttSpan {
 /// The height of a wait, as a share of that of other bars.
 const THIN: f64 = 0.25;
 
+/// A narrower wait cannot be seen and is not drawn, pixels.
+const WAIT_MIN: f64 = 0.5;
+
 /// Size of the sign at the end of a bar, as a multiple of the text height; bars shorter than twice
 /// that have none.
 const SIGN: f64 = 0.9;
@@ -91,6 +94,9 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
     let mut until = vec![f64::NEG_INFINITY; chart.rows.len()];
     for span in &chart.spans {
         let (start, end) = (frame.at(span.from, 0.0).0, frame.at(span.to, 0.0).0);
+        if span.is_wait && end - start < WAIT_MIN {
+            continue;
+        }
         let (y, high) = (above(span.row) + 0.1 * row, 0.8 * row);
         if let Some(until) = until.get_mut(span.row) {
             if start < *until {
@@ -184,5 +190,34 @@ mod tests {
         assert_eq!(said(60.0), ["4611-7 evicted"]);
         assert_eq!(said(10.0), ["4611-7"]);
         assert_eq!(said(1.0), [""; 0]);
+    }
+
+    #[test]
+    fn waits_that_cannot_be_seen_are_not_drawn() {
+        // A run of 100 h, and before it a wait.
+        let fields = |wait_h: f64, is_wait: bool| {
+            let span = |from, to, is_wait| GanttSpan {
+                row: 0,
+                from,
+                to,
+                label: String::new(),
+                tone: Tone::Orange,
+                is_wait,
+            };
+            let chart = GanttChart {
+                title: String::new(),
+                caption: String::new(),
+                time_axis: "h".to_owned(),
+                rows: vec![String::new()],
+                spans: vec![span(0.0, wait_h, is_wait), span(wait_h, 100.0, false)],
+                legend: Vec::new(),
+            };
+            let mut canvas = Canvas::new(Look::SCREEN);
+            draw(&chart, &mut canvas);
+            canvas.places.len()
+        };
+        assert_eq!(fields(10.0, true), 2);
+        assert_eq!(fields(0.01, true), 1);
+        assert_eq!(fields(0.01, false), 2, "every attempt is there");
     }
 }

@@ -31,7 +31,7 @@ pub struct AtRisk {
     pub name: String,
     /// The colour of its curve.
     pub tone: Tone,
-    /// Times ([`round_times`]) and the numbers at risk just before.
+    /// Round times and the numbers at risk just before.
     pub counts: Vec<(f64, u64)>,
 }
 

@@ -96,11 +96,6 @@ impl Look {
         Ok(Self { width: width_in * 96.0, text: 10.0, is_titled: true, zoom: 4.0 })
     }
 
-    /// Dots per inch of a PNG.
-    pub(super) const fn dots_per_inch(&self) -> f64 {
-        96.0 * self.zoom
-    }
-
     /// Space around everything.
     pub(super) const fn margin(&self) -> f64 {
         self.text

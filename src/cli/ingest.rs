@@ -40,13 +40,10 @@ use jobfate::studies::checks;
 /// deletes ended pods and old events soon, so save its output often: a pod that is in several
 /// outputs counts once, as the last of them shows it.
 ///
-/// Export from Slurm: `TZ=UTC sacct --allusers --parsable2 --allocations --duplicates --starttime
-/// 2024-01-01 --endtime now --format
-/// JobID,JobIDRaw,Cluster,Partition,QOS,Account,Group,User,Submit,Eligible,Start,End,ElapsedRaw,ExitCode,State,NNodes,AllocCPUS,ReqCPUS,ReqMem,ReqTRES,AllocTRES,TimelimitRaw,NodeList,JobName
-/// | gzip > sacct.txt.gz`. Any selection of columns is read if the file has a header; without one,
-/// the 26 fields of Open `XDMoD` are expected. The name of the job must be the last column: it may
-/// hold `|`. `--format ALL` also exports command lines and comments. Missing values are derived from
-/// other columns where possible, and counted.
+/// Slurm: export with the command at the end of this help. Any selection of columns is read if the
+/// file has a header; without one, the 26 fields of Open `XDMoD` are expected. The name of the job
+/// must be the last column: it may hold `|`. `--format ALL` also exports command lines and comments.
+/// Missing values are derived from other columns where possible, and counted.
 ///
 /// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), for a trace of
 /// any size. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB for
@@ -248,6 +245,8 @@ fn tables_help() -> String {
                 .map(|(column, sources)| format!("{} ({})", explain(column), sources.join(", "))),
         );
     }
+    // Each line ends where a shell reads on.
+    lines.push("\nExport from Slurm:\nTZ=UTC sacct --allusers --parsable2 --allocations --duplicates \\\n--starttime 2024-01-01 --endtime now --format JobID,JobIDRaw,Cluster,\\\nPartition,QOS,Account,Group,User,Submit,Eligible,Start,End,ElapsedRaw,ExitCode,\\\nState,NNodes,AllocCPUS,ReqCPUS,ReqMem,ReqTRES,AllocTRES,TimelimitRaw,NodeList,\\\nJobName | gzip > sacct.txt.gz".to_owned());
     lines.push("\nExample:\n  jobfate ingest clusterdata-2011-2 --lake lake --tables job_events,task_events\n  jobfate ingest LCG.swf.gz --lake lcg\n  jobfate ingest sacct.txt.gz --lake cluster --timezone Europe/Berlin".to_owned());
     lines.join("\n")
 }

@@ -120,3 +120,24 @@ fn lengths(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     };
     Ok(Arc::new(micros.map(|micros| micros.map(spelled)).collect::<StringArray>()))
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{DurationNanosecondArray, DurationSecondArray};
+
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_have_days_hours_minutes_and_seconds() {
+        let texts = |column: ArrayRef| -> Vec<Option<String>> {
+            let texts = lengths(&column).unwrap();
+            texts.as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect()
+        };
+        let seconds = DurationSecondArray::from(vec![Some(0), Some(2 * 86_400 + 86_399), None]);
+        let known = [Some("0-00:00:00.000000".to_owned()), Some("2-23:59:59.000000".to_owned())];
+        assert_eq!(texts(Arc::new(seconds)), [&known[..], &[None]].concat());
+        let nanos = DurationNanosecondArray::from(vec![3_661_500_000_000, -1_000_000_000]);
+        let known = ["0-01:01:01.500000", "-0-00:00:01.000000"];
+        assert_eq!(texts(Arc::new(nanos)), known.map(|text| Some(text.to_owned())));
+    }
+}

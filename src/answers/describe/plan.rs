@@ -30,9 +30,9 @@ pub struct DescribePlan {
 
     /// Split by how each task ended, not by how its job ended
     ///
-    /// For --what events-per-task, waiting, attempts and estimates. The outcome of a task is its last terminal
-    /// event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task --classes terminal`
-    /// does. A finished task of a killed job counts as finished.
+    /// For --what events-per-task, waiting, attempts and estimates. The outcome of a task is its
+    /// last terminal event, unless a SUBMIT or SCHEDULE follows it, as `classify --by task
+    /// --classes terminal` does. A finished task of a killed job counts as finished.
     #[cfg_attr(feature = "cli", arg(long))]
     pub by_own_end: bool,
 

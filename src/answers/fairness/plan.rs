@@ -155,11 +155,11 @@ pub struct FairnessPlan {
     /// user with several accounts in the file belongs to the account of their first submission.
     ///
     /// Used by slurm, fair-tree and sge, and by jain, gini, hoover, cv and theil for entitlements.
-    /// The accounts and users in the file exist from the start. A name that is not the parent of another line is
-    /// a user. SHARES is a number or `parent`: a user then has the account's shares, and an account
-    /// is merged into its parent. By default each group of the log is an account with one share,
-    /// and a user belongs to the group of their first submission; an account or user exists from
-    /// its first submission.
+    /// The accounts and users in the file exist from the start. A name that is not the parent of
+    /// another line is a user. SHARES is a number or `parent`: a user then has the account's
+    /// shares, and an account is merged into its parent. By default each group of the log is an
+    /// account with one share, and a user belongs to the group of their first submission; an
+    /// account or user exists from its first submission.
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub accounts: Option<PathBuf>,
 

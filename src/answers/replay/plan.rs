@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::describe::is_assumed;
 use crate::answers::replay::Setting;
 use crate::answers::replay::answer::FROM_USE;
-use crate::answers::replay::policies::{PolicyList, parse_policies, policies};
+use crate::answers::replay::policies::{PolicyList, policies};
 use crate::answers::sentences::Capacity;
 use crate::answers::study::Plan;
 use crate::answers::words::{maybe, readers, text, texts};
@@ -82,7 +82,7 @@ pub struct ReplayPlan {
     /// condemned.
     ///
     /// Braces give a grid: `fifo+late:cap={0.05,0.1,0.2}`, `fifo+kill:{events=10,events=20}`.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "POLICY", num_args = 1.., value_parser = parse_policies))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "POLICY", num_args = 1.., value_parser = super::policies::parse_policies))]
     pub policies: Vec<PolicyList>,
 
     /// Simulated machines instead of those of the lake

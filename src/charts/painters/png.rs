@@ -40,7 +40,7 @@ pub(in crate::charts) fn png(canvas: &Canvas) -> Result<Vec<u8>, Failed> {
     encoder.set_compression(png::Compression::Fast);
     // Without a resolution, programs assume 72 or 96 dots per inch: a chart of 3.3 in would be 13 in
     // wide.
-    let per_meter = pixels(canvas.look.dots_per_inch() / 0.0254).unsigned_abs();
+    let per_meter = pixels(96.0 * zoom / 0.0254).unsigned_abs();
     let dots = png::PixelDimensions { xppu: per_meter, yppu: per_meter, unit: png::Unit::Meter };
     encoder.set_pixel_dims(Some(dots));
     encoder.write_header()?.write_image_data(&raw)?;

@@ -297,3 +297,18 @@ fn of_choices(plan: &HistoryPlan, source: Source, told: &mut Vec<String>) {
         ));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn think_times_are_told_as_they_are_replayed() {
+        let told = |load: f64| {
+            let plan = HistoryPlan { has_feedback: true, load, ..HistoryPlan::default() };
+            of_every_history(&Counts::default(), &plan).join(" ")
+        };
+        assert!(told(1.0).contains("after the recorded think times; under open ones"));
+        assert!(told(1.8).contains("after the recorded think times divided by 1.8; under open"));
+    }
+}

@@ -203,10 +203,9 @@ fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told
     let waited_until = submit_us.zip(wait_us).and_then(|(submit, wait)| submit.checked_add(wait));
     if let (None, Some(start)) = (start_us, waited_until)
         && !derives
-        && (run_us.is_some() && may_begin
-            || fate == Some(Fate::Running)
-            // What waited until its end may never have begun.
-            || may_begin && end_us.is_some_and(|end| start < end))
+        // What waited until its end may never have begun.
+        && may_begin
+        && (run_us.is_some() || fate == Some(Fate::Running) || end_us.is_some_and(|end| start < end))
     {
         remarks.add("no start time: submit and wait");
         all.start_us = Some(start);

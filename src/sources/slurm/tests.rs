@@ -381,7 +381,7 @@ fn the_export_command_names_columns_that_are_read() {
     assert_eq!(rows.cell("logical_job_name", 0), "a|b");
     for page in ["tests/golden/help/ingest.txt", "reports/sessions/slurm.md"] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
-        let text = std::fs::read_to_string(path).unwrap().replace("\\\n", " ");
+        let text = std::fs::read_to_string(path).unwrap().replace("\\\n", "");
         let words: Vec<&str> = text.split_whitespace().collect();
         assert!(words.join(" ").contains(command), "{page}");
     }
