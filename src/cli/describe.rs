@@ -37,9 +37,9 @@ const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate des
 /// continues and still counts from the first SUBMIT. A wait that is still open at the window's end
 /// is censored. `wait_us` of `query q02` has the same definition.
 ///
-/// For logs with requested times, `estimates` describes the running times of attempts in per cent
-/// of the time that their user requested. `overruns` counts attempts above 100 %; attempts without
-/// a known request are left out. `--group-by user` gives a row per user.
+/// For logs with requested times, `estimates` describes the running times of attempts (without
+/// suspensions) in per cent of the time that their user requested. `overruns` counts attempts above
+/// 100 %; attempts without a known request are left out. `--group-by user` gives a row per user.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events in the lake's largest
 /// bucket, per thread.

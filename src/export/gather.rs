@@ -169,6 +169,9 @@ impl Gathered {
         let life = &item.life;
         let earlier = u64::try_from(life.attempts - 1).unwrap_or(0);
         self.counts.add("attempts before the last of a task: left out", earlier);
+        let is_suspended = life.ran_us.is_some();
+        let wording = "suspended tasks: run without a break for the time that they ran";
+        self.counts.see(is_suspended, wording);
         let first = task.events.first().map(|event| event.event_type);
         let has_begun = first.is_some_and(|kind| kind != EventType::Submit);
         self.counts.see(has_begun, "tasks whose first event is not SUBMIT: submitted then");

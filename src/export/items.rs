@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::facts::tasks::{EndedBy, TaskView};
+use crate::facts::tasks::{Attempt, EndedBy, TaskView};
 use crate::schema::{EventType, Source};
 
 /// How often each kind of data was found that a format cannot hold, by its description.
@@ -97,6 +97,9 @@ pub(super) struct Life {
     pub attempts: i64,
     /// Running time of all attempts except the last.
     pub earlier_us: i64,
+    /// Running time of its last attempt, if that was suspended and so ran for less than from start
+    /// to end.
+    pub ran_us: Option<i64>,
     pub machine_id: Option<i64>,
 }
 
@@ -118,8 +121,8 @@ impl Life {
             (kind, Some(attempt)) => (State::of(kind), Some(attempt.end_us)),
             (kind, None) => (State::of(kind), Some(last.time_us)),
         };
-        let all_us: i64 = begun().map(|attempt| attempt.end_us - attempt.start_us).sum();
-        let last_us = attempt.map_or(0, |attempt| attempt.end_us - attempt.start_us);
+        let all_us: i64 = begun().map(Attempt::run_us).sum();
+        let last_us = attempt.map_or(0, Attempt::run_us);
         let mut life = Self {
             submit_us: submit.map_or(first_us, |event| event.time_us),
             start_us: attempt.map(|attempt| attempt.start_us),
@@ -127,20 +130,22 @@ impl Life {
             state,
             attempts: i64::try_from(begun().count()).unwrap_or(i64::MAX),
             earlier_us: all_us - last_us,
+            ran_us: attempt.and_then(|attempt| attempt.ran_us),
             machine_id: attempt.and_then(|attempt| attempt.machine_id),
         };
         // Partial runs continue each other instead of restarting, so the run covers all of them.
         if matches!(source, Source::Swf | Source::Gwf) && 1 < life.attempts {
             life.start_us = begun().next().map(|attempt| attempt.start_us);
             life.end_us = life.end_us.and(life.start_us).map(|start_us| start_us + all_us);
-            (life.attempts, life.earlier_us) = (1, 0);
+            (life.attempts, life.earlier_us, life.ran_us) = (1, 0, None);
         }
         Some(life)
     }
 
-    /// Running time of its last attempt, if it has ended.
+    /// Running time of its last attempt, without suspensions, if it has ended.
     pub(super) fn run_us(&self) -> Option<i64> {
-        Some(self.end_us? - self.start_us?)
+        let length_us = self.end_us? - self.start_us?;
+        Some(self.ran_us.map_or(length_us, |ran_us| ran_us.min(length_us)))
     }
 
     /// The same with times in whole multiples of `unit_us` microseconds, rounded half up.
@@ -149,6 +154,7 @@ impl Life {
             submit_us: rounded(self.submit_us, unit_us),
             start_us: self.start_us.map(|time_us| rounded(time_us, unit_us)),
             end_us: self.end_us.map(|time_us| rounded(time_us, unit_us)),
+            ran_us: self.ran_us.map(|time_us| rounded(time_us, unit_us)),
             ..self
         }
     }
@@ -236,7 +242,7 @@ pub(super) struct Item {
 }
 
 /// Numbers per item on disk.
-pub(super) const WORDS: usize = 33;
+pub(super) const WORDS: usize = 34;
 
 /// The mark of a missing number on disk; times and ids never come near it.
 const NONE: i64 = i64::MIN;
@@ -286,6 +292,7 @@ impl Item {
             real(self.memory),
             real(self.gpu),
             may(self.stage),
+            may(life.ran_us),
         ];
         words[..fixed.len()].copy_from_slice(&fixed);
         for (word, name) in words[fixed.len()..].iter_mut().zip(self.names) {
@@ -308,6 +315,7 @@ impl Item {
                 state: state.unwrap_or(State::Waiting),
                 attempts: words[4],
                 earlier_us: words[5],
+                ran_us: may(26),
                 machine_id: may(6),
             },
             row_id: words[7],
@@ -354,6 +362,7 @@ pub(super) mod tests {
                 state: State::Lost,
                 attempts: 3,
                 earlier_us: 4,
+                ran_us: Some(1),
                 machine_id: Some(-5),
             },
             row_id: 6,

@@ -90,7 +90,7 @@ impl<'a> Fragments<'a> {
         let own: &[Window] = if self.scene.plan.journal.is_some() { &[] } else { task.windows };
         let mut pieces = pieces(own, start_us, end_us);
         if pieces.is_empty() {
-            pieces.push((end_us - start_us, None));
+            pieces.push((life.run_us().unwrap_or(0), None));
         } else {
             let filled: i64 =
                 pieces.iter().filter(|piece| piece.1.is_none()).map(|one| one.0).sum();

@@ -8,7 +8,7 @@
 //! | Field | Content |
 //! |---|---|
 //! | 1 job | the job's number if each job has one task and a number; else a count from 1 |
-//! | 2, 3, 4 submit, wait, run | seconds; of the last attempt; the run is -1 if no end is known |
+//! | 2, 3, 4 submit, wait, run | seconds; of the last attempt; the run is -1 if no end is known, and without suspensions |
 //! | 5, 8 processors | allocated and requested; requests of cores or shares are rounded up |
 //! | 6, 7 CPU time, memory used | if a log has them, per processor |
 //! | 9, 10 time, memory requested | seconds, KiB per processor |

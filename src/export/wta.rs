@@ -134,7 +134,8 @@ struct Tasks<'a> {
 impl Tasks<'_> {
     fn row(&mut self, all: &Gathered, item: &Item) -> Vec<Value> {
         let life = item.life.rounded(MILLIS);
-        let exact = [Some(item.life.submit_us), item.life.start_us, item.life.end_us];
+        let exact = &item.life;
+        let exact = [Some(exact.submit_us), exact.start_us, exact.end_us, exact.ran_us];
         let is_rounded = exact.iter().flatten().any(|time_us| time_us % MILLIS != 0);
         self.counts.see(is_rounded, "tasks with times that are not whole milliseconds: rounded");
         let run = life.run_us().filter(|_| life.state != State::Waiting);

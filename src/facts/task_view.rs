@@ -101,9 +101,14 @@ impl Attempt {
         self.ended_by == EndedBy::Nothing
     }
 
-    /// Its length, µs.
+    /// From its start to its end, µs, with the time for which it was suspended.
     pub fn length_us(&self) -> i64 {
         self.end_us - self.start_us
+    }
+
+    /// How long it ran, µs: its length without the time for which it was suspended.
+    pub fn run_us(&self) -> i64 {
+        self.ran_us.unwrap_or_else(|| self.length_us())
     }
 }
 

@@ -21,7 +21,7 @@ use super::events::{
 };
 pub use super::spent::Spent;
 pub use super::task_view::{Attempt, EndedBy, TaskView, Window};
-use super::told::{CPU_TIME, REQUESTED_TIME, USED_MEMORY, add_used, add_used_memory};
+use super::told::{CPU_REQUEST, CPU_TIME, REQUESTED_TIME, USED_MEMORY, add_used, add_used_memory};
 pub use super::told::{tells_cpu_time, tells_requested_time, tells_used_memory};
 use super::window::{JobEnds, OpenAttempts, Windows};
 use crate::lake::Lake;
@@ -162,7 +162,7 @@ impl Tasks {
         // Without the table no task is known, but usage can still be counted.
         lake.scan(Table::TaskEvents, Some(bucket), &columns, |batch| {
             rows.add(Table::TaskEvents, &batch);
-            add_optional_cells::<Float32Type>(&mut requests, &batch, "cpu_request");
+            add_optional_cells::<Float32Type>(&mut requests, &batch, CPU_REQUEST);
             add_optional_cells::<Int64Type>(&mut machines, &batch, "machine_id");
             add_optional_cells::<Int32Type>(&mut priorities, &batch, "priority");
             phases.add(&batch);
@@ -374,7 +374,7 @@ fn columns_of(lake: &Lake, usage: Usage) -> Vec<&'static str> {
         "job_id",
         "task_index",
         "event_type",
-        "cpu_request",
+        CPU_REQUEST,
         "machine_id",
         "priority",
     ];

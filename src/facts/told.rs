@@ -46,23 +46,25 @@ pub(super) fn tells(lake: &Lake, column: &'static str) -> Result<bool, LakeError
     Ok(is_told)
 }
 
-/// The CPU time used by row: the mean per processor times the processors that it had, or else
-/// requested.
+/// The CPU time used by row: the mean per processor times its processors.
 pub(super) fn add_used(used: &mut Vec<Option<CpuTime>>, batch: &RecordBatch) {
     let each = batch.column_by_name(CPU_TIME).expect("the column was requested");
     let rows = each.as_primitive::<Int64Type>().iter().zip(processors_of(batch));
-    used.extend(rows.map(|(each_us, processors)| {
-        Some(CpuTime::of_slot(each_us?) * u32::try_from(processors?).ok()?)
-    }));
+    used.extend(rows.map(|(each_us, processors)| Some(CpuTime::of_rate(processors?, each_us?))));
 }
 
-/// The processors by row that a job had, or else requested.
-pub(super) fn processors_of(batch: &RecordBatch) -> impl Iterator<Item = Option<i32>> {
-    let ints = |name: &str| {
-        batch.column_by_name(name).expect("the column was requested").as_primitive::<Int32Type>()
-    };
-    let (had, asked) = (ints("processors"), ints("requested_processors"));
-    had.iter().zip(asked).map(|(had, asked)| had.filter(|&count| 0 < count).or(asked))
+/// The processors by row that a job had, or else requested. The columns of counts lack a number
+/// that is not whole; such a job has it in its CPU request.
+fn processors_of(batch: &RecordBatch) -> impl Iterator<Item = Option<f32>> {
+    let cells = |name: &str| batch.column_by_name(name).expect("the column was requested");
+    let counts = |name: &str| cells(name).as_primitive::<Int32Type>();
+    let (had, asked) = (counts("processors"), counts("requested_processors"));
+    let requests = cells(CPU_REQUEST).as_primitive::<Float32Type>();
+    had.iter().zip(asked).zip(requests).map(|((had, asked), request)| {
+        #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 processors")]
+        let count = had.filter(|&count| 0 < count).or(asked).map(|count| count as f32);
+        count.or(request)
+    })
 }
 
 /// Whether the lake is of a log with the memory of any job.
@@ -73,13 +75,15 @@ pub fn tells_used_memory(lake: &Lake) -> Result<bool, LakeError> {
     tells(lake, USED_MEMORY)
 }
 
-/// The used memory by row: the mean per processor times the processors it had, or else requested.
+/// The used memory by row: the mean per processor times its processors.
 pub(super) fn add_used_memory(memory: &mut Vec<Option<f32>>, batch: &RecordBatch) {
     let each = batch.column_by_name(USED_MEMORY).expect("the column was requested");
     let rows = each.as_primitive::<Float32Type>().iter().zip(processors_of(batch));
-    #[expect(clippy::cast_precision_loss, reason = "no job has 2^24 processors")]
-    memory.extend(rows.map(|(each, processors)| Some(each? * processors? as f32)));
+    memory.extend(rows.map(|(each, processors)| Some(each? * processors?)));
 }
+
+/// The column of requested CPU, which all traces have.
+pub(super) const CPU_REQUEST: &str = "cpu_request";
 
 /// The column of logs with the mean memory that a job used per processor, KiB.
 pub(super) const USED_MEMORY: &str = "used_memory_kib";

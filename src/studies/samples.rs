@@ -454,7 +454,7 @@ impl<'a> Collector<'a> {
         let Some(requested_us) = task.requested_us else { return };
         for attempt in task.attempts {
             let edges = Edges { is_censored: attempt.is_open(), ..begun };
-            let used = i128::from(attempt.length_us()) * BILLION / i128::from(requested_us);
+            let used = i128::from(attempt.run_us()) * BILLION / i128::from(requested_us);
             let used = i64::try_from(used).unwrap_or(i64::MAX);
             let own = (by_terminal(task.events), Value::new(used, edges));
             self.push_task(What::Estimates, (task.job_id, Some(task.priority)), own);
@@ -481,6 +481,7 @@ mod tests {
     #[test]
     fn an_estimate_is_used_up_by_a_share() {
         //  requested 100 s   |-- 25 s --|   |----- 100 s -----|   |------ 150 s ...
+        //  and                                 |- 25 s -|......suspended......|- 25 s -|
         let attempt = |start_s: i64, end_s: i64, ended_by| Attempt {
             start_us: start_s * 1_000_000,
             end_us: end_s * 1_000_000,
@@ -494,8 +495,9 @@ mod tests {
             row: 0,
         };
         let failed = EndedBy::Event(EventType::Fail);
-        let attempts =
-            [attempt(0, 25, failed), attempt(30, 130, failed), attempt(200, 350, EndedBy::Nothing)];
+        let suspended = Attempt { ran_us: Some(50_000_000), ..attempt(150, 290, failed) };
+        let open = attempt(300, 450, EndedBy::Nothing);
+        let attempts = [attempt(0, 25, failed), attempt(30, 130, failed), suspended, open];
         let event = Event { time_us: 0, row_id: 0, event_type: EventType::Schedule, row: 0 };
         let mut task = TaskView {
             job_id: 1,
@@ -523,7 +525,7 @@ mod tests {
         };
         let all = of(&task);
         let amounts: Vec<i64> = all.runs().map(|(value, _)| value.amount()).collect();
-        assert_eq!(amounts, [250_000_000, 1_000_000_000, 1_500_000_000]);
+        assert_eq!(amounts, [250_000_000, 500_000_000, 1_000_000_000, 1_500_000_000]);
         assert_eq!((all.count(is_overrun), all.count(Value::is_censored)), (1, 1));
         task.requested_us = None;
         assert_eq!(of(&task).count(|_| true), 0, "nothing was requested");

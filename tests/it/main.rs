@@ -22,6 +22,7 @@
 //!  publish    what --out promises, also to two at once and to those who are killed
 //!  regression faults that were found once
 //!  accounting  what accounting logs are charged, what is unknown of them, what is refused
+//!  suspended  jobs that were suspended count with the time that they ran, in every study
 //!  export     ways out: read again, and against the raw events
 //!  logs       SWF, GWF and Rumen: small ones, the real ones, odd bytes
 //!  mapped     any table by a map: answers of the same log as SWF, wrong maps, proposals
@@ -185,6 +186,8 @@ mod spread;
 mod studies;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod suspended;
 #[cfg(test)]
 mod tampered;
 #[cfg(test)]

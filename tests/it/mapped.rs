@@ -1,6 +1,7 @@
 //! Tables of any layout, read with a map: the same answers as for the same log in another format,
 //! errors of wrong maps and tables, and a German table from file to answer.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::sync::Arc;
@@ -239,6 +240,92 @@ proptest! {
                 prop_assert_eq!(memory(name), memory("swf"), "{}", name);
             }
         }
+    }
+}
+
+/// A random row with a part of a CPU: run time (s), milli-cores, and the recorded CPU time (s) and
+/// memory (KiB).
+type Part = (i64, i64, Option<i64>, Option<i64>);
+
+fn parts() -> impl Strategy<Value = Vec<Part>> {
+    let recorded = |most: i64| prop::option::of(0_i64..most);
+    let row = (1_i64..90_000, 1_i64..9_000, recorded(100_000), recorded(1_000_000));
+    prop::collection::vec(row, 1..30).prop_map(|mut rows| {
+        // At least one row has both, so that the log records them.
+        (rows[0].2, rows[0].3) = (Some(100), Some(5_120));
+        rows
+    })
+}
+
+/// A random attempt: the time since the one before it (s), how often it is written, and its length
+/// (s), which is 0 for many.
+fn lengths() -> impl Strategy<Value = Vec<(i64, usize, i64)>> {
+    let length = prop_oneof![Just(0_i64), 1_i64..5_000];
+    prop::collection::vec((0_i64..3, 1_usize..3, length), 1..20)
+}
+
+/// The number of a row of an answer as JSON.
+fn real(answer: &serde_json::Value, name: &str) -> f64 {
+    answer[name].as_f64().unwrap_or_else(|| panic!("no number `{name}`: {answer}"))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sums far below 2^53")]
+fn is_near(found: f64, expected: i64, unit: f64) -> bool {
+    let expected = expected as f64 / unit;
+    (found - expected).abs() <= 1e-6 * expected + 1e-3
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Promise: the CPU time and the memory that a table records for parts of CPUs add up to the
+    /// sums of its rows. Rows without CPU time count with CPUs times run time.
+    #[test]
+    fn recorded_use_of_parts_of_cpus_adds_up(rows in parts()) {
+        let cell = |amount: Option<i64>| amount.map_or(String::new(), |amount| amount.to_string());
+        let mut table = "j,a,r,n,t,m\n".to_owned();
+        for (job, &(run, cpus, time, memory)) in rows.iter().enumerate() {
+            writeln!(table, "{job},100,{run},{cpus},{},{}", cell(time), cell(memory)).unwrap();
+        }
+        let map = "[columns]\njob = \"j\"\nstart = { column = \"a\", unit = \"s\" }\nrun = { column = \"r\", unit = \"s\" }\ncpus = { column = \"n\", unit = \"milli-cores\" }\ncpu_time = { column = \"t\", unit = \"s\" }\nused_memory = { column = \"m\", unit = \"KiB\" }\n";
+        let place = with(table, map);
+        place.run(&["ingest", "trace/t.csv", "--map", "map.toml", "--lake", "lake"]).ok();
+        let answer = |args: &[&str]| {
+            place.run(&[&["account", "--lake", "lake", "--format", "json"], args].concat()).ok().json()
+        };
+        let cpu = answer(&["--cpu", "measured"]);
+        let milli = rows.iter().map(|row| row.2.map_or(row.0 * row.1, |time| time * 1000)).sum();
+        prop_assert!(is_near(real(&cpu, "total"), milli, 1000.0), "{} {}", cpu, milli);
+        let recorded = rows.iter().filter(|row| row.2.is_some()).count();
+        prop_assert_eq!(&cpu["attempts_with_cpu_time"], recorded);
+        let memory = answer(&["--resource", "memory", "--memory", "used"]);
+        let used = rows.iter().map(|row| row.0 * row.3.unwrap_or(0)).sum();
+        prop_assert!(is_near(real(&memory, "total"), used, 1.0), "{} {}", memory, used);
+        let without = rows.iter().filter(|row| row.3.is_none()).count();
+        prop_assert_eq!(&memory["attempts_without_request"], without);
+    }
+
+    /// Promise: each row of a job that differs from all before it is an attempt with its CPU time,
+    /// even if it starts when an attempt before it started and ended.
+    #[test]
+    fn attempts_that_start_together_add_up(rows in lengths()) {
+        let mut table = "j,q,a,b,n\n".to_owned();
+        let (mut at, mut different, mut seconds) = (1_000, BTreeSet::new(), 0);
+        for (number, &(gap, copies, length)) in (0..).zip(&rows) {
+            at += gap;
+            let line = format!("7,{},{at},{},3\n", (at - 3).max(990 + number), at + length);
+            table.push_str(&line.repeat(copies));
+            if different.insert(line) {
+                seconds += 3 * length;
+            }
+            at += length;
+        }
+        let place = with(table, &format!("{MAP}submit = {{ column = \"q\", unit = \"s\" }}\n"));
+        place.run(&["ingest", "trace/t.csv", "--map", "map.toml", "--lake", "lake"]).ok();
+        let args = ["account", "--lake", "lake", "--cpu", "requested", "--format", "json"];
+        let answer = place.run(&args).ok().json();
+        prop_assert!(is_near(real(&answer, "total"), seconds, 1.0), "{} {}", answer, seconds);
+        prop_assert_eq!(&answer["attempts"], different.len());
     }
 }
 

@@ -108,6 +108,7 @@ pub static KINDS: [Kind<'static>; 8] = [
     },
     Kind {
         tables: TABLES,
+        remarks: &["status ", "run time shorter"],
         sentence: Some(|it| answer(it)?.estimates()),
         ..Kind::called("estimates", "Running time as a share of the requested time (%)")
             .holding::<DescribeAnswer>()

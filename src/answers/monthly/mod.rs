@@ -47,7 +47,7 @@ pub const KIND: Kind<'static> = Kind {
         ("monthly-ends", "How jobs ended by their last event, and why"),
         ("monthly-limits", "Time limits: requested and used"),
     ],
-    remarks: &["status ", "wait ", "times "],
+    remarks: &["status ", "wait ", "times ", "run time shorter"],
     sentence: Some(|it| it.found::<MonthlyAnswer>()?.sentence()),
     figure: Some("monthly-use"),
     ..Kind::called("monthly", "Use by account and month").holding::<MonthlyAnswer>()
@@ -85,7 +85,7 @@ pub struct MonthlyPlan {
     /// Running time from which a failure counts as late
     ///
     /// `late_cpu_h` is the CPU time of attempts that ran at least this long and did not finish:
-    /// `3600`, `90m`, `1h`, `1d`.
+    /// `3600`, `90m`, `1h`, `1d`. The time for which they were suspended does not count.
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH", default_value = "1h"))]
     pub late: Length,
 

@@ -34,7 +34,7 @@ pub(crate) use words::{explained, killed, recorded};
 pub const KIND: Kind<'static> = Kind {
     captions: &[("replay-seeds", "Seed by seed")],
     tables: &[Table::TaskEvents, Table::MachineEvents],
-    remarks: &["status ", "wait "],
+    remarks: &["status ", "wait ", "run time shorter"],
     sentence: Some(|it| it.found::<ReplayAnswer>()?.sentence()),
     ..Kind::called("replay", "The policies side by side").holding::<ReplayAnswer>()
 };

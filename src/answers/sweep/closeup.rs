@@ -137,7 +137,7 @@ fn looked_over(lake: &Lake, windows: Windows) -> Result<(Vec<i64>, Users), FactE
         let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
         Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
             if let Some(job) = known.find(task.job_id) {
-                let ran: i64 = task.attempts.iter().map(Attempt::length_us).sum();
+                let ran: i64 = task.attempts.iter().map(Attempt::run_us).sum();
                 *sums.entry(job).or_default() += ran;
             }
         });
@@ -327,10 +327,10 @@ fn add(
     job.attempt_count += task.attempts.len() as u64;
     job.gathered.add(task);
     for attempt in task.attempts {
-        let length_s = micros_to_seconds(attempt.length_us());
-        job.running_s += length_s;
+        let run_s = micros_to_seconds(attempt.run_us());
+        job.running_s += run_s;
         if attempt.ended_by == EndedBy::Event(EventType::Finish) {
-            job.finished_s.push(length_s);
+            job.finished_s.push(run_s);
         }
     }
     let listed = task.attempts.iter().take(ATTEMPTS_MAX);

@@ -113,7 +113,8 @@ lost tasks too, `per=task` counts and ends each task separately
 - spark:max_failures=4: the job ends at the fourth failure of one task
 - hadoop:max_attempts=4: the same
 - slurm:limit=3600: an attempt ends after so many seconds; `slurm:limit=150,of=requested`: after \
-so many per cent of the requested time
+so many per cent of the requested time. The time for which it was suspended does not count; logs do \
+not record when that was, so it counts as spread evenly from start to end
 - history:p=0.95,after=60: kills tasks 60 s after their first SCHEDULE if the chance that their \
 job does not finish was at least 0.95 at its submission (rule `rate` of `jobfate predict`). \
 `by=age` computes the chance again from the age of the task: at ages of 60 s, 10 min, 1 h, 6 h and \

@@ -24,15 +24,15 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 /// Replay recorded history under other policies
 ///
 /// Runs the tasks of the lake on the machines of the lake, or on a simulated cluster, once per
-/// policy. Tasks arrive at their recorded times and run for their recorded times; failed attempts
-/// are replayed; `--killed` sets when killed tasks are killed. A task that depends on other tasks
-/// of its job (`depends_on`) starts once these have ended, whether they finished or not.
-/// Assumptions are printed on stderr and stored with the result. Each job is compared with the same
-/// job under the first policy. A job that ends under both policies is hurt or helped if its
-/// response times differ by more than --tolerance-s and --tolerance-share; a job that finishes only
-/// under the first policy is harmed. A heartbeat that can judge no running task is skipped. After a
-/// million heartbeats without the start or end of an attempt, the replay jumps to the last heartbeat
-/// before the next event. A policy that would need more than a billion heartbeats is refused.
+/// policy. Tasks arrive and run as recorded, without suspensions; failed attempts are replayed;
+/// `--killed` sets when killed tasks are killed. A task that depends on other tasks of its job
+/// (`depends_on`) starts once these have ended, whether they finished or not. Assumptions are
+/// printed on stderr and stored with the result. Each job is compared with the same job under the
+/// first policy. A job that ends under both policies is hurt or helped if its response times differ
+/// by more than --tolerance-s and --tolerance-share; a job that finishes only under the first
+/// policy is harmed. A heartbeat that can judge no running task is skipped. After a million
+/// heartbeats without the start or end of an attempt, the replay jumps to the last heartbeat before
+/// the next event. A policy that would need more than a billion heartbeats is refused.
 ///
 /// Memory: 100 MB, and 80 bytes for each row of the tables of events in the lake's largest bucket,
 /// per thread; in addition 500 bytes for each task that is replayed.

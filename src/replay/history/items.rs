@@ -270,14 +270,18 @@ impl Items {
         if arrival_us < plan.from_us || is_late || arrival_us == i64::MAX {
             return None;
         }
-        let length = |start_us: i64, end_us: i64| (end_us.max(begun_us) - inside(start_us)).max(0);
+        // Its running time inside the window: suspensions are no work.
+        let run_us = |attempt: &Attempt| {
+            let length_us = (attempt.end_us.max(begun_us) - inside(attempt.start_us)).max(0);
+            attempt.ran_us.map_or(length_us, |ran_us| ran_us.min(length_us))
+        };
         let last = view.attempts.last();
         let ended = view.events.iter().rev().find(|event| event.event_type.is_terminal());
         let ended_by = last.map(|attempt| attempt.ended_by);
         // It has no end event: it runs on, or its job has ended meanwhile.
         let is_open = matches!(ended_by, Some(EndedBy::Nothing | EndedBy::Job));
         let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
-        let last_us = last.map(|attempt| length(attempt.start_us, attempt.end_us));
+        let last_us = last.map(run_us);
         let (fate, work_us) = match ended.filter(|_| !is_open) {
             None => (Fate::Finishes, last_us.filter(|_| is_open)),
             Some(event) => fate_of(event, last, last_us, (plan.killed, age_us(event.time_us))),
@@ -294,7 +298,7 @@ impl Items {
         counts.stopped += u64::from(fate == Fate::Stopped);
         counts.killed_at_age += u64::from(carries_last);
         let earlier = view.attempts.len() - usize::from(!carries_last && last.is_some());
-        let failures = self.add_failures(&view.attempts[..earlier], length);
+        let failures = self.add_failures(&view.attempts[..earlier], run_us);
         let kept = failures.len() + view.attempts.len() - earlier;
         let is_killed = ended_by == Some(EndedBy::Event(EventType::Kill));
         let ends_here = usize::from(carries_last && is_killed);
@@ -340,16 +344,16 @@ impl Items {
         }
     }
 
-    /// Appends the lengths of the failed attempts, and returns their range.
+    /// Appends the running times of the failed attempts, and returns their range.
     fn add_failures(
         &mut self,
         attempts: &[Attempt],
-        length: impl Fn(i64, i64) -> i64,
+        run_us: impl Fn(&Attempt) -> i64,
     ) -> Range<u32> {
         let is_failed = |attempt: &&Attempt| attempt.ended_by == EndedBy::Event(EventType::Fail);
         let from = self.failure_count();
         let failed = attempts.iter().filter(is_failed);
-        self.failures.extend(failed.map(|attempt| length(attempt.start_us, attempt.end_us)));
+        self.failures.extend(failed.map(run_us));
         from..self.failure_count()
     }
 

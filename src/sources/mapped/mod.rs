@@ -23,7 +23,7 @@ use super::folder::RawPart;
 use super::map::times::{amount, scaled};
 use super::map::{Field, Form, Map};
 use super::records::accounted::Accounted;
-use super::records::amounts::narrow;
+use super::records::amounts::{mean_us, narrow};
 use super::records::clock::{Clock, times};
 use super::records::fields::span_us;
 use super::records::states::Fate;
@@ -254,7 +254,7 @@ fn record<'a>(
         }
     };
     let told = told(row, fate, remarks)?;
-    let cpus = row.amount(Field::Cpus)?.filter(|&cpus| 0.0 < cpus);
+    let cpus = row.amount(Field::Cpus)?.map(narrow).filter(|&cpus| 0.0 < cpus);
     if cpus.is_none() {
         remarks.add("CPUs unknown: no CPU time is charged");
     }
@@ -267,24 +267,35 @@ fn record<'a>(
         logical_name: row.text(Field::Name)?,
         priority: row.count(Field::Priority)?,
         machine_id: nodes.and_then(|nodes| only_machine(nodes, remarks)),
-        cpu: cpus.map(narrow),
+        cpu: cpus,
         memory: row.amount(Field::Memory)?.map(narrow),
         nodes,
         cluster: row.text(Field::Cluster)?,
-        own: accounted(row, &told, cpus)?.cells(&told),
+        own: accounted(row, &told, cpus, remarks)?.cells(&told),
         ..Record::default()
     }))
 }
 
-/// The columns of a row besides its times.
-fn accounted<'a>(row: &Row<'a>, told: &Told, cpus: Option<f64>) -> Result<Accounted<'a>, Fault> {
+/// The columns of a row besides its times. Means are per CPU, of which there may be a fraction; only
+/// a whole number is a number of processors.
+fn accounted<'a>(
+    row: &Row<'a>,
+    told: &Told,
+    cpus: Option<f32>,
+    remarks: &mut Remarks,
+) -> Result<Accounted<'a>, Fault> {
     let has_run = told.life.start_us.is_some();
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and below 2^31")]
     let processors = cpus
-        .filter(|cpus| cpus.fract() == 0.0 && *cpus < f64::from(i32::MAX))
+        .filter(|cpus| cpus.fract() == 0.0 && f64::from(*cpus) < f64::from(i32::MAX))
         .map(|cpus| cpus as i32);
-    let each = |total: Option<f64>| total.zip(cpus).map(|(total, cpus)| narrow(total / cpus));
-    let cpu_time_us = row.span(Field::CpuTime)?.zip(processors);
+    let each =
+        |total: Option<f64>| total.zip(cpus).map(|(total, cpus)| narrow(total / f64::from(cpus)));
+    let cpu_time = row.span(Field::CpuTime)?.zip(cpus);
+    let cpu_time_us = cpu_time.and_then(|(total_us, cpus)| mean_us(total_us, cpus));
+    if cpu_time.is_some() && cpu_time_us.is_none() {
+        remarks.add("CPU time too large for so small a part of a CPU: taken as unknown");
+    }
     let state = row.text(Field::State)?;
     Ok(Accounted {
         account: row.text(Field::Account)?,
@@ -301,7 +312,7 @@ fn accounted<'a>(row: &Row<'a>, told: &Told, cpus: Option<f64>) -> Result<Accoun
         processors: processors.filter(|_| has_run),
         requested_processors: processors,
         limit_us: row.span(Field::TimeLimit)?,
-        cpu_time_us: cpu_time_us.map(|(total, processors)| total / i64::from(processors)),
+        cpu_time_us,
         used_memory: each(row.amount(Field::UsedMemory)?),
         requested_memory: each(row.amount(Field::Memory)?),
         gpus: row.amount(Field::Gpus)?.map(narrow),

@@ -89,7 +89,8 @@ fn a_run_time_longer_than_the_span_is_counted() {
     let map = "[columns]\njob='j'\nstart={column='a',unit='s'}\nend={column='b',unit='s'}\nrun={column='r',unit='s'}\ncpus='n'\nstate='s'\n[states]\nok='finished'\nrun='running'";
     let submitted = "no submit time: submitted at the start";
     let longer = "run time longer than from start to end: ended at the start and run time";
-    let shorter = "run time shorter than from start to end: CPU time uses the run time";
+    let shorter =
+        "run time shorter than from start to end: suspended, which counts as spread evenly";
     for (row, expected, remarks) in [
         ("7,10,70,3600,4,ok", "10 SUBMIT, 10 SCHEDULE, 3610 FINISH", &[submitted, longer][..]),
         // The clock was set forward or back between the two.
@@ -181,6 +182,28 @@ fn amounts_have_the_unit_that_the_map_says() {
     ] {
         assert_eq!(cell(line, text, column), expected, "{line} {text}");
     }
+}
+
+#[test]
+fn means_are_per_cpu_even_of_a_part_of_one() {
+    let map = "[columns]\nstart={column='a',unit='s'}\nrun={column='r',unit='s'}\ncpus={column='n',unit='milli-cores'}\ncpu_time={column='t',unit='s'}\nused_memory={column='m',unit='KiB'}\n";
+    let text = "a,r,n,t,m\n0,10,500,100,5\n0,10,1500,300,6\n0,10,2000,300,6\n0,10,,300,6\n0,10,0.000000001,9000000,6\n";
+    let rows = read(map, text, Table::TaskEvents);
+    let columns = ["cpu_request", "processors", "cpu_time_us", "used_memory_kib"];
+    for (row, expected) in [
+        ["0.5", "-", "200000000", "10"],
+        ["1.5", "-", "200000000", "4"],
+        ["2", "2", "150000000", "3"],
+        ["-", "-", "-", "-"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(columns.map(|column| rows.cell(column, 3 * row + 1)), expected, "{row}");
+    }
+    assert_eq!(rows.cell("cpu_time_us", 13), "-");
+    let wording = "CPU time too large for so small a part of a CPU: taken as unknown";
+    assert_eq!(rows.notes.remarks.get(wording), Some(&1));
 }
 
 #[test]

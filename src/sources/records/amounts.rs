@@ -21,6 +21,16 @@ pub(in crate::sources) fn narrow(amount: f64) -> f32 {
     amount
 }
 
+/// The mean of a length of time per processor, in whole µs. Times the same number of processors it
+/// is the length again, to half a µs per processor. `None` if it is longer than a column holds.
+pub(in crate::sources) fn mean_us(total_us: i64, processors: f32) -> Option<i64> {
+    #[expect(clippy::cast_precision_loss, reason = "a log is far shorter than 2^53 µs")]
+    let (mean, longest) = (total_us as f64 / f64::from(processors), i64::MAX as f64);
+    #[expect(clippy::cast_possible_truncation, reason = "compared with the longest")]
+    let whole = mean.round() as i64;
+    (mean < longest).then_some(whole)
+}
+
 /// An amount with a suffix B, or K, M, G, T or P (powers of 1024), in bytes; `default` is the
 /// suffix of a plain number.
 pub(in crate::sources) fn amount(text: &[u8], default: u8) -> Option<f64> {

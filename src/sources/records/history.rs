@@ -1,16 +1,37 @@
 //! The events of an attempt, and what is remembered of a task.
 //!
-//! In: the submit, start and end of an attempt, and the last attempt of the task before it. Out:
-//! its events in order. Contradictory times are corrected and counted.
+//! In: the submit, start and end of an attempt, and the attempts of the task before it. Out: its
+//! events in order; none if its row repeats an attempt. Contradictory times are corrected and
+//! counted.
+//!
+//! Attempts of a task do not overlap. So of two rows with the same start, the later is another
+//! attempt only if the earlier ended when it started:
+//!
+//! ```text
+//!  submit   start = end        end             submit    start           end  end
+//!    |-----------|                               |---------|---------------|
+//!    |-----------|--------------|                |---------|--------------------|
+//!              two attempts                         one: the end of the first row
+//! ```
 
-use super::{Fault, Life, Remarks, SCHEDULE, SUBMIT};
+use std::hash::BuildHasher;
+
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+use super::{EVICT, Fault, Life, Remarks, SCHEDULE, SUBMIT};
 use crate::sources::reject::RejectReason;
 
 /// The time (µs), the event, and the position among the rows of its line.
 pub(super) type RowEvent = (i64, i32, u64);
 
-/// What is remembered of a task: its last attempt.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The events of a row, what is remembered of its attempt, and the last attempt before it.
+pub(super) type Step = ([Option<RowEvent>; 3], Seen, Option<Seen>);
+
+/// The job and the index of a task.
+type TaskId = (i64, i32);
+
+/// What is remembered of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Seen {
     pub submit_us: i64,
     pub start_us: Option<i64>,
@@ -18,53 +39,120 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// The attempt of a row.
+    ///
+    /// # Errors
+    /// Its times are no times of a trace.
+    pub(super) fn of(life: &Life, remarks: &mut Remarks) -> Result<Self, Fault> {
+        let is_time = |time_us: i64| (0..i64::MAX).contains(&time_us);
+        let end_us = life.end.map(|end| end.0);
+        for (time_us, column) in
+            [(life.submit_us, "submit"), (life.start_us, "start"), (end_us, "end")]
+        {
+            if time_us.is_some_and(|time_us| !is_time(time_us)) {
+                return Err((column, RejectReason::NegativeTime));
+            }
+        }
+        let submit_us = life.submit_us.ok_or(("time_us", RejectReason::EmptyMandatory))?;
+        let begun_us = life.start_us.unwrap_or(submit_us);
+        if begun_us < submit_us {
+            remarks.add("started before the submit: submitted at the start");
+        }
+        let end = life.end.map(|(end_us, kind)| {
+            if end_us < begun_us {
+                remarks.add("ended before it started: no length, set to its start");
+            }
+            (end_us.max(begun_us), kind)
+        });
+        Ok(Self { submit_us: submit_us.min(begun_us), start_us: life.start_us, end })
+    }
+
     /// Whether it is an earlier attempt of the task, though its row comes later.
     pub(super) fn is_before(self, other: Self) -> bool {
         (self.submit_us, self.start_us) < (other.submit_us, other.start_us)
     }
+
+    /// Whether it ended when it started.
+    pub(super) fn is_instant(self) -> bool {
+        self.start_us.is_some() && self.start_us == self.end.map(|end| end.0)
+    }
+
+    /// Whether it is the attempt of an earlier row. An open row may be an older record of an
+    /// attempt that has ended, unless that was evicted or the open row has another submit.
+    fn is_of(self, before: Self) -> bool {
+        if self.start_us.is_none() || before.start_us != self.start_us {
+            return false;
+        }
+        let was_evicted = before.end.is_some_and(|(_, kind)| kind == EVICT);
+        let is_other = self.end.is_some() || was_evicted || before.submit_us != self.submit_us;
+        !(before.is_instant() && is_other)
+    }
 }
 
-/// The events of a row, and what is remembered of it.
-pub(super) fn events(
-    life: &Life,
-    before: Option<Seen>,
-    remarks: &mut Remarks,
-) -> Result<([Option<RowEvent>; 3], Seen), Fault> {
-    let is_time = |time_us: i64| (0..i64::MAX).contains(&time_us);
-    for (time_us, column) in
-        [(life.submit_us, "submit"), (life.start_us, "start"), (life.end.map(|end| end.0), "end")]
-    {
-        if time_us.is_some_and(|time_us| !is_time(time_us)) {
-            return Err((column, RejectReason::NegativeTime));
-        }
+/// What is remembered of the tasks of a part.
+#[derive(Default)]
+pub(super) struct Attempts {
+    /// The last attempt of each task.
+    last: FxHashMap<TaskId, Seen>,
+    /// Hashes of the attempts before it.
+    before: FxHashSet<u64>,
+}
+
+impl Attempts {
+    /// The last attempt of each task.
+    pub(super) fn last(&self) -> impl Iterator<Item = &Seen> {
+        self.last.values()
     }
-    let submit_us = life.submit_us.ok_or(("time_us", RejectReason::EmptyMandatory))?;
-    let begun_us = life.start_us.unwrap_or(submit_us);
-    if begun_us < submit_us {
-        remarks.add("started before the submit: submitted at the start");
-    }
-    let submit_us = submit_us.min(begun_us);
-    let end = life.end.map(|(end_us, kind)| {
-        if end_us < begun_us {
-            remarks.add("ended before it started: no length, set to its start");
+
+    /// The events of a row; `None` if it adds nothing to the attempts so far.
+    pub(super) fn step(&self, task: TaskId, seen: Seen, remarks: &mut Remarks) -> Option<Step> {
+        let before = self.last.get(&task).copied();
+        if before == Some(seen) || before.is_some() && self.before.contains(&hash(task, seen)) {
+            remarks.add("rows that repeat an earlier row of the task: left out");
+            return None;
         }
-        (end_us.max(begun_us), kind)
-    });
-    let seen = Seen { submit_us, start_us: life.start_us, end };
-    let is_resubmitted = before.is_none_or(|before| before.submit_us != submit_us);
-    let is_same = |before: Seen| before.start_us.is_some() && before.start_us == seen.start_us;
-    if let Some(before) = before.filter(|&before| before != seen && is_same(before)) {
-        let end = end.filter(|_| before.end.is_none());
-        if end.is_some() {
-            remarks.add("rows that repeat the end of an attempt of an earlier row: one attempt");
+        if let Some(before) = before.filter(|&before| seen.is_of(before)) {
+            return end_of(seen, before, remarks);
         }
-        let seen = Seen { end: before.end.or(end), ..before };
-        return Ok(([None, None, end.map(|(end_us, kind)| (end_us, kind, 2))], seen));
+        let is_resubmitted = before.is_none_or(|before| before.submit_us != seen.submit_us);
+        let events = [
+            is_resubmitted.then_some((seen.submit_us, SUBMIT, 0)),
+            seen.start_us.map(|start_us| (start_us, SCHEDULE, 1)),
+            seen.end.map(|(end_us, kind)| (end_us, kind, 2)),
+        ];
+        Some((events, seen, before))
     }
-    let events = [
-        is_resubmitted.then_some((submit_us, SUBMIT, 0)),
-        life.start_us.map(|start_us| (start_us, SCHEDULE, 1)),
-        end.map(|(end_us, kind)| (end_us, kind, 2)),
-    ];
-    Ok((events, seen))
+
+    /// Remembers an attempt.
+    pub(super) fn add(&mut self, task: TaskId, seen: Seen) {
+        let earlier = match self.last.get(&task) {
+            Some(&last) if seen.is_before(last) => Some(seen),
+            _ => self.last.insert(task, seen),
+        };
+        self.before.extend(earlier.map(|earlier| hash(task, earlier)));
+    }
+}
+
+/// The end that a further row of an attempt adds; `None` if the attempt had ended.
+fn end_of(seen: Seen, before: Seen, remarks: &mut Remarks) -> Option<Step> {
+    if before.end.is_some() {
+        remarks.add(match seen.end {
+            Some(_) if seen.end != before.end => {
+                "rows with the start of an earlier row of the task, but another end: left out"
+            }
+            _ => "rows that repeat an earlier row of the task: left out",
+        });
+        return None;
+    }
+    let Some((end_us, kind)) = seen.end else {
+        remarks.add("rows that repeat an earlier row of the task: left out");
+        return None;
+    };
+    remarks.add("rows that repeat the end of an attempt of an earlier row: one attempt");
+    let closed = Seen { end: seen.end, ..before };
+    Some(([None, None, Some((end_us, kind, 2))], closed, Some(before)))
+}
+
+fn hash(task: TaskId, seen: Seen) -> u64 {
+    FxBuildHasher.hash_one((task, seen))
 }

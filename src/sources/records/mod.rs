@@ -3,7 +3,7 @@
 //! In: lines that a [`RecordFormat`] has split into fields. Out: SUBMIT, SCHEDULE and the end of
 //! each attempt in `task_events`; the same in `job_events` if a job is one task, otherwise the
 //! first SUBMIT, the first SCHEDULE and the last end of its tasks. Rows of the same task are its
-//! attempts, in any order; a row that repeats the last attempt of its task is left out. An
+//! attempts, in any order; a row that repeats an attempt of its task is left out. An
 //! assumption is made only if there would be no event at all, and each is counted ([`Notes`]).
 //!
 //! | Row | Events |
@@ -11,7 +11,8 @@
 //! | starts before the submit | submitted at the start |
 //! | ends before the start | no length, at the start |
 //! | the same submit as the last attempt of the task so far | no second SUBMIT |
-//! | the same start as the last attempt of the task so far | its end, if it had none |
+//! | the same start as the last attempt so far, which ended then | another attempt |
+//! | the same start as the last attempt so far, which did not | its end, if it had none |
 //! | not ended | no end event: open |
 //!
 //! A job of several tasks has failed if one of them has; else it was killed, lost or evicted if one
@@ -21,8 +22,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 
 use super::blocks::TextBlock;
 use super::folder::RawPart;
@@ -52,7 +51,7 @@ pub(super) mod told;
 pub(super) use self::fields::Fault;
 use self::fleet::Fleet;
 pub(super) use self::fleet::{machine_id, only_machine};
-use self::history::{Seen, events};
+use self::history::{Attempts, Seen};
 use self::jobs::{Ending, JobSum, WORST, rank};
 pub(super) use self::numbers::{hash, number_of_name};
 pub(super) use self::repeats::find_repeats;
@@ -223,7 +222,7 @@ pub(super) struct RecordRows {
     table: Table,
     has_tasks: bool,
     has_fleet: bool,
-    seen: FxHashMap<(i64, i32), Seen>,
+    attempts: Attempts,
     repeats: Option<Arc<Repeats>>,
     jobs: BTreeMap<i64, JobSum>,
     /// The last end of each task, for jobs of several tasks.
@@ -250,7 +249,7 @@ impl RecordRows {
             table: part.table,
             has_tasks,
             has_fleet,
-            seen: FxHashMap::default(),
+            attempts: Attempts::default(),
             repeats: None,
             jobs: BTreeMap::new(),
             ends: BTreeMap::new(),
@@ -272,7 +271,7 @@ impl RecordRows {
     /// # Errors
     /// Its times do not give events.
     pub(super) fn check(record: &Record<'_>) -> Result<(), Fault> {
-        events(&record.life, None, &mut Remarks::default()).map(drop)
+        Seen::of(&record.life, &mut Remarks::default()).map(drop)
     }
 
     /// Adds a record of line `number`.
@@ -286,25 +285,19 @@ impl RecordRows {
         rows: &mut RowBlock,
     ) -> Result<(), Fault> {
         let key = (record.job_id, record.task_index);
-        let before = self.seen.get(&key).copied();
-        let (mut events, seen) = events(&record.life, before, &mut self.remarks)?;
-        if before == Some(seen) {
-            self.remarks.add("rows that repeat an earlier row of the task: left out");
-            return Ok(());
-        }
+        let seen = Seen::of(&record.life, &mut self.remarks)?;
+        let step = self.attempts.step(key, seen, &mut self.remarks);
+        let Some((mut events, seen, before)) = step else { return Ok(()) };
         if record.follows {
             events[0] = None;
         }
         match record.turn {
-            None if before.is_some_and(|before| seen.is_before(before)) => {}
-            None => {
-                self.seen.insert(key, seen);
-            }
+            None => self.attempts.add(key, seen),
             Some(turn) if turn.is_first => {}
             Some(_) => events[0] = None,
         }
         if let Some(repeats) = &self.repeats {
-            let is_told = |kind| repeats.is_told_before(self.part, repeats::key(key, kind, seen));
+            let is_told = |kind| repeats::is_told(repeats, self.part, key, (kind, seen));
             let mut is_repeated = false;
             for event in &mut events {
                 let is_known = event.is_some_and(|(_, kind, _)| is_told(kind));
@@ -434,7 +427,7 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
     fn notes(&mut self) -> Notes {
         if let Some(wording) = F::EVICTED_AT_LAST {
             let is_evicted = |seen: &&Seen| seen.end.is_some_and(|(_, kind)| kind == EVICT);
-            let count = self.rows.seen.values().filter(is_evicted).count();
+            let count = self.rows.attempts.last().filter(is_evicted).count();
             self.rows.remarks.add_many(wording, count as u64);
         }
         self.rows.notes()

@@ -5,18 +5,28 @@
 //! next month is one attempt: the first file has its start, and the first file that knows its end
 //! ends it. The files are read twice. Memory holds 16 bytes per line, and the events of jobs that
 //! are in several files.
+//!
+//! An attempt is known by its start. One that ended when it started has events of its own kinds,
+//! since another can start at the same time; but if an earlier file has it open, its start is known.
 
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use super::{Line, RecordFormat, Remarks, SCHEDULE, SUBMIT, Seen, events};
+use super::{Line, RecordFormat, Remarks, SCHEDULE, SUBMIT, Seen};
 use crate::sources::SourceError;
 use crate::sources::blocks::{BlockReader, TextBlock};
 use crate::sources::repeats::{Key, Repeats};
 
 /// The kind of every event that ends an attempt.
 const END: i32 = -1;
+
+/// The kinds of the start and the end of an attempt that ended when it started.
+const INSTANT_START: i32 = -2;
+const INSTANT_END: i32 = -3;
+
+/// The kind of the start of an attempt that had not ended.
+const OPEN_START: i32 = -4;
 
 /// Reads the files. `format` returns the format of one of them, from its path, the beginning of its
 /// text and its number.
@@ -46,8 +56,10 @@ pub(in crate::sources) fn find_repeats<F: RecordFormat>(
     for (part, path) in (0..).zip(paths) {
         each(path, part, &format, &mut |job_id, task_index, seen| {
             if several.contains(&job_id) {
-                for kind in [Some(SUBMIT), seen.start_us.map(|_| SCHEDULE), seen.end.map(|_| END)] {
-                    let Some(kind) = kind else { continue };
+                let start = seen.start_us.map(|_| SCHEDULE);
+                let open = start.filter(|_| seen.end.is_none()).map(|_| OPEN_START);
+                let kinds = [Some(SUBMIT), start, open, seen.end.map(|_| END)];
+                for kind in kinds.into_iter().flatten() {
                     repeats.add(key((job_id, task_index), kind, seen), part);
                 }
             }
@@ -56,13 +68,28 @@ pub(in crate::sources) fn find_repeats<F: RecordFormat>(
     Ok(repeats)
 }
 
+/// Whether a file before `part` has an event of an attempt.
+pub(super) fn is_told(
+    repeats: &Repeats,
+    part: u32,
+    task: (i64, i32),
+    (kind, seen): (i32, Seen),
+) -> bool {
+    let is_told = |kind| repeats.is_told_before(part, key(task, kind, seen));
+    is_told(kind) || kind == SCHEDULE && seen.is_instant() && is_told(OPEN_START)
+}
+
 /// The key of an event.
-pub(super) fn key((job_id, task_index): (i64, i32), kind: i32, seen: Seen) -> Key {
-    match kind {
-        SUBMIT => (job_id, task_index, SUBMIT, seen.submit_us),
-        SCHEDULE => (job_id, task_index, SCHEDULE, seen.start_us.unwrap_or(seen.submit_us)),
-        _ => (job_id, task_index, END, seen.start_us.unwrap_or(seen.submit_us)),
-    }
+fn key((job_id, task_index): (i64, i32), kind: i32, seen: Seen) -> Key {
+    let kind = match (kind, seen.is_instant()) {
+        (SUBMIT, _) => return (job_id, task_index, SUBMIT, seen.submit_us),
+        (OPEN_START, _) => OPEN_START,
+        (SCHEDULE, false) => SCHEDULE,
+        (SCHEDULE, true) => INSTANT_START,
+        (_, false) => END,
+        (_, true) => INSTANT_END,
+    };
+    (job_id, task_index, kind, seen.start_us.unwrap_or(seen.submit_us))
 }
 
 /// Calls `take` with the attempts of a file. Bad lines are skipped: they are rejected when the part
@@ -86,7 +113,7 @@ fn each<F: RecordFormat>(
                 continue;
             }
             if let Ok(Some(record)) = format.record(Line { number: line, raw }, &mut remarks)
-                && let Ok((_, seen)) = events(&record.life, None, &mut Remarks::default())
+                && let Ok(seen) = Seen::of(&record.life, &mut Remarks::default())
             {
                 take(record.job_id, record.task_index, seen);
             }

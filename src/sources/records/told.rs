@@ -73,7 +73,9 @@ impl Times {
         let Self { submit_us, start_us, end_us, run_us, wait_us } = self;
         let length_us = start_us.zip(end_us).map(|(start, end)| end.saturating_sub(start).max(0));
         if run_us.zip(length_us).is_some_and(|(run, length)| run < length) {
-            remarks.add("run time shorter than from start to end: CPU time uses the run time");
+            remarks.add(
+                "run time shorter than from start to end: suspended, which counts as spread evenly",
+            );
         }
         let waited_us = start_us.zip(submit_us).map(|(start, submit)| start.saturating_sub(submit));
         Told {

@@ -270,7 +270,7 @@ fn record<'a>(
         processors,
         requested_processors: cpus.asked,
         limit_us: values::limit_us(row)?,
-        cpu_time_us: values::cpu_time_us(row, processors, remarks)?,
+        cpu_time_us: values::cpu_time_us(row, cpu.filter(|_| has_run), remarks)?,
         used_memory: None,
         requested_memory,
         gpus,

@@ -516,7 +516,8 @@ fn a_job_that_was_suspended_is_charged_for_the_time_that_it_ran() {
     let header = "JobID|State|Submit|Start|End|ElapsedRaw|NCPUS";
     let at = |second: u32| format!("2024-01-01T00:00:{second:02}Z");
     let line = format!("7|COMPLETED|{}|{}|{}|10|4", at(0), at(5), at(45));
-    let remark = "run time shorter than from start to end: CPU time uses the run time";
+    let remark =
+        "run time shorter than from start to end: suspended, which counts as spread evenly";
     check_from(header, &[&line], "0 SUBMIT, 5 SCHEDULE, 45 FINISH", &[remark]);
     let rows = parsed(Source::Slurm, Table::TaskEvents, &format!("{header}\n{line}\n"));
     assert_eq!(rows.cell("run_us", 1), "10000000");
@@ -661,6 +662,40 @@ fn rows_of_one_start_are_one_attempt() {
     check_from(HEADER, &[&open, &ended], expected, &[remark]);
     let repeated = "rows that repeat an earlier row of the task: left out";
     check_from(HEADER, &[&ended, &open], expected, &[repeated]);
+    let other = "rows with the start of an earlier row of the task, but another end: left out";
+    let longer = line("7", "FAILED", ["00", "10", "30"], "n1");
+    check_from(HEADER, &[&ended, &longer], expected, &[other]);
+}
+
+#[test]
+fn an_attempt_may_start_when_one_before_it_started_and_ended() {
+    let at_once = line("7", "PREEMPTED", ["00", "10", "10"], "n1");
+    let next = line("7", "COMPLETED", ["10", "10", "40"], "n1");
+    let expected = "0 SUBMIT, 10 SCHEDULE, 10 EVICT, 10 SUBMIT, 10 SCHEDULE, 40 FINISH";
+    check_from(HEADER, &[&at_once, &next], expected, &[]);
+    let same_submit = line("7", "FAILED", ["00", "10", "40"], "n1");
+    let expected = "0 SUBMIT, 10 SCHEDULE, 10 EVICT, 10 SCHEDULE, 40 FAIL";
+    check_from(HEADER, &[&at_once, &same_submit], expected, &[]);
+    let open = line("7", "RUNNING", ["00", "10", ""], "n1");
+    check_from(HEADER, &[&at_once, &open], "0 SUBMIT, 10 SCHEDULE, 10 EVICT, 10 SCHEDULE", &[]);
+    // An older record of an attempt whose end was corrected to its start.
+    let ended = line("7", "COMPLETED", ["00", "10", "10"], "n1");
+    let repeated = ["rows that repeat an earlier row of the task: left out"];
+    let expected = "0 SUBMIT, 10 SCHEDULE, 10 FINISH";
+    check_from(HEADER, &[&ended, &open], expected, &repeated);
+    // The reverse order: the attempt without length adds no CPU time, and is counted.
+    let other = ["rows with the start of an earlier row of the task, but another end: left out"];
+    let expected = "0 SUBMIT, 10 SCHEDULE, 40 FAIL";
+    check_from(HEADER, &[&same_submit, &at_once], expected, &other);
+}
+
+#[test]
+fn cpu_time_is_of_the_processors_that_were_requested_if_no_others_are_known() {
+    let text = "JobID|State|Start|End|ReqCPUS|TotalCPU\n7|COMPLETED|1000|2000|4|00:20:00\n";
+    let rows = parsed(Source::Slurm, Table::TaskEvents, text);
+    let of = |column: &str| rows.cell(column, 1);
+    assert_eq!([of("processors"), of("requested_processors")], ["-", "4"]);
+    assert_eq!(of("cpu_time_us"), "300000000");
 }
 
 /// A random job: its submit, and for each attempt the gap before it and its length, s.
@@ -695,7 +730,14 @@ proptest! {
     #[test]
     fn a_job_in_several_files_is_told_once(
         jobs in prop::collection::vec(
-            (0_i64..300, prop::collection::vec((1_i64..150, 1_i64..200), 1..4)), 1..12,
+            (
+                0_i64..300,
+                prop::collection::vec(
+                    (prop_oneof![Just(0_i64), 1_i64..150], prop_oneof![Just(0_i64), 1_i64..200]),
+                    1..5,
+                ),
+            ),
+            1..12,
         ),
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -730,7 +772,76 @@ proptest! {
     }
 }
 
+/// A random instant: the time since the attempt before it, s; how long attempts that end at once
+/// waited, with their states; and the length and state of an attempt that runs.
+type Instant = (i64, Vec<(i64, usize)>, Option<(i64, usize)>);
+
+fn instants() -> impl Strategy<Value = Vec<Instant>> {
+    let at_once = prop::collection::vec((0_i64..4, 0_usize..3), 0..4);
+    let instant = (0_i64..3, at_once, prop::option::of((1_i64..50, 0_usize..3)));
+    prop::collection::vec(instant, 1..8)
+}
+
+/// The attempts of a job in order: submit, start, end and state.
+fn attempts_at(instants: &[Instant]) -> Vec<(i64, i64, i64, usize)> {
+    let (mut submit, mut at, mut rows) = (1000, 1000, Vec::new());
+    for (gap, at_once, running) in instants {
+        at += gap;
+        for &(wait, state) in at_once {
+            submit = submit.max(at - wait);
+            rows.push((submit, at, at, state));
+        }
+        if let &Some((length, state)) = running {
+            rows.push((submit, at, at + length, state));
+            at += length;
+        }
+    }
+    rows
+}
+
 proptest! {
+    /// Promise: each row of a job that differs from all before it is an attempt, even if several
+    /// start at the same time. A row that repeats all of an earlier one is left out and counted.
+    #[test]
+    fn rows_that_differ_are_attempts(
+        instants in instants(),
+        repeats in prop::collection::vec(any::<[prop::sample::Index; 2]>(), 0..6),
+    ) {
+        const STATES: [[&str; 2]; 3] =
+            [["COMPLETED", "FINISH"], ["TIMEOUT", "FAIL"], ["PREEMPTED", "EVICT"]];
+        let mut rows = attempts_at(&instants);
+        for [which, place] in repeats {
+            if !rows.is_empty() {
+                let which = which.index(rows.len());
+                rows.insert(which + 1 + place.index(rows.len() - which), rows[which]);
+            }
+        }
+        let mut text = "JobID|State|Submit|Start|End|AllocCPUS\n".to_owned();
+        let (mut kept, mut expected, mut left_out) = (Vec::new(), Vec::new(), 0);
+        for &row in &rows {
+            let (submit, start, end, state) = row;
+            let [word, event] = STATES[state];
+            writeln!(text, "7|{word}|{submit}|{start}|{end}|2").unwrap();
+            if kept.contains(&row) {
+                left_out += 1;
+                continue;
+            }
+            if kept.last().is_none_or(|last| last.0 != submit) {
+                expected.push(format!("{submit} SUBMIT"));
+            }
+            expected.push(format!("{start} SCHEDULE, {end} {event}"));
+            kept.push(row);
+        }
+        for table in [Table::JobEvents, Table::TaskEvents] {
+            let found = parsed(Source::Slurm, table, &text);
+            prop_assert_eq!(found.rejects(), Vec::<String>::new());
+            prop_assert_eq!(found.history(), expected.join(", "), "{}", text);
+            let repeated = "rows that repeat an earlier row of the task: left out";
+            let count = found.notes.remarks.get(repeated).copied();
+            prop_assert_eq!(count.unwrap_or(0), left_out, "{}", text);
+        }
+    }
+
     /// Promise: the CPU time of a random export, summed over its events, equals the sum over its
     /// lines.
     #[test]

@@ -279,7 +279,7 @@ impl<'a> Bucket<'a> {
         let (account, user) = (self.accounts.of(row), self.user(job));
         let end = attempt.ended_by.event();
         let is_wasted = end.is_some_and(|end| end != EventType::Finish);
-        let is_late = is_wasted && self.asked.late_us <= attempt.length_us();
+        let is_late = is_wasted && self.asked.late_us <= attempt.run_us();
         let mut all = Used::default();
         monthly.attempts += 1;
         monthly.without_request += u64::from(attempt.cpu_request.is_none());
@@ -321,7 +321,7 @@ impl<'a> Bucket<'a> {
             matches!(attempt.ended_by, EndedBy::Event(_)) && attempt.start_us < i64::MAX
         };
         for attempt in task.attempts.iter().filter(ended) {
-            let ran_us = attempt.ran_us.unwrap_or(attempt.length_us());
+            let ran_us = attempt.run_us();
             let rate = match self.asked.cpu {
                 CpuDefinition::Slots => CpuRate::ONE,
                 _ => attempt.cpu_request.map_or(CpuRate::ZERO, CpuRate::new),

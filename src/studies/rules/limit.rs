@@ -1,13 +1,17 @@
 //! Time limits of attempts, as in Slurm.
 //!
-//! In: attempts and the requested time. Out: the instant at which the first attempt that is too
-//! long reaches its limit. An attempt that ends exactly at its limit is left alone.
+//! In: attempts and the requested time. Out: the instant at which the first attempt that runs too
+//! long reaches its limit. An attempt that ends exactly at its limit is left alone. The time for
+//! which an attempt was suspended does not count. Logs do not record when that was, so it counts
+//! as spread evenly from start to end, as in the CPU time of [`Attempt::requested_rate`]: the CPU
+//! time after the limit is that of the run beyond it.
 //!
 //! ```text
 //!  slurm:limit=60                |--- attempt of 50 s ---|  |---- 60 s ----x--- cut off ---|
+//!  120 s of running in 360 s     |-- 20 s --|-- 20 s --|-- 20 s --x-- cut off: 60 s of running --|
 //! ```
 
-use crate::facts::tasks::TaskView;
+use crate::facts::tasks::{Attempt, TaskView};
 use crate::notation::{Notation, NotationError};
 use crate::units::MICROS_PER_SECOND;
 
@@ -53,10 +57,61 @@ impl LimitOf {
         times.extend(grid.iter().map_while(|&limit| {
             let limit_us = self.limit_us(limit, task.requested_us)?;
             let is_cut =
-                |start_us: i64, length_us: i64| start_us < i64::MAX && limit_us < length_us;
-            let mut attempts = task.attempts.iter();
-            let cut = attempts.find(|attempt| is_cut(attempt.start_us, attempt.length_us()))?;
-            Some(cut.start_us.saturating_add(limit_us))
+                |attempt: &&Attempt| attempt.start_us < i64::MAX && limit_us < attempt.run_us();
+            let cut = task.attempts.iter().find(is_cut)?;
+            Some(cut.start_us.saturating_add(at_us(cut, limit_us)))
         }));
+    }
+}
+
+/// How long after its start an attempt has run for `limit_us`, which is less than it ran in all.
+fn at_us(attempt: &Attempt, limit_us: i64) -> i64 {
+    let Some(ran_us) = attempt.ran_us else { return limit_us };
+    let at_us = i128::from(limit_us) * i128::from(attempt.length_us()) / i128::from(ran_us.max(1));
+    i64::try_from(at_us).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::tasks::EndedBy;
+    use crate::schema::EventType;
+
+    #[test]
+    fn suspensions_do_not_count_towards_a_limit() {
+        //  attempts of task   |10-- ran 50 of 100 s --110|   |200----- ran 120 of 360 s -----560|
+        let attempt = |[start_us, end_us]: [i64; 2], ran_us: i64| Attempt {
+            start_us: start_us * MICROS_PER_SECOND,
+            end_us: end_us * MICROS_PER_SECOND,
+            ended_by: EndedBy::Event(EventType::Fail),
+            cpu_request: None,
+            memory: None,
+            gpus: None,
+            machine_id: None,
+            cpu_used: None,
+            ran_us: Some(ran_us * MICROS_PER_SECOND),
+            row: 0,
+        };
+        let task = TaskView {
+            job_id: 1,
+            task_index: 0,
+            events: &[],
+            attempts: &[attempt([10, 110], 50), attempt([200, 560], 120)],
+            windows: &[],
+            priority: 0,
+            phase: None,
+            requested_us: Some(100 * MICROS_PER_SECOND),
+            job_end_us: None,
+        };
+        let kills_s = |of: LimitOf, grid: &[i64]| {
+            let mut times = Vec::new();
+            of.kill_times(&task, grid, &mut times);
+            times.iter().map(|at_us| at_us / MICROS_PER_SECOND).collect::<Vec<i64>>()
+        };
+        assert_eq!(
+            kills_s(LimitOf::Seconds, &[25, 49, 50, 60, 119, 120]),
+            [60, 108, 350, 380, 557]
+        );
+        assert_eq!(kills_s(LimitOf::Requested, &[25, 60, 119, 120, 300]), [60, 380, 557]);
     }
 }
