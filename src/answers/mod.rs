@@ -5,6 +5,7 @@
 
 pub mod account;
 pub mod analysis;
+pub(crate) mod assumed;
 pub mod classify;
 pub(crate) mod condition;
 pub mod definitions;

@@ -67,6 +67,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     if args.plan.what == What::Waiting {
         super::show_remarks(&lake, Table::TaskEvents, "wait ");
+        super::show_remarks(&lake, Table::TaskEvents, "no submit time");
     }
     let mut files = shown::files(args.answer.out.as_deref(), args.plan.what.name())?;
     let engine = args.engine.sql()?;

@@ -203,6 +203,8 @@ mod trust;
 #[cfg(test)]
 mod truth;
 #[cfg(test)]
+mod unrecorded;
+#[cfg(test)]
 mod ways_in;
 #[cfg(test)]
 mod whole;

@@ -8,6 +8,7 @@ use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
 use crate::answers::account::keyed;
+use crate::answers::assumed::{assumed_ends, assumed_waits, is_assumed};
 use crate::answers::describe::answer::DescribedRow;
 use crate::answers::describe::charts::{by_group, chart, lines, numbers_at_risk, shortened, title};
 use crate::answers::describe::tables::{chances_table, curves_table, summary_table, survival};
@@ -15,7 +16,6 @@ use crate::answers::edges;
 use crate::answers::grouped::check_group;
 use crate::answers::study::settings;
 use crate::charts::{AtRisk, Chart, Line, LineChart, Scale, Stroke, SurvivalChart, Tone};
-use crate::digits;
 use crate::facts::query::Settings;
 use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
@@ -311,6 +311,7 @@ pub fn described(
         What::Waiting => assumed_waits(lake, parts[0].1.count(|_| true)),
         _ => None,
     };
+    let assumed = assumed.filter(|waits| waits.of_all).map(|waits| waits.note);
     Ok(Described { question, censoring, parts, table, curves, chart, assumed })
 }
 
@@ -325,36 +326,6 @@ fn ends_known(lake: &Lake, parts: &[(Part, Counted)], question: Question) -> boo
     question.group_by.is_some()
         || finished < of("all")
         || !is_assumed(lake, "status unknown", finished)
-}
-
-/// The note if the log records no wait and all count as 0.
-pub(crate) fn assumed_waits(lake: &Lake, count: u64) -> Option<String> {
-    is_assumed(lake, "wait unknown", count).then(|| {
-        format!(
-            "No wait is known: the log records none for any of its {}, which are assumed to start \
-            when they are submitted.",
-            digits::counted(count, "job")
-        )
-    })
-}
-
-/// The note if the log records no status, and jobs that ran count as finished.
-pub(crate) fn assumed_ends(lake: &Lake, finished: u64) -> Option<String> {
-    is_assumed(lake, "status unknown", finished).then(|| {
-        format!(
-            "Whether a job finished is unknown: the log records no status for any of the {} that \
-            ran, which count as finished.",
-            digits::counted(finished, "job")
-        )
-    })
-}
-
-/// Whether an assumption was made for all of `count` values; `wording` is how its remarks begin.
-pub(crate) fn is_assumed(lake: &Lake, wording: &str, count: u64) -> bool {
-    let remarks = lake.remarks(Table::TaskEvents).into_iter();
-    let assumed: u64 =
-        remarks.filter(|(said, _)| said.starts_with(wording)).map(|(_, count)| count).sum();
-    0 < count && count <= assumed
 }
 
 /// The group and the outcome of a row.

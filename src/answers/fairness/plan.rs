@@ -72,7 +72,9 @@ pub struct FairnessPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]
     pub interval: Option<f64>,
 
-    /// First day to show, counted from the first event
+    /// First day to show, counted from the interval of the first event
+    ///
+    /// Intervals begin at multiples of --interval.
     #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", default_value_t = 0.0))]
     pub from: f64,
 

@@ -7,7 +7,7 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::answers::describe::assumed_waits;
+use crate::answers::assumed::assumed_waits;
 use crate::answers::edges;
 use crate::answers::grouped::{check_accounts, check_qos};
 use crate::answers::sentences::Capacity;
@@ -287,7 +287,7 @@ pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
 /// The tables of a load that was added up.
 fn study(lake: &Lake, windows: Windows, plan: &LoadPlan, mut load: Load) -> Result<Loaded> {
     let assumed = assumed_waits(lake, load.counts.attempts);
-    if assumed.is_some() {
+    if assumed.as_ref().is_some_and(|waits| waits.of_all) {
         load.knows_waits = false;
         load.job_sums.without_waits();
     }
@@ -306,7 +306,7 @@ fn study(lake: &Lake, windows: Windows, plan: &LoadPlan, mut load: Load) -> Resu
         capacity: Capacity::of_lake(lake),
         gaps: lake.gaps(),
         fragmentation,
-        assumed,
+        assumed: assumed.map(|waits| waits.note),
         arrivals,
         intervals,
         stacked,

@@ -8,7 +8,7 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::answers::describe::{assumed_waits, is_assumed};
+use crate::answers::assumed::{assumed_waits, is_assumed};
 use crate::answers::load::Length;
 use crate::answers::study::{Definitions, Found, Plan, Step, Verdict, Work, settings};
 use crate::answers::words::maybe;
@@ -175,7 +175,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     let asked = Asked { cpu, calendar, late_us: plan.late.micros() };
     let mut monthly = fold(lake, windows, &asked)?;
     let assumed = assumed_waits(lake, monthly.attempts);
-    if assumed.is_some() {
+    if assumed.as_ref().is_some_and(|waits| waits.of_all) {
         monthly.without_waits();
     }
     let knows_ends = !is_assumed(lake, "status unknown", monthly.total().jobs);
@@ -192,7 +192,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
         monthly,
         covered,
         knows_ends,
-        assumed,
+        assumed: assumed.map(|waits| waits.note),
         table,
     })
 }

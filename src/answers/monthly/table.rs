@@ -95,7 +95,7 @@ fn sums_columns(
         .count("jobs", sums.iter().map(|sums| sums.jobs))
         .about("Jobs; in a month those whose last event is in it")
         .count("not_finished_jobs", sums.iter().map(|sums| sums.not_finished))
-        .about("Those of them whose last terminal event is not FINISH")
+        .about("Those of them whose last terminal event is not FINISH, or that have not ended")
         .float("cpu_h", of(|sums| sums.used.cpu))
         .about("CPU time of all attempts")
         .unit(unit)

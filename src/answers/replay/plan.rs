@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::describe::is_assumed;
+use crate::answers::assumed::assumed_waits;
 use crate::answers::replay::Setting;
 use crate::answers::replay::answer::FROM_USE;
 use crate::answers::replay::policies::{PolicyList, policies};
@@ -360,7 +360,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     let told: Vec<String> = feedback.map(history::of_feedback).collect();
     history.assumptions.extend(told);
     let has_fragmentation = asked.fragmentation;
-    if is_assumed(lake, "wait unknown", history.counts.in_lake) {
+    if assumed_waits(lake, history.counts.in_lake).is_some_and(|waits| waits.of_all) {
         history.counts.without_waits();
     }
     let pooled = pooled(asked, lake, &cluster);

@@ -60,6 +60,7 @@ pub struct SweepPlan {
 
     /// Resamplings of jobs for confidence intervals, 0 for none
     ///
+    /// In a resampling each job counts as often as a draw of the Poisson distribution of mean 1.
     /// Each parameter of each rule gets a 95 % interval (columns `_low` and `_high`, bands and
     /// whiskers in charts). The choice of --train-until also gets intervals, over resampled jobs of
     /// the test. 1000 is usual; the least is 20, the most 100,000.

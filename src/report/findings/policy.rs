@@ -1,6 +1,7 @@
 //! Whether another policy would have done better: both what it improves and what it makes worse.
 
 use super::Told;
+use crate::answers::assumed::NO_WAIT;
 use crate::answers::replay::{ReplayAnswer, Replayed, killed, recorded};
 use crate::answers::sentences::{Capacity, percent};
 use crate::digits::{alike, counted, grouped, six_digits, three_digits};
@@ -209,7 +210,8 @@ fn never_full(first: &Replayed, answer: &ReplayAnswer, stored: &Envelope) -> Str
     });
     let mut remarks = stored.inputs.iter().flat_map(|input| input.remarks.keys());
     let is_known = answer.history.is_some_and(|counts| 0 < counts.recorded_waits);
-    let unknown = if !is_known && remarks.any(|wording| wording.starts_with("wait unknown")) {
+    let is_assumed = |wording: &String| NO_WAIT.iter().any(|begin| wording.starts_with(begin));
+    let unknown = if !is_known && remarks.any(is_assumed) {
         ". The log records no waits, so that each job is submitted when it started"
     } else {
         ""

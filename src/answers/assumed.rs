@@ -1,0 +1,63 @@
+//! What a log does not record and the ingest assumed: waits and statuses.
+//!
+//! In: the counted remarks of a lake. Out: notes for answers.
+
+use crate::digits;
+use crate::lake::Lake;
+use crate::schema::Table;
+
+/// Waits that a log does not record: the jobs count as started when they were submitted.
+pub(crate) struct AssumedWaits {
+    /// Whether no wait is recorded.
+    pub of_all: bool,
+    /// How many are not.
+    pub note: String,
+}
+
+/// How the remarks about such waits begin.
+pub(crate) const NO_WAIT: [&str; 2] = ["wait unknown", "no submit time: submitted at the start"];
+
+/// The waits of these jobs that the log does not record, if any.
+pub(crate) fn assumed_waits(lake: &Lake, count: u64) -> Option<AssumedWaits> {
+    let assumed: u64 = NO_WAIT.iter().map(|wording| remarked(lake, wording)).sum();
+    if assumed == 0 || count == 0 {
+        return None;
+    }
+    let jobs = digits::counted(count, "job");
+    let of_all = count <= assumed;
+    let note = if of_all {
+        format!(
+            "No wait is known: the log records none for any of its {jobs}, which are assumed to \
+             start when they are submitted."
+        )
+    } else {
+        format!(
+            "The log records no wait for {} of {jobs}: they are assumed to start when they are \
+             submitted, and count with a wait of 0.",
+            digits::grouped(assumed)
+        )
+    };
+    Some(AssumedWaits { of_all, note })
+}
+
+/// The note if the log records no status, and jobs that ran count as finished.
+pub(crate) fn assumed_ends(lake: &Lake, finished: u64) -> Option<String> {
+    is_assumed(lake, "status unknown", finished).then(|| {
+        format!(
+            "Whether a job finished is unknown: the log records no status for any of the {} that \
+            ran, which count as finished.",
+            digits::counted(finished, "job")
+        )
+    })
+}
+
+/// Whether an assumption was made for all of `count` values; `wording` is how its remarks begin.
+pub(crate) fn is_assumed(lake: &Lake, wording: &str, count: u64) -> bool {
+    0 < count && count <= remarked(lake, wording)
+}
+
+/// How often a remark was made that begins so.
+fn remarked(lake: &Lake, wording: &str) -> u64 {
+    let remarks = lake.remarks(Table::TaskEvents).into_iter();
+    remarks.filter(|(said, _)| said.starts_with(wording)).map(|(_, count)| count).sum()
+}

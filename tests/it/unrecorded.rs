@@ -1,0 +1,93 @@
+//! What a log does not record is told where its answers depend on it.
+
+use std::fmt::Write;
+use std::fs;
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::support::Place;
+
+/// Submit and wait of each job, s; whether its wait is recorded.
+type Job = (u32, u32, bool);
+
+fn jobs() -> impl Strategy<Value = Vec<Job>> {
+    prop::collection::vec((0_u32..500_000, 0_u32..9_000, any::<bool>()), 1..25)
+}
+
+fn as_swf(jobs: &[Job]) -> String {
+    let mut text = String::from("; UnixStartTime: 1700000000\n; MaxProcs: 64\n");
+    for (id, &(submit, wait, is_known)) in (1..).zip(jobs) {
+        let wait = if is_known { i64::from(wait) } else { -1 };
+        let line = format!("{id} {submit} {wait} 60 1 -1 -1 1 -1 -1 1 3 1 -1 1 1 -1 -1");
+        writeln!(text, "{line}").unwrap();
+    }
+    text
+}
+
+/// The same jobs with their starts; without a submit column.
+fn as_table(jobs: &[Job]) -> String {
+    let mut text = String::from("job,begin,run,cpus,account\n");
+    for (id, &(submit, wait, _)) in (1..).zip(jobs) {
+        let begin = submit + wait;
+        writeln!(text, "{id},2023-11-14 00:{:02}:{:02},60,1,a", begin / 60, begin % 60).unwrap();
+    }
+    text
+}
+
+const MAP: &str = "[table]\ntimezone = \"UTC\"\n[columns]\njob = \"job\"\nstart = { column = \"begin\", format = \"%F %T\" }\nrun = { column = \"run\", unit = \"s\" }\ncpus = \"cpus\"\naccount = \"account\"\n";
+
+/// The answers of the commands that show waits: the command, what it says, and its result.
+fn answers(place: &Place) -> Vec<(&'static str, String, Value)> {
+    let commands: [(&'static str, &[&str]); 3] = [
+        ("load", &["load"]),
+        ("monthly", &["monthly"]),
+        ("describe", &["describe", "--what", "waiting"]),
+    ];
+    let mut all = Vec::new();
+    for (name, args) in commands {
+        let run = place.run(&[args, &["--format", "json"]].concat()).ok();
+        all.push((name, format!("{}{}", run.stderr, run.json()), run.json()));
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+    /// Promise: an answer about waits says how many of them the log does not record.
+    #[test]
+    fn the_waits_that_a_log_lacks_are_counted(jobs in jobs()) {
+        let place = Place::new();
+        place.raw("log.swf", as_swf(&jobs));
+        place.run(&["ingest", "trace/log.swf", "--lake", "lake"]).ok();
+        let unknown = jobs.iter().filter(|job| !job.2).count();
+        let count = jobs.len();
+        for (name, said, _) in answers(&place) {
+            prop_assert_eq!(said.contains("No wait is known"), unknown == count, "{}: {}", name, said);
+            let exact = if name == "describe" {
+                format!("wait unknown: started at the submit: {unknown}")
+            } else {
+                format!("no wait for {unknown} of {count} jobs")
+            };
+            let is_some = 0 < unknown && unknown < count;
+            prop_assert!(!is_some || said.contains(&exact), "{}: {}", name, said);
+            prop_assert!(0 < unknown || !said.contains("no wait for"), "{}: {}", name, said);
+        }
+    }
+}
+
+/// Promise: a table without submit times has no waits; they are not 0.
+#[test]
+fn a_table_without_submit_times_has_no_waits() {
+    let place = Place::new();
+    fs::write(place.path("table.csv"), as_table(&[(5, 7, true), (9, 100, true)])).unwrap();
+    fs::write(place.path("map.toml"), MAP).unwrap();
+    place.run(&["ingest", "table.csv", "--map", "map.toml", "--lake", "lake"]).ok();
+    for (name, said, result) in answers(&place) {
+        assert!(
+            said.contains("No wait is known: the log records none for any of its 2 jobs"),
+            "{name}: {said}"
+        );
+        assert!(!result.to_string().contains("\"wait_s_mean\":0"), "{name}: {result}");
+    }
+}
