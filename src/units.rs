@@ -234,6 +234,23 @@ pub fn parse_micros(text: &str) -> Result<i64, TimeError> {
     whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(fraction)).ok_or_else(bad)
 }
 
+/// Reads a whole number.
+///
+/// # Errors
+/// The text is not a whole number of 0 or more, or it is too large for the type.
+pub fn natural<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "it is not a whole number from 0 to 2^64 - 1".to_owned())
+}
+
+/// Reads a number.
+///
+/// # Errors
+/// The text is not a finite number.
+pub fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "it is not a number".to_owned())
+}
+
 /// Returns a parser of whole numbers in a range, with an error that names the range.
 pub fn whole<T>(
     range: RangeInclusive<T>,

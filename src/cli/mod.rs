@@ -94,7 +94,7 @@ pub(crate) struct AnswerArgs {
     pub view: ViewArgs,
 
     /// Rows to show, after --sort
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = jobfate::units::natural::<usize>)]
     pub top: Option<usize>,
 
     /// Folder for result.json, data and charts
@@ -141,7 +141,7 @@ pub(crate) struct ViewArgs {
     /// By default the width of the terminal, and no limit in a pipe. A table that is too wide has
     /// its headers in several lines, is transposed if it has few rows, or is printed in several
     /// pieces.
-    #[arg(long, value_name = "CHARACTERS")]
+    #[arg(long, value_name = "CHARACTERS", value_parser = jobfate::units::natural::<usize>)]
     pub width: Option<usize>,
 }
 

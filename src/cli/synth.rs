@@ -37,7 +37,7 @@ pub(crate) struct SynthArgs {
     pub source: Form,
 
     /// Seed of all random numbers
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = jobfate::units::natural::<u64>)]
     pub seed: u64,
 
     /// Size as a share of the real trace

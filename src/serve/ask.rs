@@ -187,8 +187,6 @@ fn refused(error: &clap::Error, parameter: &Parameter) -> Option<String> {
     let value: String = value.chars().take(SHOWN_MAX).collect();
     let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     let cause = match cause.as_str() {
-        "invalid float literal" | "cannot parse float from empty string" => "it is not a number",
-        "invalid digit found in string" => "it is not a whole number",
         "" => "it is not one of its values",
         other => other,
     };
@@ -305,7 +303,7 @@ mod tests {
         let asks = Asks::new(Command::new("jobfate").subcommands(commands));
         for (command, name, value, said) in [
             ("fairness", "from", "abc", "`abc`: it is not a number (expected: days)"),
-            ("fairness", "top", "1.5", "`1.5`: it is not a whole number (expected: count)"),
+            ("fairness", "top", "1.5", "`1.5`: it is not a whole number from 0"),
             ("fairness", "same-users", "perhaps", "(expected: yes, no)"),
             ("fairness", "align", "x", "`x`: it is not one of its values (expected: clock, start)"),
             ("sweep", "classes", "x", "(expected: sequence, terminal)"),

@@ -145,7 +145,10 @@ fn fault(place: &Place, command: &str, option: &str) -> Option<String> {
     let name = option.split(['=', BLANK]).next().unwrap_or(option);
     let is_named = said.contains(name);
     let is_refused = output.status.code() == Some(2);
-    (!is_refused || !is_named).then(|| {
+    // What the standard library of Rust says of a number that it cannot read.
+    let is_rust = ["digit found", "float literal", "target type", "empty string"];
+    let is_plain = !is_rust.iter().any(|words| said.contains(words));
+    (!is_refused || !is_named || !is_plain).then(|| {
         let last: String = said.chars().take(300).collect();
         format!("{command} {option}: {:?}: {last}", output.status.code())
     })

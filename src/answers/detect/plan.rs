@@ -50,7 +50,7 @@ pub struct DetectAsked {
     pub noise: f64,
 
     /// Seed of noise and of random replacements
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1, value_parser = crate::units::natural::<u64>))]
     pub seed: u64,
 
     /// Ask every detector at every heartbeat

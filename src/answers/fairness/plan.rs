@@ -69,21 +69,21 @@ pub struct FairnessPlan {
     /// By default an hour (3600), or a day (86400) if 100 days or more are shown. All values are
     /// kept in memory: users times intervals times columns of all indices, 8 bytes each. At most
     /// 200,000 intervals and 2 GiB of values are allowed; this is checked at the start.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", value_parser = crate::units::number))]
     pub interval: Option<f64>,
 
     /// First day to show, counted from the interval of the first event
     ///
     /// Intervals begin at multiples of --interval.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", default_value_t = 0.0))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", default_value_t = 0.0, value_parser = crate::units::number))]
     pub from: f64,
 
     /// Number of days to show; all by default
-    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", value_parser = crate::units::number))]
     pub days: Option<f64>,
 
     /// Days before --from that the indices also use
-    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", default_value_t = 0.0))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", default_value_t = 0.0, value_parser = crate::units::number))]
     pub warm_up: f64,
 
     /// An index, NAME:KEY=VALUE,...; repeat for several
@@ -139,7 +139,7 @@ pub struct FairnessPlan {
     pub index_program: Vec<String>,
 
     /// Longest run of an index program, in seconds
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", default_value_t = 60.0))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = crate::units::number))]
     pub time_limit: f64,
 
     /// Rule of fair share of a site, from its `slurm.conf`
@@ -175,7 +175,7 @@ pub struct FairnessPlan {
     pub align: Align,
 
     /// Users named in charts and tables
-    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 7))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 7, value_parser = crate::units::natural::<usize>))]
     pub top: usize,
 
     /// What is shown on stdout
@@ -204,11 +204,11 @@ pub struct FairnessPlan {
     ///
     /// By default half of the days shown. Users who pass the ceiling early are suggested for a
     /// limit.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", value_parser = crate::units::number))]
     pub early: Option<f64>,
 
     /// Share of use below which capacity counts as free
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.5))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = crate::units::number))]
     pub free: f64,
 }
 

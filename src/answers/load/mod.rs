@@ -106,7 +106,7 @@ pub struct LoadPlan {
     ///
     /// For --by user, account and qos. Those with the most requested CPU time have separate groups;
     /// the rest share the group `(others)`.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = GROUPS))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = GROUPS, value_parser = crate::units::natural::<usize>))]
     pub groups: usize,
 
     /// How outcomes are defined: sequence or terminal

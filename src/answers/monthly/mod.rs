@@ -92,7 +92,7 @@ pub struct MonthlyPlan {
     /// Number of users in the table of users
     ///
     /// Users with the most CPU time have separate rows; the rest share the row `(others)`.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 10))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COUNT", default_value_t = 10, value_parser = crate::units::natural::<usize>))]
     pub users: usize,
 }
 

@@ -173,7 +173,7 @@ pub struct ReplayPlan {
     pub load: f64,
 
     /// Seed of samples and of all random numbers
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1, value_parser = crate::units::natural::<u64>))]
     pub seed: u64,
 
     /// Number of seeds to replay with, starting at --seed

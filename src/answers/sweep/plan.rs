@@ -69,7 +69,7 @@ pub struct SweepPlan {
     pub bootstrap: usize,
 
     /// Seed of the resampling
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1, value_parser = crate::units::natural::<u64>))]
     pub seed: u64,
 
     /// Split the sweep by class, priority, user, reason or qos

@@ -68,7 +68,7 @@ pub(crate) struct ReproduceArgs {
     pub trace: Option<PathBuf>,
 
     /// First seed of an experiment; run k has this seed plus k
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", value_parser = jobfate::units::natural::<u64>)]
     pub seed: Option<u64>,
 
     /// Runs of each setting of an experiment
