@@ -156,6 +156,8 @@ pub(super) trait RecordFormat: Send {
 pub(super) struct Life {
     pub submit_us: Option<i64>,
     pub start_us: Option<i64>,
+    /// Whether it is known to be another attempt than those of all rows so far.
+    pub is_next: bool,
     /// The time and the number of the event.
     pub end: Option<(i64, i32)>,
 }
@@ -286,7 +288,7 @@ impl RecordRows {
     ) -> Result<(), Fault> {
         let key = (record.job_id, record.task_index);
         let seen = Seen::of(&record.life, &mut self.remarks)?;
-        let step = self.attempts.step(key, seen, &mut self.remarks);
+        let step = self.attempts.step(key, seen, record.is_next, &mut self.remarks);
         let Some((mut events, seen, before)) = step else { return Ok(()) };
         if record.follows {
             events[0] = None;
