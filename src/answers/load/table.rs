@@ -364,15 +364,15 @@ pub(crate) fn fate_columns(frame: Frame, fates: &[FateRow]) -> Frame {
         .float("wait_s_p95", of(|row| row.wait_s_p95))
         .about("First SUBMIT to first SCHEDULE, the 95 % quantile (R-7)")
         .float("run_s_mean", of(|row| row.run_s_mean))
-        .about("First SCHEDULE to the end, the mean")
+        .about("First SCHEDULE to the end, without suspensions; the mean")
         .float("run_s_median", of(|row| row.run_s_median))
-        .about("First SCHEDULE to the end, the median")
+        .about("First SCHEDULE to the end, without suspensions; the median")
         .float("slowdown_mean", of(|row| row.slowdown_mean))
-        .about("Wait plus run time over the run time (at least 10 s), at least 1; the mean")
+        .about("First SUBMIT to the end over the run time (at least 10 s), at least 1; the mean")
         .float("slowdown_median", of(|row| row.slowdown_median))
-        .about("Wait plus run time over the run time (at least 10 s), at least 1; the median")
+        .about("First SUBMIT to the end over the run time (at least 10 s), at least 1; the median")
         .float("slowdown_p95", of(|row| row.slowdown_p95))
-        .about("Wait plus run time over the run time (at least 10 s), at least 1; the 95 % quantile (R-7)")
+        .about("First SUBMIT to the end over the run time (at least 10 s), at least 1; the 95 % quantile (R-7)")
 }
 
 /// A row per machine of the sample and piece of the span.
