@@ -4,7 +4,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use super::LoadPlan;
+use super::{LoadPlan, Totals};
 use crate::digits;
 use crate::results::frame::Frame;
 use crate::studies::load::arrivals::ArrivalStudy;
@@ -195,6 +195,24 @@ pub(super) fn intervals(
         )
         .about("Jobs that were submitted (first SUBMIT)");
     viewed(frame)
+}
+
+/// How many GPUs of the machines no attempt held.
+pub(super) fn idle_gpus(totals: &Totals) -> String {
+    let known = totals.gpu_capacity_s.flatten().zip(totals.gpu_allocated_s.flatten());
+    let Some((all_s, held_s)) = known else {
+        return "GPUs of the machines are not recorded: it is unknown how many were idle".into();
+    };
+    let [all, held, idle] = [all_s, held_s, all_s - held_s].map(digits::six_digits);
+    if all_s < held_s {
+        return format!(
+            "GPUs of the machines: {all} GPU-s; attempts held {held} GPU-s, which is more"
+        );
+    }
+    format!(
+        "GPUs of the machines: {all} GPU-s, of which attempts held {held} GPU-s; {idle} GPU-s were \
+        idle (held by no attempt). The use of held GPUs is not recorded"
+    )
 }
 
 /// Notes about free capacity that is unknown, and about waits that are left out.
