@@ -158,9 +158,22 @@ fn by_source(value: impl Fn(&Family) -> String) -> String {
 
 /// The default of `--cpu`, for its help.
 pub fn cpu_help() -> String {
+    let default = cpu_default();
+    format!(
+        "{default} `published` gives one number per job; it has no values over time. `gpu-slots` counts GPUs instead, in GPU-seconds, for sources that record them."
+    )
+}
+
+/// The same for a command that also shows GPU time.
+pub fn cpu_help_beside_gpus() -> String {
+    let default = cpu_default();
+    format!("{default} GPU time has its own columns, for sources that record GPUs.")
+}
+
+fn cpu_default() -> String {
     let known = by_source(|row| row.cpu.to_string());
     format!(
-        "What CPU time means\n\nBy default `measured`, if the lake has a table task_usage or a log records the CPU time that jobs used. Jobs of a log without a recorded CPU time are counted by `requested`; the share of the jobs with one is shown. Otherwise the default depends on the source: {known}. `published` gives one number per job; it has no values over time. `gpu-slots` counts GPUs instead, in GPU-seconds, for sources that record them."
+        "What CPU time means\n\nBy default `measured`, if the lake has a table task_usage or a log records the CPU time that jobs used. Jobs of a log without a recorded CPU time are counted by `requested`; the share of the jobs with one is shown. Otherwise the default depends on the source: {known}."
     )
 }
 

@@ -614,7 +614,7 @@ def account(
 def monthly(
     lake: Place | None = None,
     *,
-    cpu: Literal["measured", "published", "requested", "slots", "gpu-slots"] | None = None,
+    cpu: Literal["measured", "requested", "slots"] | None = None,
     timezone: Words | None = None,
     late: Words | None = None,
     users: Number | None = None,

@@ -67,7 +67,7 @@ fn help() -> String {
     }
     text.push_str(
         "\nA column is \"NAME\", or { column = \"NAME\", unit = \"min\" }, { column = \"NAME\", format = \
-        \"%d.%m.%Y %H:%M\" }; a duration may have the format `clock`, [D-]HH:MM:SS. With `optional = true` the table may lack the column. In JSON a column may be nested: `attempts[-1].end`.\n\
+        \"%d.%m.%Y %H:%M\" }; a duration may have the format `clock`, [D-]HH:MM:SS. With `optional = true` the table may lack the column. In JSON a column may be nested: `attempts[-1].end`. A field in quotes may have line ends, which are read as spaces.\n\
         [table] has separator, decimal (`,` or `.`), timezone, missing (texts that mean a missing value) and \
         columns (names, if the table has no header). [states] says what each state means: finished, \
         failed, killed, evicted, lost, running, pending or skip; `CANCELLED*` matches every state with that beginning, and `*` all others.\n\n\

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | 1 job | the job's number if each job has one task and a number; else a count from 1 |
 //! | 2, 3, 4 submit, wait, run | seconds; of the last attempt; the run is -1 if no end is known, and without suspensions |
-//! | 5, 8 processors | allocated and requested; requests of cores or shares are rounded up |
+//! | 5, 8 processors | allocated and requested; parts of a core and shares are rounded up |
 //! | 6, 7 CPU time, memory used | if a log has them, per processor |
 //! | 9, 10 time, memory requested | seconds, KiB per processor |
 //! | 11 status | 1 finished; 0 failed, lost; 5 killed, evicted; -1 not ended, or unknown |
@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::gather::Gathered;
-use super::items::{Counts, Item, Life, Named, State};
+use super::items::{Counts, Item, Life, Logged, Named, State};
 use super::names::Numbers;
 use super::scene::Scene;
 use crate::faults::{Context, Result};
@@ -166,18 +166,15 @@ fn line(
     let submit_us = submit_us - unix_s * MICROS_PER_SECOND;
     let processors = scene.processors(item, counts);
     counts.see(processors.is_none(), "tasks without a CPU request: processors are -1");
-    let (had, asked) = if scene.lake.source().is_log() {
-        (item.log.processors, item.log.requested_processors)
-    } else {
-        (processors, processors)
-    };
+    let (log, [had, asked]) =
+        (per_processor(item, processors), counts_of(scene, item, &life, processors));
     let is_whole = |time_us: i64| time_us % MICROS_PER_SECOND == 0;
     let times = [Some(submit_us), wait_us, run_us].into_iter().flatten();
     counts.see(!times.into_iter().all(is_whole), "lines with a time that is not whole seconds");
     // Logs of one task per job have the index 0.
     counts.see(item.task_index > 0, "tasks of a job with several: each is written as a job");
     counts.see(item.gpu.is_some_and(|gpus| 0.0 < gpus), "GPU requests: left out");
-    let memory = item.log.requested_memory_kib.or_else(|| {
+    let memory = log.requested_memory_kib.or_else(|| {
         let kib = f64::from(item.memory?) * scene.mib_per_unit? * 1024.0;
         #[expect(clippy::cast_possible_truncation, reason = "amounts have 32 bits in the lake")]
         #[expect(clippy::cast_precision_loss, reason = "no task has 2^52 processors")]
@@ -188,14 +185,53 @@ fn line(
     counts.see(item.name(Named::EndReason).is_some(), "reasons why tasks ended: left out");
     let name = |named: Named| numbers[named as usize].get(item.name(named)).unwrap_or(-1);
     write!(to, "{job} {} {} {}", seconds(Some(submit_us)), seconds(wait_us), seconds(run_us))?;
-    write!(to, " {} {}", had.unwrap_or(-1), seconds(item.log.cpu_time_us))?;
-    write!(to, " {} {}", amount(item.log.used_memory_kib), asked.unwrap_or(-1))?;
+    write!(to, " {} {}", had.unwrap_or(-1), seconds(log.cpu_time_us))?;
+    write!(to, " {} {}", amount(log.used_memory_kib), asked.unwrap_or(-1))?;
     write!(to, " {} {}", seconds(item.log.requested_time_us), amount(memory))?;
     write!(to, " {} {} {}", status.unwrap_or(-1), name(Named::User), name(Named::Group))?;
     let (queue, partition) = (name(Named::Queue), name(Named::Partition));
     write!(to, " {} {queue} {partition}", name(Named::Program))?;
     let (before, think) = (item.log.preceding_job, item.log.think_time_us);
     writeln!(to, " {} {}", before.unwrap_or(-1), seconds(think))
+}
+
+/// The request of a task, if it is not for a whole number of processors.
+fn part_of(item: &Item) -> Option<f32> {
+    item.cpu.filter(|cpu| cpu.fract() != 0.0)
+}
+
+/// Allocated and requested processors; `rounded` is the request, rounded up.
+fn counts_of(
+    scene: &Scene<'_>,
+    item: &Item,
+    life: &Life,
+    rounded: Option<i64>,
+) -> [Option<i64>; 2] {
+    if !scene.lake.source().is_log() {
+        return [rounded, rounded];
+    }
+    // The columns of a log hold whole numbers of processors only.
+    let part = rounded.filter(|_| part_of(item).is_some());
+    let had = part.filter(|_| life.start_us.is_some());
+    [item.log.processors.or(had), item.log.requested_processors.or(part)]
+}
+
+/// The cells of a log, where those per CPU are per processor if the request was rounded up.
+fn per_processor(item: &Item, rounded: Option<i64>) -> Logged {
+    let mut log = item.log;
+    if let Some((cpu, count)) = part_of(item).zip(rounded) {
+        #[expect(clippy::cast_precision_loss, reason = "no task has 2^52 processors")]
+        let share = f64::from(cpu) / count as f64;
+        #[expect(clippy::cast_possible_truncation, reason = "amounts have 32 bits in the lake")]
+        let scaled = |amount: f32| (f64::from(amount) * share) as f32;
+        #[expect(clippy::cast_possible_truncation, reason = "a part of a known time")]
+        #[expect(clippy::cast_precision_loss, reason = "a log is far shorter than 2^53 µs")]
+        let part = |time_us: i64| (time_us as f64 * share).round() as i64;
+        log.cpu_time_us = log.cpu_time_us.map(part);
+        log.used_memory_kib = log.used_memory_kib.map(scaled);
+        log.requested_memory_kib = log.requested_memory_kib.map(scaled);
+    }
+    log
 }
 
 /// Submit, wait, run and status.

@@ -110,6 +110,11 @@ impl Attempt {
     pub fn run_us(&self) -> i64 {
         self.ran_us.unwrap_or_else(|| self.length_us())
     }
+
+    /// For how long it was suspended, µs.
+    pub fn suspended_us(&self) -> i64 {
+        self.ran_us.map_or(0, |ran_us| self.length_us() - ran_us)
+    }
 }
 
 /// A usage window of a task.

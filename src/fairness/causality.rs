@@ -109,7 +109,13 @@ fn history(drawn: &Drawn, count: u32) -> History {
                 held_memory: time(memory),
             });
             if has_ended {
-                ends.push(AttemptEnd { interval, who, wait_s: f64::from(waiting), run_s: 60.0 });
+                ends.push(AttemptEnd {
+                    interval,
+                    who,
+                    wait_s: f64::from(waiting),
+                    run_s: 60.0,
+                    suspended_s: 0.0,
+                });
             }
         }
     }

@@ -124,8 +124,11 @@ pub struct AttemptEnd {
     pub who: u32,
     /// From its SUBMIT to its SCHEDULE, s.
     pub wait_s: f64,
-    /// From its SCHEDULE to its end, s.
+    /// How long it ran, s: from its SCHEDULE to its end, without the time for which it was suspended.
     pub run_s: f64,
+    /// For how long it was suspended, s.
+    #[serde(default)]
+    pub suspended_s: f64,
 }
 
 /// Available CPU and memory.

@@ -261,7 +261,7 @@ mod tests {
 
     /// Twelve intervals: six in the first half, six in the second.
     fn ended(who: u32, interval: u32, run_s: f64) -> AttemptEnd {
-        AttemptEnd { interval, who, wait_s: 0.0, run_s }
+        AttemptEnd { interval, who, wait_s: 0.0, run_s, suspended_s: 0.0 }
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub enum RejectReason {
     TooFewColumns,
     /// The line continues after the last column.
     TooManyColumns,
-    /// A quote that its line does not close: a text with a line end, in a format of one line per
-    /// row.
+    /// A quote that its line does not close, in a format of one line per row; in a mapped table, one
+    /// that no line closes within 1 MiB.
     LineEndInQuotes,
     /// A mandatory field is empty.
     EmptyMandatory,

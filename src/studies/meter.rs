@@ -95,6 +95,18 @@ impl CpuDefinition {
         }
     }
 
+    /// The definitions of CPU time whose values are known over time, for an option. `published` is
+    /// known per job, and GPU time has its own columns.
+    #[cfg(feature = "cli")]
+    pub fn over_time() -> impl clap::builder::TypedValueParser<Value = Self> {
+        use clap::ValueEnum;
+        use clap::builder::{PossibleValuesParser, TypedValueParser};
+        let all = [Self::Measured, Self::Requested, Self::Slots];
+        let names = all.iter().filter_map(Self::to_possible_value);
+        PossibleValuesParser::new(names)
+            .map(|name| Self::from_str(&name, false).expect("it is one of the possible values"))
+    }
+
     /// Whether it reads use: `task_usage`, or the CPU time that a log records.
     pub const fn needs_usage(self) -> bool {
         matches!(self, Self::Measured | Self::Published)

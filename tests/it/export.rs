@@ -298,6 +298,57 @@ fn line_of(events: &[Event], of_job: &[Event], last_s: u64) -> Option<[String; 4
     Some([submit.to_string(), text(wait), text(run), text(status)])
 }
 
+proptest! {
+    #![proptest_config(Config { cases: 12, failure_persistence: None, ..Config::default() })]
+
+    /// Promise: a part of a CPU is a whole processor in SWF, which has no parts; that is counted,
+    /// and the CPU time and the memory of the job stay the same.
+    #[test]
+    fn parts_of_a_cpu_are_rounded_up_and_counted(
+        jobs in prop::collection::vec((1_i32..64, 1_i32..9_000, 1_i32..5_000, any::<bool>()), 1..20),
+    ) {
+        let place = Place::new();
+        let mut table = "j,q,a,b,n,c,m,u\n".to_owned();
+        for (id, &(quarters, run, memory, has_run)) in jobs.iter().enumerate() {
+            let start = if has_run { "1010".to_owned() } else { String::new() };
+            let (cpus, end) = (f64::from(quarters) / 4.0, 1010 + run);
+            writeln!(table, "{id},1000,{start},{end},{cpus},{run},{memory},{memory}").unwrap();
+        }
+        place.raw("t.csv", table);
+        let map = "[columns]\njob = \"j\"\ncpus = \"n\"\n\
+            submit = { column = \"q\", unit = \"s\" }\n\
+            start = { column = \"a\", unit = \"s\" }\n\
+            end = { column = \"b\", unit = \"s\" }\n\
+            cpu_time = { column = \"c\", unit = \"s\" }\n\
+            memory = { column = \"m\", unit = \"KiB\" }\n\
+            used_memory = { column = \"u\", unit = \"KiB\" }\n";
+        fs::write(place.path("map.toml"), map).unwrap();
+        place.run(&["ingest", "trace/t.csv", "--map", "map.toml", "--lake", "lake"]).ok();
+        place.run(&["export", "--lake", "lake", "--as", "swf", "--out", "out"]).ok();
+        let found: BTreeMap<String, Vec<f64>> = lines(&place, "out/log.swf")
+            .into_iter()
+            .map(|line| (line[0].clone(), line.iter().map(|field| field.parse().unwrap()).collect()))
+            .collect();
+        prop_assert_eq!(found.len(), jobs.len());
+        let is_near = |one: f64, other: i32| (one - f64::from(other)).abs() < 1e-3;
+        let mut parts = 0;
+        for (id, &(quarters, run, memory, has_run)) in jobs.iter().enumerate() {
+            let line = &found[&id.to_string()];
+            let whole = f64::from((quarters + 3) / 4);
+            parts += u64::from(quarters % 4 != 0);
+            prop_assert!(is_near(line[7], (quarters + 3) / 4), "requested: {line:?}");
+            prop_assert!(is_near(line[9] * whole, memory), "requested memory: {line:?}");
+            if has_run {
+                prop_assert!(is_near(line[4], (quarters + 3) / 4), "allocated: {line:?}");
+                prop_assert!(is_near(line[5] * whole, run), "CPU time: {line:?}");
+                prop_assert!(is_near(line[6] * whole, memory), "used memory: {line:?}");
+            }
+        }
+        let wording = "CPU requests of no whole processors: rounded up";
+        prop_assert_eq!(not_held(&place, "out").get(wording).copied().unwrap_or(0), parts);
+    }
+}
+
 #[test]
 fn what_swf_cannot_hold_is_counted_and_named() {
     let place = Place::new();

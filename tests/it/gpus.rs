@@ -150,6 +150,21 @@ proptest! {
             total += held * (to - from);
         }
         prop_assert!(is_near(json["totals"]["gpu_allocated_s"].as_f64().unwrap(), total));
+        // The text says how many GPUs no pod held.
+        let text = place.run(&["load", "--resource", "gpu", "--interval", "100s"]).ok().text();
+        let last = json["rows"].as_array().unwrap().last().unwrap()["end_s"].as_f64().unwrap();
+        let first = json["rows"][0]["start_s"].as_f64().unwrap();
+        let milli: Vec<i64> = spans.iter().map(|pod| (pod[2] - pod[1]) * pod[3]).collect();
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let idle = gpus as f64 * (last - first) - milli.iter().sum::<i64>() as f64 / 1000.0;
+        match text.split_once(" GPU-s were idle (held by no attempt)") {
+            Some((said, _)) => {
+                let said = said.rsplit(' ').next().unwrap().replace(',', "");
+                let said: f64 = said.parse().unwrap();
+                prop_assert!((said - idle).abs() <= 1e-5 * idle.abs().max(10.0), "{text}: {idle}");
+            }
+            None => prop_assert!(idle < 0.0 && text.contains("which is more"), "{text}: {idle}"),
+        }
         let account = place.run(&["account", "--cpu", "gpu-slots", "--format", "json"]).ok().json();
         prop_assert_eq!(&account["total"], &json["totals"]["gpu_allocated_s"]);
     }

@@ -11,6 +11,7 @@ use std::fs;
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::fairness::{of, series};
 use super::support::Place;
 
 /// A job: wait, run and suspension, s; CPUs; time limit, min; state.
@@ -86,6 +87,11 @@ fn same_answer(jobs: &[Job], args: &[&str], keys: &[&str]) -> Value {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+fn seconds(whole: i64) -> f64 {
+    whole as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
 fn is(found: &Value, expected: i64) -> bool {
     agree(found, &Value::from(expected as f64))
 }
@@ -147,6 +153,48 @@ proptest! {
         let late = jobs.iter().filter(|job| job.5 != "COMPLETED" && 1_800 <= job.1);
         let late_s: i64 = late.map(|&(_, run, _, cpus, ..)| run * cpus).sum();
         prop_assert!(is(&found["total_late"], late_s), "{}: {late_s}", found["total_late"]);
+    }
+
+    /// Promise: a suspension is not run time, and slows a job down as a wait does.
+    #[test]
+    fn a_suspension_slows_a_job_down_as_a_wait_does(jobs in jobs()) {
+        let place = lake(&jobs, true);
+        let ran = |job: &Job| seconds(job.1);
+        let slowdown = |job: &Job| {
+            let (wait, run, suspended) = (job.0, job.1, job.2);
+            (seconds(wait + run + suspended) / seconds(run.max(10))).max(1.0)
+        };
+        let near = |found: &Value, expected: f64| {
+            let found = found.as_f64().unwrap();
+            (found - expected).abs() <= 1e-9 * expected.max(1.0)
+        };
+        let load = place.run(&["load", "--format", "json"]).ok().json();
+        let fairness = series(&place, &["--index", "slowdown", "--interval", "100000"]);
+        for row in load["users"].as_array().unwrap() {
+            let user = row["user"].as_str().unwrap();
+            let own: Vec<&Job> = (1_usize..)
+                .zip(&jobs)
+                .filter(|(id, _)| format!("u{}", id % 3) == user)
+                .map(|(_, job)| job)
+                .collect();
+            let mean = |of: &dyn Fn(&Job) -> f64| {
+                let sum: f64 = own.iter().map(|job| of(job)).sum();
+                sum / seconds(i64::try_from(own.len()).unwrap())
+            };
+            prop_assert!(near(&row["run_s_mean"], mean(&ran)), "{}", row);
+            prop_assert!(near(&row["slowdown_mean"], mean(&slowdown)), "{}", row);
+            let index = *of(&fairness, "slowdown", user, "slowdown").last().unwrap();
+            prop_assert!(near(&index.into(), mean(&slowdown)), "{}: {index}", user);
+        }
+        let monthly = place.run(&["monthly", "--format", "json"]).ok().json();
+        let sum = |column: &str| -> f64 {
+            let rows = monthly["waits"].as_array().unwrap().iter();
+            rows.map(|row| row["jobs"].as_f64().unwrap() * row[column].as_f64().unwrap()).sum()
+        };
+        let all: f64 = jobs.iter().map(ran).sum();
+        prop_assert!(near(&sum("run_s_mean").into(), all), "{}: {all}", monthly["waits"]);
+        let all: f64 = jobs.iter().map(slowdown).sum();
+        prop_assert!(near(&sum("slowdown_mean").into(), all), "{}: {all}", monthly["waits"]);
     }
 
     /// Promise: exports have the time that jobs ran, and count the suspensions that they lose.

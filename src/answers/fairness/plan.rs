@@ -126,7 +126,8 @@ pub struct FairnessPlan {
     ///   reads    interval NUMBER END LENGTH            every interval; times in s
     ///   reads    use USER MACHINE CPU MEMORY WAITING RAN
     ///                                                  seconds of each; CPU is what is charged
-    ///   reads    ended USER WAIT RUN                   an attempt that ended
+    ///   reads    ended USER WAIT RUN                   an attempt that ended; RUN without
+    ///                                                  suspensions
     ///   reads    done
     ///   answers  value USER NUMBER...                  as many as there are columns
     ///   answers  done

@@ -447,6 +447,7 @@ impl Found for Loaded {
             .extend(without(no_memory, "a memory request").filter(|_| no_memory < counts.attempts));
         if self.load.knows_gpus() {
             notes.extend(without(counts.without_gpu_request, "a record of GPUs"));
+            notes.push(table::idle_gpus(&self.totals()));
         } else if self.plan.resource == Some(Resource::Gpu) {
             notes.push("no attempt records its GPUs: nothing is known of them".to_owned());
         }

@@ -199,8 +199,8 @@ fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
         sizes,
         "How much waiting slows jobs of each size down",
         &format!(
-            "{how} bounded slowdown: wait plus run time, divided by the run time (at least 10 s); at \
-            least 1."
+            "{how} bounded slowdown: time from the submission to the end, divided by the run time \
+            (at least 10 s); at least 1."
         ),
         slowdown.drawn(sizes),
     );

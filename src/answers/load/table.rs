@@ -4,7 +4,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use super::LoadPlan;
+use super::{LoadPlan, Totals};
 use crate::digits;
 use crate::results::frame::Frame;
 use crate::studies::load::arrivals::ArrivalStudy;
@@ -197,6 +197,24 @@ pub(super) fn intervals(
     viewed(frame)
 }
 
+/// How many GPUs of the machines no attempt held.
+pub(super) fn idle_gpus(totals: &Totals) -> String {
+    let known = totals.gpu_capacity_s.flatten().zip(totals.gpu_allocated_s.flatten());
+    let Some((all_s, held_s)) = known else {
+        return "GPUs of the machines are not recorded: it is unknown how many were idle".into();
+    };
+    let [all, held, idle] = [all_s, held_s, all_s - held_s].map(digits::six_digits);
+    if all_s < held_s {
+        return format!(
+            "GPUs of the machines: {all} GPU-s; attempts held {held} GPU-s, which is more"
+        );
+    }
+    format!(
+        "GPUs of the machines: {all} GPU-s, of which attempts held {held} GPU-s; {idle} GPU-s were \
+        idle (held by no attempt). The use of held GPUs is not recorded"
+    )
+}
+
 /// Notes about free capacity that is unknown, and about waits that are left out.
 pub(super) fn fragmentation_notes(known: &Fragmentation) -> impl Iterator<Item = String> {
     let unknown = "fragmented capacity is unknown: the trace does not record when tasks wait, the \
@@ -364,15 +382,15 @@ pub(crate) fn fate_columns(frame: Frame, fates: &[FateRow]) -> Frame {
         .float("wait_s_p95", of(|row| row.wait_s_p95))
         .about("First SUBMIT to first SCHEDULE, the 95 % quantile (R-7)")
         .float("run_s_mean", of(|row| row.run_s_mean))
-        .about("First SCHEDULE to the end, the mean")
+        .about("First SCHEDULE to the end, without suspensions; the mean")
         .float("run_s_median", of(|row| row.run_s_median))
-        .about("First SCHEDULE to the end, the median")
+        .about("First SCHEDULE to the end, without suspensions; the median")
         .float("slowdown_mean", of(|row| row.slowdown_mean))
-        .about("Wait plus run time over the run time (at least 10 s), at least 1; the mean")
+        .about("First SUBMIT to the end over the run time (at least 10 s), at least 1; the mean")
         .float("slowdown_median", of(|row| row.slowdown_median))
-        .about("Wait plus run time over the run time (at least 10 s), at least 1; the median")
+        .about("First SUBMIT to the end over the run time (at least 10 s), at least 1; the median")
         .float("slowdown_p95", of(|row| row.slowdown_p95))
-        .about("Wait plus run time over the run time (at least 10 s), at least 1; the 95 % quantile (R-7)")
+        .about("First SUBMIT to the end over the run time (at least 10 s), at least 1; the 95 % quantile (R-7)")
 }
 
 /// A row per machine of the sample and piece of the span.

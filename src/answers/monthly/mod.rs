@@ -70,7 +70,14 @@ const MONTHS_MAX: i64 = 1200;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MonthlyPlan {
     /// What CPU time means
-    #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::cpu_help()))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            long,
+            value_parser = CpuDefinition::over_time(),
+            long_help = crate::defaults::cpu_help_beside_gpus()
+        )
+    )]
     #[serde(skip)]
     pub cpu: Option<CpuDefinition>,
 

@@ -288,7 +288,8 @@ impl Fold<'_> {
             interval,
             who,
             wait_s: micros_to_seconds(start - submit),
-            run_s: micros_to_seconds(attempt.end_us - start),
+            run_s: micros_to_seconds(attempt.run_us()),
+            suspended_s: micros_to_seconds(attempt.suspended_us()),
         });
     }
 }

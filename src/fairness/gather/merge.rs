@@ -97,6 +97,7 @@ impl Merger {
                 .cmp(&(other.interval, other.who))
                 .then(one.wait_s.total_cmp(&other.wait_s))
                 .then(one.run_s.total_cmp(&other.run_s))
+                .then(one.suspended_s.total_cmp(&other.suspended_s))
         });
         let place = |((machine, who), cpu): ((u32, u32), CpuTime)| {
             (machine_places[machine as usize], people_places[who as usize], cpu)

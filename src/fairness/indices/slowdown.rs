@@ -1,8 +1,9 @@
 //! `slowdown`: how equally the tasks of users are slowed down.
 //!
-//! The bounded slowdown of a task is max(1, (wait + run)/max(run, 10 s)); that of a user is the
-//! mean over the attempts that ended in the window, because it is not known then whether a task
-//! runs again. For all users together: the largest mean divided by the smallest, and the
+//! The bounded slowdown of a task is max(1, response/max(run, 10 s)), with the response from its
+//! submission to its end and the time that it ran; a suspension counts like a wait. That of a user
+//! is the mean over the attempts that ended in the window, because it is not known then whether a
+//! task runs again. For all users together: the largest mean divided by the smallest, and the
 //! coefficient of variation of the means.
 
 use std::fmt;
@@ -64,7 +65,8 @@ impl Index for Slowdown {
     fn step(&mut self, step: &Step<'_>, out: &mut Readings) -> Result<(), FairnessError> {
         let mut row = vec![0.0; self.people * 2];
         for end in step.ends {
-            row[end.who as usize * 2] += bounded_slowdown(end.wait_s, end.run_s, self.bound_s);
+            let idle_s = end.wait_s + end.suspended_s;
+            row[end.who as usize * 2] += bounded_slowdown(idle_s, end.run_s, self.bound_s);
             row[end.who as usize * 2 + 1] += 1.0;
         }
         let sums = self.held.add(row, step.length_s, self.window_s);
@@ -83,7 +85,7 @@ impl Index for Slowdown {
     }
 }
 
-/// max(1, (wait + run)/max(run, bound)). It is 1 for a task that neither waited nor ran.
+/// max(1, (wait + run)/max(run, bound)); a suspension is a part of the wait. It is 1 for a task that neither waited nor ran.
 pub fn bounded_slowdown(wait_s: f64, run_s: f64, bound_s: f64) -> f64 {
     let length = run_s.max(bound_s);
     if length == 0.0 {
@@ -110,7 +112,8 @@ mod tests {
     #[test]
     fn users_are_compared_by_their_means() {
         let mut history = history(&[("a", &[1.0]), ("b", &[1.0]), ("c", &[1.0])]);
-        let end = |who, wait_s| AttemptEnd { interval: 0, who, wait_s, run_s: 10.0 };
+        let end =
+            |who, wait_s| AttemptEnd { interval: 0, who, wait_s, run_s: 10.0, suspended_s: 0.0 };
         history.ends = vec![end(0, 10.0), end(0, 30.0), end(1, 50.0)];
         let mut index = parse("slowdown").unwrap();
         index.begin(&history).unwrap();
@@ -119,5 +122,10 @@ mod tests {
         assert_eq!(out.users[..4], [3.0, 2.0, 6.0, 1.0]);
         assert!(out.users[4].is_nan(), "a user without an ended task has no slowdown");
         assert_eq!(out.overall[0], 2.0);
+        // A suspension counts like a wait.
+        history.ends = vec![AttemptEnd { suspended_s: 30.0, ..end(0, 10.0) }];
+        index.begin(&history).unwrap();
+        history.steps(|step| index.step(step, &mut out)).unwrap();
+        assert_eq!(out.users[..2], [5.0, 1.0]);
     }
 }

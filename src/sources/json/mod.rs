@@ -15,6 +15,7 @@ use super::records::Fault;
 use super::reject::{Reject, RejectReason, reject_text};
 use super::rows::RowBlock;
 
+pub(super) mod containers;
 mod envelope;
 mod objects;
 pub(super) mod pick;

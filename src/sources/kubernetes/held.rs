@@ -35,12 +35,18 @@ impl Shown {
         self.pod["metadata"]["resourceVersion"].as_str()?.parse().ok()
     }
 
-    /// How far the pod has come: its restarts, its last end, and whether its last attempt has
-    /// started. None of these can decrease.
+    /// How far the pod has come: the number of its last attempt, its last end, and whether its last
+    /// attempt has started. None of these can decrease.
     fn age(&self) -> (i64, Option<(i64, i32)>, bool) {
         let last = self.attempts.last();
         let has_begun = last.is_some_and(|last| last.start_us.is_some());
-        (self.pod().restarts(), last.and_then(|last| last.end), has_begun)
+        let number = last.and_then(|last| last.number).unwrap_or_default();
+        (number, last.and_then(|last| last.end), has_begun)
+    }
+
+    /// Whether it shows that there was more than one attempt.
+    fn has_several(&self) -> bool {
+        1 < self.attempts.len() || 0 < self.pod().restarts()
     }
 
     /// Whether it is the later of two snapshots, in whatever order they are read.
@@ -56,7 +62,7 @@ impl Shown {
     fn join(self, other: Self) -> Self {
         let is_late = self.is_after(&other);
         let (mut late, early) = if is_late { (self, other) } else { (other, self) };
-        let were_several = 0 < late.pod().restarts().max(early.pod().restarts());
+        let were_several = late.has_several() || early.has_several();
         late.attempts = joined(late.attempts, early.attempts, were_several);
         late
     }

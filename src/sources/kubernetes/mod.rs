@@ -23,7 +23,8 @@
 //!
 //! A job is the owner of the pod: a Job, the Deployment of a `ReplicaSet`, a `StatefulSet`; else
 //! the pod itself. `task_index` is the index of the pod in an indexed Job or a `StatefulSet`, else
-//! a hash of its name. The reason of a failed pod is that of the container that failed first. A pod
+//! a hash of its name. Restarts of init containers are not attempts, and are counted. The reason of
+//! a failed pod is that of the container that failed first. A pod
 //! shows only the last two attempts of a container. Several snapshots of a pod count as one: the
 //! last (by `resourceVersion`; without it by restarts, then by end, then by start), with the
 //! attempts, starts and ends that any of them shows. A list without items is a reject: its last
@@ -46,10 +47,12 @@
 use serde_json::Value;
 
 use super::folder::RawPart;
+use super::json::containers::init_restarts;
 use super::json::pick::Part;
 use super::json::{ObjectFormat, ObjectParser, ObjectReader, is_list};
 use super::part::{HandOut, Notes, hand_out_many};
 use super::reading::UserFrom;
+use super::records::snapshots::has_gap;
 use super::records::{Fault, RecordRows, Remarks};
 use super::reject::RejectReason;
 use super::rows::{Cell, RowBlock};
@@ -99,6 +102,7 @@ impl Pods {
         if Pod(Part(&pod)).names()?[1].is_empty() {
             return Err(("name", RejectReason::EmptyMandatory));
         }
+        init_restarts(Part(&pod))?;
         let shown = Shown { attempts: Pod(Part(&pod)).attempts()?, pod };
         for attempt in &shown.attempts {
             let unsaid = &mut Remarks::default();
@@ -110,9 +114,13 @@ impl Pods {
 
     /// Makes rows of a pod.
     fn push(&mut self, shown: &Shown, rows: &mut RowBlock) -> Result<(), Fault> {
-        if 1 < shown.pod().restarts() {
+        if has_gap(&shown.attempts) {
             self.all.remarks.add("earlier restarts: the pod no longer has their times");
         }
+        let restarts = init_restarts(Part(&shown.pod))?;
+        self.all
+            .remarks
+            .add_many("restarts of init containers: not attempts of the task", restarts);
         let mut submit_us = None;
         for (place, attempt) in shown.attempts.iter().enumerate() {
             self.count += 1;
@@ -120,7 +128,8 @@ impl Pods {
             let mut record = shown.pod().record(attempt, from, job, &mut self.all.remarks)?;
             // Requests do not give the size of the system, and its nodes are not in the log.
             record.cpu = record.cpu.filter(|_| !self.all.are_of_machines());
-            record.follows = 0 < place && attempt.submit_us.is_none();
+            record.is_next = 0 < place;
+            record.follows = record.is_next && attempt.submit_us.is_none();
             // An attempt is not submitted before the previous one.
             submit_us = record.life.submit_us.max(submit_us);
             record.life.submit_us = submit_us;

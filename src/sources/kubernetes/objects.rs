@@ -11,14 +11,14 @@ use super::RejectReason;
 /// The keys that are read.
 const KEYS: &str = "kind apiVersion metadata name namespace uid resourceVersion creationTimestamp \
     deletionTimestamp annotations batch.kubernetes.io/job-completion-index ownerReferences \
-    controller spec nodeName priority priorityClassName containers initContainers resources status \
-    phase reason startTime qosClass conditions type lastTransitionTime containerStatuses \
-    restartCount state lastState running terminated startedAt finishedAt exitCode involvedObject \
+    controller spec nodeName priority priorityClassName containers initContainers restartPolicy \
+    resources status phase reason startTime qosClass conditions type lastTransitionTime \
+    containerStatuses initContainerStatuses restartCount state lastState running terminated startedAt finishedAt exitCode involvedObject \
     message firstTimestamp eventTime source host stage verb objectRef resource subresource \
     requestReceivedTimestamp responseStatus code responseObject";
 
 /// Keys whose values are read completely.
-const WHOLE: &str = "labels requests limits";
+const WHOLE: &str = "labels requests limits overhead";
 
 static PICK: LazyLock<Pick> =
     LazyLock::new(|| Pick::of(KEYS.split_whitespace(), WHOLE.split_whitespace()));

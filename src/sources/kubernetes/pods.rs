@@ -1,5 +1,6 @@
 //! Reads a pod that a list or a request shows: its attempts, its owner and its requests.
 
+use super::super::json::containers::{CONTAINERS, INIT_CONTAINERS, first_failed, request_of_pod};
 use super::super::json::pick::Part;
 use super::super::reading::UserFrom;
 use super::super::records::amounts::narrow;
@@ -9,8 +10,8 @@ use super::super::records::states::{Fate, States, named, state_of};
 use super::super::records::{
     EVICT, FAIL, FINISH, Fault, KILL, Life, Record, Remarks, machine_id, number_of_name,
 };
+use super::Cell;
 use super::changes::ALONE;
-use super::{Cell, RejectReason};
 use crate::schema::EventType;
 
 /// A pod as it is shown.
@@ -102,7 +103,7 @@ impl<'a> Pod<'a> {
 
     /// The most restarts of a container, and the first container that has as many.
     fn main(self) -> Result<Option<(i64, Part<'a>)>, Fault> {
-        let all = self.0.list("/status/containerStatuses")?;
+        let all = self.0.list(CONTAINERS)?;
         let all = all.map(|it| Ok((it.whole("/restartCount")?.unwrap_or(0), it)));
         let all = all.collect::<Result<Vec<_>, Fault>>()?;
         Ok(all.into_iter().rev().max_by_key(|(restarts, _)| *restarts))
@@ -125,25 +126,30 @@ impl<'a> Pod<'a> {
         let scheduled_us = scheduled_us.or(self.0.time("/status/startTime")?);
         let mut found = Vec::new();
         let main = self.main()?;
-        if let Some((restarts @ 1.., main)) = main
+        let states =
+            main.map(|(_, main)| [main.at("/state/running"), main.at("/state/terminated")]);
+        let begun = states.into_iter().flatten().find(|span| !span.is_missing());
+        // A restart is counted when the container starts, so one that waits for it has one fewer.
+        let number = main.map(|(restarts, _)| restarts - i64::from(begun.is_some()));
+        if let Some((number @ 0.., (_, main))) = number.zip(main)
             && let span = main.at("/lastState/terminated")
             && !span.is_missing()
         {
             let kind = if span.whole("/exitCode")? == Some(0) { FINISH } else { FAIL };
             found.push(Attempt {
-                start_us: scheduled_us.filter(|_| restarts == 1).or(span.time("/startedAt")?),
+                number: Some(number),
+                start_us: scheduled_us.filter(|_| number == 0).or(span.time("/startedAt")?),
                 end: span.time("/finishedAt")?.map(|end_us| (end_us, kind)),
                 ..why(span)?
             });
         }
-        let states =
-            main.map(|(_, main)| [main.at("/state/running"), main.at("/state/terminated")]);
-        let begun = states.into_iter().flatten().find(|span| !span.is_missing());
         let (kind, phase_reason) = self.fate()?;
         let before_us = found.first().and_then(|before| before.end).map(|end| end.0);
         if found.is_empty() || begun.is_some() || before_us.is_some() {
             let failed = kind.filter(|&kind| kind == FAIL).and(self.first_failed()?);
             let mut last = failed.or(begun).map(why).transpose()?.unwrap_or_default();
+            last.number =
+                number.map(|number| number + 1).filter(|_| begun.is_some() || !found.is_empty());
             let started_us = begun.map_or(Ok(None), |span| span.time("/startedAt"))?;
             last.start_us = if found.is_empty() { scheduled_us } else { started_us };
             // The container waits for its restart.
@@ -182,19 +188,20 @@ impl<'a> Pod<'a> {
         })
     }
 
-    /// The end of the container that failed first.
+    /// The end of the container that failed first; if none did, of the init container.
     fn first_failed(self) -> Result<Option<Part<'a>>, Fault> {
-        let ends = self.0.list("/status/containerStatuses")?.map(|it| it.at("/state/terminated"));
-        let is_failed = |end: &Part<'_>| {
-            let code = end.at("/exitCode");
-            !code.is_missing() && code.0 != 0
-        };
-        Part::earliest(ends.filter(is_failed), "/finishedAt")
+        let failed = first_failed(self.0, CONTAINERS)?;
+        failed.map_or_else(|| first_failed(self.0, INIT_CONTAINERS), |end| Ok(Some(end)))
     }
 
-    /// The end of its last container.
+    /// The end of its last container. After an init container that failed, no other starts.
     fn container_end_us(self) -> Result<Option<i64>, Fault> {
-        self.0.last_time("/status/containerStatuses", "/state/terminated/finishedAt")
+        let last_of = |list| self.0.last_time(list, "/state/terminated/finishedAt");
+        match last_of(CONTAINERS)? {
+            None => first_failed(self.0, INIT_CONTAINERS)?
+                .map_or(Ok(None), |end| end.time("/finishedAt")),
+            end_us => Ok(end_us.max(last_of(INIT_CONTAINERS)?)),
+        }
     }
 
     /// Its end: that of its last container, else its deletion, else its last change; with a remark.
@@ -249,14 +256,9 @@ impl<'a> Pod<'a> {
         Ok(index.unwrap_or_else(|| index_of_name(name.as_bytes())))
     }
 
-    /// The request for a resource: that of all containers together, or that of the largest init
-    /// container if it is larger.
+    /// Its request for a resource.
     fn asked(self, resource: &'static str) -> Result<Option<f32>, Fault> {
-        let together = amounts(self.0.list("/spec/containers")?, resource)?;
-        let before = amounts(self.0.list("/spec/initContainers")?, resource)?;
-        let sum = (!together.is_empty()).then(|| together.iter().sum());
-        let most = before.into_iter().chain(sum).reduce(f64::max);
-        Ok(most.map(narrow))
+        Ok(request_of_pod(self.0.at("/spec"), resource)?.map(narrow))
     }
 }
 
@@ -284,23 +286,3 @@ const FAILED_AS: &States = &[
 
 /// The label or annotation with the index of a pod in a Job.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
-
-/// The request of each container for a resource, or its limit; containers with neither are left
-/// out. The names of GPUs begin with their vendor.
-fn amounts<'a>(
-    containers: impl Iterator<Item = Part<'a>>,
-    resource: &'static str,
-) -> Result<Vec<f64>, Fault> {
-    let is_it = |name: &str| match name.rsplit_once('/') {
-        Some((_, name)) => name == "gpu" && name == resource,
-        None => name == resource,
-    };
-    let of = |container: Part<'a>| {
-        let kinds = ["/resources/requests", "/resources/limits"];
-        let mut all =
-            kinds.into_iter().filter_map(|path| container.at(path).0.as_object()).flatten();
-        all.find(|(name, _)| is_it(name)).map(|(_, amount)| Part(amount).quantity())
-    };
-    let bad = (resource, RejectReason::BadValue);
-    containers.filter_map(of).map(|amount| amount.ok_or(bad)).collect()
-}

@@ -1,5 +1,6 @@
 //! Invented pods, events and requests in the exact form of Kubernetes.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::reading::{Reading, UserFrom};
@@ -130,7 +131,7 @@ fn a_pod_that_waits_to_be_started_again_has_not_failed() {
         let mut pod = pod(
             name,
             json!({"phase": phase, "containerStatuses": [
-                {"restartCount": 1, "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+                {"restartCount": 0, "state": {"waiting": {"reason": "CrashLoopBackOff"}},
                  "lastState": {"terminated": ended(6, 40, 1, "Error")}}]}),
         );
         pod["spec"]["nodeName"] = json!("n1");
@@ -153,6 +154,117 @@ fn a_pod_that_waits_to_be_started_again_has_not_failed() {
     let expected = "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 40 SUBMIT, 60 EVICT; job 0 SUBMIT, 5 SCHEDULE, \
                     60 EVICT";
     assert_eq!(history(&list(&[evicted])), expected);
+}
+
+#[test]
+fn a_pod_that_waits_for_its_second_restart_has_ended_twice() {
+    let mut pod =
+        again(1, json!({"waiting": {"reason": "CrashLoopBackOff"}}), ended(50, 60, 1, "Error"));
+    let text = list(std::slice::from_ref(&pod));
+    let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
+    assert_eq!(since_new_year(&rows), "0 SUBMIT, 50 SCHEDULE, 60 FAIL, 60 SUBMIT");
+    let remark = "earlier restarts: the pod no longer has their times";
+    assert_eq!(rows.notes.remarks[remark], 1);
+    // A snapshot from before shows the first attempt.
+    let before = again(1, json!({"running": {"startedAt": at(50)}}), ended(6, 40, 2, "Error"));
+    pod["status"]["phase"] = json!("Running");
+    for text in both_orders(&before, &pod) {
+        let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
+        let expected = "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 50 SCHEDULE, 60 FAIL, 60 SUBMIT";
+        assert_eq!(since_new_year(&rows), expected);
+        assert!(!rows.notes.remarks.contains_key(remark));
+    }
+}
+
+/// A container that starts at 5 and fails again and again: for each attempt, how long it waited for
+/// its start and how long it ran, s.
+fn lives() -> impl Strategy<Value = Vec<(u32, u32)>> {
+    prop::collection::vec(
+        (prop_oneof![Just(0_u32), 0_u32..40], prop_oneof![Just(0_u32), 0_u32..40]),
+        1..8,
+    )
+}
+
+proptest! {
+    /// Promise: every start of a container is an attempt, even if several start in one second, in
+    /// whatever order the snapshots are read.
+    #[test]
+    fn every_start_of_a_container_is_an_attempt(
+        lives in lives(),
+        extra in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 0..6),
+        order in any::<u64>(),
+    ) {
+        let (mut spans, mut now) = (Vec::new(), 5);
+        for (number, &(wait, run)) in lives.iter().enumerate() {
+            let start = if number == 0 { 5 } else { now + wait };
+            now = start + run;
+            spans.push((start, now));
+        }
+        let span = |number: usize| ended(spans[number].0, spans[number].1, 1, "Error");
+        let restarts = |number: usize| i32::try_from(number).unwrap();
+        // The pod while attempt `number` runs, and while it waits after that.
+        let runs = |number: usize| {
+            let state = json!({"running": {"startedAt": at(spans[number].0)}});
+            let last = number.checked_sub(1).map_or(Value::Null, span);
+            again(restarts(number), state, last)
+        };
+        let waits = |number: usize| {
+            let state = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+            again(restarts(number), state, span(number))
+        };
+        let last = spans.len() - 1;
+        let mut all: Vec<Value> = (0..=last).map(runs).chain([waits(last)]).collect();
+        for (number, is_running) in extra {
+            let number = number.index(spans.len());
+            all.push(if is_running { runs(number) } else { waits(number) });
+        }
+        all.sort_by_cached_key(|pod| {
+            let text = pod.to_string();
+            text.bytes().fold(order, |sum, byte| sum.rotate_left(5).wrapping_mul(31) ^ u64::from(byte))
+        });
+        let expected: Vec<String> =
+            spans.iter().map(|(start, end)| format!("{start} SCHEDULE, {end} FAIL")).collect();
+        let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&all));
+        let found = since_new_year(&rows);
+        let found: Vec<&str> = found.split(", ").filter(|event| !event.contains("SUBMIT")).collect();
+        prop_assert_eq!(found.join(", "), expected.join(", "), "{:?}", all);
+    }
+}
+
+#[test]
+fn init_containers_count_as_kubernetes_counts_them() {
+    let mut pod = pod("a", status("Running", json!({"running": {"startedAt": at(30)}})));
+    // The sidecar runs beside a first step and beside the two containers, which need 2.5 CPUs.
+    pod["spec"]["initContainers"] = json!([
+        {"name": "proxy", "restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
+        {"name": "fetch", "resources": {"requests": {"cpu": "1", "memory": "3Gi"}}},
+    ]);
+    pod["status"]["initContainerStatuses"] = json!([
+        {"name": "proxy", "restartCount": 2, "state": {"running": {"startedAt": at(7)}}},
+        {"name": "fetch", "restartCount": 1, "state": {"terminated": ended(9, 20, 0, "Completed")}},
+    ]);
+    let text = list(std::slice::from_ref(&pod));
+    assert_eq!(history(&text), "0 SUBMIT, 5 SCHEDULE");
+    let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
+    assert_eq!(rows.cell("cpu_request", 0), "3");
+    assert_eq!(rows.cell("memory_request", 0), "3072");
+    assert_eq!(rows.notes.remarks["restarts of init containers: not attempts of the task"], 3);
+    pod["spec"]["initContainers"][1]["resources"]["requests"]["cpu"] = json!("4");
+    let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(std::slice::from_ref(&pod)));
+    assert_eq!(rows.cell("cpu_request", 0), "4.5");
+    // A pod whose init container fails never starts its containers.
+    let waits = json!({"waiting": {"reason": "PodInitializing"}});
+    let mut failed = self::pod("b", status("Failed", waits));
+    failed["status"]["initContainerStatuses"] =
+        json!([{"restartCount": 0, "state": {"terminated": ended(6, 8, 3, "Error")}}]);
+    let text = list(&[failed]);
+    assert_eq!(history(&text), "0 SUBMIT, 5 SCHEDULE, 8 FAIL");
+    let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
+    assert_eq!(
+        (rows.cell("end_reason", 2), rows.cell("exit_code", 2)),
+        ("Error".into(), "3".into())
+    );
+    assert_eq!(rows.notes.remarks.len(), 0);
 }
 
 #[test]
@@ -477,7 +589,7 @@ fn again(restarts: i32, state: impl Into<Value>, last: impl Into<Value>) -> Valu
 #[test]
 fn an_attempt_that_follows_one_that_waited_is_the_last() {
     let waits = json!({"waiting": {"reason": "CrashLoopBackOff"}});
-    let first = again(1, waits, ended(6, 40, 1, "Error"));
+    let first = again(0, waits, ended(6, 40, 1, "Error"));
     let second = again(2, json!({"running": {"startedAt": at(80)}}), ended(50, 60, 1, "Error"));
     for text in both_orders(&first, &second) {
         let expected = "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 40 SUBMIT, 50 SCHEDULE, 60 FAIL, \

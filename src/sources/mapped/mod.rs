@@ -1,10 +1,10 @@
 //! Any table with one row per job or per attempt, read with a map.
 //!
-//! In: lines of fields between separators with a header, or JSON objects, one per line (Parquet is
-//! converted to them); and a [`Map`], which gives the meaning of the columns. Out: the events that
-//! `records` makes of attempts. Rows of one job are attempts of one task. No column is guessed:
-//! only columns that the map names are read, and they must exist unless the map says that they are
-//! optional.
+//! In: rows of fields between separators with a header, or JSON objects, one per line (Parquet is
+//! converted to them); and a [`Map`], which gives the meaning of the columns. A field in quotes may
+//! have line ends, as in RFC 4180; they are read as spaces. Out: the events that `records` makes of
+//! attempts. Rows of one job are attempts of one task. No column is guessed: only columns that the
+//! map names are read, and they must exist unless the map says that they are optional.
 //!
 //! | Missing | Derived value |
 //! |---|---|
@@ -98,9 +98,16 @@ impl RecordFormat for Mapped {
         if !self.rows.read(&self.map, line.raw)? {
             return Ok(None);
         }
+        if self.rows.has_line_end {
+            remarks.add("rows with line ends in their texts: read as spaces");
+        }
         let (map, places) = (&self.map, &self.places);
         let row = Row { map, places, rows: &self.rows, clock: &self.clock };
         record(&row, row_id(self.part, line.number), remarks)
+    }
+
+    fn separator_of_quotes(&self) -> Option<u8> {
+        self.rows.separator()
     }
 
     fn has_fleet(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The cells of a row, from a line of fields or a JSON object.
 //!
-//! In: a line. Out: for each column of the map the text of its cell, copied, so that both kinds of
+//! In: a line, or the lines of a row with line ends in quotes. Out: for each column of the map the text of its cell, copied, so that both kinds of
 //! table are read in the same way. A JSON column may be at a path: `attempts[0].start_time`, with
 //! `[-1]` for the last item.
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::map::Map;
 use super::super::records::Fault;
 use super::super::records::fields::Fields;
-use super::super::records::lines::{Lines, first_line, names_of};
+use super::super::records::lines::{Lines, first_line, first_record, names_of};
 use super::super::reject::RejectReason;
 use crate::notation::Mistake;
 
@@ -20,6 +20,8 @@ const ROWS_LOOKED_AT: usize = 1000;
 pub(super) struct TableRows {
     shape: Shape,
     fields: Fields,
+    /// Whether a cell of the current row has a line end.
+    pub(super) has_line_end: bool,
     /// The texts of the cells, one after the other.
     texts: Vec<u8>,
     /// The range of each column of the map in `texts`; `None` if the cell is missing.
@@ -59,16 +61,17 @@ impl TableRows {
         Ok(Self {
             shape,
             fields: Fields::default(),
+            has_line_end: false,
             texts: Vec::new(),
             cells: vec![None; map.columns.len()],
         })
     }
 
     fn fields(map: &Map, begin: &[u8]) -> Result<Shape, Mistake> {
-        let line = first_line(begin);
+        let line = first_record(begin, map.separator);
         let (names, header) = match &map.names {
             Some(names) => (names.clone(), None),
-            None => (names_of(line, map.separator), Some(line.to_vec())),
+            None => (names_of(&line, map.separator), Some(line)),
         };
         let mut places = Vec::new();
         for column in &map.columns {
@@ -100,7 +103,15 @@ impl TableRows {
         Ok(Shape::Json)
     }
 
-    /// Reads the cells of a line; false for the header.
+    /// The separator of its fields, which may have line ends in quotes.
+    pub(super) fn separator(&self) -> Option<u8> {
+        match &self.shape {
+            Shape::Fields { lines, .. } => Some(lines.separator),
+            Shape::Json => None,
+        }
+    }
+
+    /// Reads the cells of a line, with spaces for line ends; false for the header.
     pub(super) fn read(&mut self, map: &Map, raw: &[u8]) -> Result<bool, Fault> {
         self.texts.clear();
         self.cells.fill(None);
@@ -131,6 +142,8 @@ impl TableRows {
                 }
             }
         }
+        self.has_line_end = self.texts.iter().copied().any(is_line_end);
+        self.texts.iter_mut().filter(|byte| is_line_end(**byte)).for_each(|byte| *byte = b' ');
         Ok(true)
     }
 
@@ -138,6 +151,10 @@ impl TableRows {
     pub(super) fn cell(&self, idx: usize) -> Option<&[u8]> {
         self.cells[idx].map(|(from, to)| &self.texts[from..to])
     }
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
 }
 
 /// Appends the text of a cell and returns its range; `None` if the text counts as missing.

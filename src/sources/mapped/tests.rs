@@ -1,5 +1,7 @@
 //! Maps, mistakes in them, and rows that are read with them.
 
+use proptest::prelude::*;
+
 use super::super::tests::{Rows, parsed_part};
 use super::*;
 use crate::schema::{Source, Table};
@@ -139,18 +141,77 @@ fn states_mean_what_the_map_says() {
     );
 }
 
+/// A map of a table with names.
+const NAMED: &str =
+    "[columns]\njob='j'\nstart={column='a',unit='s'}\nend={column='b',unit='s'}\nname='n'\n";
+
 #[test]
-fn a_line_end_in_quotes_is_a_reject_that_says_so() {
-    let map =
-        "[columns]\njob='j'\nstart={column='a',unit='s'}\nend={column='b',unit='s'}\nname='n'\n";
-    let rows = read(
-        map,
-        "j,a,b,n\n1,5,9,\"multi\nline\"\n2,5,9,\"one, \"\"two\"\"\"\n3,5,9,x\n",
-        Table::TaskEvents,
+fn a_field_in_quotes_may_have_line_ends() {
+    let text = "j,a,b,n\n1,5,9,\"multi\r\n\nline\"\n2,5,9,\"one, \"\"two\"\"\"\n3,x,9,y\n4,5,9,z\n";
+    let rows = read(NAMED, text, Table::TaskEvents);
+    assert_eq!(rows.rejects(), ["6 start bad_value"], "lines are those of the file");
+    assert_eq!(rows.cell("executable", 0), "multi  line");
+    assert_eq!(rows.cell("executable", 3), "one, \"two\"");
+    assert_eq!(rows.cell("executable", 6), "z");
+    assert_eq!(rows.notes.remarks["rows with a line end within quotes: read as one row"], 1);
+    assert_eq!(rows.notes.remarks["rows with line ends in their texts: read as spaces"], 1);
+    let rows = read(NAMED, "{\"j\":1,\"a\":5,\"b\":9,\"n\":\"x\\ny\"}\n", Table::TaskEvents);
+    assert_eq!(rows.cell("executable", 0), "x y");
+    // The header may have line ends too.
+    let map = NAMED.replace("name='n'", "name=\"n\\n(text)\"");
+    let text = "j,a,b,\"n\n(text)\"\n1,5,9,x\n2,5,y,\n";
+    let rows = read(&map, text, Table::TaskEvents);
+    assert_eq!(
+        (rows.rejects(), rows.cell("executable", 0)),
+        (vec!["4 end bad_value".into()], "x".into())
     );
-    assert_eq!(rows.rejects(), ["2  line_end_in_quotes", "3  line_end_in_quotes"]);
-    assert_eq!(rows.cell("executable", 0), "one, \"two\"");
+    let shown = preview(text.as_bytes(), Map::read(&map).unwrap(), None, 9).unwrap();
+    assert_eq!(shown.rows.iter().map(|row| row.line).collect::<Vec<_>>(), [3, 4]);
+    let proposal = propose(b"Job,Start,End,\"CPU\ncount\",Note\n1,5,9,2,\"a\nb,c\"\n").unwrap();
+    assert!(proposal.text.contains("Start"), "{}", proposal.text);
+}
+
+#[test]
+fn a_quote_that_is_not_closed_costs_its_own_row() {
+    let text = "j,a,b,n\n1,5,9,\"open\n2,5,9,5\" disk\n3,5,9,\"open\n4,5,9,x\n";
+    let rows = read(NAMED, text, Table::TaskEvents);
+    assert_eq!(rows.rejects(), ["2  line_end_in_quotes", "4  line_end_in_quotes"]);
+    assert_eq!(rows.cell("executable", 0), "5\" disk");
     assert_eq!(rows.cell("executable", 3), "x");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    /// Promise: rows with line ends in quotes are read whole, wherever the blocks of the file are
+    /// cut, and rejects have the lines of the file.
+    #[test]
+    fn rows_of_several_lines_are_read_across_blocks(
+        rows in prop::collection::vec(("[ab,\"\n]{0,9}", any::<bool>()), 1..40),
+        fill in 1_usize..20_000,
+    ) {
+        let (mut text, mut line) = ("j,a,b,n\n".to_owned(), 2);
+        let (mut names, mut rejects) = (Vec::new(), Vec::new());
+        for (number, (name, is_good)) in rows.iter().enumerate() {
+            let name = format!("<{name}{}>", "x".repeat(fill % 300));
+            let end = if *is_good { "9" } else { "?" };
+            text.push_str(&format!("{number},5,{end},\"{}\"\n", name.replace('"', "\"\"")));
+            if *is_good {
+                names.push(name.replace('\n', " "));
+            } else {
+                rejects.push(format!("{line} end bad_value"));
+            }
+            line += 1 + name.matches('\n').count();
+            // Blank lines, so that blocks end anywhere.
+            let blank = fill * (number + 1) % 20_000;
+            text.push_str(&"\n".repeat(blank));
+            line += blank;
+        }
+        let found = read(NAMED, &text, Table::TaskEvents);
+        prop_assert_eq!(found.rejects(), rejects);
+        prop_assert_eq!(found.block.line_count + 1, line as u64);
+        let read: Vec<String> = (0..names.len()).map(|row| found.cell("executable", 3 * row)).collect();
+        prop_assert_eq!(read, names);
+    }
 }
 
 #[test]

@@ -14,8 +14,9 @@ use super::map::{FATES, Field, Kind, Map};
 use super::mapped::table::{ONE_ARRAY, is_array, is_json};
 use super::mapped::{Mapped, stamp_of, whole};
 use super::records::fields::span_us;
-use super::records::lines::{first_line, names_of};
-use super::records::{Line as LogLine, Record, RecordFormat, Remarks};
+use super::records::lines::{first_line, first_record, names_of};
+use super::records::quotes::Quotes;
+use super::records::{Record, RecordFormat, Remarks};
 use super::zone::{Stamp, Zone, civil_of_day};
 use crate::notation::Mistake;
 use crate::units::MICROS_PER_SECOND;
@@ -109,25 +110,26 @@ fn of_json(begin: &[u8]) -> Vec<Column> {
 
 /// The separator and columns of lines of fields.
 fn of_fields(begin: &[u8]) -> (Option<u8>, Vec<Column>) {
-    let header = first_line(begin);
-    let count = |separator: &u8| names_of(header, *separator).len();
+    let names = |separator: u8| names_of(&first_record(begin, separator), separator);
+    let count = |separator: &u8| names(*separator).len();
     // The first of those that give the most fields.
     let separator =
         *b",;\t|".iter().rev().max_by_key(|&separator| count(separator)).unwrap_or(&b',');
-    let mut columns: Vec<Column> = names_of(header, separator)
-        .into_iter()
-        .map(|name| Column { name, cells: Vec::new() })
-        .collect();
+    let mut columns: Vec<Column> =
+        names(separator).into_iter().map(|name| Column { name, cells: Vec::new() }).collect();
     // The last line may be cut off.
     let end = memchr::memrchr(b'\n', begin).unwrap_or(begin.len());
-    let lines = begin[..end].split(|&byte| byte == b'\n').skip(1).take(ROWS_LOOKED_AT);
-    for line in lines {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let mut cells = names_of(line, separator).into_iter();
-        for column in &mut columns {
-            column.cells.push(cells.next().unwrap_or_default());
+    let mut row_count = 0;
+    Quotes::each_of(&begin[..end], Some(separator), |row| {
+        if 0 < row_count {
+            let mut cells = names_of(row.raw, separator).into_iter();
+            for column in &mut columns {
+                column.cells.push(cells.next().unwrap_or_default());
+            }
         }
-    }
+        row_count += 1;
+        row_count <= ROWS_LOOKED_AT
+    });
     (Some(separator), columns)
 }
 
@@ -447,21 +449,19 @@ pub fn preview(
     let (mut shown, mut remarks) = (Vec::new(), Remarks::default());
     let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
     let end = memchr::memrchr(b'\n', begin).unwrap_or(begin.len());
-    for (line, raw) in (1..).zip(begin[..end].split(|&byte| byte == b'\n')) {
-        let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
-        if shown.len() == count {
-            break;
+    let separator = format.separator_of_quotes();
+    Quotes::each_of(&begin[..end], separator, |line| {
+        if shown.len() == count || line.raw.trim_ascii().is_empty() {
+            return shown.len() < count;
         }
-        if raw.trim_ascii().is_empty() {
-            continue;
-        }
-        let cells = match format.record(LogLine { number: line, raw }, &mut remarks) {
-            Ok(None) => continue,
+        let cells = match format.record(line, &mut remarks) {
+            Ok(None) => return true,
             Ok(Some(record)) => Ok(cells_of(&record)),
             Err((column, reason)) => Err(format!("{column} {}", reason.name()).trim().to_owned()),
         };
-        shown.push(PreviewRow { line, cells });
-    }
+        shown.push(PreviewRow { line: line.number, cells });
+        true
+    });
     let remarks = remarks.all().map(|(wording, count)| (wording.to_owned(), count)).collect();
     Ok(Preview { rows: shown, remarks })
 }

@@ -82,7 +82,7 @@ pub(in crate::sources) fn quantity(text: &str) -> Option<f64> {
 }
 
 /// The amount of one resource in a list such as `cpu=8,mem=22400M,node=1`.
-pub(in crate::sources) fn in_list<'a>(list: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+fn in_list<'a>(list: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     list.split(|&byte| byte == b',').find_map(|entry| {
         let (key, value) = entry.split_at(memchr::memchr(b'=', entry)?);
         (key.trim_ascii() == name).then(|| value[1..].trim_ascii())
@@ -111,6 +111,16 @@ pub(in crate::sources) fn tally_in_list(
     let Some(text) = in_list(list, name) else { return Ok(None) };
     let count = tally(text).and_then(|count| i32::try_from(count).ok());
     count.map(Some).ok_or(RejectReason::BadValue)
+}
+
+/// The memory in a list, bytes; 0, which stands for all that a machine has, is missing.
+///
+/// # Errors
+/// It does not parse.
+pub(in crate::sources) fn memory_in_list(list: &[u8]) -> Result<Option<f64>, RejectReason> {
+    let Some(text) = in_list(list, b"mem") else { return Ok(None) };
+    let bytes = amount(text, b'M').ok_or(RejectReason::BadValue)?;
+    Ok(Some(bytes).filter(|&bytes| 0.0 < bytes))
 }
 
 /// The GPUs of a list.
@@ -149,15 +159,18 @@ pub(in crate::sources) fn gpus_in_list(list: &[u8]) -> Result<Option<Gpus<'_>>, 
 /// The model of GPUs, if an entry names one, and their count.
 type GpuEntry<'a> = (Option<&'a [u8]>, i64);
 
+/// The number of the resource `gpu` (its bytes, the first is the lowest), which old versions of Slurm
+/// print if the plugin with its name is not loaded.
+const GPU_NUMBER: &[u8] = b"7696487";
+
 /// An entry such as `gres/gpu=2`, `gres/gpu:a100=2`, `gpu:a100:2`,
-/// `gpu:2`, or `gpu:a100`, which is one. `None` for another resource.
+/// `gpu:2`, `7696487:2`, or `gpu:a100`, which is one. `None` for another resource.
 fn gpu_entry(entry: &[u8]) -> Result<Option<GpuEntry<'_>>, RejectReason> {
     // `(S:0-1)` and `(IDX:0,3)` say which GPUs they are.
     let entry = entry.split(|&byte| byte == b'(').next().unwrap_or_default();
     let after = |begin: &[u8]| entry.strip_prefix(begin)?.strip_prefix(b"gpu");
-    let Some(rest) = [&b"gres/"[..], b"gres:", b""].into_iter().find_map(after) else {
-        return Ok(None);
-    };
+    let named = [&b"gres/"[..], b"gres:", b""].into_iter().find_map(after);
+    let Some(rest) = named.or_else(|| entry.strip_prefix(GPU_NUMBER)) else { return Ok(None) };
     let at = memchr::memchr(b'=', rest).or_else(|| memchr::memrchr(b':', rest));
     let (kind, count) = rest.split_at(at.unwrap_or(rest.len()));
     let count = count.get(1..);
@@ -210,6 +223,12 @@ mod tests {
         assert_eq!(in_list(list, b"node"), None);
         assert_eq!(tally_in_list(b"cpu=2K,mem=1G", b"cpu"), Ok(Some(2048)));
         assert_eq!(tally_in_list(b"mem=1G", b"cpu"), Ok(None));
+        assert_eq!(memory_in_list(list), Ok(Some(22_400.0 * 1_048_576.0)));
+        assert_eq!(memory_in_list(b"cpu=2,mem=1.50G"), Ok(Some(1.5 * 1_073_741_824.0)));
+        assert_eq!([memory_in_list(b"mem=0"), memory_in_list(b"cpu=1")], [Ok(None), Ok(None)]);
+        for odd in ["mem=abc", "mem=16Q", "mem=", "mem=-4G", "mem=4GB"] {
+            assert_eq!(memory_in_list(odd.as_bytes()), Err(RejectReason::BadValue), "{odd}");
+        }
         for odd in ["cpu=1.5K", "cpu=many", "cpu=", "cpu=-1", "cpu=9P"] {
             let bad = Err(RejectReason::BadValue);
             assert_eq!(tally_in_list(odd.as_bytes(), b"cpu"), bad, "{odd}");
@@ -230,6 +249,8 @@ mod tests {
             ("gpu:a100:2(S:0-1)", "2 a100"),
             ("gpu:a100:2(IDX:0,3),gpu:a100:1(IDX:1)", "3 a100"),
             ("gres:gpu:2", "2 -"),
+            ("7696487:2", "2 -"),
+            ("76964870:2", "none"),
             ("gres/gpu=1K", "1024 -"),
             ("cpu=4,gres/gpumem=7", "none"),
             ("", "none"),

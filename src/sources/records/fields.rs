@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::quotes::Place;
 use crate::sources::reject::RejectReason;
 use crate::units::MICROS_PER_SECOND;
 
@@ -54,27 +55,25 @@ impl Fields {
         }
     }
 
-    /// Splits a line with fields in quotes, where two quotes stand for one.
+    /// Splits a line with fields in quotes, where two quotes stand for one. A quote that is not at
+    /// the beginning of its field is text.
     fn split_quoted(&mut self, line: &[u8], separator: u8) {
         self.text.clear();
-        let (mut from, mut is_inside) = (0, false);
-        let mut bytes = line.iter().copied().peekable();
-        while let Some(byte) = bytes.next() {
-            match byte {
-                b'"' if is_inside && bytes.peek() == Some(&b'"') => {
-                    self.text.push(byte);
-                    bytes.next();
-                }
-                b'"' => is_inside = !is_inside,
-                _ if byte == separator && !is_inside => {
+        let (mut from, mut place) = (0, Place::Begin);
+        for &byte in line {
+            let next = place.after(byte, separator);
+            match (place, next) {
+                (Place::Begin, Place::Quoted) | (Place::Quoted, Place::Closed) => {}
+                (_, Place::Begin) if byte == separator => {
                     self.places.push((from, self.text.len()));
                     from = self.text.len();
                 }
                 _ => self.text.push(byte),
             }
+            place = next;
         }
         self.places.push((from, self.text.len()));
-        self.is_open = is_inside;
+        self.is_open = place == Place::Quoted;
     }
 
     /// Whether the line ends within quotes.
@@ -277,6 +276,10 @@ mod tests {
         fields.split(line, b',');
         let all: Vec<&[u8]> = (0..fields.len()).map(|idx| fields.get(line, idx)).collect();
         assert_eq!(all, [&b"1"[..], b"a, \"b\"", b"c", b"", b"x"]);
+        let line = br#"5" disk,"a"b,,"#;
+        fields.split(line, b',');
+        let all: Vec<&[u8]> = (0..fields.len()).map(|idx| fields.get(line, idx)).collect();
+        assert_eq!(all, [&b"5\" disk"[..], b"ab", b"", b""]);
         let line = b"1|a\"b|c|d";
         fields.split(line, b'|');
         fields.join_from(2);

@@ -104,14 +104,22 @@ impl Attempts {
         self.last.values()
     }
 
-    /// The events of a row; `None` if it adds nothing to the attempts so far.
-    pub(super) fn step(&self, task: TaskId, seen: Seen, remarks: &mut Remarks) -> Option<Step> {
+    /// The events of a row; `None` if it adds nothing to the attempts so far. A row that `is_next`
+    /// is known to be another attempt.
+    pub(super) fn step(
+        &self,
+        task: TaskId,
+        seen: Seen,
+        is_next: bool,
+        remarks: &mut Remarks,
+    ) -> Option<Step> {
         let before = self.last.get(&task).copied();
-        if before == Some(seen) || before.is_some() && self.before.contains(&hash(task, seen)) {
+        let was_before = || before.is_some() && self.before.contains(&hash(task, seen));
+        if !is_next && (before == Some(seen) || was_before()) {
             remarks.add("rows that repeat an earlier row of the task: left out");
             return None;
         }
-        if let Some(before) = before.filter(|&before| seen.is_of(before)) {
+        if let Some(before) = before.filter(|&before| !is_next && seen.is_of(before)) {
             return end_of(seen, before, remarks);
         }
         let is_resubmitted = before.is_none_or(|before| before.submit_us != seen.submit_us);

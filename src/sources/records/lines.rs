@@ -2,7 +2,55 @@
 
 use super::Fault;
 use super::fields::Fields;
-use crate::sources::reject::RejectReason;
+use super::quotes::Quotes;
+use crate::sources::blocks::TextBlock;
+use crate::sources::reject::{Reject, RejectReason, reject_text};
+use crate::sources::rows::RowBlock;
+
+/// A line of a log.
+#[derive(Clone, Copy)]
+pub(in crate::sources) struct Line<'a> {
+    /// Its number in the file, from 1.
+    pub number: u64,
+    pub raw: &'a [u8],
+}
+
+impl<'a> Line<'a> {
+    /// A line, without a byte order mark.
+    pub(super) fn of(number: u64, raw: &'a [u8]) -> Self {
+        let raw = raw.strip_prefix(b"\xEF\xBB\xBF").filter(|_| number == 1).unwrap_or(raw);
+        Self { number, raw }
+    }
+
+    /// Calls `take` with it unless it is blank; a fault becomes a reject.
+    pub(super) fn read(
+        self,
+        rows: &mut RowBlock,
+        take: impl FnOnce(Self, &mut RowBlock) -> Result<(), Fault>,
+    ) {
+        if !self.raw.trim_ascii().is_empty()
+            && let Err((column, reason)) = take(self, rows)
+        {
+            let text = reject_text(self.raw);
+            rows.rejects.push(Reject { line: self.number, column, reason, text });
+        }
+    }
+
+    /// Calls `take` with the lines of a block that are not blank, without a byte order mark; faults
+    /// become rejects. `first_line` is the number of the first line.
+    pub(in crate::sources) fn each(
+        text: &'a TextBlock,
+        first_line: u64,
+        rows: &mut RowBlock,
+        mut take: impl FnMut(Line<'a>, &mut RowBlock) -> Result<(), Fault>,
+    ) {
+        rows.clear();
+        for (number, raw) in text.lines(first_line) {
+            Line::of(number, raw).read(rows, &mut take);
+            rows.line_count = number + 1 - first_line;
+        }
+    }
+}
 
 /// The form of the lines of a table.
 #[derive(Debug)]
@@ -25,7 +73,7 @@ impl Lines {
     /// Splits a line into fields.
     ///
     /// # Errors
-    /// There are fewer or more than in the header, or the line ends within quotes.
+    /// There are fewer or more than in the header, or a quote is not closed.
     pub(in crate::sources) fn split(&self, line: &[u8], fields: &mut Fields) -> Result<(), Fault> {
         fields.split(line, self.separator);
         if fields.is_open() {
@@ -58,6 +106,20 @@ pub(in crate::sources) fn first_line(begin: &[u8]) -> &[u8] {
     let mut lines = begin.split(|&byte| byte == b'\n');
     let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
     line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The first record of a text that is not blank, without a byte order mark. Fields in quotes may
+/// have line ends.
+pub(in crate::sources) fn first_record(begin: &[u8], separator: u8) -> Vec<u8> {
+    let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
+    let mut first = Vec::new();
+    Quotes::each_of(begin, Some(separator), |line| {
+        if !line.raw.trim_ascii().is_empty() {
+            first.extend_from_slice(line.raw);
+        }
+        first.is_empty()
+    });
+    first
 }
 
 /// The fields of a line, as texts.

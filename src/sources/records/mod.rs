@@ -27,7 +27,6 @@ use super::blocks::TextBlock;
 use super::folder::RawPart;
 use super::names::Names;
 use super::part::{HandOut, Notes, PartParser, hand_out_many};
-use super::reject::{Reject, reject_text};
 use super::repeats::Repeats;
 use super::rows::{Cell, RowBlock};
 use crate::schema::{EventType, Table, row_id};
@@ -42,6 +41,7 @@ mod jobs;
 pub(super) mod lines;
 pub(super) mod machines;
 pub(super) mod numbers;
+pub(super) mod quotes;
 mod repeats;
 pub(super) mod row;
 pub(super) mod snapshots;
@@ -53,7 +53,9 @@ use self::fleet::Fleet;
 pub(super) use self::fleet::{machine_id, only_machine};
 use self::history::{Attempts, Seen};
 use self::jobs::{Ending, JobSum, WORST, rank};
+pub(super) use self::lines::Line;
 pub(super) use self::numbers::{hash, number_of_name};
+use self::quotes::Quotes;
 pub(super) use self::repeats::find_repeats;
 
 pub(super) const SUBMIT: i32 = EventType::Submit.number();
@@ -100,36 +102,6 @@ impl Remarks {
     }
 }
 
-/// A line of a log.
-#[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
-    /// Its number in the file, from 1.
-    pub number: u64,
-    pub raw: &'a [u8],
-}
-
-impl<'a> Line<'a> {
-    /// Calls `take` with the lines of a block that are not blank, without a byte order mark; faults
-    /// become rejects. `first_line` is the number of the first line.
-    pub(super) fn each(
-        text: &'a TextBlock,
-        first_line: u64,
-        rows: &mut RowBlock,
-        mut take: impl FnMut(Line<'a>, &mut RowBlock) -> Result<(), Fault>,
-    ) {
-        rows.clear();
-        for (number, raw) in text.lines(first_line) {
-            let raw = raw.strip_prefix(b"\xEF\xBB\xBF").filter(|_| number == 1).unwrap_or(raw);
-            if !raw.trim_ascii().is_empty()
-                && let Err((column, reason)) = take(Line { number, raw }, rows)
-            {
-                rows.rejects.push(Reject { line: number, column, reason, text: reject_text(raw) });
-            }
-            rows.line_count = number + 1 - first_line;
-        }
-    }
-}
-
 /// The result of reading a line: an attempt, nothing, or a fault.
 pub(super) type Parsed<'a> = Result<Option<Record<'a>>, Fault>;
 
@@ -141,6 +113,11 @@ pub(super) trait RecordFormat: Send {
     /// Splits a line into fields and makes a record of them; `None` for a line that is not an
     /// attempt, such as a header.
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a>;
+
+    /// The separator of its fields, if those in quotes may have line ends.
+    fn separator_of_quotes(&self) -> Option<u8> {
+        None
+    }
 
     /// The remark about tasks that end with an eviction.
     const EVICTED_AT_LAST: Option<&'static str> = None;
@@ -179,6 +156,8 @@ pub(super) struct Record<'a> {
     pub turn: Option<Turn>,
     /// Whether the SUBMIT of the previous attempt is also its own.
     pub follows: bool,
+    /// Whether it is known to be another attempt than those of all rows so far.
+    pub is_next: bool,
     pub user: Option<&'a str>,
     pub job_name: Option<&'a str>,
     pub logical_name: Option<&'a str>,
@@ -199,6 +178,7 @@ pub(super) struct Record<'a> {
 /// Parses the blocks of a log for one of its tables.
 pub(super) struct RecordParser<F> {
     format: F,
+    quotes: Quotes,
     rows: RecordRows,
 }
 
@@ -206,7 +186,37 @@ impl<F: RecordFormat> RecordParser<F> {
     /// A parser of a part; `header` is what is known of the log as a whole.
     pub(super) fn new(format: F, part: &RawPart, header: Vec<(String, String)>) -> Self {
         let rows = RecordRows::new(part, header, F::HAS_TASKS, format.has_fleet());
-        Self { format, rows }
+        Self { quotes: Quotes::of(format.separator_of_quotes()), format, rows }
+    }
+
+    /// Reads the lines of a block or, at the end of the part, those of a record that is still open.
+    fn each(&mut self, text: Option<(&TextBlock, u64)>, rows: &mut RowBlock) {
+        let Self { format, quotes, rows: all } = self;
+        let mut read = |line: Line<'_>, rows: &mut RowBlock| {
+            line.read(rows, |line, rows| {
+                if memchr::memchr(b'\n', line.raw).is_some() {
+                    all.remarks.add("rows with a line end within quotes: read as one row");
+                }
+                match format.record(line, &mut all.remarks)? {
+                    Some(record) => all.add(&record, line.number, rows),
+                    None => Ok(()),
+                }
+            });
+        };
+        match text {
+            None => quotes.finish(&mut |line| read(line, rows)),
+            Some((text, first_line)) => {
+                rows.clear();
+                for (number, raw) in text.lines(first_line) {
+                    quotes.add(Line::of(number, raw), &mut |line| read(line, rows));
+                    rows.line_count = number + 1 - first_line;
+                }
+            }
+        }
+        if all.are_of_machines() {
+            // The events report the rejects.
+            rows.rejects.clear();
+        }
     }
 
     /// The same, with the events that several files of the log contain.
@@ -286,7 +296,7 @@ impl RecordRows {
     ) -> Result<(), Fault> {
         let key = (record.job_id, record.task_index);
         let seen = Seen::of(&record.life, &mut self.remarks)?;
-        let step = self.attempts.step(key, seen, &mut self.remarks);
+        let step = self.attempts.step(key, seen, record.is_next, &mut self.remarks);
         let Some((mut events, seen, before)) = step else { return Ok(()) };
         if record.follows {
             events[0] = None;
@@ -408,19 +418,11 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
         rows: &mut RowBlock,
         _hand_out: &mut HandOut<'_>,
     ) {
-        Line::each(text, first_line, rows, |line, rows| {
-            match self.format.record(line, &mut self.rows.remarks)? {
-                Some(record) => self.rows.add(&record, line.number, rows),
-                None => Ok(()),
-            }
-        });
-        if self.rows.are_of_machines() {
-            // The events report the rejects.
-            rows.rejects.clear();
-        }
+        self.each(Some((text, first_line)), rows);
     }
 
     fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
+        self.each(None, rows);
         self.rows.finish(rows, hand_out);
     }
 

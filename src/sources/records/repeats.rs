@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
+use super::quotes::Quotes;
 use super::{Line, RecordFormat, Remarks, SCHEDULE, SUBMIT, Seen};
 use crate::sources::SourceError;
 use crate::sources::blocks::{BlockReader, TextBlock};
@@ -103,23 +104,23 @@ fn each<F: RecordFormat>(
     let mut reader = BlockReader::open(path)?;
     let mut block = reader.next_block(TextBlock::default())?;
     let mut format = format(path, block.as_ref().map_or(&[][..], TextBlock::text), part)?;
-    let (mut remarks, mut first_line) = (Remarks::default(), 1);
-    while let Some(text) = block {
-        let mut lines = 0;
-        for (line, raw) in text.lines(first_line) {
-            lines += 1;
-            let raw = raw.strip_prefix(b"\xEF\xBB\xBF").filter(|_| line == 1).unwrap_or(raw);
-            if raw.trim_ascii().is_empty() {
-                continue;
-            }
-            if let Ok(Some(record)) = format.record(Line { number: line, raw }, &mut remarks)
-                && let Ok(seen) = Seen::of(&record.life, &mut Remarks::default())
-            {
-                take(record.job_id, record.task_index, seen);
-            }
+    let mut quotes = Quotes::of(format.separator_of_quotes());
+    let (mut remarks, mut line_count) = (Remarks::default(), 0);
+    let mut read = |line: Line<'_>| {
+        if !line.raw.trim_ascii().is_empty()
+            && let Ok(Some(record)) = format.record(line, &mut remarks)
+            && let Ok(seen) = Seen::of(&record.life, &mut Remarks::default())
+        {
+            take(record.job_id, record.task_index, seen);
         }
-        first_line += lines;
+    };
+    while let Some(text) = block {
+        for (number, raw) in text.lines(line_count + 1) {
+            line_count = number;
+            quotes.add(Line::of(number, raw), &mut read);
+        }
         block = reader.next_block(text)?;
     }
+    quotes.finish(&mut read);
     Ok(())
 }

@@ -3,6 +3,9 @@
 //! In: snapshots in any order, each with the attempts that it shows. Out: each thing once, with the
 //! attempts of all its snapshots. A final snapshot, to which no later one can add anything, is
 //! handed out at once; other things are held until the end.
+//!
+//! Attempts of a thing do not overlap. So two attempts that start at the same time are one, unless
+//! they have different numbers and the earlier ended when it started.
 
 use std::mem::{swap, take};
 
@@ -11,6 +14,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// An attempt that a snapshot shows.
 #[derive(Clone, Debug, Default)]
 pub(in crate::sources) struct Attempt {
+    /// How many attempts were before it, if the snapshot shows this.
+    pub number: Option<i64>,
     /// Its submit time, if that is not the submit time of its task.
     pub submit_us: Option<i64>,
     pub start_us: Option<i64>,
@@ -48,9 +53,23 @@ impl Attempt {
         }
     }
 
-    /// Its sort key among the attempts of a task, which is the same in every snapshot.
+    /// Its sort key among the attempts of a task.
+    fn order(&self) -> (Option<i64>, Option<i64>, bool) {
+        let (at_us, has_begun) = self.place();
+        (at_us, self.number, has_begun)
+    }
+
+    /// Its time, and whether it has started: the same in every snapshot.
     fn place(&self) -> (Option<i64>, bool) {
         (self.start_us.or(self.submit_us), self.start_us.is_some())
+    }
+
+    /// Whether `next`, which starts no earlier, is the same attempt in another snapshot.
+    fn is_same(&self, next: &Self) -> bool {
+        let is_instant = self.start_us.is_some() && self.start_us == self.end.map(|end| end.0);
+        let numbers = self.number.zip(next.number);
+        let is_numbered_apart = numbers.is_some_and(|(number, next)| number != next);
+        self.place() == next.place() && !(is_instant && is_numbered_apart)
     }
 
     /// Takes the start and the end from an earlier snapshot, if it has none.
@@ -94,15 +113,21 @@ pub(in crate::sources) fn joined(
         return all;
     }
     all.extend(early);
-    all.sort_by_key(Attempt::place);
+    all.sort_by_key(Attempt::order);
     all.dedup_by(|next, first| {
-        let is_same = next.place() == first.place();
+        let is_same = first.is_same(next);
         if is_same && first.end.is_none() && next.end.is_some() {
             swap(next, first);
         }
         is_same
     });
     all
+}
+
+/// Whether snapshots no longer show some of the attempts.
+pub(in crate::sources) fn has_gap(attempts: &[Attempt]) -> bool {
+    let numbers = attempts.iter().filter_map(|attempt| attempt.number);
+    numbers.zip(0..).any(|(number, place)| place < number)
 }
 
 /// Attempts in order. One that was seen before its start and after it becomes one.

@@ -365,6 +365,114 @@ fn counts_in_lists_are_read_or_rejected() {
 /// Promise: the command that the program gives to paste exports columns that are read, with the
 /// free text at the end, and is the same everywhere.
 #[test]
+fn memory_in_lists_is_read_or_rejected() {
+    let header = "JobID|State|Submit|Start|End|NCPUS|ReqMem|ReqTRES|AllocTRES";
+    let memory = |amounts: &str| {
+        let text = format!("{header}\n7|COMPLETED|1704067200|1704067210|1704067240|4|{amounts}\n");
+        let rows = parsed(Source::Slurm, Table::TaskEvents, &text);
+        let rejects = rows.rejects();
+        if rejects.is_empty() { rows.cell("memory_request", 0) } else { rejects.join(", ") }
+    };
+    for (amounts, expected) in [
+        ("|cpu=4,mem=abc|", "2 ReqTRES bad_value"),
+        ("|cpu=4,mem=16Q|", "2 ReqTRES bad_value"),
+        ("||cpu=4,mem=16Q", "2 AllocTRES bad_value"),
+        ("16Q|cpu=4,mem=16G|", "2 ReqMem bad_value"),
+        ("abcn||", "2 ReqMem bad_value"),
+        ("16Gn|mem=abc|", "16777216"),
+        ("4Gc||", "16777216"),
+        ("0n|cpu=4,mem=16G|", "16777216"),
+        ("0c|cpu=4,mem=0|cpu=4,mem=16G", "16777216"),
+        ("|cpu=4|cpu=4,mem=1.50G", "1572864"),
+        ("||", "-"),
+    ] {
+        assert_eq!(memory(amounts), expected, "{amounts}");
+    }
+}
+
+/// The columns of `sacct --format ALL` of a version of Slurm.
+fn all_columns(version: &str) -> &'static str {
+    match version {
+        "14.11" => {
+            "AllocCPUS|AllocGRES|Account|AssocID|AveCPU|AveCPUFreq|AveDiskRead|AveDiskWrite|\
+            AvePages|AveRSS|AveVMSize|BlockID|Cluster|Comment|ConsumedEnergy|ConsumedEnergyRaw|\
+            CPUTime|CPUTimeRAW|DerivedExitCode|Elapsed|Eligible|End|ExitCode|GID|Group|JobID|\
+            JobIDRaw|JobName|Layout|MaxDiskRead|MaxRSS|NCPUS|NNodes|NodeList|NTasks|Priority|\
+            Partition|QOS|QOSRAW|ReqCPUFreq|ReqCPUS|ReqGRES|ReqMem|Reservation|ReservationId|\
+            Reserved|ResvCPU|ResvCPURAW|Start|State|Submit|Suspended|SystemCPU|Timelimit|TotalCPU|\
+            UID|User|UserCPU|WCKey|WCKeyID"
+        }
+        _ => {
+            "Account|AdminComment|AllocCPUS|AllocGRES|AllocNodes|AllocTRES|AssocID|AveCPU|Cluster|\
+            Comment|ConsumedEnergy|ConsumedEnergyRaw|CPUTime|CPUTimeRAW|DBIndex|DerivedExitCode|\
+            Elapsed|ElapsedRaw|Eligible|End|ExitCode|Flags|GID|Group|JobID|JobIDRaw|JobName|\
+            MaxRSS|McsLabel|NCPUS|NNodes|NodeList|NTasks|Priority|Partition|QOS|QOSRAW|Reason|\
+            ReqCPUFreq|ReqCPUFreqMin|ReqCPUS|ReqGRES|ReqMem|ReqTRES|Reservation|Reserved|ResvCPU|\
+            ResvCPURAW|Start|State|Submit|Suspended|SystemCPU|SystemComment|Timelimit|TimelimitRaw|\
+            TotalCPU|TRESUsageInAve|UID|User|UserCPU|WCKey|WorkDir"
+        }
+    }
+}
+
+#[test]
+fn all_columns_of_old_versions_are_read() {
+    let row = |version: &str, cells: &[(&str, &str)]| {
+        let of = |name: &str| cells.iter().find(|cell| cell.0 == name).map_or("", |cell| cell.1);
+        let line: Vec<&str> = all_columns(version).split('|').map(of).collect();
+        format!("{}\n{}\n", all_columns(version), line.join("|"))
+    };
+    let cells = [
+        ("JobID", "7"),
+        ("State", "COMPLETED"),
+        ("Start", "2024-01-01T00:00:10"),
+        ("End", "2024-01-01T00:00:40"),
+        ("Elapsed", "00:00:30"),
+        ("Reserved", "00:00:08"),
+        ("ResvCPU", "00:00:32"),
+        ("NCPUS", "4"),
+        ("NNodes", "2"),
+        ("ReqMem", "4Gn"),
+        ("ReqGRES", "gpu:1"),
+        ("AllocGRES", "7696487:2"),
+        ("ConsumedEnergyRaw", "18446744073709551614"),
+        ("ReqCPUFreq", "Unknown"),
+        ("Timelimit", "Partition_Limit"),
+        ("TotalCPU", "01:20.500"),
+        ("NodeList", "n[1-2]"),
+    ];
+    for version in ["14.11", "19.05"] {
+        let text = row(version, &cells);
+        let rows = parsed(Source::Slurm, Table::TaskEvents, &text);
+        assert_eq!(rows.rejects(), Vec::<String>::new(), "{text}");
+        assert_eq!(since_new_year(&rows), "2 SUBMIT, 10 SCHEDULE, 40 FINISH", "from `Reserved`");
+        for (column, expected) in [
+            ("cpu_request", "4"),
+            ("memory_request", "8388608"),
+            ("gpu_request", "2"),
+            ("cpu_time_us", "20125000"),
+            ("requested_time_us", "-"),
+        ] {
+            assert_eq!(rows.cell(column, 1), expected, "{version} {column}");
+        }
+        // Only the CPU time that it was reserved for, and memory per CPU.
+        let of = |name: &str, value| {
+            let changed = cells.map(|cell| match cell.0 {
+                "Reserved" => ("ResvCPURAW", "32"),
+                known if known == name => (name, value),
+                _ => cell,
+            });
+            parsed(Source::Slurm, Table::TaskEvents, &row(version, &changed))
+        };
+        let rows = of("ReqMem", "2Gc");
+        assert_eq!(since_new_year(&rows), "2 SUBMIT, 10 SCHEDULE, 40 FINISH", "from `ResvCPURAW`");
+        assert_eq!(rows.cell("memory_request", 1), "8388608");
+        for (column, value) in [("ReqMem", "4Qn"), ("AllocGRES", "gpu:1.5"), ("NCPUS", "many")] {
+            assert_eq!(of(column, value).rejects(), [format!("2 {column} bad_value")], "{version}");
+        }
+    }
+}
+
+#[test]
 fn the_export_command_names_columns_that_are_read() {
     let command = EXPORT_AGAIN.split_once(": ").unwrap().1;
     let columns = command.split_once("--format ").unwrap().1.split(' ').next().unwrap();

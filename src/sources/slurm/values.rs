@@ -1,7 +1,9 @@
 //! Processors, memory, GPUs and limits of a row.
 
 use super::super::fields::careful_text;
-use super::super::records::amounts::{amount, float, gpus_in_list, in_list, tally_in_list};
+use super::super::records::amounts::{
+    amount, float, gpus_in_list, memory_in_list, narrow, tally_in_list,
+};
 use super::super::records::fields::{span_us, whole};
 use super::super::records::{Fault, Remarks};
 use super::super::reject::RejectReason;
@@ -59,14 +61,12 @@ pub(super) fn memory_kib(
             }
         }
     };
-    let of_tres =
-        |column: Col| in_list(row.raw(column), b"mem").and_then(|text| amount(text, b'M'));
-    let bytes = asked
-        .filter(|&bytes| 0.0 < bytes)
-        .or_else(|| of_tres(Col::ReqTres))
-        .or_else(|| of_tres(Col::AllocTres));
-    #[expect(clippy::cast_possible_truncation, reason = "an amount of memory")]
-    let kib = |bytes: f64| (bytes / 1024.0) as f32;
+    let mut bytes = asked.filter(|&bytes| 0.0 < bytes);
+    for column in [Col::ReqTres, Col::AllocTres] {
+        let of_tres = || memory_in_list(row.raw(column)).map_err(|reason| (column.name(), reason));
+        bytes = bytes.map_or_else(of_tres, |bytes| Ok(Some(bytes)))?;
+    }
+    let kib = |bytes: f64| narrow(bytes / 1024.0);
     Ok((bytes.map(kib), bytes.zip(cpus).map(|(bytes, cpus)| kib(bytes / cpus))))
 }
 

@@ -3,6 +3,15 @@
 //! In: jobs, with their tasks (or the processors of a log). Out: per class of sizes and per user
 //! the jobs, their waits and their bounded slowdowns. A job submitted before the window has no
 //! known wait, and one that has not ended has no slowdown; both are counted.
+//!
+//! ```text
+//!  SUBMIT     SCHEDULE                                end
+//!    |-- wait --|-- run --|-- suspended --|-- run --|
+//!    |------------------- response -----------------|
+//! ```
+//!
+//! The slowdown is the response over the run time, so a suspension counts like a wait (Feitelson and
+//! Rudolph 1998: response time over the time that the job would take on a dedicated system).
 
 use std::collections::BTreeMap;
 
@@ -37,34 +46,49 @@ pub fn size_class(size: u64) -> (usize, &'static str) {
     (place, CLASSES[place].1)
 }
 
+/// How long a job waited and ran, µs, if known, and for how long it was suspended.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "each name ends in its unit")]
+pub(in crate::studies) struct Times {
+    wait_us: Option<i64>,
+    run_us: Option<i64>,
+    suspended_us: i64,
+}
+
+impl Times {
+    /// The times of a job whose attempts were suspended for `suspended_us`.
+    pub(in crate::studies) fn of(job: &Job, windows: Windows, suspended_us: i64) -> Self {
+        let begun_before = windows.has_begun_before(job.first_event_us);
+        let start_us = job.first_schedule_us.filter(|&start| start < i64::MAX);
+        let wait_us = start_us.zip(job.first_submit_us).map(|(start, submit)| start - submit);
+        let has_ended = !begun_before && !job.is_open_at(windows.job_end_us);
+        let length_us = start_us.filter(|_| has_ended).map(|start| job.last_event_us - start);
+        Self {
+            wait_us: wait_us.filter(|&wait| 0 <= wait && !begun_before),
+            run_us: length_us.map(|length_us| (length_us - suspended_us).max(0)),
+            suspended_us,
+        }
+    }
+}
+
 /// Waits and runs of some jobs.
 #[derive(Clone, Debug, Default)]
 pub(in crate::studies) struct Fates {
     jobs: u64,
     waits_us: Vec<i64>,
-    /// Waits and runs of the jobs that have ended.
+    /// Responses and runs of the jobs that have ended.
     ended_us: Vec<[i64; 2]>,
     runs_us: Vec<i64>,
 }
 
 impl Fates {
-    /// How long a job waited and ran, µs, if known.
-    pub(in crate::studies) fn times_us(job: &Job, windows: Windows) -> [Option<i64>; 2] {
-        let begun_before = windows.has_begun_before(job.first_event_us);
-        let start_us = job.first_schedule_us.filter(|&start| start < i64::MAX);
-        let wait_us = start_us.zip(job.first_submit_us).map(|(start, submit)| start - submit);
-        let has_ended = !begun_before && !job.is_open_at(windows.job_end_us);
-        [
-            wait_us.filter(|&wait| 0 <= wait && !begun_before),
-            start_us.filter(|_| has_ended).map(|start| job.last_event_us - start),
-        ]
-    }
-
-    pub(in crate::studies) fn add(&mut self, wait_us: Option<i64>, run_us: Option<i64>) {
+    pub(in crate::studies) fn add(&mut self, times: Times) {
+        let Times { wait_us, run_us, suspended_us } = times;
         self.jobs += 1;
         self.waits_us.extend(wait_us);
         self.runs_us.extend(run_us);
-        self.ended_us.extend(wait_us.zip(run_us).map(|(wait, run)| [wait, run]));
+        let ended = wait_us.zip(run_us).map(|(wait, run)| [wait + run + suspended_us, run]);
+        self.ended_us.extend(ended);
     }
 
     pub(in crate::studies) fn merge(&mut self, other: Self) {
@@ -84,8 +108,8 @@ impl Fates {
         let seconds = |values: &[i64]| ascending(values.iter().map(|&us| micros_to_seconds(us)));
         let waits = seconds(&self.waits_us);
         let runs = seconds(&self.runs_us);
-        let slowdowns = ascending(self.ended_us.iter().map(|&[wait, run]| {
-            (micros_to_seconds(wait + run) / micros_to_seconds(run.max(BOUND_US))).max(1.0)
+        let slowdowns = ascending(self.ended_us.iter().map(|&[response, run]| {
+            (micros_to_seconds(response) / micros_to_seconds(run.max(BOUND_US))).max(1.0)
         }));
         FateRow {
             name: name.to_owned(),
@@ -132,11 +156,11 @@ pub struct FateRow {
     pub wait_s_median: Option<f64>,
     /// The 95 % quantile (R-7).
     pub wait_s_p95: Option<f64>,
-    /// From the first SCHEDULE to the end, s.
+    /// From the first SCHEDULE to the end, s, without the time for which it was suspended.
     pub run_s_mean: Option<f64>,
     /// The median.
     pub run_s_median: Option<f64>,
-    /// Bounded slowdown: (wait + run) / max(run, 10 s), at least 1.
+    /// Bounded slowdown: (first SUBMIT to end) / max(run, 10 s), at least 1.
     pub slowdown_mean: Option<f64>,
     /// The median.
     pub slowdown_median: Option<f64>,
@@ -144,9 +168,11 @@ pub struct FateRow {
     pub slowdown_p95: Option<f64>,
 }
 
-/// The size of a job: its tasks and their total requests.
+/// What the tasks of a job say about it: its size, which is their number and their total requests,
+/// and for how long it was suspended, µs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
+    pub(super) suspended_us: i64,
     tasks: u64,
     /// CPU and memory; `None` if no task has the request.
     requests: [Option<f64>; 2],
@@ -212,20 +238,20 @@ impl JobSums {
         user: Option<&str>,
         (size, is_log): (&Size, bool),
     ) {
-        let [wait_us, run_us] = Fates::times_us(job, windows);
+        let times = Times::of(job, windows, size.suspended_us);
         if let Some(count) = size.count(is_log) {
-            self.sizes[size_class(count).0].add(wait_us, run_us);
+            self.sizes[size_class(count).0].add(times);
         }
         for (idx, classes) in self.requests.iter_mut().enumerate() {
             if let Some(amount) = size.requests[idx].filter(|_| !is_log || idx == 1) {
-                classes.entry(decade(amount)).or_default().add(wait_us, run_us);
+                classes.entry(decade(amount)).or_default().add(times);
             }
         }
         let user = user.unwrap_or(UNKNOWN);
         if let Some(fates) = self.users.get_mut(user) {
-            fates.add(wait_us, run_us);
+            fates.add(times);
         } else {
-            self.users.entry(user.to_owned()).or_default().add(wait_us, run_us);
+            self.users.entry(user.to_owned()).or_default().add(times);
         }
     }
 
@@ -285,14 +311,21 @@ mod tests {
         //  wait 30 s, run 60 s: 90 / 60; wait 5 s, run 1 s: 6 / 10, and 1 at least; wait 40 s, run
         //  5 s: 45 / 10.
         for (wait_s, run_s) in [(30, 60), (5, 1), (40, 5)] {
-            fates.add(Some(wait_s * 1_000_000), Some(run_s * 1_000_000));
+            let [wait_us, run_us] = [wait_s, run_s].map(|time_s| Some(time_s * 1_000_000));
+            fates.add(Times { wait_us, run_us, suspended_us: 0 });
         }
-        fates.add(Some(7_000_000), None);
+        fates.add(Times { wait_us: Some(7_000_000), ..Times::default() });
         let row = fates.row("1");
         assert_eq!((row.jobs, row.jobs_with_wait, row.jobs_ended), (4, 4, 3));
         assert_eq!(row.slowdown_median, Some(1.5));
         assert!((row.slowdown_mean.unwrap() - 7.0 / 3.0).abs() < 1e-12);
         assert_eq!(row.wait_s_mean, Some(20.5));
+        //  wait 10 s, run 20 s, suspended 70 s: 100 / 20.
+        let mut suspended = Fates::default();
+        let [wait_us, run_us] = [Some(10_000_000), Some(20_000_000)];
+        suspended.add(Times { wait_us, run_us, suspended_us: 70_000_000 });
+        let row = suspended.row("1");
+        assert_eq!((row.run_s_mean, row.slowdown_mean), (Some(20.0), Some(5.0)));
     }
 
     #[test]

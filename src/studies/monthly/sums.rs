@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::zone::Month;
-use crate::studies::load::jobs::{CLASSES, FateRow, Fates};
+use crate::studies::load::jobs::{CLASSES, FateRow, Fates, Times};
 use crate::studies::quantile;
 use crate::units::CpuTime;
 
@@ -70,10 +70,10 @@ impl Sums {
         self.name(user);
     }
 
-    pub(super) fn add_job(&mut self, has_finished: bool, user: &str, times_us: [Option<i64>; 2]) {
+    pub(super) fn add_job(&mut self, has_finished: bool, user: &str, times: Times) {
         self.jobs += 1;
         self.not_finished += u64::from(!has_finished);
-        self.fates.add(times_us[0], times_us[1]);
+        self.fates.add(times);
         self.name(user);
     }
 
