@@ -1,5 +1,7 @@
 //! Maps, mistakes in them, and rows that are read with them.
 
+use std::fmt::Write;
+
 use proptest::prelude::*;
 
 use super::super::tests::{Rows, parsed_part};
@@ -194,7 +196,8 @@ proptest! {
         for (number, (name, is_good)) in rows.iter().enumerate() {
             let name = format!("<{name}{}>", "x".repeat(fill % 300));
             let end = if *is_good { "9" } else { "?" };
-            text.push_str(&format!("{number},5,{end},\"{}\"\n", name.replace('"', "\"\"")));
+            let name = name.replace('"', "\"\"");
+            writeln!(text, "{number},5,{end},\"{name}\"").unwrap();
             if *is_good {
                 names.push(name.replace('\n', " "));
             } else {
