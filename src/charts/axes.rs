@@ -312,7 +312,7 @@ impl Frame {
             let (x, _) = self.at(*value, self.y.low());
             canvas.line(vec![(x, self.top), (x, below)], thin, Ink::GRID);
             canvas.line(vec![(x, below), (x, below + 0.3 * size)], thin, Ink::TEXT);
-            if let Some(moved) = self.label_at(x, text, canvas) {
+            if let Some(moved) = Self::label_at(x, text, canvas) {
                 canvas.text(text, (moved, below + 1.0 * size), Align::Middle, size, Ink::TEXT);
             }
         }
@@ -329,7 +329,7 @@ impl Frame {
 
     /// The middle of a label below the plot: one at the edge of the picture moves a little, or is
     /// left out.
-    fn label_at(&self, x: f64, text: &str, canvas: &Canvas) -> Option<f64> {
+    fn label_at(x: f64, text: &str, canvas: &Canvas) -> Option<f64> {
         let size = canvas.look.text;
         let half = width_of(text, size) / 2.0 + EDGE * size;
         let moved = x.clamp(half, (canvas.look.width - half).max(half));
@@ -340,7 +340,7 @@ impl Frame {
     pub(super) fn labelled(&self, canvas: &Canvas) -> Vec<f64> {
         let ticks = self.x.ticks.iter();
         let is_shown = |(value, text): &&(f64, String)| {
-            self.label_at(self.at(*value, self.y.low()).0, text, canvas).is_some()
+            Self::label_at(self.at(*value, self.y.low()).0, text, canvas).is_some()
         };
         ticks.filter(is_shown).map(|tick| tick.0).collect()
     }

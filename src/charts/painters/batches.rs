@@ -154,12 +154,11 @@ fn batches(parts: impl Iterator<Item = Part>) -> Vec<Batch> {
             let later = &batches[home + 1..];
             later.len() <= BACK_MAX && !later.iter().any(|batch| batch.touches(part.bounds))
         });
-        match home {
-            Some(home) => batches[home].push(part),
-            None => {
-                homes.extend(kind.map(|kind| (kind, batches.len())));
-                batches.push(Batch { bounds: part.bounds, parts: vec![part] });
-            }
+        if let Some(home) = home {
+            batches[home].push(part);
+        } else {
+            homes.extend(kind.map(|kind| (kind, batches.len())));
+            batches.push(Batch { bounds: part.bounds, parts: vec![part] });
         }
     }
     batches
