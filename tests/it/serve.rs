@@ -911,11 +911,11 @@ fn wrong_and_hostile_input_is_shown_at_its_place() {
         assert_told_at_the_top(&text, field);
     }
     // Errors that only the command finds are also shown at their field.
-    let shares = "a line that is no share of an account";
+    let wrong = "a line that is no share of an account";
     let shared = location(&portal.post(
         &session,
         "/fairness",
-        &[("use", "slurm"), ("shares", shares), ("action", "evaluate")],
+        &[("use", "slurm"), ("shares", wrong), ("action", "evaluate")],
     ));
     assert!(portal.ended(&shared).contains("id=\"shares-wrong\""));
 }
