@@ -45,6 +45,15 @@ pub trait Plan: Serialize + DeserializeOwned + Default {
         Ok(())
     }
 
+    /// Checks what a single question refuses as well. An analysis allows it: it fills in options
+    /// later, and one section may ask several questions.
+    ///
+    /// # Errors
+    /// The options cannot be combined; the text gives the reason.
+    fn check_alone(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// The plans that a section asks for: one by default.
     ///
     /// # Errors
@@ -87,6 +96,8 @@ pub struct Study {
 pub struct Reader {
     /// Checks that a section can be read.
     pub check: fn(&Section) -> Result<(), Wrong>,
+    /// Checks the same for a single question.
+    pub check_alone: fn(&Section) -> Result<(), Wrong>,
     /// Its defaults.
     pub usual: fn() -> Section,
 }
@@ -94,7 +105,15 @@ pub struct Reader {
 impl Reader {
     /// The reader of a plan.
     pub const fn of<P: Plan>() -> Self {
-        Self { check: |section| P::all(section).map(drop), usual: || words::write(&P::default()) }
+        Self {
+            check: |section| P::all(section).map(drop),
+            check_alone: |section| {
+                let plans = P::all(section)?;
+                let checked = plans.iter().try_for_each(Plan::check_alone);
+                checked.map_err(serde::de::Error::custom)
+            },
+            usual: || words::write(&P::default()),
+        }
     }
 }
 

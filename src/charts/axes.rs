@@ -312,10 +312,7 @@ impl Frame {
             let (x, _) = self.at(*value, self.y.low());
             canvas.line(vec![(x, self.top), (x, below)], thin, Ink::GRID);
             canvas.line(vec![(x, below), (x, below + 0.3 * size)], thin, Ink::TEXT);
-            // A label at the edge of the picture moves a little, or is left out.
-            let half = width_of(text, size) / 2.0 + EDGE * size;
-            let moved = x.clamp(half, (canvas.look.width - half).max(half));
-            if (moved - x).abs() < 0.8 * size {
+            if let Some(moved) = Self::label_at(x, text, canvas) {
                 canvas.text(text, (moved, below + 1.0 * size), Align::Middle, size, Ink::TEXT);
             }
         }
@@ -328,6 +325,24 @@ impl Frame {
             let y = below + (2.4 + 1.3 * f64::from(idx)) * size;
             canvas.text(line, (self.left + self.width / 2.0, y), Align::Middle, size, Ink::TEXT);
         }
+    }
+
+    /// The middle of a label below the plot: one at the edge of the picture moves a little, or is
+    /// left out.
+    fn label_at(x: f64, text: &str, canvas: &Canvas) -> Option<f64> {
+        let size = canvas.look.text;
+        let half = width_of(text, size) / 2.0 + EDGE * size;
+        let moved = x.clamp(half, (canvas.look.width - half).max(half));
+        ((moved - x).abs() < 0.8 * size).then_some(moved)
+    }
+
+    /// The values below the plot that have a label.
+    pub(super) fn labelled(&self, canvas: &Canvas) -> Vec<f64> {
+        let ticks = self.x.ticks.iter();
+        let is_shown = |(value, text): &&(f64, String)| {
+            Self::label_at(self.at(*value, self.y.low()).0, text, canvas).is_some()
+        };
+        ticks.filter(is_shown).map(|tick| tick.0).collect()
     }
 
     /// The time span of the plot, if its lower axis is the time of a trace.

@@ -58,6 +58,9 @@ const STEPS: u32 = 12;
 /// Height of a name with its number below, as a multiple of the text height.
 const LABEL: f64 = 2.7;
 
+/// Height of the light field behind a name and its number, as a multiple of the text height.
+const BEHIND: f64 = 2.4;
+
 /// The share of the picture's width for names at the right.
 const NAMES: f64 = 0.34;
 
@@ -125,11 +128,16 @@ pub(super) fn draw(chart: &FlowChart, canvas: &mut Canvas) {
             let (x, middle) = (at.0 + thick + 0.5 * size, bar.top + bar.high / 2.0);
             let said = chart.said(bar.count);
             let said = if width_of(&said, size) <= room { said } else { grouped(bar.count) };
-            for (text, down, ink) in
-                [(node.name.as_str(), -0.6, Ink::TEXT), (&said, 0.6, Ink::TEXT)]
-            {
-                let text = shortened(text, room, size);
-                canvas.text(&text, (x, middle + down * size), Align::Left, size, ink);
+            let texts = [node.name.as_str(), &said].map(|text| shortened(text, room, size));
+            if stage != last {
+                // Bands pass behind the names of all stages but the last.
+                let wide = texts.iter().map(|text| width_of(text, size)).fold(0.0, f64::max);
+                let at = (x - 0.2 * size, middle - 0.5 * BEHIND * size);
+                let ink = Ink::PAPER.with_opacity(0.7);
+                canvas.fill(at, (wide + 0.4 * size, BEHIND * size), ink);
+            }
+            for (text, down) in texts.iter().zip([-0.6, 0.6]) {
+                canvas.text(text, (x, middle + down * size), Align::Left, size, Ink::TEXT);
             }
             #[expect(clippy::cast_precision_loss, reason = "shown with six digits")]
             let amounts = [(chart.unit.as_str(), bar.count as f64)];
@@ -230,6 +238,29 @@ mod tests {
                 .map(|&(nodes, count)| FlowWay { nodes: nodes.into(), count })
                 .collect(),
         }
+    }
+
+    #[test]
+    fn names_over_bands_have_a_light_field_behind_them() {
+        let chart = chart(&[([0, 1, 2], 5), ([0, 2, 1], 3)]);
+        let mut canvas = Canvas::new(Look::paper(3.3).unwrap());
+        draw(&chart, &mut canvas);
+        let fields = canvas.marks.iter().filter_map(|mark| match mark {
+            Mark::Box { at, size, ink } if ink.opacity < 1.0 => Some((*at, *size)),
+            _ => None,
+        });
+        let fields: Vec<(At, At)> = fields.collect();
+        let names = canvas.marks.iter().filter_map(|mark| match mark {
+            Mark::Text { at, .. } => Some(*at),
+            _ => None,
+        });
+        let right = canvas.look.width * (1.0 - NAMES);
+        for name in names.filter(|name| name.0 < right) {
+            let is_over =
+                |(at, size): &(At, At)| at.0 <= name.0 && at.1 <= name.1 && name.1 <= at.1 + size.1;
+            assert!(fields.iter().any(is_over), "{name:?} {fields:?}");
+        }
+        assert_eq!(fields.len(), 3);
     }
 
     proptest! {

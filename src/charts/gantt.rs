@@ -220,4 +220,31 @@ mod tests {
         assert_eq!(fields(0.01, true), 1);
         assert_eq!(fields(0.01, false), 2, "every attempt is there");
     }
+
+    /// Promise: the bars of a page stay small, whatever their number: at most 170 bytes for each,
+    /// with its sign and its values under the pointer.
+    #[test]
+    fn a_bar_takes_few_bytes() {
+        let bytes = |count: u32| {
+            let spans = (0..count).map(|idx| GanttSpan {
+                row: usize::try_from(idx / 20).unwrap(),
+                from: f64::from(idx % 20),
+                to: f64::from(idx % 20) + 0.9,
+                label: "evicted".to_owned(),
+                tone: Tone::Purple,
+                is_wait: false,
+            });
+            let chart = GanttChart {
+                title: String::new(),
+                caption: String::new(),
+                time_axis: "h".to_owned(),
+                rows: vec![String::new(); 10],
+                spans: spans.collect(),
+                legend: Vec::new(),
+            };
+            super::super::svg_of(&super::super::Chart::Gantt(chart)).len()
+        };
+        let each = (bytes(200) - bytes(20)) / 180;
+        assert!(each <= 170, "{each} bytes");
+    }
 }

@@ -282,9 +282,8 @@ pub(crate) fn without_head(svg: &str) -> Option<(String, [f64; 2])> {
 /// The text of an SVG of ours without the values under the pointer, for a file next to a page that
 /// has them.
 pub(crate) fn without_values(svg: &str) -> String {
-    let Some((before, after)) = svg.split_once(painters::VALUES) else { return svg.to_owned() };
-    let rest = after.split_once("</g>\n").map_or("", |(_, rest)| rest);
-    format!("{before}{rest}")
+    let before = svg.split_once(painters::VALUES).filter(|(_, rest)| rest.ends_with(painters::END));
+    before.map_or_else(|| svg.to_owned(), |(before, _)| format!("{before}{}", painters::END))
 }
 
 /// Width and height of an SVG of ours, CSS pixels.

@@ -89,7 +89,7 @@ pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
     if names == 0.0 {
         return;
     }
-    let ticks = frame.x.ticks.iter().map(|tick| tick.0);
+    let ticks = frame.labelled(canvas).into_iter();
     let times: Vec<f64> = ticks.filter(|&time| rows().all(|row| row.at(time).is_some())).collect();
     let place = |time: f64| frame.at(time, 0.0).0;
     let inside = ..=canvas.look.width - 0.5 * wide;

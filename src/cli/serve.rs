@@ -21,9 +21,9 @@ const EXAMPLES: &str = "Examples:\n  jobfate serve --lake lake\n  jobfate serve 
 /// `/healthz` and `/metrics` are for monitoring.
 ///
 /// By default only this machine can connect. With any other --listen address every client needs a
-/// token: that of --token-file or of the variable `JOBFATE_TOKEN`, or otherwise a new one, which is
-/// printed once. The portal speaks plain HTTP: put a proxy with TLS in front of it, and name the
-/// proxy's host with --host.
+/// token: that of --token-file or `JOBFATE_TOKEN`, or a new one, which is printed once. A name or
+/// address other than that of --listen needs --host, with `0.0.0.0` each of them. The portal speaks
+/// plain HTTP: put a proxy with TLS in front of it, and name its host with --host.
 ///
 /// Every question runs in a separate process with limits on time and memory. SIGTERM ends the
 /// portal within 2 seconds; saved indices survive a kill at any time.
@@ -66,7 +66,7 @@ pub(crate) struct ServeArgs {
 
     /// Further host name by which browsers reach the portal
     ///
-    /// `name` or `name:port`, such as that of a proxy. Requests for any other name are refused.
+    /// `name` or `name:port`, as of a proxy. Requests for any other name or address are refused.
     #[arg(long, value_name = "HOST")]
     pub host: Vec<String>,
 

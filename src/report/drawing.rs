@@ -11,7 +11,7 @@ const ELEMENTS: [&str; 10] =
     ["svg", "g", "rect", "circle", "line", "path", "polyline", "polygon", "text", "title"];
 
 /// Their attributes.
-const ATTRIBUTES: [&str; 33] = [
+const ATTRIBUTES: [&str; 34] = [
     "d",
     "x",
     "y",
@@ -35,6 +35,7 @@ const ATTRIBUTES: [&str; 33] = [
     "stroke",
     "stroke-width",
     "stroke-dasharray",
+    "stroke-linecap",
     "text-anchor",
     "font-family",
     "font-size",

@@ -58,18 +58,37 @@ impl Missing {
         chart.with_gaps(gaps.collect(), &self.said())
     }
 
+    /// That averages over time include these times, as a sentence without its full stop; `None` if
+    /// there are none.
+    pub fn in_averages(&self) -> Option<String> {
+        let hours = self.hours();
+        let when = match hours.as_str() {
+            "" => "time that is not in the log",
+            hours => &format!("{hours} of the trace, which are not in the log"),
+        };
+        let said = format!(
+            "Averages include {when}: attempts count as running there until their next event"
+        );
+        (!self.0.is_empty()).then_some(said)
+    }
+
     /// The times in a sentence; without the times for a log of dates.
     pub fn said(&self) -> String {
-        let hours = |at_s: f64| grouped_decimal(at_s / 3600.0, 2);
-        let times = self.0.iter().filter(|times| !is_date(times[0]));
-        let times = times.map(|times| format!("hours {} to {}", hours(times[0]), hours(times[1])));
-        let times = times.collect::<Vec<String>>().join("; ");
+        let times = self.hours();
         let of_trace = if times.is_empty() { times } else { format!(" ({times} of the trace)") };
         if self.0.is_empty() {
             String::new()
         } else {
             format!("Hatched: not in the log{of_trace}.")
         }
+    }
+
+    /// The times in hours of the trace; empty for a log of dates.
+    fn hours(&self) -> String {
+        let hours = |at_s: f64| grouped_decimal(at_s / 3600.0, 2);
+        let times = self.0.iter().filter(|times| !is_date(times[0]));
+        let times = times.map(|times| format!("hours {} to {}", hours(times[0]), hours(times[1])));
+        times.collect::<Vec<String>>().join("; ")
     }
 }
 
@@ -100,6 +119,12 @@ mod tests {
         );
         assert_eq!(of(&[Table::JobEvents]), Missing::default());
         assert_eq!(Missing::default().said(), "");
+        assert_eq!(Missing::default().in_averages(), None);
+        assert_eq!(
+            of(&[Table::MachineEvents]).in_averages().unwrap(),
+            "Averages include hours 0.00 to 20.00 of the trace, which are not in the log: attempts \
+            count as running there until their next event"
+        );
         assert_eq!(both.within([7200.0, 20_000.0]).0, [[14_400.0, 25_200.0]]);
         let dates = [gap(Table::TaskEvents, Some([400_000.0, 400_001.0]))];
         assert_eq!(Missing::of(&dates, &[Table::TaskEvents]).said(), "Hatched: not in the log.");

@@ -282,7 +282,7 @@ pub fn files_of_result(text: &str) -> Option<(String, Vec<ResultFile>)> {
 }
 
 /// A word, quoted for a shell if needed.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=,+%@~".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

@@ -25,7 +25,7 @@ use crate::report::html::{Cell, figure, table};
 use crate::report::links::Links;
 use crate::report::sentence;
 use crate::report::tables::stored_table;
-use crate::results::{Limits, Stored, read_all};
+use crate::results::{Limits, Stored, quoted, read_all};
 use crate::studies::meter::{CpuDefinition, Resource};
 use crate::studies::named::Named;
 
@@ -198,12 +198,31 @@ fn shown(folder: &Path, root: &str, spec: &Spec) -> Result<(Markup, Markup), Str
                 "Files: "
                 @for name in result.file_names() { a href={ (root) "data/" (name) } { (name) } " " }
             }
-            details { summary { "Command" } pre { (result.command()) } }
+            details { summary { "Command" } pre { (command(&result.whole.command, spec)) } }
         });
     }
     let first =
         html! { @for said in &first { p class="answer" { (PreEscaped(sentence(said))) "." } } };
     Ok((first, html! { @for piece in pieces { (piece) } }))
+}
+
+/// A command line with the names of lakes and without the folders and files of the operator.
+fn command(words: &[String], spec: &Spec) -> String {
+    let mut lakes = spec.lakes.iter();
+    let said = |word: &String| {
+        if word.starts_with("--lake=") {
+            return Some(format!("--lake={}", lakes.next().map_or("LAKE", String::as_str)));
+        }
+        if let Some(rest) = word.strip_prefix("--index-program=") {
+            let name = rest.split_once('=').map_or(rest, |(name, _)| name);
+            return Some(format!("--index-program={name}=PROGRAM"));
+        }
+        match spec.files.iter().find(|file| word.starts_with(&file.flag)) {
+            Some(file) => Some(format!("{}FILE", file.flag)),
+            None => (!word.starts_with("--out=")).then(|| word.clone()),
+        }
+    };
+    words.iter().filter_map(said).map(|word| quoted(&word)).collect::<Vec<String>>().join(" ")
 }
 
 /// A table's name as a caption.
@@ -332,4 +351,43 @@ pub(super) fn file(portal: &Portal, id: &str, name: &str) -> Option<PathBuf> {
         let is_json = name == format!("{}.json", result.name);
         if is_json { Some(result.path().to_owned()) } else { result.path_of(name).ok() }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::queue::Text;
+
+    #[test]
+    fn a_command_has_no_folder_of_the_operator() {
+        let text = |flag: &str| Text {
+            field: String::new(),
+            flag: flag.to_owned(),
+            content: String::new(),
+        };
+        let spec = Spec {
+            command: "fairness".to_owned(),
+            lakes: vec!["one".to_owned(), "two".to_owned()],
+            words: Vec::new(),
+            files: vec![text("--accounts="), text("--formula=My budget=")],
+            page: String::new(),
+        };
+        let words = [
+            "jobfate",
+            "fairness",
+            "--lake=one=/srv/one",
+            "--lake=two=/srv/two",
+            "--days=3",
+            "--index-program=own=/srv/own.py",
+            "--accounts=/srv/state/1.txt",
+            "--formula=My budget=/srv/state/2.txt",
+            "--out=/srv/state/out",
+        ];
+        let said = command(&words.map(str::to_owned), &spec);
+        assert_eq!(
+            said,
+            "jobfate fairness --lake=one --lake=two --days=3 --index-program=own=PROGRAM \
+             --accounts=FILE '--formula=My budget=FILE'"
+        );
+    }
 }

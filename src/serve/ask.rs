@@ -4,6 +4,8 @@
 //! the parameter that is wrong. A flag is offered unless it names a file, a folder, a program or
 //! the format of the answer; every value follows its `=`, so no value can become a flag.
 
+use std::collections::BTreeMap;
+
 use clap::builder::ValueRange;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command};
@@ -11,6 +13,7 @@ use clap::{Arg, ArgAction, Command};
 use super::guide;
 use crate::answers::list::STUDIES;
 use crate::answers::study::Study;
+use crate::answers::words::{Section, Setting};
 use crate::studies::outcomes::Classes;
 
 /// Commands that can be asked about lakes: the studies with a step. Checks of a lake and reproductions
@@ -147,6 +150,7 @@ impl Asks {
             words.extend(word(parameter, &guide::list_of(name, key, value))?);
         }
         self.check(name, &words)?;
+        check_plan(name, &known, &words)?;
         Ok(words)
     }
 
@@ -176,6 +180,61 @@ impl Asks {
         };
         Err(Wrong { parameter, said: said.unwrap_or_else(whole) })
     }
+}
+
+/// Refuses what the study of the command would refuse before it reads a lake.
+fn check_plan(name: &str, known: &[Parameter], words: &[String]) -> Result<(), Wrong> {
+    let study = STUDIES.iter().find(|study| study.name == name);
+    let Some(reader) = study.and_then(|study| study.step?.section) else { return Ok(()) };
+    let mut section = section(known, words);
+    loop {
+        let Err(wrong) = (reader.check_alone)(&section) else { return Ok(()) };
+        // The command has accepted each value by itself. What is left out here is not an option of
+        // the study, or is written otherwise in a section.
+        let Some(key) = wrong.key else {
+            return Err(Wrong { parameter: named_in(&wrong.problem, known), said: wrong.problem });
+        };
+        if section.remove(&key).is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// The options of a command line as a section of an analysis has them.
+fn section(known: &[Parameter], words: &[String]) -> Section {
+    let mut all: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for word in words {
+        let flag = word.trim_start_matches('-');
+        let (key, value) = flag.split_once('=').unwrap_or((flag, ""));
+        all.entry(key).or_default().push(value.to_owned());
+    }
+    // A choice that is left open is that of the flag.
+    for one in known.iter().filter(|one| matches!(one.takes, Takes::Word(_))) {
+        if let Some(default) = &one.default {
+            all.entry(&one.name).or_insert_with(|| vec![default.clone()]);
+        }
+    }
+    let is_switch =
+        |key: &str| known.iter().any(|one| one.name == key && matches!(one.takes, Takes::YesOrNo));
+    let setting = |key: &str, mut values: Vec<String>| match values.len() {
+        _ if is_switch(key) => Setting::Flag(true),
+        1 => Setting::One(values.swap_remove(0)),
+        _ => Setting::Many(values),
+    };
+    all.into_iter().map(|(key, values)| (key.to_owned(), setting(key, values))).collect()
+}
+
+/// The first parameter that a text names: `--groups`, or in backticks.
+fn named_in(text: &str, known: &[Parameter]) -> Option<String> {
+    let place = |name: &str| {
+        let forms = [format!("--{name}"), format!("`{name}`")];
+        let ends =
+            |at: usize| !text[at..].starts_with(|one: char| one.is_alphanumeric() || one == '-');
+        let found = forms.iter().filter_map(|form| Some((text.find(form)?, form.len())));
+        found.filter(|(at, long)| ends(at + long)).map(|(at, _)| at).min()
+    };
+    let found = known.iter().filter_map(|one| Some((place(&one.name)?, &one.name)));
+    found.min().map(|(_, name)| name.clone())
 }
 
 /// Why a value of a parameter is refused, and what is expected; `None` if the error is not about a
@@ -291,7 +350,12 @@ mod tests {
     use clap::Args;
 
     use super::*;
+    use crate::answers::account::AccountPlan;
+    use crate::answers::describe::DescribePlan;
     use crate::answers::fairness::plan::FairnessPlan;
+    use crate::answers::load::LoadPlan;
+    use crate::answers::monthly::MonthlyPlan;
+    use crate::answers::predict::PredictPlan;
     use crate::answers::sweep::plan::SweepPlan;
 
     #[test]
@@ -311,6 +375,46 @@ mod tests {
             let wrong = asks.words(command, [(name, value)].into_iter()).unwrap_err();
             assert_eq!(wrong.parameter.as_deref(), Some(name));
             assert!(wrong.said.contains(said) && !wrong.said.contains("--"), "{}", wrong.said);
+        }
+    }
+
+    #[test]
+    fn what_would_fail_later_is_refused_at_its_field() {
+        let commands = [
+            FairnessPlan::augment_args(Command::new("fairness")),
+            SweepPlan::augment_args(Command::new("sweep")),
+            LoadPlan::augment_args(Command::new("load")),
+            MonthlyPlan::augment_args(Command::new("monthly")),
+            DescribePlan::augment_args(Command::new("describe")),
+            PredictPlan::augment_args(Command::new("predict")),
+            AccountPlan::augment_args(Command::new("account")),
+        ];
+        let asks = Asks::new(Command::new("jobfate").subcommands(commands));
+        let asked =
+            |command: &str, pairs: &[(&str, &str)]| asks.words(command, pairs.iter().copied());
+        for (command, pairs, field) in [
+            ("fairness", &[("days", "-3")][..], "days"),
+            ("fairness", &[("free", "2")], "free"),
+            ("load", &[("groups", "0"), ("by", "user")], "groups"),
+            ("load", &[("groups", "5")], "groups"),
+            ("monthly", &[("users", "0")], "users"),
+            ("sweep", &[("seed", "7")], "seed"),
+            ("describe", &[("waits", "started")], "waits"),
+            ("predict", &[("rules", "hazard-events")], "age"),
+        ] {
+            let wrong = asked(command, pairs).unwrap_err();
+            assert_eq!(wrong.parameter.as_deref(), Some(field), "{pairs:?}: {}", wrong.said);
+        }
+        for (command, pairs) in [
+            ("fairness", &[("days", "3"), ("same-users", "no")][..]),
+            ("load", &[("groups", "5"), ("by", "user")]),
+            ("monthly", &[("late", "2h")]),
+            ("sweep", &[("seed", "7"), ("bootstrap", "200"), ("rules", "events,failures=3")]),
+            ("describe", &[("what", "waiting"), ("waits", "started")]),
+            ("predict", &[("rules", "hazard-events"), ("age", "1h")]),
+            ("account", &[("group-by", "user,class"), ("resource", "memory")]),
+        ] {
+            assert!(asked(command, pairs).is_ok(), "{pairs:?}: {:?}", asked(command, pairs));
         }
     }
 

@@ -85,7 +85,8 @@ fn clusters(portal: &Portal, name: &str, pairs: &Pairs, wrong: &[Wrong]) -> Mark
     let all: Vec<(&At, Option<String>)> =
         portal.lakes.all().iter().map(|at| (at, guide::unanswerable(name, &at.now()))).collect();
     let usual = all.iter().find(|(_, why)| why.is_none()).map(|(at, _)| at.name.as_str());
-    let chosen = pairs.get("lake").or(usual);
+    // A form that was sent without a cluster is shown as it was sent.
+    let chosen = pairs.get("lake").or(usual.filter(|_| said(wrong, "lake").is_none()));
     html! {
         fieldset id="lake" tabindex="-1" {
             legend { "Cluster" }
@@ -112,6 +113,9 @@ pub(super) fn submit(portal: &Portal, reader: &Reader, name: &str, sent: &Pairs)
         return None;
     }
     let refused = |wrong: Wrong| Some(page(portal, reader, name, sent, &[wrong]));
+    if let Some(said) = portal.lakes.unnamed(sent.get("lake")) {
+        return refused(Wrong::of("lake", said));
+    }
     let lakes = match portal.lakes.chosen(sent.all("lake")) {
         Ok(lakes) if lakes.len() == 1 => lakes.iter().map(|at| at.name.clone()).collect(),
         Ok(_) => return refused(Wrong::of("lake", "choose one lake")),

@@ -36,7 +36,7 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
     };
     let form = form(portal, &lake.name, &what, &id);
     let found = if query.get("list").is_some() {
-        users_of(portal, lake, None).await
+        names_of(portal, lake, &what, None).await
     } else if id.is_empty() {
         html! {}
     } else {
@@ -52,9 +52,12 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
                 let is_user = what == "user" && !found.is_empty();
                 let beside = beside::of_user(portal, reader, (&name, &id), is_user).await;
                 let shown = shown(&found, &beside, (name.as_str(), what.as_str(), id.as_str()));
-                let is_unknown = what == "user" && found.is_empty();
-                let near =
-                    if is_unknown { Some(users_of(portal, lake, Some(&id)).await) } else { None };
+                let is_unknown = what != "job" && found.is_empty();
+                let near = if is_unknown {
+                    Some(names_of(portal, lake, &what, Some(&id)).await)
+                } else {
+                    None
+                };
                 html! { (shown) @if let Some(near) = near { (near) } }
             }
             Ok(Err(error)) => html! { p class="wrong" { (error) } },
@@ -65,20 +68,21 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
     reply::html(StatusCode::OK, pages::page(Some(reader), "/find", "Search", &body))
 }
 
-/// The users of a lake: those near a name, or a list.
-async fn users_of(portal: &Portal, lake: &At, near_to: Option<&str>) -> Markup {
+/// The users or machines of a lake: those near a name, or a list.
+async fn names_of(portal: &Portal, lake: &At, what: &str, near_to: Option<&str>) -> Markup {
     let version = lake.now();
     let Ok(_place) = portal.looks.acquire().await else { return html! {} };
-    let look = move || near::users(&version.path, progress::now() + TIME);
+    let wanted = what.to_owned();
+    let look = move || near::known(&version.path, &wanted, progress::now() + TIME);
     let cut = |is_cut| {
-        html! { @if is_cut { p { "The search took too long and was ended: there may be other users." } } }
+        html! { @if is_cut { p { "The search took too long and was ended: there may be others." } } }
     };
     match (tokio::task::spawn_blocking(look).await, near_to) {
-        (Ok(Ok(users)), Some(name)) => {
-            html! { (near::suggested(&lake.name, name, &users)) (cut(users.is_cut)) }
+        (Ok(Ok(known)), Some(name)) => {
+            html! { (near::suggested(&lake.name, name, &known)) (cut(known.is_cut)) }
         }
-        (Ok(Ok(users)), None) => {
-            html! { (near::list(&lake.name, &users)) (cut(users.is_cut)) }
+        (Ok(Ok(known)), None) => {
+            html! { (near::list(&lake.name, &known)) (cut(known.is_cut)) }
         }
         (Ok(Err(error)), _) => html! { p class="wrong" { (error) } },
         (Err(_), _) => html! { p class="wrong" { "The search failed." } },
@@ -106,11 +110,14 @@ fn form(portal: &Portal, lake: &str, what: &str, id: &str) -> Markup {
             }
             div class="buttons" { button { "Search" } }
             p class="help" {
-                "No name at hand? Users of"
-                @for at in portal.lakes.all() {
-                    " " a href={ "/find?lake=" (encoded(&at.name)) "&what=user&list=yes" } { (at.name) }
+                "No name at hand?"
+                @for what in ["user", "machine"] {
+                    " " (titled(what)) "s of"
+                    @for at in portal.lakes.all() {
+                        " " a href=(near::list_of(&at.name, what)) { (at.name) }
+                    }
+                    "."
                 }
-                "."
             }
         }
     }

@@ -8,6 +8,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Polled, Poll, ready};
@@ -43,6 +44,16 @@ const HEAD_MAX: usize = 64 << 10;
 /// Time that requests in progress have at the end.
 const GRACE: Duration = Duration::from_millis(1500);
 
+/// What the operator reads at the start.
+fn listening(at: SocketAddr) -> String {
+    let others = if at.ip().is_loopback() {
+        ""
+    } else {
+        " (requests for any other name or address of this machine are refused: name each with --host)"
+    };
+    format!("listening on http://{at}/{others}")
+}
+
 /// Serves until a signal.
 pub(super) async fn serve(portal: Arc<Portal>, followed: Vec<Followed>) -> Result<()> {
     let listener = portal.listener().and_then(TcpListener::from_std).context("could not listen")?;
@@ -53,7 +64,7 @@ pub(super) async fn serve(portal: Arc<Portal>, followed: Vec<Followed>) -> Resul
     for one in followed {
         background.spawn(follow(Arc::clone(&portal), one));
     }
-    (portal.say)(&format!("listening on http://{}/", portal.at));
+    (portal.say)(&listening(portal.at));
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let mut clients = JoinSet::new();
     loop {

@@ -190,6 +190,12 @@ impl Lakes {
         names.iter().map(String::as_str).filter(|name| self.find(name).is_none()).collect()
     }
 
+    /// What is wrong with a form without the name of a lake: it chooses one of several.
+    pub(super) fn unnamed(&self, name: Option<&str>) -> Option<&'static str> {
+        let is_open = name.is_none() && 1 < self.0.len();
+        is_open.then_some("choose a cluster: this portal has several")
+    }
+
     /// The lakes with the given names; the first lake if there is no name.
     pub(super) fn chosen<'a>(
         &self,

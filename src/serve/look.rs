@@ -35,7 +35,7 @@ use crate::units::micros_to_seconds;
 pub(super) const TIME: Duration = Duration::from_secs(20);
 
 /// The column with the name of a machine, in sources that know it.
-const MACHINE_NAME: &str = "machine_name";
+pub(super) const MACHINE_NAME: &str = "machine_name";
 
 /// What was found.
 #[derive(Default)]

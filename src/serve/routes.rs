@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
 use hyper::http::request::Parts;
@@ -26,6 +26,10 @@ use crate::progress;
 /// Limits of the time and the size of the body of a form.
 const BODY: Duration = Duration::from_secs(10);
 const BODY_MAX: usize = 256 << 10;
+
+/// A longer body is read up to this many bytes before it is refused: a browser that is still sending
+/// shows no reply.
+const REFUSED_MAX: usize = 8 << 20;
 
 /// Largest number of segments of a path.
 const SEGMENTS_MAX: usize = 8;
@@ -253,21 +257,33 @@ async fn form(head: &Parts, body: Incoming) -> Result<Pairs, Reply> {
         let said = "a form is `application/x-www-form-urlencoded`\n";
         return Err(reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, said));
     }
-    let too_long = || {
-        let said = format!("a form has at most {BODY_MAX} bytes\n");
-        reply::text(StatusCode::PAYLOAD_TOO_LARGE, said)
-    };
-    let declared = hyper::body::Body::size_hint(&body).lower();
-    if (BODY_MAX as u64) < declared {
-        return Err(too_long());
-    }
-    let Ok(read) = timeout(BODY, Limited::new(body, BODY_MAX).collect()).await else {
+    let bad = |said: String| reply::text(StatusCode::BAD_REQUEST, format!("{said}\n"));
+    let Ok(read) = timeout(BODY, whole(body)).await else {
         return Err(reply::text(StatusCode::REQUEST_TIMEOUT, "the form did not arrive in time\n"));
     };
-    let bytes = read.map_err(|_| too_long())?.to_bytes();
-    let bad = |said: String| reply::text(StatusCode::BAD_REQUEST, format!("{said}\n"));
+    let Some(bytes) = read.map_err(|error| bad(error.to_string()))? else {
+        let said = format!("A form has at most {} kB: go back and shorten it.", BODY_MAX >> 10);
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        return Err(pages::problem(None, status, "The form is too long", &said));
+    };
     let text = std::str::from_utf8(&bytes).map_err(|error| bad(error.to_string()))?;
     Pairs::read(text).map_err(bad)
+}
+
+/// The bytes of a body; `None` if there are too many.
+async fn whole(mut body: Incoming) -> hyper::Result<Option<Vec<u8>>> {
+    let declared = hyper::body::Body::size_hint(&body).lower();
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    while declared <= REFUSED_MAX as u64 && length <= REFUSED_MAX {
+        let Some(frame) = body.frame().await else { break };
+        let Ok(data) = frame?.into_data() else { continue };
+        length += data.len();
+        if length <= BODY_MAX {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    let is_whole = length <= BODY_MAX && declared <= BODY_MAX as u64;
+    Ok(is_whole.then_some(bytes))
 }
 
 /// The page that asks for the token, and the reply to its form.

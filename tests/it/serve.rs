@@ -584,6 +584,7 @@ fn slow_and_large_requests_end() {
         &[("own-kind", "formula"), ("own-name", "x"), ("own-formula", &million)],
     );
     assert_eq!(reply.status, 413);
+    assert!(reply.text().contains("<h1>The form is too long</h1>"), "{}", reply.text());
     let long = format!(
         "GET /?{} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n",
         "a".repeat(200_000)
@@ -896,14 +897,27 @@ fn wrong_and_hostile_input_is_shown_at_its_place() {
             "{field}"
         );
     }
+    // What the command would refuse later is refused by each form, at its field.
+    for (path, fields, field, part) in [
+        ("/fairness", vec![("use", "jain"), ("days", "1"), ("free", "7")], "free", "from 0 to 1"),
+        ("/ask/load", vec![("groups", "0"), ("by", "user")], "groups", "give 1 or more"),
+        ("/ask/sweep", vec![("seed", "7")], "seed", "which is not given"),
+    ] {
+        let reply = portal.post(&session, path, &fields);
+        assert_eq!(reply.status, 422, "{path}");
+        let text = reply.text();
+        let said = between(&text, &format!("id=\"{field}-wrong\">"), "</div>").expect(path);
+        assert!(said.contains(part), "{said}");
+        assert_told_at_the_top(&text, field);
+    }
     // Errors that only the command finds are also shown at their field.
+    let wrong = "a line that is no share of an account";
     let shared = location(&portal.post(
         &session,
         "/fairness",
-        &[("use", "jain"), ("days", "1"), ("free", "7"), ("action", "evaluate")],
+        &[("use", "slurm"), ("shares", wrong), ("action", "evaluate")],
     ));
-    let page = portal.ended(&shared).replace("&quot;", "\"");
-    assert!(page.contains("\"Free\" must be a share from 0 to 1"), "named as on the form");
+    assert!(portal.ended(&shared).contains("id=\"shares-wrong\""));
 }
 
 /// Promise: a sweep and a replay can be started from forms and cancelled, and their results are
@@ -1050,6 +1064,10 @@ fn jobs_users_and_machines_are_found() {
     assert!(page.contains("users, those with most events of jobs first."), "{page}");
     let page = portal.get("/find?what=machine&id=999999999999").text();
     assert!(!page.contains("<svg") && page.contains("has no machine"), "{page}");
+    assert!(page.contains("All machines of lake"), "{page}");
+    let page = portal.get("/find?what=machine&list=yes").text();
+    assert!(page.contains("machines, those with most events of tasks first."), "{page}");
+    assert!(page.contains(&format!("what=machine&amp;id={machine}\"")), "{page}");
     for odd in ["", "-1", "99999999999999999999", "<script>", "1e5", "'; --"] {
         let reply = portal.get(&format!("/find?{}", encoded(&[("what", "job"), ("id", odd)])));
         assert!(reply.status == 200 && !reply.text().contains("<script>"), "{odd}");
@@ -1076,6 +1094,9 @@ fn machines_of_a_log_are_found_by_name() {
     for none in ["cpn-3", "1"] {
         assert!(page(none).contains("has no machine with this id"), "{none}");
     }
+    assert!(page("cpn-3").contains("id=cpn-1\">cpn-1</a>"), "a near name is suggested");
+    let list = portal.get("/find?what=machine&list=yes").text();
+    assert!(list.contains("All 2 machines") && list.contains(">cpn-1</a>"), "{list}");
 }
 
 /// Promise: opening the page of a user starts nothing. Its form does; the indices of the user then
@@ -1206,6 +1227,11 @@ fn lakes_in_folders_of_the_same_name_are_told_apart() {
         asked.push((job, id, usage));
     }
     assert_eq!(portal.get("/api/classify?lake=lake").status, 400, "no lake has this name");
+    for path in ["/ask/classify", "/fairness"] {
+        let reply = portal.post(&session, path, &[("use", "metered")]);
+        let text = reply.text();
+        assert!(reply.status == 422 && text.contains("choose a cluster"), "{path}: {text}");
+    }
     let both = [("lake", "one"), ("lake", "two"), ("use", "metered"), ("cpu", "requested")];
     let both = location(&portal.post(
         &session,

@@ -140,7 +140,7 @@ VALUE = """(svg, [number, reach]) => {
   const [x, y] = middle(shapes[number].getBoundingClientRect());
   const near = shapes.filter((shape) => {
     const box = shape.getBoundingClientRect(), [left, top] = middle(box);
-    return shape.localName === "circle" ? Math.hypot(left - x, top - y) < reach
+    return shape.getAttribute("d").endsWith("h0") ? Math.hypot(left - x, top - y) < reach
       : Math.max(box.left - x, x - box.right, box.top - y, y - box.bottom) < reach;
   });
   return { x, y, near: near.map((shape) => shape.dataset.text) };

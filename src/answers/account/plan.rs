@@ -79,6 +79,13 @@ impl Plan for AccountPlan {
         let cpu = definitions.cpu.filter(|_| self.resource == Resource::Cpu);
         self.choice = CpuChoice { cpu, classes: definitions.classes };
     }
+
+    fn check_alone(&self) -> Result<(), String> {
+        let repeated = repeated(&self.group_by);
+        let twice = repeated
+            .map(|name| format!("--group-by gives two columns `{name}`: name each key once"));
+        twice.map_or_else(|| self.check_resource(), Err)
+    }
 }
 
 impl AccountPlan {
@@ -88,12 +95,9 @@ impl AccountPlan {
     /// A definition of another resource was chosen, a group is named twice, or the lake does not
     /// record a group or the memory that jobs used.
     pub fn asked(&self, lake: &Lake) -> Result<Asked, Usage> {
-        let meter = self.meter(lake)?;
         let (classes, groups) = (self.choice.classes, self.groups());
-        if let Some(name) = repeated(&self.group_by) {
-            let text = format!("--group-by gives two columns `{name}`: name each key once");
-            return Err(Usage(text));
-        }
+        self.check_alone().map_err(Usage)?;
+        let meter = self.meter(lake)?;
         groups.iter().try_for_each(|&group| check_group(lake, group))?;
         Ok(Asked { meter, classes, groups, ..Asked::default() })
     }
@@ -104,25 +108,31 @@ impl AccountPlan {
         self.group_by.iter().copied().chain(is_missing.then_some(GroupBy::Reason)).collect()
     }
 
+    /// Refuses the definition of another resource.
+    fn check_resource(&self) -> Result<(), String> {
+        let refused = |option: &str| {
+            let name = self.resource.name();
+            Err(format!("--{option} is for --resource {option}, and this is --resource {name}"))
+        };
+        let cpu = self.choice.cpu;
+        match self.resource {
+            Resource::Cpu | Resource::Gpu if self.memory.is_some() => refused("memory"),
+            Resource::Memory if cpu.is_some() => refused("cpu"),
+            Resource::Gpu if cpu.is_some_and(|cpu| cpu != CpuDefinition::GpuSlots) => {
+                refused("cpu")
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The definition that was chosen, or else the default of the lake.
     ///
     /// # Errors
-    /// A definition of another resource was chosen, or the lake does not record the memory that
-    /// jobs used.
+    /// The lake does not record the memory that jobs used.
     fn meter(&self, lake: &Lake) -> Result<Meter, Usage> {
         let cpu = self.choice.cpu;
-        let refused = |option: &str, resource: Resource| {
-            let name = resource.name();
-            Usage(format!("--{option} is for --resource {option}, and this is --resource {name}"))
-        };
         match self.resource {
-            Resource::Cpu if self.memory.is_some() => Err(refused("memory", Resource::Cpu)),
-            Resource::Memory if cpu.is_some() => Err(refused("cpu", Resource::Memory)),
             Resource::Cpu => Ok(Meter::Cpu(cpu.unwrap_or_else(|| Defaults::of(lake).cpu))),
-            Resource::Gpu if self.memory.is_some() => Err(refused("memory", Resource::Gpu)),
-            Resource::Gpu if cpu.is_some_and(|cpu| cpu != CpuDefinition::GpuSlots) => {
-                Err(refused("cpu", Resource::Gpu))
-            }
             Resource::Gpu => Ok(Meter::Cpu(CpuDefinition::GpuSlots)),
             Resource::Memory => {
                 let memory = self.memory.unwrap_or_else(|| MemoryDefinition::usual(lake));

@@ -20,13 +20,16 @@ pub(super) struct Part {
     pub reader: Reader,
 }
 
-const OF_TRACE: Part =
-    Part { name: TRACE, reader: Reader { check: check_trace, usual: usual_of_trace } };
+const OF_TRACE: Part = Part {
+    name: TRACE,
+    reader: Reader { check: check_trace, check_alone: check_trace, usual: usual_of_trace },
+};
 
 const OF_DEFINITIONS: Part = Part {
     name: DEFINITIONS,
     reader: Reader {
-        check: |section| words::read::<Definitions>(section).map(drop),
+        check: check_definitions,
+        check_alone: check_definitions,
         usual: || words::write(&Definitions::default()),
     },
 };
@@ -41,6 +44,10 @@ pub(super) fn sections() -> impl Iterator<Item = Part> {
 /// The names of the steps, in the order in which they run.
 pub fn steps() -> impl Iterator<Item = &'static str> {
     list::steps().map(|(study, _)| study.name)
+}
+
+fn check_definitions(section: &Section) -> Result<(), Wrong> {
+    words::read::<Definitions>(section).map(drop)
 }
 
 fn check_trace(section: &Section) -> Result<(), Wrong> {

@@ -3,11 +3,12 @@
 use crate::answers::describe::plan::Question;
 use crate::answers::describe::{Part, edges_of};
 use crate::answers::edges;
+use crate::answers::sentences::percent;
 use crate::charts::{AtRisk, Line, LineChart, Scale, Stroke, Tone, outcome_tone, round_times};
 use crate::digits;
 use crate::studies::censoring::Censoring;
 use crate::studies::counted::{Counted, Value};
-use crate::studies::distributions::{at_risk, cumulative, kaplan_meier, summarize};
+use crate::studies::distributions::{Chance, at_risk, cumulative, kaplan_meier, summarize};
 use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::samples::{OutcomeOf, What};
 use crate::units::micros_to_seconds;
@@ -209,10 +210,63 @@ pub(crate) fn chart(
     }
 }
 
+/// The share of the first and of the last drawn number of events, of the largest group:
+/// `Of 900 tasks with at least 2 events, 50.0 % belong to a job that finished; of 120 with at least
+/// 30, 3.1 %. `
+pub(crate) fn from_first_to_last(
+    rows: &[Chance],
+    sizes: &[(u64, String)],
+    tasks_min: u64,
+) -> String {
+    let Some((_, group)) = sizes.first() else { return String::new() };
+    let own: Vec<&Chance> =
+        rows.iter().filter(|row| row.group == *group && tasks_min <= row.tasks).collect();
+    let (Some(first), Some(last)) = (own.first(), own.last()) else { return String::new() };
+    let of = if group == "all" { String::new() } else { format!(" of {}", shortened(group)) };
+    let rest = if first.events == last.events {
+        String::new()
+    } else {
+        format!(
+            "; of {} with at least {}, {}",
+            digits::grouped(last.tasks),
+            digits::grouped(last.events),
+            percent(last.chance)
+        )
+    };
+    format!(
+        "Of {}{of} with at least {}, {} belong to a job that finished{rest}. ",
+        digits::counted(first.tasks, "task"),
+        digits::counted(first.events, "event"),
+        percent(first.chance)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::studies::counted::Edges;
+
+    #[test]
+    fn the_first_and_the_last_share_are_found() {
+        let row = |events: u64, tasks: u64, chance: f64| Chance {
+            group: "all".to_owned(),
+            events,
+            tasks,
+            finished: 0,
+            left_censored: 0,
+            chance,
+            chance_low: 0.0,
+            chance_high: 1.0,
+        };
+        let rows = [row(2, 900, 0.5), row(30, 120, 0.031), row(90, 40, 0.0)];
+        let sizes = [(900, "all".to_owned())];
+        assert_eq!(
+            from_first_to_last(&rows, &sizes, 100),
+            "Of 900 tasks with at least 2 events, 50.0 % belong to a job that finished; of 120 with at \
+            least 30, 3.1 %. "
+        );
+        assert_eq!(from_first_to_last(&rows, &[], 100), "");
+    }
 
     #[test]
     fn the_median_of_survival_is_when_half_are_left() {

@@ -10,7 +10,9 @@ use serde_json::json;
 use crate::answers::account::keyed;
 use crate::answers::assumed::{assumed_ends, assumed_waits, is_assumed};
 use crate::answers::describe::answer::DescribedRow;
-use crate::answers::describe::charts::{by_group, chart, lines, numbers_at_risk, shortened, title};
+use crate::answers::describe::charts::{
+    by_group, chart, from_first_to_last, lines, numbers_at_risk, shortened, title,
+};
 use crate::answers::describe::tables::{chances_table, curves_table, summary_table, survival};
 use crate::answers::edges;
 use crate::answers::grouped::check_group;
@@ -422,7 +424,8 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     let chart = Chart::Lines(LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "Of the tasks with at least this many events whose job has ended, the share whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{while_enough}{}",
+            "{}Of the tasks with at least this many events whose job has ended, the share whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{while_enough}{}",
+            from_first_to_last(&rows, &sizes, least),
             by_group(group_by),
             edges::ending(&edges::sentence(&censoring)),
         ),

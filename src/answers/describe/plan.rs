@@ -63,6 +63,11 @@ impl Plan for DescribePlan {
         self.classes = definitions.classes;
     }
 
+    fn check_alone(&self) -> Result<(), String> {
+        let checked = Self::check_alone(self).and_then(|()| question(self).map(drop));
+        checked.map_err(|wrong| wrong.to_string())
+    }
+
     /// One plan for each `what`.
     fn all(section: &Section) -> Result<Vec<Self>, Wrong> {
         let mut section = section.clone();

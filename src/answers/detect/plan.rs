@@ -98,7 +98,18 @@ pub struct DetectAsked {
     pub windows: Vec<u32>,
 }
 
-impl Plan for DetectAsked {}
+impl Plan for DetectAsked {
+    fn check(&self) -> Result<(), String> {
+        if TRUTHS_MAX < self.truth.len() {
+            return Err(format!("--truth: at most {TRUTHS_MAX} values"));
+        }
+        if self.work == Work::Measured && self.progress == ProgressModel::Linear {
+            let text = "--work is for --progress siblings, and this is --progress linear";
+            return Err(text.to_owned());
+        }
+        Ok(())
+    }
+}
 
 impl Default for DetectAsked {
     /// The plan if no flag is given.
@@ -297,13 +308,7 @@ pub fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)>
         replacement: asked.replacement,
         ..DetectPlan::of(lineup.detectors.clone())
     };
-    if TRUTHS_MAX < asked.truth.len() {
-        return Err(Usage(format!("--truth: at most {TRUTHS_MAX} values")).into());
-    }
-    if asked.work == Work::Measured && asked.progress == ProgressModel::Linear {
-        let text = "--work is for --progress siblings, and this is --progress linear";
-        return Err(Usage(text.to_owned()).into());
-    }
+    asked.check().map_err(Usage)?;
     if asked.phase.is_some() && !lake.has_column(Table::TaskEvents, "phase") {
         let source = lake.source();
         return Err(Usage(format!("--phase: jobs of {source} have no phases")).into());

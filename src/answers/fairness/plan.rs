@@ -223,6 +223,10 @@ impl Plan for FairnessPlan {
             other => other,
         });
     }
+
+    fn check(&self) -> Result<(), String> {
+        check(self).map_err(|wrong| wrong.to_string())
+    }
 }
 
 impl Default for FairnessPlan {

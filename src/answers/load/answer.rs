@@ -8,9 +8,11 @@ use serde_json::Value;
 use crate::answers::load::UsedMemory;
 use crate::answers::sentences::{Capacity, percent};
 use crate::digits::six_digits;
-use crate::results::envelope::there;
+use crate::results::envelope::{Input, there};
+use crate::results::missing::Missing;
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
+use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::load::arrivals::ArrivalStudy;
 
@@ -137,6 +139,12 @@ pub struct LoadRow {
     pub cpu_allocated_share: Option<f64>,
 }
 
+/// That averages include time that is not in the log, as a further sentence; empty if there is none.
+pub(crate) fn averaged(inputs: &[Input]) -> String {
+    let missing = Missing::of_inputs(inputs, &[Table::TaskEvents, Table::MachineEvents]);
+    missing.in_averages().map_or_else(String::new, |said| format!(". {said}"))
+}
+
 /// A sum as a share of another; `None` if that is not above 0.
 pub(crate) fn share_of(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     Some(part? / whole.filter(|&whole| 0.0 < whole)?)
@@ -145,7 +153,7 @@ pub(crate) fn share_of(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
 impl LoadAnswer {
     /// The sentence with the shares of the CPU that were requested and used, and the number of
     /// waiting tasks.
-    pub(crate) fn sentence(&self, capacity: Capacity) -> Option<String> {
+    pub(crate) fn sentence(&self, inputs: &[Input]) -> Option<String> {
         let totals = &self.totals;
         let of_capacity = |sum| share_of(sum, totals.cpu_capacity_s).map(percent);
         let allocated = of_capacity(totals.cpu_allocated_s)?;
@@ -153,9 +161,10 @@ impl LoadAnswer {
         let used = used.map_or_else(String::new, |used| format!(" and {used} used"));
         let pending = share_of(Some(totals.pending_s?), totals.running_s)?;
         Some(format!(
-            "{allocated} of {} was requested by running tasks{used}; for every 100 running tasks {} waited.",
-            capacity.or_used("the CPU"),
-            six_digits(pending * 100.0)
+            "{allocated} of {} was requested by running tasks{used}; for every 100 running tasks {} waited{}",
+            Capacity::of(inputs).or_used("the CPU"),
+            six_digits(pending * 100.0),
+            averaged(inputs)
         ))
     }
 }

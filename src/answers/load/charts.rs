@@ -52,6 +52,7 @@ fn over_time(loaded: &Loaded) -> Vec<(String, Chart)> {
         let missing = Missing::of(&loaded.gaps, tables);
         missing.leave_out(chart, micros_to_seconds(at.start_us), axis_of(&at).1)
     };
+    let averaged = &averaged(loaded);
     let mut charts = Vec::new();
     for (resource, amounts) in [
         (Resource::Cpu, &[Amount::CpuAllocated, Amount::CpuUsed][..]),
@@ -62,7 +63,7 @@ fn over_time(loaded: &Loaded) -> Vec<(String, Chart)> {
         for (&amount, (name, tables)) in amounts.iter().zip(kinds).filter(|_| wants(resource)) {
             if loaded.knows(amount) {
                 let stem = format!("load-{}-{name}", resource.name());
-                charts.push((stem, gapped(areas(loaded, resource, amount), tables)));
+                charts.push((stem, gapped(areas(loaded, resource, amount, averaged), tables)));
             }
         }
     }
@@ -71,14 +72,20 @@ fn over_time(loaded: &Loaded) -> Vec<(String, Chart)> {
         for (resource, idx) in all.filter(|(resource, _)| wants(*resource)) {
             if let (Some(free), Some(part)) = (&known.free[idx], &known.fragmented[idx]) {
                 let stem = format!("load-{}-fragmented", resource.name());
-                let chart = fragmented(loaded, resource, [free, part]);
+                let chart = fragmented(loaded, resource, [free, part], averaged);
                 charts.push((stem, gapped(chart, &EVENTS)));
             }
         }
     }
-    charts.extend(strips(loaded).map(|(stem, chart)| (stem, gapped(chart, &EVENTS))));
+    charts.extend(strips(loaded, averaged).map(|(stem, chart)| (stem, gapped(chart, &EVENTS))));
     charts.push(("load-tasks".to_owned(), gapped(tasks(loaded), &EVENTS)));
     charts
+}
+
+/// A sentence that averages include time that is not in the log; empty if there is none.
+fn averaged(loaded: &Loaded) -> String {
+    let said = Missing::of(&loaded.gaps, &EVENTS).in_averages();
+    said.map_or_else(String::new, |said| format!(" {said}."))
 }
 
 /// The tables of attempts and of the capacity.
@@ -140,7 +147,7 @@ fn tone(by: By, position: usize, name: &str) -> Tone {
     }
 }
 
-fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
+fn areas(loaded: &Loaded, resource: Resource, amount: Amount, averaged: &str) -> Chart {
     let load = &loaded.load;
     let joined = Joined::of(loaded);
     let by = load.asked.by;
@@ -191,7 +198,7 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount) -> Chart {
     Chart::Areas(AreaChart {
         title: format!("{title} {what} over time{by_what}"),
         caption: format!(
-            "{found}{said}; each value is the mean over {}.{above}{}",
+            "{found}{said}; each value is the mean over {}.{above}{averaged}{}",
             joined.length(loaded),
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
@@ -236,7 +243,12 @@ const fn in_axis(resource: Resource) -> &'static str {
 }
 
 /// Free capacity: the part that no waiting task fits at the bottom, the rest above it.
-fn fragmented(loaded: &Loaded, resource: Resource, [free, part]: [&Vec<CpuTime>; 2]) -> Chart {
+fn fragmented(
+    loaded: &Loaded,
+    resource: Resource,
+    [free, part]: [&Vec<CpuTime>; 2],
+    averaged: &str,
+) -> Chart {
     let load = &loaded.load;
     let joined = Joined::of(loaded);
     let rest: Vec<CpuTime> = free.iter().zip(part).map(|(&free, &part)| free - part).collect();
@@ -256,7 +268,7 @@ fn fragmented(loaded: &Loaded, resource: Resource, [free, part]: [&Vec<CpuTime>;
     Chart::Areas(AreaChart {
         title: format!("Free {title} over time, and what no waiting task fits"),
         caption: format!(
-            "Capacity minus requests, machine by machine; each value is the mean over {}.{share}{}",
+            "Capacity minus requests, machine by machine; each value is the mean over {}.{share}{averaged}{}",
             joined.length(loaded),
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
@@ -357,7 +369,7 @@ fn is_mostly_there(at: &Intervals, strip: &Strip, resource: usize, piece: usize)
 
 /// A strip per machine of the sample, for CPU or the resource that was asked for. `None` for GPUs,
 /// or if the capacity of no machine is known.
-fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
+fn strips(loaded: &Loaded, averaged: &str) -> Option<(String, Chart)> {
     let Strips { at, machine_count, machines } = &loaded.load.strips;
     let (idx, stem, title, noun) = match loaded.plan.resource {
         None | Some(Resource::Cpu) => (0, "load-cpu-machines", "CPU", "CPU"),
@@ -393,8 +405,9 @@ fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
     let chart = Chart::Heat(HeatChart {
         title: format!("{title} requested on single machines over time"),
         caption: format!(
-            "{sample}; the fullest first. Each field is a mean; blank while the machine is away \
-            for most of it.{}",
+            "{}{sample}; the fullest first. Each field is a mean; blank while the machine is away \
+            for most of it.{averaged}{}",
+            extremes(&drawn, idx, noun),
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
         x_axis: axis.to_owned(),
@@ -406,9 +419,50 @@ fn strips(loaded: &Loaded) -> Option<(String, Chart)> {
     Some((stem.to_owned(), chart))
 }
 
+/// The fullest and the emptiest of some machines over the whole time, as a sentence.
+fn extremes(strips: &[&Strip], resource: usize, noun: &str) -> String {
+    let shares = strips.iter().filter_map(|strip| Some((strip.share_in_all(resource)?, strip)));
+    let mut shares: Vec<(f64, &&Strip)> = shares.collect();
+    shares.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let (Some(most), Some(least)) = (shares.first(), shares.last()) else { return String::new() };
+    let rest = if shares.len() < 2 {
+        String::new()
+    } else {
+        format!(", of machine {} {}", least.1.machine_id, percent(least.0))
+    };
+    format!(
+        "On average {} of the {noun} of machine {} was requested{rest}. ",
+        percent(most.0),
+        most.1.machine_id
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use super::spaced;
+    use super::{Strip, extremes, spaced};
+    use crate::units::CpuTime;
+
+    #[test]
+    fn the_fullest_and_the_emptiest_machine_are_named() {
+        let seconds =
+            |all: [i64; 2]| all.map(|one: i64| CpuTime::of_slot(one * 1_000_000)).to_vec();
+        let strip = |machine_id, allocated| Strip {
+            machine_id,
+            capacity: [Some(seconds([100, 100])), None],
+            allocated: [seconds(allocated), Vec::new()],
+            running: Vec::new(),
+        };
+        let (one, two) = (strip(7, [20, 40]), strip(9, [100, 150]));
+        assert_eq!(
+            extremes(&[&one, &two], 0, "CPU"),
+            "On average 125.0 % of the CPU of machine 9 was requested, of machine 7 30.0 %. "
+        );
+        assert_eq!(
+            extremes(&[&one], 0, "CPU"),
+            "On average 30.0 % of the CPU of machine 7 was requested. "
+        );
+        assert_eq!(extremes(&[&one], 1, "memory"), "");
+    }
 
     #[test]
     fn machines_are_evenly_spaced() {

@@ -38,8 +38,8 @@ pub(crate) mod step;
 mod table;
 mod units;
 
-pub(crate) use answer::share_of;
 pub use answer::{LoadAnswer, LoadRow, Totals};
+pub(crate) use answer::{averaged, share_of};
 pub use length::{Length, LengthError};
 pub(crate) use table::fate_columns;
 
@@ -58,7 +58,7 @@ pub const KIND: Kind<'static> = Kind {
         ("load-dispersion", "Submissions in bursts"),
     ],
     remarks: &["status ", "wait "],
-    sentence: Some(|it| it.found::<LoadAnswer>()?.sentence(Capacity::of(&it.inputs))),
+    sentence: Some(|it| it.found::<LoadAnswer>()?.sentence(&it.inputs)),
     figure: Some("load-cpu-allocated"),
     ..Kind::called("load", "The cluster over time").holding::<LoadAnswer>()
 };
@@ -167,6 +167,9 @@ impl Plan for LoadPlan {
         if self.groups != GROUPS && !has_largest {
             return Err("--groups is for --by user, account and qos".to_owned());
         }
+        if self.groups < 1 {
+            return Err("--groups 0 leaves no group: give 1 or more".to_owned());
+        }
         match self.resource {
             Some(resource) if resource != Resource::Memory => {
                 let name = resource.name();
@@ -259,9 +262,6 @@ pub(super) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<As
             `jobfate replay --fragmentation` shows that of GPUs";
             return Err(Usage(text.to_owned()).into());
         }
-    }
-    if plan.groups < 1 {
-        return Err(Usage("--groups 0 leaves no group: give 1 or more".to_owned()).into());
     }
     if CELLS_MAX / most < at.count() {
         let text = format!(

@@ -3,7 +3,6 @@
 //! In: the load of a lake. Out: bars by size, by requested CPU and by requested memory; none for an
 //! amount without classes (no job records it, or the size of a log's jobs already shows it).
 
-use super::units::in_words;
 use super::{Loaded, table};
 use crate::answers::sentences::aside;
 use crate::charts::{Bar, BarChart, Chart, Tone};
@@ -222,26 +221,21 @@ fn are_alike(values: impl Iterator<Item = f64>) -> bool {
     most < least * ALIKE || most == least
 }
 
-/// The name of a class of requests for readers: bytes in the largest unit that fits, other amounts
-/// in millions or billions, `0.954 to 9.54 GiB` for `1000000 to 10000000` KiB.
+/// The name of a class of requests for readers, in millions or billions if it is large. The edges
+/// stay in the unit of the log, in which they are round: `1 to 10 million KiB` for `1000000 to
+/// 10000000`, and not 0.954 to 9.54 GiB.
 fn of_request(name: &str, unit: &'static str) -> String {
     let units = table::several(unit);
     let Some((from, to)) = name.split_once(" to ") else { return format!("{name} {units}") };
     let (Ok(from), Ok(to)) = (from.parse::<f64>(), to.parse::<f64>()) else {
         return format!("{name} {units}");
     };
-    let (larger, bytes) = in_words(unit, to);
-    let (per, unit) = if larger == unit {
-        let names = [(1e9, " billion"), (1e6, " million"), (1.0, "")];
-        let (per, name) = names.into_iter().find(|name| name.0 <= to).unwrap_or((1.0, ""));
-        (per, format!("{name} {units}"))
-    } else {
-        (bytes, format!(" {larger}"))
-    };
+    let names = [(1e9, " billion"), (1e6, " million"), (1.0, "")];
+    let (per, name) = names.into_iter().find(|name| name.0 <= to).unwrap_or((1.0, ""));
     let shown = |value: f64| {
         if 0.0 < value && value < 1e-3 { format!("{value:e}") } else { digits::three_digits(value) }
     };
-    format!("{} to {}{unit}", shown(from / per), shown(to / per))
+    format!("{} to {}{name} {units}", shown(from / per), shown(to / per))
 }
 
 /// The medians, if they differ between classes; otherwise the means. With what is drawn, in words.
@@ -340,8 +334,8 @@ mod tests {
     fn large_sizes_are_said_in_words() {
         for (name, unit, said) in [
             ("1000000 to 10000000", "processor", "1 to 10 million processors"),
-            ("1000000 to 10000000", "KiB", "0.954 to 9.54 GiB"),
-            ("1000 to 10000", "KiB", "0.977 to 9.77 MiB"),
+            ("1000000 to 10000000", "KiB", "1 to 10 million KiB"),
+            ("1000 to 10000", "KiB", "1,000 to 10,000 KiB"),
             ("0.01 to 0.1", "NCU", "0.01 to 0.1 NCU"),
             ("0.0000001 to 0.000001", "NMU", "1e-7 to 1e-6 NMU"),
             ("0", "KiB", "0 KiB"),

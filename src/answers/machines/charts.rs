@@ -176,6 +176,11 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
     })
 }
 
+/// The machine that left most often, in a sentence.
+fn most_often((id, _, outages): &Left<'_>) -> String {
+    format!("Machine {id} left most often: {}. ", digits::counted(outages.len() as u64, "time"))
+}
+
 fn strips(studied: &Studied) -> Chart {
     let fleet = &studied.fleet;
     let at = columns(studied);
@@ -195,7 +200,8 @@ fn strips(studied: &Studied) -> Chart {
     Chart::Heat(HeatChart {
         title: "When the machines that left most often were away".to_owned(),
         caption: format!(
-            "Each strip is a machine: the {} that left most often, {} to {} times.",
+            "{}Each strip is a machine: the {} that left most often, {} to {} times.",
+            longest.first().map_or_else(String::new, most_often),
             longest.len(),
             longest.last().map_or(0, |own| own.2.len()),
             longest.first().map_or(0, |own| own.2.len()),

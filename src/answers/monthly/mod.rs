@@ -115,6 +115,21 @@ impl Plan for MonthlyPlan {
         let is_of_time = |cpu| cpu != CpuDefinition::Published && cpu != CpuDefinition::GpuSlots;
         self.cpu = definitions.cpu.filter(|&cpu| is_of_time(cpu));
     }
+
+    fn check(&self) -> Result<(), String> {
+        let wrong = match self.cpu {
+            Some(CpuDefinition::Published) => {
+                "`published` CPU time is known per job, not over time; give --cpu measured, \
+                requested or slots"
+            }
+            Some(CpuDefinition::GpuSlots) => {
+                "GPU time is always shown next to CPU time: leave out --cpu gpu-slots"
+            }
+            _ if self.users == 0 => "--users 0 leaves no user: give 1 or more",
+            _ => return Ok(()),
+        };
+        Err(wrong.to_owned())
+    }
 }
 
 /// The sums of a log by month, from which the answer is made.
@@ -152,21 +167,7 @@ fn lack(lake: &Lake) -> Option<String> {
 pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Months> {
     let wrong = |text: String| Err(Usage(text).into());
     lake.require(Table::TaskEvents)?;
-    if plan.cpu == Some(CpuDefinition::Published) {
-        return wrong(
-            "`published` CPU time is known per job, not over time; give --cpu measured, requested \
-            or slots"
-                .to_owned(),
-        );
-    }
-    if plan.cpu == Some(CpuDefinition::GpuSlots) {
-        return wrong(
-            "GPU time is always shown next to CPU time: leave out --cpu gpu-slots".to_owned(),
-        );
-    }
-    if plan.users == 0 {
-        return wrong("--users 0 leaves no user: give 1 or more".to_owned());
-    }
+    plan.check().map_err(Usage)?;
     let calendar = Calendar::of(lake, plan.timezone.as_ref());
     let (Some(calendar), None) = (calendar, lack(lake)) else {
         let why = lack(lake).unwrap_or_default();

@@ -44,15 +44,16 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
     let (calibration, days) = (calibration(scores), days(scores));
     let no_calibration = no_calibration(scores, &calibration);
     let no_days = no_days(scores);
+    let curves = roc(scores);
     let undrawn: String = [&no_calibration, &no_days].into_iter().flatten().cloned().collect();
     let mut charts = vec![
         (
             "predict-roc".to_owned(),
             chart(
                 &format!("Jobs that do not finish, found {when} (ROC)"),
-                [&largest_area(scores), point],
+                [&largest_area(scores), &format!("{point}{}", hidden(&curves))],
                 ["false positive rate (%)", "recall (%)"],
-                roc(scores),
+                curves,
             ),
         ),
         (
@@ -230,15 +231,62 @@ fn percent(share: Option<f64>) -> Option<f64> {
     share.map(|share| share * 100.0)
 }
 
+/// Curves that are nowhere further apart than this, in percentage points of recall, look like one.
+const APART: f64 = 1.0;
+
+/// The curves of which only the last that is drawn can be seen, in a sentence: each is named with
+/// the first that it lies on.
+fn hidden(curves: &[Line]) -> String {
+    let curves: Vec<(&str, Vec<f64>)> = curves
+        .iter()
+        .filter(|line| 1 < line.points.len())
+        .map(|line| (line.name.as_str(), (0..=400).map(|at| height(line, at)).collect()))
+        .collect();
+    let is_near = |one: &[f64], other: &[f64]| {
+        one.iter().zip(other).all(|(one, other)| (one - other).abs() <= APART)
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (idx, (_, own)) in curves.iter().enumerate() {
+        match groups.iter_mut().find(|group| is_near(&curves[group[0]].1, own)) {
+            Some(group) => group.push(idx),
+            None => groups.push(vec![idx]),
+        }
+    }
+    let names = |group: &Vec<usize>| {
+        let names: Vec<&str> = group.iter().map(|&idx| curves[idx].0).collect();
+        let (last, rest) = names.split_last().unwrap_or((&"", &[]));
+        format!("{} and {last}", rest.join(", "))
+    };
+    let together: Vec<String> = groups.iter().filter(|group| 1 < group.len()).map(names).collect();
+    if together.is_empty() {
+        return String::new();
+    }
+    format!(
+        " Curves that lie on each other (at most 1 percentage point apart): {}.",
+        together.join("; ")
+    )
+}
+
+/// The height of a curve at a quarter of a percent times `at`. Where it is upright, the upper end
+/// counts.
+fn height(line: &Line, at: u32) -> f64 {
+    let x = f64::from(at) / 4.0;
+    let after = line.points.partition_point(|point| point.0 <= x);
+    let (Some(&from), to) = (line.points[..after].last(), line.points.get(after)) else {
+        return line.points.first().map_or(0.0, |point| point.1);
+    };
+    to.map_or(from.1, |to| from.1 + (x - from.0) / (to.0 - from.0) * (to.1 - from.1))
+}
+
 /// Recall against the false positive rate. Each curve starts at (0, 0): with a threshold above all
 /// chances, no job is predicted not to finish.
 fn roc(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.false_positive_rate).zip(percent(point.recall));
-    let mut all = lines(scores, Stroke::Straight, &|score| {
+    let all = lines(scores, Stroke::Straight, &|score| {
         std::iter::once((0.0, 0.0)).chain(score.curve.iter().rev().filter_map(at)).collect()
     });
-    all.push(diagonal("by chance"));
-    all
+    // The diagonal is drawn below the curves.
+    std::iter::once(diagonal("by chance")).chain(all).collect()
 }
 
 /// Precision against recall, from the first threshold that some job reaches. Between two thresholds
@@ -418,6 +466,29 @@ mod tests {
         let lines = tradeoff(&scores);
         assert_eq!(lines.len(), 1);
         assert_eq!((lines[0].name.as_str(), lines[0].stroke), ("one = two", Stroke::Marked));
+    }
+
+    #[test]
+    fn curves_that_lie_on_each_other_are_named() {
+        let line = |name: &str, points: &[(f64, f64)]| Line {
+            name: name.to_owned(),
+            points: points.to_vec(),
+            ..diagonal("")
+        };
+        let curves = [
+            diagonal("by chance"),
+            line("one", &[(0.0, 0.0), (0.0, 60.0), (100.0, 100.0)]),
+            line("two", &[(0.0, 0.0), (50.0, 50.9), (100.0, 100.0)]),
+            line("three", &[(0.0, 0.0), (0.0, 60.5), (100.0, 100.0)]),
+            line("four", &[(0.0, 0.0), (50.0, 52.0), (100.0, 100.0)]),
+            line("five", &[(0.0, 0.0)]),
+        ];
+        assert_eq!(
+            hidden(&curves),
+            " Curves that lie on each other (at most 1 percentage point apart): by chance and two; \
+            one and three."
+        );
+        assert_eq!(hidden(&curves[..2]), "");
     }
 
     #[test]

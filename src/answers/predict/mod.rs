@@ -98,7 +98,16 @@ impl Default for PredictPlan {
     }
 }
 
-impl Plan for PredictPlan {}
+impl Plan for PredictPlan {
+    fn check_alone(&self) -> Result<(), String> {
+        if self.rules.contains(&Predictor::HazardEvents) && self.age.is_none() {
+            let text = "`hazard-events` predicts jobs that run, and --age says when: give for \
+                example --age 1h";
+            return Err(text.to_owned());
+        }
+        Ok(())
+    }
+}
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
@@ -134,11 +143,7 @@ pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Pr
         }
     }
     let asks_tasks = rules.contains(&Predictor::HazardEvents);
-    if asks_tasks && plan.age.is_none() {
-        let text = "`hazard-events` predicts jobs that run, and --age says when: give for example \
-            --age 1h";
-        return Err(Usage(text.to_owned()).into());
-    }
+    plan.check_alone().map_err(Usage)?;
     let mut past = Past::read(lake, windows, plan.age.map_or(0, Length::micros))?;
     if asks_tasks {
         past.progress = Some(Progress::read(lake, windows, &past.steps)?);

@@ -68,7 +68,11 @@ fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         (format!("{what} saved and finished jobs harmed, by rule"), said)
     };
     let bands = sweeps.first().map_or("", band_note);
-    let caption = format!("{said}{bands}{left_out} {definition}");
+    let found = match best_of(&plane(study, sweeps), what) {
+        found if found.is_empty() => most_harm(&drawn),
+        found => found,
+    };
+    let caption = format!("{found}{said}{bands}{left_out} {definition}");
     Chart::Panels(PanelChart { title, caption, panels, columns })
 }
 
@@ -271,6 +275,21 @@ fn best_of(points: &[PlanePoint], what: &str) -> String {
         percent(share),
         digits::counted(harmed, "finished job")
     )
+}
+
+/// The setting that harms most, as a sentence, for a log in which nothing can be saved; empty if none
+/// harms a job.
+fn most_harm(sweeps: &[&Sweep]) -> String {
+    let rows = sweeps.iter().flat_map(|sweep| sweep.rows.iter().map(|row| (&sweep.rule, row)));
+    let known = rows.filter_map(|(rule, row)| Some((row.harmed_jobs?, rule, row.threshold)));
+    match known.max_by_key(|one| one.0).filter(|one| 0 < one.0) {
+        Some((jobs, rule, threshold)) => format!(
+            "Killing tasks {} harms most: {}. ",
+            condition(rule, threshold),
+            digits::counted(jobs, "finished job")
+        ),
+        None => String::new(),
+    }
 }
 
 /// The values of T beside their points: first those of the front, then the others with an effect.

@@ -139,6 +139,14 @@ impl Plan for SweepPlan {
         }
         Ok(())
     }
+
+    /// An analysis fills in the number of resamplings after it has read its file.
+    fn check_alone(&self) -> Result<(), String> {
+        if self.seed != Self::default().seed && self.bootstrap == 0 {
+            return Err("--seed is for --bootstrap, which is not given".to_owned());
+        }
+        Ok(())
+    }
 }
 
 impl Default for SweepPlan {
@@ -304,10 +312,7 @@ pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
 /// The lake does not record the groups, or an option has no effect.
 pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
     plan.check().map_err(Usage)?;
-    // An analysis fills in the number of resamplings after it has read its file.
-    if plan.seed != SweepPlan::default().seed && plan.bootstrap == 0 {
-        return Err(Usage("--seed is for --bootstrap, which is not given".to_owned()).into());
-    }
+    plan.check_alone().map_err(Usage)?;
     plan.group_by.map_or(Ok(()), |group| check_group(lake, group))?;
     let days = plan.train_until;
     #[expect(

@@ -1,5 +1,6 @@
 //! Draws marks into files: one painter per format.
 
+mod batches;
 #[cfg(feature = "charts")]
 mod pdf;
 #[cfg(feature = "charts")]
@@ -10,4 +11,4 @@ mod svg;
 pub(super) use pdf::pdf;
 #[cfg(feature = "charts")]
 pub(super) use png::png;
-pub(super) use svg::{HEAD, VALUES, svg};
+pub(super) use svg::{END, HEAD, VALUES, svg};

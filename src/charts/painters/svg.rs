@@ -1,18 +1,23 @@
 //! Draws a picture as SVG: shapes and text, with values under the pointer.
 //!
 //! Title and caption are in a separate group above height 0, so that a page that writes them itself
-//! can leave them out.
+//! can leave them out. Marks that look the same share one element; see `batches`.
 
 use std::fmt::Write;
 
+use super::batches::{Form, Part, grouped, of_box, of_path, of_text, round};
 use crate::charts::canvas::{Align, At, Canvas, Layer, Mark, Place, Shape, TimeSpan};
 use crate::charts::theme::Ink;
 
 /// The start of the group with title and caption.
 pub(in crate::charts) const HEAD: &str = "<g class=\"head\">\n";
 
-/// The start of the group with the values under the pointer.
-pub(in crate::charts) const VALUES: &str = "<g class=\"values\" fill=\"transparent\">\n";
+/// The start of a group with values under the pointer. Such groups are the last of a drawing, and
+/// [`END`] follows them.
+pub(in crate::charts) const VALUES: &str = "<g class=\"values\"";
+
+/// The end of a drawing.
+pub(in crate::charts) const END: &str = "</g>\n</svg>\n";
 
 /// The text of the file.
 pub(in crate::charts) fn svg(canvas: &Canvas) -> String {
@@ -33,21 +38,22 @@ pub(in crate::charts) fn svg(canvas: &Canvas) -> String {
         number(usual.size),
         number(usual.width)
     );
-    let mark = |of: &Mark| mark(of, usual);
+    let part = |of: &Mark| part(of, usual);
     let paper = Mark::Box { at: (0.0, -above), size: (width, whole), ink: Ink::PAPER };
-    text.push_str(&mark(&paper));
+    text.push_str(&part(&paper).alone());
     if !canvas.head.is_empty() {
         text.push_str(HEAD);
-        text.extend(canvas.head.iter().map(mark));
+        text.extend(canvas.head.iter().map(|of| part(of).alone()));
         text.push_str("</g>\n");
     }
-    layers(canvas, mark, &mut text);
-    if !canvas.places.is_empty() {
-        text.push_str(VALUES);
-        text.extend(canvas.places.iter().map(place));
+    layers(canvas, part, &mut text);
+    for of_a_kind in canvas.places.chunk_by(|one, other| is_point(one) == is_point(other)) {
+        let _ =
+            writeln!(text, "{VALUES} {}>", if is_point(&of_a_kind[0]) { POINTS } else { AREAS });
+        text.extend(of_a_kind.iter().map(place));
         text.push_str("</g>\n");
     }
-    text.push_str("</g>\n</svg>\n");
+    text.push_str(END);
     text
 }
 
@@ -61,10 +67,11 @@ struct Usual {
 }
 
 /// Draws all marks; those that a page may narrow to a window of time are in groups.
-fn layers(canvas: &Canvas, mark: impl Fn(&Mark) -> String, text: &mut String) {
+fn layers(canvas: &Canvas, part: impl Fn(&Mark) -> Part, text: &mut String) {
     let mut drawn = 0;
+    let all = |marks: &[Mark]| grouped(marks.iter().map(&part));
     for Layer { marks, time } in &canvas.layers {
-        text.extend(canvas.marks[drawn..marks.start].iter().map(&mark));
+        text.push_str(&all(&canvas.marks[drawn..marks.start]));
         match time {
             None => text.push_str("<g class=\"ticks\">\n"),
             Some(TimeSpan { since, unit, seconds, across, down }) => {
@@ -79,11 +86,11 @@ fn layers(canvas: &Canvas, mark: impl Fn(&Mark) -> String, text: &mut String) {
                 );
             }
         }
-        text.extend(canvas.marks[marks.clone()].iter().map(&mark));
+        text.push_str(&all(&canvas.marks[marks.clone()]));
         text.push_str("</g>\n");
         drawn = marks.end;
     }
-    text.extend(canvas.marks[drawn..].iter().map(&mark));
+    text.push_str(&all(&canvas.marks[drawn..]));
 }
 
 /// A number with at most two decimals.
@@ -205,93 +212,87 @@ fn unless(is_usual: bool, name: &str, value: &str) -> String {
     if is_usual { String::new() } else { format!(" {name}=\"{value}\"") }
 }
 
-fn mark(mark: &Mark, usual: Usual) -> String {
+/// A mark as a part of the drawing: what is its own, and what it shares with others.
+fn part(mark: &Mark, usual: Usual) -> Part {
     let fill = |ink: Ink| unless(ink.color == Ink::TEXT.color, "fill", &color(ink));
     let stroke =
         |width: f64| unless(number(width) == number(usual.width), "stroke-width", &number(width));
-    match mark {
+    let circle = |(x, y): At, radius: f64| {
+        format!("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"", at(x), at(y), number(radius))
+    };
+    let (ink, form, own, shared, bounds) = match mark {
         Mark::Path { points, width, dash, ink } => {
-            let dash = dash.iter().map(|length| number(length * width)).collect::<Vec<String>>();
-            format!(
-                "<path d=\"{}\"{} stroke=\"{}\"{}{}{}/>\n",
-                steps(points),
+            let lengths = dash.iter().map(|length| number(length * width)).collect::<Vec<String>>();
+            let shared = format!(
+                "{} stroke=\"{}\"{}{}",
                 unless(points.len() < 3, "fill", "none"),
                 color(*ink),
                 stroke(*width),
-                unless(dash.is_empty(), "stroke-dasharray", &dash.join(" ")),
-                opacity(*ink)
-            )
+                unless(dash.is_empty(), "stroke-dasharray", &lengths.join(" "))
+            );
+            let form = if dash.is_empty() { Form::Path } else { Form::AlonePath };
+            (*ink, form, steps(points), shared, of_path(points, *width))
         }
         Mark::Strokes { strokes, width, ink } => {
             let lines: String = strokes.iter().map(|stroke| steps(stroke)).collect();
-            let stroke = stroke(*width);
-            format!("<path d=\"{lines}\" stroke=\"{}\"{stroke}{}/>\n", color(*ink), opacity(*ink))
+            let shared = format!(" stroke=\"{}\"{}", color(*ink), stroke(*width));
+            (*ink, Form::AlonePath, lines, shared, of_path(strokes.as_flattened(), *width))
         }
         Mark::Area { points, ink } => {
-            format!("<path d=\"{}z\"{}{}/>\n", steps(points), fill(*ink), opacity(*ink))
+            let own = format!("{}z", steps(points));
+            (*ink, Form::AlonePath, own, fill(*ink), of_path(points, 0.0))
         }
-        Mark::Box { at: (left, top), size, ink } => format!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}{}/>\n",
-            at(*left),
-            at(*top),
-            length(*left, size.0),
-            length(*top, size.1),
-            fill(*ink),
-            opacity(*ink)
-        ),
-        Mark::Dot { at: (x, y), radius, ink } => format!(
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}{}/>\n",
-            at(*x),
-            at(*y),
-            number(*radius),
-            fill(*ink),
-            opacity(*ink)
-        ),
-        Mark::Ring { at: (x, y), radius, width, ink } => format!(
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" stroke=\"{}\"{}/>\n",
-            at(*x),
-            at(*y),
-            number(*radius),
-            color(*ink),
-            stroke(*width)
-        ),
+        Mark::Box { at: (left, top), size, ink } => {
+            let own = Form::Box([at(*left), at(*top), length(*left, size.0), length(*top, size.1)]);
+            (*ink, own, String::new(), fill(*ink), of_box((*left, *top), *size))
+        }
+        Mark::Dot { at, radius, ink } => {
+            (*ink, Form::Element("/>"), circle(*at, *radius), fill(*ink), round(*at, *radius))
+        }
+        Mark::Ring { at, radius, width, ink } => {
+            let shared = format!(" fill=\"none\" stroke=\"{}\"{}", color(*ink), stroke(*width));
+            let bounds = round(*at, radius + width);
+            (*ink, Form::Element("/>"), circle(*at, *radius), shared, bounds)
+        }
         Mark::Text { at: (x, y), text, size, align, is_turned, ink } => {
+            let bounds = of_text((*x, *y), text, *size, *align, *is_turned);
             let (x, y) = (at(*x), at(*y));
             let anchor = match align {
                 Align::Left => "",
                 Align::Middle => " text-anchor=\"middle\"",
                 Align::Right => " text-anchor=\"end\"",
             };
-            format!(
-                "<text x=\"{x}\" y=\"{y}\"{}{anchor}{}{}>{}</text>\n",
-                unless(number(*size) == number(usual.size), "font-size", &number(*size)),
-                fill(*ink),
-                unless(!is_turned, "transform", &format!("rotate(-90 {x} {y})")),
-                escaped(text)
-            )
+            let size = unless(number(*size) == number(usual.size), "font-size", &number(*size));
+            let turn = unless(!is_turned, "transform", &format!("rotate(-90 {x} {y})"));
+            let own = format!("<text x=\"{x}\" y=\"{y}\"{turn}");
+            let shared = format!("{size}{anchor}{}", fill(*ink));
+            return Part::text(own, shared, &escaped(text), bounds);
         }
-    }
+    };
+    Part::new(form, own, format!("{shared}{}", opacity(ink)), bounds, ink.opacity < 1.0)
 }
 
-/// How near a pointer must be to a point, pixels.
-const NEAR: f64 = 4.0;
+/// How a group of points takes the pointer: within 4 pixels, as a line without length and with a
+/// round end.
+const POINTS: &str =
+    "fill=\"none\" stroke=\"transparent\" stroke-width=\"8\" stroke-linecap=\"round\"";
+
+/// How a group of areas takes the pointer.
+const AREAS: &str = "fill=\"transparent\"";
+
+fn is_point(place: &Place) -> bool {
+    matches!(place.shape, Shape::Point(_))
+}
 
 fn place(Place { shape, says }: &Place) -> String {
-    let title = escaped(says);
-    match shape {
-        Shape::Point((x, y)) => format!(
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{NEAR}\"><title>{title}</title></circle>\n",
-            at(*x),
-            at(*y)
-        ),
-        Shape::Area((left, top), (width, height)) => format!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{title}</title></rect>\n",
-            at(*left),
-            at(*top),
-            length(*left, width.max(1.0)),
-            length(*top, height.max(1.0))
-        ),
-    }
+    let path = match shape {
+        Shape::Point((x, y)) => format!("M{} {}h0", at(*x), at(*y)),
+        Shape::Area((left, top), (width, height)) => {
+            let (width, height) = (length(*left, width.max(1.0)), length(*top, height.max(1.0)));
+            format!("M{} {}h{width}v{height}h-{width}z", at(*left), at(*top))
+        }
+    };
+    format!("<path d=\"{path}\"><title>{}</title></path>\n", escaped(says))
 }
 
 #[cfg(test)]
@@ -447,9 +448,9 @@ mod tests {
         assert_eq!(text.matches(plot).count(), 1, "{text}");
         assert!(text.find("<g class=\"ticks\">").unwrap() < text.find(plot).unwrap());
         assert_eq!(text.matches("<g").count(), text.matches("</g>").count());
-        let lines = |text: &str| text.matches("<path").count();
+        let lines = |text: &str| text.matches('M').count();
         let other = svg_of("CPU");
-        assert_eq!(other.matches("<g").count(), 1, "{other}");
+        assert!(!other.contains("class=\"plot\"") && !other.contains("class=\"ticks\""), "{other}");
         assert_eq!(lines(&text), lines(&other));
     }
 
@@ -464,9 +465,11 @@ mod tests {
         canvas.places.push(Place { shape, says: "jobs: 3".to_owned() });
         let text = svg(&canvas);
         assert!(text.ends_with(
-            "<g class=\"values\" fill=\"transparent\">\n\
-             <circle cx=\"7\" cy=\"9\" r=\"4\"><title>a&lt;b &amp; c\ns: 1,234.50</title></circle>\n\
-             <rect x=\"1\" y=\"2\" width=\"1\" height=\"6\"><title>jobs: 3</title></rect>\n\
+            "<g class=\"values\" fill=\"none\" stroke=\"transparent\" stroke-width=\"8\" \
+             stroke-linecap=\"round\">\n\
+             <path d=\"M7 9h0\"><title>a&lt;b &amp; c\ns: 1,234.50</title></path>\n\
+             </g>\n<g class=\"values\" fill=\"transparent\">\n\
+             <path d=\"M1 2h1v6h-1z\"><title>jobs: 3</title></path>\n\
              </g>\n</g>\n</svg>\n"
         ));
     }

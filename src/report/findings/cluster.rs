@@ -1,7 +1,7 @@
 //! How full the cluster was.
 
 use super::Told;
-use crate::answers::load::LoadAnswer;
+use crate::answers::load::{LoadAnswer, averaged};
 use crate::answers::sentences::{Capacity, percent};
 use crate::digits::six_digits;
 use crate::results::envelope::Envelope;
@@ -28,9 +28,10 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
         format!("; of the memory, {} on average", percent(share))
     });
     let over = if 1.0 < fullest { OVER } else { "" };
+    let averaged = averaged(&stored.inputs);
     Some(Told::Shown(format!(
         "On average, running tasks requested {requested}{used} of {}; in the fullest {} they \
-        requested {}{inferred}{memory}{over}",
+        requested {}{inferred}{memory}{over}{averaged}",
         capacity.or_used("the CPU of the machines"),
         interval(answer.interval_s),
         percent(fullest),

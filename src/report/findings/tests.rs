@@ -468,6 +468,12 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
         ),
         "{text}"
     );
+    let gap = json!({"table": "task_events", "parts": "14", "from_h": 19.65, "until_h": 21.05});
+    stored["inputs"] = json!([{"table": "task_events", "gaps": [gap]}]);
+    let text = said_of(&stored);
+    let averaged = ". Averages include hours 19.65 to 21.05 of the trace, which are not in the log: \
+        attempts count as running there until their next event";
+    assert!(text.ends_with(averaged), "{text}");
     assert_founded(&said_of(&stored), &stored);
 }
 

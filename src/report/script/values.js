@@ -1,5 +1,6 @@
-// Values of a chart: `g.values` holds a circle or a rectangle for each, in the order of the arrow
-// keys. Lengths are in units of the drawing.
+// Values of a chart: `g.values` holds a path for each, a point or a rectangle, in the order of the
+// arrow keys (in charts stored by older builds a circle or a `rect`). Lengths are in units of the
+// drawing.
 const CIRCLE_REACH = 40;
 const BAR_REACH = 12;
 // Largest number of values in the same place that are listed.
@@ -83,6 +84,12 @@ const read = (shape) => {
   // Otherwise the browser would show the title as well, a second later.
   if (title !== null) title.remove();
   const of = (name) => Number(shape.getAttribute(name));
+  if (shape.localName === "path") {
+    const points = pointsOf(shape.getAttribute("d"));
+    const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
+    const [left, top, right, bottom] = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+    return { text: shape.dataset.text, isCircle: left === right && top === bottom, left, top, right, bottom };
+  }
   const isCircle = shape.localName === "circle";
   const [left, top] = isCircle ? [of("cx"), of("cy")] : [of("x"), of("y")];
   const [right, bottom] = isCircle ? [left, top] : [left + of("width"), top + of("height")];
@@ -90,7 +97,7 @@ const read = (shape) => {
 };
 
 for (const svg of document.querySelectorAll("figure svg")) {
-  const everything = Array.from(svg.querySelectorAll("g.values > circle, g.values > rect"), read);
+  const everything = Array.from(svg.querySelectorAll("g.values > :is(path, circle, rect)"), read);
   // A chart without values may still have a window drawn on it.
   if (everything.length === 0 && !timed.some((plot) => plot.svg === svg)) continue;
   const own = timed.filter((plot) => plot.svg === svg);

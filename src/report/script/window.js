@@ -113,7 +113,10 @@ const drawPlot = (plot) => {
     const label = text.cloneNode(true);
     label.setAttribute("x", x);
     label.textContent = amount(value);
-    plot.own.append(label);
+    // Several labels are in a group that has their attributes.
+    const home = text.parentNode === ticks ? plot.own : text.parentNode.cloneNode(false);
+    home.append(label);
+    if (home !== plot.own) plot.own.append(home);
   }
   ticks.before(plot.own);
 };

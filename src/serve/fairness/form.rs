@@ -30,7 +30,7 @@ pub(super) fn form(portal: &Portal, reader: &Reader, pairs: &Pairs, wrong: &[Wro
                 (problem("lake", said(wrong, "lake")))
                 div class="choices" {
                     @for (place, at) in portal.lakes.all().iter().enumerate() {
-                        @let is_first = place == 0 && pairs.get("lake").is_none();
+                        @let is_first = place == 0 && pairs.get("lake").is_none() && said(wrong, "lake").is_none();
                         label class="choice" {
                             input type="checkbox" name="lake" value=(at.name) checked[is_first || pairs.all("lake").any(|name| name == at.name)];
                             (at.name)

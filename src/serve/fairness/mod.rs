@@ -44,6 +44,7 @@ const INDICES_MAX: usize = 12;
 pub(super) fn question(portal: &Portal, pairs: &Pairs) -> Result<Spec, Vec<Wrong>> {
     let mut wrong = Vec::new();
     let (mut lakes, mut are_apart) = (Vec::new(), false);
+    wrong.extend(portal.lakes.unnamed(pairs.get("lake")).map(|said| Wrong::of("lake", said)));
     match portal.lakes.chosen(pairs.all("lake")) {
         Ok(chosen) => {
             are_apart = Lakes::are_apart(&chosen);

@@ -43,7 +43,7 @@ impl Strip {
     }
 
     /// The share over all pieces.
-    fn share_in_all(&self, resource: usize) -> Option<f64> {
+    pub fn share_in_all(&self, resource: usize) -> Option<f64> {
         let sum = |all: &[CpuTime]| all.iter().copied().sum::<CpuTime>();
         sum(&self.allocated[resource]).share_of(sum(self.capacity[resource].as_ref()?))
     }
