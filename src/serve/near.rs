@@ -180,7 +180,7 @@ pub(super) fn suggested(lake: &str, name: &str, known: &Known) -> Markup {
     let (near, what) = (near(name, &known.all), known.what);
     html! {
         @if !near.is_empty() {
-            p { "Did you mean " @for (place, one) in near.iter().enumerate() {
+            p class="near" { "Did you mean " @for (place, one) in near.iter().enumerate() {
                 @if 0 < place { ", " } a href=(page_of(lake, what, one)) { (one) }
             } "?" }
         }

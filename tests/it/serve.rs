@@ -897,7 +897,14 @@ fn wrong_and_hostile_input_is_shown_at_its_place() {
             "{field}"
         );
     }
-    // What the command would refuse later is refused by each form, at its field.
+}
+
+/// Promise: what the command would refuse later is refused by each form, at its field.
+#[test]
+fn what_a_command_would_refuse_is_refused_by_its_form() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let session = portal.session();
     for (path, fields, field, part) in [
         ("/fairness", vec![("use", "jain"), ("days", "1"), ("free", "7")], "free", "from 0 to 1"),
         ("/ask/load", vec![("groups", "0"), ("by", "user")], "groups", "give 1 or more"),
@@ -1178,6 +1185,16 @@ fn logs_of_one_name(place: &Place, counts: &[(&str, usize)]) {
     }
 }
 
+/// Of several clusters no form takes the first.
+#[track_caller]
+fn assert_a_cluster_is_asked_for(portal: &Portal, session: &Session) {
+    for path in ["/ask/classify", "/fairness"] {
+        let reply = portal.post(session, path, &[("use", "metered")]);
+        let text = reply.text();
+        assert!(reply.status == 422 && text.contains("choose a cluster"), "{path}: {text}");
+    }
+}
+
 /// Promise: lakes in folders of the same name are told apart on every page, in the API, in questions
 /// and after a restart, whatever their order on the command line.
 #[test]
@@ -1227,11 +1244,7 @@ fn lakes_in_folders_of_the_same_name_are_told_apart() {
         asked.push((job, id, usage));
     }
     assert_eq!(portal.get("/api/classify?lake=lake").status, 400, "no lake has this name");
-    for path in ["/ask/classify", "/fairness"] {
-        let reply = portal.post(&session, path, &[("use", "metered")]);
-        let text = reply.text();
-        assert!(reply.status == 422 && text.contains("choose a cluster"), "{path}: {text}");
-    }
+    assert_a_cluster_is_asked_for(&portal, &session);
     let both = [("lake", "one"), ("lake", "two"), ("use", "metered"), ("cpu", "requested")];
     let both = location(&portal.post(
         &session,

@@ -134,6 +134,7 @@ def evaluate(page, portal, lakes, checks):
     page.goto(f"{portal.base}/fairness")
     for lake in lakes:
         page.check(f"input[name=lake][value='{lake.split('=')[0]}']")
+    page.locator("details.advanced > summary").click()
     page.select_option("#cpu", "requested")
     page.fill("#days", "7")
     fill(page, FORMULA)
