@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::super::map::Map;
 use super::super::records::Fault;
 use super::super::records::fields::Fields;
-use super::super::records::lines::{Lines, first_line, first_record, names_of};
+use super::super::records::lines::{Lines, first_line, names_of};
+use super::super::records::quotes::first_record;
 use super::super::reject::RejectReason;
 use crate::notation::Mistake;
 

@@ -2,12 +2,34 @@
 
 use std::cmp::Ordering;
 
-use super::quotes::Place;
 use crate::sources::reject::RejectReason;
 use crate::units::MICROS_PER_SECOND;
 
 /// A column and what is wrong there.
 pub(in crate::sources) type Fault = (&'static str, RejectReason);
+
+/// Where the next byte of a record is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Begin,
+    Plain,
+    Quoted,
+    /// Behind the quote that closed a field, or before the second of two quotes.
+    Closed,
+}
+
+impl Place {
+    /// The place after a byte.
+    pub(super) fn after(self, byte: u8, separator: u8) -> Self {
+        match (self, byte) {
+            (Self::Quoted, b'"') => Self::Closed,
+            (Self::Closed | Self::Begin, b'"') | (Self::Quoted, _) => Self::Quoted,
+            _ if byte == separator => Self::Begin,
+            (Self::Begin | Self::Closed, b' ' | b'\t') => self,
+            _ => Self::Plain,
+        }
+    }
+}
 
 /// The fields of a line between separators, without quotes. With the separator `|`, quotes belong
 /// to the text.

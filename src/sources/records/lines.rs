@@ -2,7 +2,6 @@
 
 use super::Fault;
 use super::fields::Fields;
-use super::quotes::Quotes;
 use crate::sources::blocks::TextBlock;
 use crate::sources::reject::{Reject, RejectReason, reject_text};
 use crate::sources::rows::RowBlock;
@@ -106,20 +105,6 @@ pub(in crate::sources) fn first_line(begin: &[u8]) -> &[u8] {
     let mut lines = begin.split(|&byte| byte == b'\n');
     let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
     line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-/// The first record of a text that is not blank, without a byte order mark. Fields in quotes may
-/// have line ends.
-pub(in crate::sources) fn first_record(begin: &[u8], separator: u8) -> Vec<u8> {
-    let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
-    let mut first = Vec::new();
-    Quotes::each_of(begin, Some(separator), |line| {
-        if !line.raw.trim_ascii().is_empty() {
-            first.extend_from_slice(line.raw);
-        }
-        first.is_empty()
-    });
-    first
 }
 
 /// The fields of a line, as texts.

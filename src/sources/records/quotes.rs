@@ -14,33 +14,11 @@
 //! that closes it in another line is followed by text, its line is a record by itself (which is a
 //! reject), and the lines after it are read anew. So a stray quote costs its own line.
 
-use super::Line;
+use super::fields::Place;
+use super::lines::Line;
 
 /// The longest record of several lines, bytes.
 pub(in crate::sources) const RECORD_MAX: usize = 1 << 20;
-
-/// Where the next byte of a record is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    Begin,
-    Plain,
-    Quoted,
-    /// Behind the quote that closed a field, or before the second of two quotes.
-    Closed,
-}
-
-impl Place {
-    /// The place after a byte.
-    pub(super) fn after(self, byte: u8, separator: u8) -> Self {
-        match (self, byte) {
-            (Self::Quoted, b'"') => Self::Closed,
-            (Self::Closed | Self::Begin, b'"') | (Self::Quoted, _) => Self::Quoted,
-            _ if byte == separator => Self::Begin,
-            (Self::Begin | Self::Closed, b' ' | b'\t') => self,
-            _ => Self::Plain,
-        }
-    }
-}
 
 /// The lines of a record so far.
 pub(in crate::sources) struct Quotes {
@@ -128,6 +106,20 @@ fn place_after(line: &[u8], separator: u8, begin: Place) -> Option<Place> {
         place = next;
     }
     Some(place)
+}
+
+/// The first record of a text that is not blank, without a byte order mark. Fields in quotes may
+/// have line ends.
+pub(in crate::sources) fn first_record(begin: &[u8], separator: u8) -> Vec<u8> {
+    let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
+    let mut first = Vec::new();
+    Quotes::each_of(begin, Some(separator), |line| {
+        if !line.raw.trim_ascii().is_empty() {
+            first.extend_from_slice(line.raw);
+        }
+        first.is_empty()
+    });
+    first
 }
 
 #[cfg(test)]
