@@ -196,8 +196,8 @@ proptest! {
         for (number, (name, is_good)) in rows.iter().enumerate() {
             let name = format!("<{name}{}>", "x".repeat(fill % 300));
             let end = if *is_good { "9" } else { "?" };
-            let name = name.replace('"', "\"\"");
-            writeln!(text, "{number},5,{end},\"{name}\"").unwrap();
+            let in_quotes = name.replace('"', "\"\"");
+            writeln!(text, "{number},5,{end},\"{in_quotes}\"").unwrap();
             if *is_good {
                 names.push(name.replace('\n', " "));
             } else {
