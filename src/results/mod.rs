@@ -42,6 +42,7 @@ pub use compare::{CellChange, Difference, ResultChange, Side, TableChange, compa
 pub use files::ResultFile;
 pub use scope::scope;
 pub(crate) use scope::tables_of;
+#[cfg(feature = "serve")]
 pub(crate) use stored::quoted;
 pub use stored::{
     COMPARE_LIMITS, Limits, PAGE_LIMITS, Picture, RESULT_VERSION, Stored, Table, files_of_result,
