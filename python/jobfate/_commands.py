@@ -965,7 +965,7 @@ def fairness(
     accrual: When CPU time is charged
     by: What usage is grouped by [default: user]
     interval: Length of an interval in seconds
-    from_: First day to show, counted from the first event [default: 0]
+    from_: First day to show, counted from the first interval [default: 0]
     days: Number of days to show; all by default
     warm_up: Days before --from that the indices also use [default: 0]
     index: An index, NAME:KEY=VALUE,...; repeat for several

@@ -72,9 +72,9 @@ pub struct FairnessPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", value_parser = crate::units::number))]
     pub interval: Option<f64>,
 
-    /// First day to show, counted from the interval of the first event
+    /// First day to show, counted from the first interval
     ///
-    /// Intervals begin at multiples of --interval.
+    /// It is the interval of the first event; intervals begin at multiples of --interval.
     #[cfg_attr(feature = "cli", arg(long, value_name = "DAYS", default_value_t = 0.0, value_parser = crate::units::number))]
     pub from: f64,
 
