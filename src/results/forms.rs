@@ -217,5 +217,7 @@ mod tests {
         let text = Value::Array(rows(&sample())).to_string();
         assert!(text.contains("\"share\":0.3333333333333333"), "{text}");
         assert!(text.contains("\"share\":null"), "{text}");
+        let small: ArrayRef = Arc::new(Float32Array::from(vec![0.2493]));
+        assert_eq!(cell(&small, 0).to_string(), "0.2493", "not 0.2493000030517578");
     }
 }

@@ -13,8 +13,8 @@ const KEYS: &str = "kind apiVersion metadata name namespace uid resourceVersion 
     deletionTimestamp annotations batch.kubernetes.io/job-completion-index ownerReferences \
     controller spec nodeName priority priorityClassName containers initContainers restartPolicy \
     resources status phase reason startTime qosClass conditions type lastTransitionTime \
-    containerStatuses initContainerStatuses restartCount state lastState running terminated startedAt finishedAt exitCode involvedObject \
-    message firstTimestamp eventTime source host stage verb objectRef resource subresource \
+    containerStatuses initContainerStatuses restartCount state lastState running terminated \
+    startedAt finishedAt exitCode involvedObject message firstTimestamp eventTime source host stage verb objectRef resource subresource \
     requestReceivedTimestamp responseStatus code responseObject";
 
 /// Keys whose values are read completely.

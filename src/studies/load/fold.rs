@@ -14,9 +14,7 @@ use super::{Amount, By, Capacity, Cells, Event, Groups, Intervals, Sums};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::machines::{MachineEvents, UpTime};
-use crate::facts::tasks::{
-    Attempt, EndedBy, TaskView, Tasks, Usage, tells_cpu_time, tells_used_memory,
-};
+use crate::facts::tasks::{EndedBy, TaskView, Tasks, Usage, tells_cpu_time, tells_used_memory};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{EventType, Source, Table};
@@ -280,8 +278,7 @@ impl Adding {
                 self.sample.add(&mut part.strips, attempt);
             }
             if let Some(position) = jobs.find(task.job_id) {
-                sizes[position].suspended_us +=
-                    task.attempts.iter().map(Attempt::suspended_us).sum::<i64>();
+                sizes[position].suspended.add(task.attempts);
                 // The last known requests, also of a task that never ran.
                 sizes[position].add([0, 1].map(|resource| {
                     task.events

@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 
 use super::sorted;
 use crate::facts::jobs::Job;
+use crate::facts::tasks::Attempt;
 use crate::facts::window::Windows;
 use crate::studies::ledger::UNKNOWN;
 use crate::studies::meter::Resource;
@@ -46,18 +47,37 @@ pub fn size_class(size: u64) -> (usize, &'static str) {
     (place, CLASSES[place].1)
 }
 
-/// How long a job waited and ran, µs, if known, and for how long it was suspended.
+/// For how long a job was suspended. A job of several tasks runs while any of them does, and logs
+/// do not record when a task was suspended: no suspension counts there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::studies) struct Suspended {
+    tasks: u64,
+    of_tasks_us: i64,
+}
+
+impl Suspended {
+    /// Adds a task with its attempts.
+    pub(in crate::studies) fn add(&mut self, attempts: &[Attempt]) {
+        self.tasks += 1;
+        self.of_tasks_us += attempts.iter().map(Attempt::suspended_us).sum::<i64>();
+    }
+
+    fn us(self) -> i64 {
+        if self.tasks == 1 { self.of_tasks_us } else { 0 }
+    }
+}
+
+/// How long a job waited, lasted from its start to its end, and ran, µs, if known.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_field_names, reason = "each name ends in its unit")]
 pub(in crate::studies) struct Times {
     wait_us: Option<i64>,
+    length_us: Option<i64>,
     run_us: Option<i64>,
-    suspended_us: i64,
 }
 
 impl Times {
-    /// The times of a job whose attempts were suspended for `suspended_us`.
-    pub(in crate::studies) fn of(job: &Job, windows: Windows, suspended_us: i64) -> Self {
+    pub(in crate::studies) fn of(job: &Job, windows: Windows, suspended: Suspended) -> Self {
         let begun_before = windows.has_begun_before(job.first_event_us);
         let start_us = job.first_schedule_us.filter(|&start| start < i64::MAX);
         let wait_us = start_us.zip(job.first_submit_us).map(|(start, submit)| start - submit);
@@ -65,8 +85,8 @@ impl Times {
         let length_us = start_us.filter(|_| has_ended).map(|start| job.last_event_us - start);
         Self {
             wait_us: wait_us.filter(|&wait| 0 <= wait && !begun_before),
-            run_us: length_us.map(|length_us| (length_us - suspended_us).max(0)),
-            suspended_us,
+            length_us,
+            run_us: length_us.map(|length_us| (length_us - suspended.us()).max(0)),
         }
     }
 }
@@ -83,12 +103,12 @@ pub(in crate::studies) struct Fates {
 
 impl Fates {
     pub(in crate::studies) fn add(&mut self, times: Times) {
-        let Times { wait_us, run_us, suspended_us } = times;
+        let Times { wait_us, length_us, run_us } = times;
         self.jobs += 1;
         self.waits_us.extend(wait_us);
         self.runs_us.extend(run_us);
-        let ended = wait_us.zip(run_us).map(|(wait, run)| [wait + run + suspended_us, run]);
-        self.ended_us.extend(ended);
+        let response_us = wait_us.zip(length_us).map(|(wait, length)| wait + length);
+        self.ended_us.extend(response_us.zip(run_us).map(|(response, run)| [response, run]));
     }
 
     pub(in crate::studies) fn merge(&mut self, other: Self) {
@@ -172,7 +192,7 @@ pub struct FateRow {
 /// and for how long it was suspended, µs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
-    pub(super) suspended_us: i64,
+    pub(super) suspended: Suspended,
     tasks: u64,
     /// CPU and memory; `None` if no task has the request.
     requests: [Option<f64>; 2],
@@ -238,7 +258,7 @@ impl JobSums {
         user: Option<&str>,
         (size, is_log): (&Size, bool),
     ) {
-        let times = Times::of(job, windows, size.suspended_us);
+        let times = Times::of(job, windows, size.suspended);
         if let Some(count) = size.count(is_log) {
             self.sizes[size_class(count).0].add(times);
         }
@@ -304,6 +324,8 @@ pub(in crate::studies) fn whole(processors: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::tasks::EndedBy;
+    use crate::schema::EventType;
 
     #[test]
     fn slowdowns_are_bounded() {
@@ -312,7 +334,7 @@ mod tests {
         //  5 s: 45 / 10.
         for (wait_s, run_s) in [(30, 60), (5, 1), (40, 5)] {
             let [wait_us, run_us] = [wait_s, run_s].map(|time_s| Some(time_s * 1_000_000));
-            fates.add(Times { wait_us, run_us, suspended_us: 0 });
+            fates.add(Times { wait_us, length_us: run_us, run_us });
         }
         fates.add(Times { wait_us: Some(7_000_000), ..Times::default() });
         let row = fates.row("1");
@@ -322,10 +344,31 @@ mod tests {
         assert_eq!(row.wait_s_mean, Some(20.5));
         //  wait 10 s, run 20 s, suspended 70 s: 100 / 20.
         let mut suspended = Fates::default();
-        let [wait_us, run_us] = [Some(10_000_000), Some(20_000_000)];
-        suspended.add(Times { wait_us, run_us, suspended_us: 70_000_000 });
+        let [wait_us, length_us, run_us] = [10, 90, 20].map(|s: i64| Some(s * 1_000_000));
+        suspended.add(Times { wait_us, length_us, run_us });
         let row = suspended.row("1");
         assert_eq!((row.run_s_mean, row.slowdown_mean), (Some(20.0), Some(5.0)));
+    }
+
+    #[test]
+    fn only_a_job_of_one_task_is_suspended() {
+        let attempt = Attempt {
+            start_us: 10,
+            end_us: 100,
+            ended_by: EndedBy::Event(EventType::Finish),
+            cpu_request: None,
+            memory: None,
+            gpus: None,
+            machine_id: None,
+            cpu_used: None,
+            ran_us: Some(20),
+            row: 0,
+        };
+        let mut suspended = Suspended::default();
+        suspended.add(&[attempt]);
+        assert_eq!(suspended.us(), 70);
+        suspended.add(&[attempt]);
+        assert_eq!(suspended.us(), 0, "one task may run while the other is suspended");
     }
 
     #[test]

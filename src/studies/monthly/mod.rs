@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::ledger::{CpuDefinition, UNKNOWN};
 use super::load::arrivals::TWENTY_YEARS_US;
-use super::load::jobs::{Times, size_class};
+use super::load::jobs::{Suspended, Times, size_class};
 use super::load::{span_of, whole};
 use crate::facts::FactError;
 use crate::facts::jobs::{Job, Jobs, Names, TERMINAL_OUTCOMES};
@@ -197,8 +197,7 @@ struct OfTasks {
     /// The first row of its first task.
     row: Option<u32>,
     cpu: f64,
-    /// For how long its attempts were suspended, µs.
-    suspended_us: i64,
+    suspended: Suspended,
 }
 
 impl<'a> Bucket<'a> {
@@ -242,7 +241,7 @@ impl<'a> Bucket<'a> {
             if let Some(position) = position {
                 let own = &mut of_tasks[position];
                 own.row.get_or_insert(row);
-                own.suspended_us += task.attempts.iter().map(Attempt::suspended_us).sum::<i64>();
+                own.suspended.add(task.attempts);
                 let mut rows = task.events.iter().rev();
                 let asks = rows.find_map(|event| self.tasks.requests_of(event.row)[0]);
                 own.cpu += f64::from(asks.unwrap_or(0.0));
@@ -308,7 +307,7 @@ impl<'a> Bucket<'a> {
             None => (UNKNOWN, UNKNOWN),
         };
         let has_finished = job.by_terminal == FINISHED;
-        let times = Times::of(job, self.windows, of_tasks.suspended_us);
+        let times = Times::of(job, self.windows, of_tasks.suspended);
         month_of(&mut monthly.accounts, account, month).add_job(has_finished, user, times);
         entry(&mut monthly.users, user).0.add_job(has_finished, user, times);
         monthly.ends.entry(self.end(Some(job))).or_default().jobs += 1;
