@@ -281,6 +281,7 @@ mod tests {
             start_us: start * MILLIS,
             end_us: end * MILLIS,
             rate,
+            memory: 0.0,
             row_id: 0,
         };
         let windows =

@@ -34,6 +34,7 @@ pub mod tasks;
 #[cfg(feature = "sql")]
 mod threads;
 mod told;
+mod usage;
 pub mod window;
 
 /// A fact could not be computed.

@@ -126,6 +126,8 @@ pub struct Window {
     pub end_us: i64,
     /// Mean CPU rate, or the requested column of memory; zero if missing.
     pub rate: f32,
+    /// The column of memory that was read beside the CPU rate; zero if missing or not read.
+    pub(crate) memory: f32,
     pub(crate) row_id: i64,
 }
 

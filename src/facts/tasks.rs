@@ -11,7 +11,7 @@
 //!                    inside an attempt: counted          outside: `outside_attempts`
 //! ```
 
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, AsArray, PrimitiveArray};
 use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 
@@ -22,7 +22,8 @@ use super::events::{
 pub use super::spent::Spent;
 pub use super::task_view::{Attempt, EndedBy, TaskView, Window};
 use super::told::{CPU_REQUEST, CPU_TIME, REQUESTED_TIME, USED_MEMORY, add_used, add_used_memory};
-pub use super::told::{tells_cpu_time, tells_requested_time, tells_used_memory};
+pub use super::told::{has_cpu_times, tells_cpu_time, tells_requested_time, tells_used_memory};
+pub use super::usage::Usage;
 use super::window::{JobEnds, OpenAttempts, Windows};
 use crate::lake::Lake;
 use crate::schema::{EventType, ROW_ID, Table};
@@ -68,53 +69,6 @@ pub struct Tasks {
     pub orphan_cpu: CpuTime,
 }
 
-/// What is read for each task besides its events and its CPU requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usage {
-    /// The usage windows with their CPU rate, or the CPU time that a log records.
-    Read,
-    /// Nothing more.
-    Skip,
-    /// The memory requests, and the usage windows with this column of memory.
-    Memory(&'static str),
-    /// The memory requests.
-    MemoryRequests,
-    /// The used memory that a log records.
-    UsedMemory,
-    /// The requests of GPUs.
-    Gpus,
-    /// The requests of memory and GPUs, and everything of [`Usage::Read`].
-    ReadWithRequests,
-}
-
-impl Usage {
-    /// Whether this covers what `other` needs; extra requests do no harm.
-    pub(super) fn holds(self, other: Self) -> bool {
-        self == other || (self, other) == (Self::ReadWithRequests, Self::Read)
-    }
-
-    /// The column of the usage windows that is read, if any.
-    const fn column(self) -> Option<&'static str> {
-        match self {
-            Self::Read | Self::ReadWithRequests => Some("mean_cpu_rate"),
-            Self::Memory(column) => Some(column),
-            Self::Skip | Self::MemoryRequests | Self::UsedMemory | Self::Gpus => None,
-        }
-    }
-
-    const fn is_of_memory_requests(self) -> bool {
-        matches!(self, Self::Memory(_) | Self::MemoryRequests | Self::ReadWithRequests)
-    }
-
-    const fn is_of_gpus(self) -> bool {
-        matches!(self, Self::Gpus | Self::ReadWithRequests)
-    }
-
-    const fn is_of_cpu(self) -> bool {
-        matches!(self, Self::Read | Self::ReadWithRequests)
-    }
-}
-
 impl Tasks {
     /// Reads the tasks of a bucket; `windows` decides how attempts without an end event are closed.
     pub fn read(
@@ -138,7 +92,7 @@ impl Tasks {
     ) -> Result<Self, FactError> {
         let tells = |column: &'static str| lake.has_column(Table::TaskEvents, column);
         let tells_memory = usage == Usage::UsedMemory && tells(USED_MEMORY);
-        let tells_used = usage.is_of_cpu() && tells(CPU_TIME);
+        let tells_used = usage.is_of_cpu() && has_cpu_times(lake);
         let tells_gpus = usage.is_of_gpus() && tells(GPU_REQUEST);
         let mut columns = columns_of(lake, usage);
         let of_used = [(tells_memory, USED_MEMORY), (tells_used, CPU_TIME)];
@@ -203,7 +157,7 @@ impl Tasks {
             orphan_cpu: CpuTime::ZERO,
         };
         if let Some(column) = usage.column().filter(|_| !tells_used) {
-            tasks.add_windows(lake, bucket, column)?;
+            tasks.add_windows(lake, bucket, (column, usage.beside()))?;
         }
         Ok(tasks)
     }
@@ -214,7 +168,7 @@ impl Tasks {
         &mut self,
         lake: &Lake,
         bucket: u32,
-        rate: &'static str,
+        (rate, memory): (&'static str, Option<&'static str>),
     ) -> Result<(), FactError> {
         let task_count = self.histories.len();
         let nobody = u32::try_from(task_count).expect("a bucket has fewer than 2^32 tasks");
@@ -233,16 +187,23 @@ impl Tasks {
         // One more, for windows without a task.
         let mut starts = starts_of(&owners, task_count + 1);
         let mut next = starts.clone();
-        let blank = Window { start_us: 0, end_us: 0, rate: 0.0, row_id: 0 };
+        let blank = Window { start_us: 0, end_us: 0, rate: 0.0, memory: 0.0, row_id: 0 };
         let mut windows = vec![blank; owners.len()];
         let mut owner = owners.iter();
-        let columns = [ROW_ID, "start_time_us", "end_time_us", rate];
+        let mut columns = vec![ROW_ID, "start_time_us", "end_time_us", rate];
+        columns.extend(memory);
         lake.scan(Table::TaskUsage, Some(bucket), &columns, |batch| {
             let (begins, ends) =
                 (i64_column(&batch, "start_time_us"), i64_column(&batch, "end_time_us"));
             let row_ids = i64_column(&batch, ROW_ID);
-            let rates = batch.column_by_name(rate).expect("the column was requested");
-            let rates = rates.as_primitive::<Float32Type>();
+            let amounts = |column: &str| {
+                let amounts = batch.column_by_name(column).expect("the column was requested");
+                amounts.as_primitive::<Float32Type>()
+            };
+            let (rates, memory) = (amounts(rate), memory.map(amounts));
+            let amount = |cells: &PrimitiveArray<Float32Type>, row| {
+                if cells.is_null(row) { 0.0 } else { cells.value(row) }
+            };
             self.usage.windows += batch.num_rows() as u64;
             self.usage.without_rate += rates.null_count() as u64;
             for row in 0..batch.num_rows() {
@@ -250,7 +211,8 @@ impl Tasks {
                 windows[*slot as usize] = Window {
                     start_us: begins[row],
                     end_us: closed(ends[row], self.window_end_us).max(begins[row]),
-                    rate: if rates.is_null(row) { 0.0 } else { rates.value(row) },
+                    rate: amount(rates, row),
+                    memory: memory.map_or(0.0, |cells| amount(cells, row)),
                     row_id: row_ids[row],
                 };
                 *slot += 1;
@@ -502,7 +464,7 @@ mod tests {
     }
 
     fn window(start_us: i64, end_us: i64, rate: f32) -> Window {
-        Window { start_us, end_us, rate, row_id: 0 }
+        Window { start_us, end_us, rate, memory: 0.0, row_id: 0 }
     }
 
     #[test]

@@ -11,6 +11,12 @@ use crate::units::CpuTime;
 /// The column of logs with the mean CPU time that a job used per processor.
 pub(super) const CPU_TIME: &str = "cpu_time_us";
 
+/// Whether the lake has the column of the CPU time of attempts, which is then read instead of the
+/// CPU rate of usage windows.
+pub fn has_cpu_times(lake: &Lake) -> bool {
+    lake.has_column(Table::TaskEvents, CPU_TIME)
+}
+
 /// Whether the lake is of a log with the CPU time of any job.
 ///
 /// # Errors

@@ -411,7 +411,7 @@ mod tests {
                 }
                 let mut own: Vec<Window> = windows
                     .iter()
-                    .map(|&([start_us, end_us], rate)| Window { start_us, end_us, rate, row_id: 0 })
+                    .map(|&([start_us, end_us], rate)| Window { start_us, end_us, rate, memory: 0.0, row_id: 0 })
                     .collect();
                 own.sort_by_key(|window| window.start_us);
                 let mut spent = Spent::default();

@@ -470,6 +470,7 @@ mod tests {
             start_us: start_s * S,
             end_us: end_s * S,
             rate,
+            memory: 0.0,
             row_id: 0,
         };
         stories[0].windows =

@@ -8,13 +8,16 @@ use rayon::prelude::*;
 
 use super::arrivals::Arrivals;
 use super::groups::BucketGroups;
+use super::intervals::Amounts;
 use super::jobs::{JobSums, Size};
 use super::strips::{self, Sample, Strips};
 use super::{Amount, By, Capacity, Cells, Event, Groups, Intervals, Sums};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::machines::{MachineEvents, UpTime};
-use crate::facts::tasks::{EndedBy, TaskView, Tasks, Usage, tells_cpu_time, tells_used_memory};
+use crate::facts::tasks::{
+    EndedBy, TaskView, Tasks, Usage, Window, has_cpu_times, tells_cpu_time, tells_used_memory,
+};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{EventType, Source, Table};
@@ -47,6 +50,13 @@ pub struct Span {
 }
 
 impl Span {
+    /// The span of windows that are sorted by their start; `None` without any.
+    fn of(windows: &[Window]) -> Option<Self> {
+        let from_us = windows.first()?.start_us;
+        let to_us = windows.iter().map(|window| window.end_us).max()?;
+        Some(Self { from_us, to_us })
+    }
+
     fn with(own: Option<Self>, [from_us, to_us]: [i64; 2]) -> Self {
         let known = own.unwrap_or(Self { from_us, to_us });
         let (from_us, to_us) = (known.from_us.min(from_us), known.to_us.max(to_us));
@@ -202,6 +212,10 @@ pub struct Adding {
     windows: Windows,
     has_jobs: bool,
     told: [bool; 2],
+    /// The column of used memory that is read together with the CPU rate, if any.
+    memory_beside: Option<&'static str>,
+    /// What is read again for used memory, if anything: logs have it elsewhere.
+    memory_alone: Option<Usage>,
     groups: Groups,
     up: Vec<UpTime>,
     sample: Sample,
@@ -215,12 +229,19 @@ impl Adding {
     pub fn of(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Self, FactError> {
         lake.require(Table::TaskEvents)?;
         let up = MachineEvents::read(lake)?.up_times(asked.at.end_us);
+        let told = [tells_cpu_time(lake)?, tells_used_memory(lake)?];
+        let memory = asked.memory.usage_column().filter(|_| lake.has(Table::TaskUsage));
+        let memory_beside = memory.filter(|_| !has_cpu_times(lake));
+        let again = memory.filter(|_| memory_beside.is_none()).map(Usage::Memory);
         Ok(Self {
             asked: *asked,
+            memory_beside,
+            memory_alone: again
+                .or_else(|| (memory.is_none() && told[1]).then_some(Usage::UsedMemory)),
             source: lake.source(),
             windows,
             has_jobs: lake.has(Table::JobEvents),
-            told: [tells_cpu_time(lake)?, tells_used_memory(lake)?],
+            told,
             groups: Groups::of(lake, windows, (asked.by, asked.classes, asked.most))?,
             sample: Sample::of(&up, &asked.at),
             up,
@@ -269,11 +290,16 @@ impl Adding {
         let jobs = bucket.jobs_without_names()?;
         let group_of = self.groups.of_bucket(lake, bucket.number, &jobs)?;
         let mut sizes = vec![Size::default(); jobs.jobs.len()];
-        let tasks = bucket.tasks(Usage::ReadWithRequests)?;
+        let tasks = bucket.tasks(Usage::ReadWithRequests(self.memory_beside))?;
         tasks.for_each(|task| {
             let sums = &mut part.sums[group_of.of(task)];
             part.counts.merge(self.task(&tasks, task, sums));
-            part.usage = self.windows_of(task, part.usage, sums, Amount::CpuUsed);
+            part.usage = Span::merge(part.usage, Span::of(task.windows));
+            self.windows_of(task, &mut sums.amounts[Amount::CpuUsed as usize], |of| of.rate);
+            if self.memory_beside.is_some() {
+                let amounts = &mut sums.amounts[Amount::MemoryUsed as usize];
+                self.windows_of(task, amounts, |of| of.memory);
+            }
             for attempt in task.attempts {
                 self.sample.add(&mut part.strips, attempt);
             }
@@ -348,24 +374,21 @@ impl Adding {
     fn windows_of(
         &self,
         task: &TaskView<'_>,
-        mut known: Option<Span>,
-        sums: &mut Sums,
-        amount: Amount,
-    ) -> Option<Span> {
+        amounts: &mut Amounts,
+        rate: impl Fn(&Window) -> f32,
+    ) {
         for window in task.windows {
-            known = Some(Span::with(known, [window.start_us, window.end_us]));
             let first = task.attempts.partition_point(|attempt| attempt.end_us <= window.start_us);
             let attempts = task.attempts[first..].iter();
             for attempt in attempts.take_while(|attempt| attempt.start_us < window.end_us) {
                 let from_us = window.start_us.max(attempt.start_us);
                 let time = [from_us, window.end_us.min(attempt.end_us)];
-                sums.amounts[amount as usize].add(&self.asked.at, time, CpuRate::new(window.rate));
+                amounts.add(&self.asked.at, time, CpuRate::new(rate(window)));
             }
         }
-        known
     }
 
-    /// Adds used memory, which has its own columns.
+    /// Adds used memory that was not read together with the CPU rate.
     fn memory(
         &self,
         bucket: &Bucket<'_>,
@@ -373,21 +396,16 @@ impl Adding {
         part: &mut Part,
     ) -> Result<(), FactError> {
         let (lake, asked) = (bucket.lake, &self.asked);
-        let column = asked.memory.usage_column().filter(|_| lake.has(Table::TaskUsage));
-        let usage = match column {
-            Some(column) => Usage::Memory(column),
-            None if self.told[1] => Usage::UsedMemory,
-            None => return Ok(()),
-        };
+        let Some(usage) = self.memory_alone else { return Ok(()) };
         Tasks::read(lake, bucket.number, self.windows, usage)?.for_each(|task| {
             let sums = &mut part.sums[group_of.of(task)];
-            if column.is_some() {
-                self.windows_of(task, None, sums, Amount::MemoryUsed);
+            let amounts = &mut sums.amounts[Amount::MemoryUsed as usize];
+            if usage != Usage::UsedMemory {
+                self.windows_of(task, amounts, |of| of.rate);
                 return;
             }
             for attempt in task.attempts {
                 part.counts.with_used_memory += u64::from(attempt.memory.is_some());
-                let amounts = &mut sums.amounts[Amount::MemoryUsed as usize];
                 let time = [attempt.start_us, attempt.end_us];
                 amounts.add(&asked.at, time, attempt.held_memory());
             }

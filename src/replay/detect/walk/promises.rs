@@ -214,6 +214,7 @@ fn measured(mut stories: Vec<Story>) -> Vec<Story> {
                 start_us,
                 end_us: start_us + 300 * S,
                 rate,
+                memory: 0.0,
                 row_id: 0,
             })
             .collect();
