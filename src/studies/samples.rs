@@ -16,6 +16,7 @@ use super::counted::{Counted, Edges, Value};
 use super::ledger::{GroupBy, UNKNOWN};
 use super::outcomes::Classes;
 use crate::facts::FactError;
+use crate::facts::bucket::Bucket;
 use crate::facts::jobs::{Job, Jobs, by_terminal};
 use crate::facts::task_values::{Wait, WaitEnd, is_submitted_before, wait_of};
 use crate::facts::tasks::{TaskView, Tasks, Usage};
@@ -264,41 +265,42 @@ impl Split {
     }
 }
 
-/// Measures every job or task of a lake.
+/// Measures every job or task of a lake in several ways, in one pass: the samples of each, in the
+/// same order.
 pub fn collect(
     lake: &Lake,
     windows: Windows,
-    what: What,
-    split: Split,
-) -> Result<Samples, FactError> {
-    for table in what.tables(split.group_by) {
+    asked: &[(What, Split)],
+) -> Result<Vec<Samples>, FactError> {
+    let tables: Vec<Table> =
+        asked.iter().flat_map(|(what, split)| what.tables(split.group_by)).collect();
+    for &table in &tables {
         lake.require(table)?;
     }
-    let rows = lake.expect_rows(&what.tables(split.group_by));
+    let read = [Table::JobEvents, Table::TaskEvents].into_iter().filter(|it| tables.contains(it));
+    let rows = lake.expect_rows(&read.collect::<Vec<Table>>());
+    let none = || asked.iter().map(|_| Samples::default()).collect();
     (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
-        .map(|bucket| {
-            let collected = collect_bucket(lake, bucket, windows, what, split)?;
+        .map(|number| {
+            let bucket = Bucket::shared(lake, number, windows);
+            let collected = asked.iter().map(|&asked| collect_bucket(&bucket, asked));
+            let collected = collected.collect::<Result<Vec<Samples>, FactError>>()?;
             lake.step(rows)?;
             Ok(collected)
         })
-        .try_reduce(Samples::default, |one, other| Ok(one.merge(other)))
+        .try_reduce(none, |one, other| {
+            Ok(one.into_iter().zip(other).map(|(one, other)| one.merge(other)).collect())
+        })
 }
 
-fn collect_bucket(
-    lake: &Lake,
-    bucket: u32,
-    windows: Windows,
-    what: What,
-    split: Split,
-) -> Result<Samples, FactError> {
-    let jobs = if lake.has(Table::JobEvents) { Jobs::read(lake, bucket)? } else { Jobs::default() };
+fn collect_bucket(bucket: &Bucket<'_>, (what, split): (What, Split)) -> Result<Samples, FactError> {
+    let (jobs, windows) = (bucket.jobs()?, bucket.windows);
     let mut collector = Collector::new(&jobs, windows, split);
     let mut left_out = 0;
     let of_tasks = what.tables(split.group_by).contains(&Table::TaskEvents);
-    let tasks =
-        if of_tasks { Some(Tasks::read(lake, bucket, windows, Usage::Skip)?) } else { None };
+    let tasks = of_tasks.then(|| bucket.tasks(Usage::Skip)).transpose()?;
     match (what, &tasks) {
         (What::JobDurations | What::JobSurvival, _) => {
             let sizes = tasks.as_ref().map(|tasks| sizes_of(tasks, windows));

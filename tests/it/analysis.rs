@@ -123,6 +123,36 @@ fn an_analysis_can_ask_for_another_resource() {
     }
 }
 
+/// An analysis reads a lake once for all distributions; a command reads it for one of them.
+#[test]
+fn an_analysis_describes_what_each_command_describes() {
+    let place = place();
+    for group in [None, Some("priority"), Some("user")] {
+        let out = group.unwrap_or("all");
+        let key = group.map(|key| format!("[describe]\ngroup-by = \"{key}\"\n"));
+        let config = format!("steps = [\"describe\"]\n{}", key.unwrap_or_default());
+        fs::write(place.path("one.toml"), config).unwrap();
+        place.run(&["analyze", "trace", "--config", "one.toml", "--out", out]).ok();
+        let lake = place.path(&format!("{out}/lake")).display().to_string();
+        let whats =
+            ["job-durations", "job-survival", "tasks-per-job", "events-per-task", "waiting"];
+        for what in whats.into_iter().chain(["attempts", "finish-given-events"]) {
+            let mut command = vec!["describe", "--what", what, "--lake", &lake, "--out", "alone"];
+            command.extend(group.iter().flat_map(|key| ["--group-by", key]));
+            place.run(&command).ok();
+            for file in [format!("{what}.csv"), format!("{what}-curves.csv")] {
+                let read = |folder: &str| fs::read(place.path(&format!("{folder}/{file}"))).ok();
+                let alone = read("alone").or_else(|| {
+                    fs::read(place.path(&format!("alone/{}", file.replace(what, "result")))).ok()
+                });
+                assert_eq!(read(out), alone, "{out}: {file}");
+                assert!(alone.is_some() || file.ends_with("-curves.csv"), "{file}");
+            }
+            fs::remove_dir_all(place.path("alone")).unwrap();
+        }
+    }
+}
+
 #[test]
 fn an_analysis_goes_on_where_it_was_stopped() {
     let place = place();

@@ -247,23 +247,43 @@ pub fn described(
     question: Question,
     engine: Option<&SqlEngine>,
 ) -> Result<Described> {
+    let Some(engine) = engine else {
+        let samples = samples_of(lake, windows, &[question])?.pop().unwrap_or_default();
+        return Ok(of_samples(lake, question, samples));
+    };
     question.group_by.map_or(Ok(()), |group| check_group(lake, group))?;
     let (what, split) = (question.what, question.split());
-    if what == What::Estimates && engine.is_some() {
+    if what == What::Estimates {
         let no_query = "no query has requested times: leave out --engine";
         return Err(Usage(no_query.to_owned()).into());
     }
-    let mut samples = if let Some(engine) = engine {
-        let queries = of_facts::queries_of_samples(lake, what, split);
-        let settings = Settings { windows, thresholds: Vec::new() };
-        let facts = engine.facts(lake, &queries, &settings)?;
-        of_facts::samples(&facts, windows, what, split)
-    } else {
-        collect(lake, windows, what, split)?
-    };
+    let queries = of_facts::queries_of_samples(lake, what, split);
+    let settings = Settings { windows, thresholds: Vec::new() };
+    let facts = engine.facts(lake, &queries, &settings)?;
+    Ok(of_samples(lake, question, of_facts::samples(&facts, windows, what, split)))
+}
+
+/// Collects the samples of several questions in one pass over a lake.
+///
+/// # Errors
+/// The lake does not record a group, or a table cannot be read.
+pub(super) fn samples_of(
+    lake: &Lake,
+    windows: Windows,
+    questions: &[Question],
+) -> Result<Vec<Samples>> {
+    let groups = questions.iter().filter_map(|question| question.group_by);
+    groups.into_iter().try_for_each(|group| check_group(lake, group))?;
+    let asked: Vec<_> = questions.iter().map(|asked| (asked.what, asked.split())).collect();
+    Ok(collect(lake, windows, &asked)?)
+}
+
+/// Describes the samples of a question.
+pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) -> Described {
+    let what = question.what;
     if what == What::FinishGivenEvents {
         let assumed = assumed_ends(lake, samples.of(|key| key.1 == 0).count(|_| true));
-        return Ok(Described { assumed, ..finish_given_events(question, &samples) });
+        return Described { assumed, ..finish_given_events(question, &samples) };
     }
     if what == What::Waiting {
         samples.keep_waits(question.waits);
@@ -314,7 +334,7 @@ pub fn described(
         _ => None,
     };
     let assumed = assumed.filter(|waits| waits.of_all).map(|waits| waits.note);
-    Ok(Described { question, censoring, parts, table, curves, chart, assumed })
+    Described { question, censoring, parts, table, curves, chart, assumed }
 }
 
 /// Whether any outcome is recorded. If not, all values count as finished, and a curve of those that

@@ -1,11 +1,11 @@
-//! The step of `describe` in an analysis: all of its distributions, one after the other.
+//! The step of `describe` in an analysis: all of its distributions, from one pass over the lake.
 
-use crate::answers::describe::plan::{DescribePlan, question};
-use crate::answers::describe::{KINDS, describe, kind_of};
+use crate::answers::describe::plan::{DescribePlan, Question, question};
+use crate::answers::describe::{KINDS, kind_of, of_samples, samples_of};
 use crate::answers::study::{Open, Step, Verdict, Work};
 use crate::answers::words::Setting;
 use crate::faults::Result;
-use crate::studies::samples::What;
+use crate::studies::samples::{Samples, What};
 
 /// The step of an analysis.
 pub(crate) const STEP: Step =
@@ -20,27 +20,30 @@ fn settle(open: &mut Open<'_>) {
 }
 
 fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
+    let mut questions: Vec<Question> = Vec::new();
     for plan in work.plans::<DescribePlan>()? {
         let mut missing = false;
         for table in plan.what.tables(plan.group_by) {
             missing = missing || work.is_missing(table, *kind_of(plan.what))?;
         }
         if !missing {
-            step_one(work, &plan)?;
+            questions.push(question(&plan)?);
         }
     }
+    let bar = work.screen.follow(work.study.name, "rows");
+    let samples = samples_of(work.lake, work.windows, &questions)?;
+    drop(bar);
+    questions.into_iter().zip(samples).try_for_each(|(question, own)| put(work, question, own))?;
     Ok(None)
 }
 
-fn step_one(work: &Work<'_>, plan: &DescribePlan) -> Result<()> {
-    let bar = work.screen.follow(work.study.name, "rows");
-    let described = describe(work.lake, work.windows, question(plan)?)?;
-    drop(bar);
+fn put(work: &Work<'_>, question: Question, samples: Samples) -> Result<()> {
+    let described = of_samples(work.lake, question, samples);
     let answer = described.answer(work.windows);
     let mut files = work.files(answer.kind.name)?;
     described.put_details(&mut files)?;
     work.publish(&answer, files)?;
-    if plan.what == What::JobDurations {
+    if question.what == What::JobDurations {
         work.show("job durations (s)", &answer)?;
     }
     Ok(())
