@@ -1255,7 +1255,7 @@ def query(
     query: Number or name of the query, such as q01, or all
     list: List the queries and the tables that each needs
     show: Print the text of the query instead of running it
-    thresholds: Thresholds for the queries that need them [default: 10,20,50,100,200,300,400]
+    thresholds: Thresholds for the queries that need them
     open_attempts: When an attempt without a recorded end is closed [default: job-end]
     engine: The engine that computes the facts [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`

@@ -90,6 +90,10 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     if !what.exists()
         && let Some(ready) = what.to_str().and_then(find)
     {
+        if args.map.is_some() {
+            let text = format!("`{}` is a map, and --map shows a table: name one", what.display());
+            return Err(Usage(text).into());
+        }
         return Ok(console::data(ready.text)?);
     }
     if !what.exists() {

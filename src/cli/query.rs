@@ -9,17 +9,19 @@ use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
 use jobfate::answers::sweep::plan::{Grid, parse_grid};
 use jobfate::digits;
-use jobfate::facts::query::{FACTS, QUERIES, Query, Settings};
+use jobfate::facts::query::{FACTS, QUERIES, Query, Settings, list};
 use jobfate::facts::tables::SqlEngine;
 use jobfate::faults::{Result, Usage};
 use jobfate::lake::Lake;
 use jobfate::results::frame::{Frame, explain};
 use jobfate::results::kind::Kind;
 use jobfate::results::store::{self, Answer, Files, Origin, RESULT};
-use jobfate::schema::Source;
 
 /// Every query that the tables allow.
 const ALL: &str = "all";
+
+/// The thresholds of a query that needs some, unless others are given.
+const THRESHOLDS: [i64; 7] = [10, 20, 50, 100, 200, 300, 400];
 
 /// Run one of the queries that define the facts
 ///
@@ -37,7 +39,7 @@ pub(crate) struct QueryArgs {
     /// `all` runs every query that the source and tables of the lake allow, and stores the answers
     /// in --out as one set: `result.json` has the lake and the checksum of each file. A new set
     /// replaces an earlier one as a whole.
-    #[arg(value_name = "QUERY")]
+    #[arg(value_name = "QUERY", conflicts_with_all = ["chart_format", "chart_data", "chart_width", "no_title"])]
     pub query: Option<String>,
 
     /// List the queries and the tables that each needs
@@ -53,8 +55,10 @@ pub(crate) struct QueryArgs {
     /// Thresholds for the queries that need them
     ///
     /// `FIRST..=LAST:STEP` or numbers, for example `10..=400:10` or `5,10,20..=100:20`.
-    #[arg(long, value_name = "LIST", value_parser = parse_grid, default_value = "10,20,50,100,200,300,400")]
-    pub thresholds: Grid,
+    ///
+    /// [default: 10,20,50,100,200,300,400]
+    #[arg(long, value_name = "LIST", value_parser = parse_grid)]
+    pub thresholds: Option<Grid>,
 
     #[command(flatten)]
     pub attempts: AttemptArgs,
@@ -68,7 +72,7 @@ pub(crate) struct QueryArgs {
 
 pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let Some(name) = args.query.as_ref().filter(|_| !args.list) else {
-        return Ok(console::data(&list())?);
+        return Ok(console::data(&list(console::width()))?);
     };
     if name == ALL && args.show {
         return Err(Usage("--show prints one query: give its name".to_owned()).into());
@@ -79,6 +83,9 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     let query = Query::find(name).map_err(|error| Usage(error.to_string()))?;
     if args.show {
         return Ok(console::data(query.text)?);
+    }
+    if args.thresholds.is_some() && !query.takes_thresholds() {
+        console::warn(format!("`{}` has no thresholds: --thresholds does nothing", query.name));
     }
     let lake = Lake::open(&args.answer.lake)?;
     let settings = settings(args, &lake)?;
@@ -98,45 +105,6 @@ pub(crate) fn run(args: &QueryArgs) -> Result<()> {
     }
     let json = json!({"query": query.name, "question": query.question(), "key": query.key()});
     shown::show(&batch, &form, &json, &store::made_from(&origin, &settings))
-}
-
-/// Every query with its question, the tables that it needs and its sources.
-fn list() -> String {
-    let mut list = String::new();
-    for query in &QUERIES {
-        let tables: Vec<&str> = query.tables().iter().map(|table| table.name()).collect();
-        let sources: Vec<&str> = query.sources().iter().map(|source| source.name()).collect();
-        let only = match sources.len() {
-            count if count == Source::ALL.len() => String::new(),
-            _ => format!("; {} only", sources.join(", ")),
-        };
-        let (name, question, tables) = (query.name, query.question(), tables.join(", "));
-        let whole = format!("{question} ({tables}{only})");
-        let line = format!("{name:28} {whole}\n");
-        match console::width() {
-            Some(width) if width < line.chars().count() => {
-                list.extend([name, "\n", &indented(&whole, width)]);
-            }
-            _ => list.push_str(&line),
-        }
-    }
-    list
-}
-
-/// A sentence in lines of at most `width` characters, including an indent of four.
-fn indented(text: &str, width: usize) -> String {
-    const INDENT: &str = "    ";
-    let (mut lines, mut line) = (String::new(), INDENT.to_owned());
-    for word in text.split(' ') {
-        if width < line.chars().count() + word.chars().count() && INDENT.len() < line.len() {
-            lines.push_str(line.trim_end());
-            lines.push('\n');
-            INDENT.clone_into(&mut line);
-        }
-        line.push_str(word);
-        line.push(' ');
-    }
-    lines + line.trim_end() + "\n"
 }
 
 /// Runs every query that the lake's source and tables allow, and stores the answers as one set.
@@ -184,7 +152,9 @@ fn run_all(args: &QueryArgs) -> Result<()> {
 
 fn settings(args: &QueryArgs, lake: &Lake) -> Result<Settings> {
     let windows = super::windows(lake, &args.answer)?.closing(args.attempts.open_attempts);
-    Ok(Settings { windows, thresholds: args.thresholds.0.clone() })
+    let given = args.thresholds.as_ref();
+    let thresholds = given.map_or_else(|| THRESHOLDS.to_vec(), |grid| grid.0.clone());
+    Ok(Settings { windows, thresholds })
 }
 
 fn engine(args: &QueryArgs) -> Result<SqlEngine> {
@@ -203,20 +173,4 @@ fn described(query: &Query, batch: &RecordBatch) -> Value {
         "query": query.name, "question": query.question(), "key": query.key(),
         "columns": columns, "rows": batch.num_rows(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::indented;
-
-    #[test]
-    fn lines_are_no_longer_than_the_terminal() {
-        let text = "What became of every job? (job_events, task_events)";
-        for width in 24..80 {
-            let lines = indented(text, width);
-            assert!(lines.lines().all(|line| line.len() <= width), "{width}: {lines}");
-            let words: Vec<&str> = lines.split_whitespace().collect();
-            assert_eq!(words.join(" "), text);
-        }
-    }
 }

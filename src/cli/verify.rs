@@ -41,7 +41,7 @@ use jobfate::sources::checksums::Checksums;
 )]
 pub(crate) struct VerifyArgs {
     /// Folder or file of the trace; the lake by default
-    #[arg(value_name = "TRACE_DIR")]
+    #[arg(value_name = "TRACE_DIR", conflicts_with = "lake")]
     pub trace: Option<PathBuf>,
 
     /// Kind of trace, by default recognised from its content

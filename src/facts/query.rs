@@ -161,6 +161,12 @@ impl Query {
         self.listed("Tables").chain(self.listed("Optional"))
     }
 
+    /// Whether its rows depend on thresholds, directly or through other queries.
+    pub fn takes_thresholds(&self) -> bool {
+        self.listed("Tables")
+            .any(|name| name == "thresholds" || Self::find(name).is_ok_and(Self::takes_thresholds))
+    }
+
     /// The optional tables that it reads, directly or through other queries.
     pub(super) fn optional_tables(&self) -> Vec<Table> {
         let own = self.listed("Optional").filter_map(|name| name.parse().ok());
@@ -182,9 +188,60 @@ impl Query {
     }
 }
 
+/// Every query with its question, the tables that it needs and its sources, in lines of at most
+/// `width` characters if the screen has a width.
+pub fn list(width: Option<usize>) -> String {
+    let mut list = String::new();
+    for query in &QUERIES {
+        let tables: Vec<&str> = query.tables().iter().map(|table| table.name()).collect();
+        let sources: Vec<&str> = query.sources().iter().map(|source| source.name()).collect();
+        let only = match sources.len() {
+            count if count == Source::ALL.len() => String::new(),
+            _ => format!("; {} only", sources.join(", ")),
+        };
+        let (name, question, tables) = (query.name, query.question(), tables.join(", "));
+        let whole = format!("{question} ({tables}{only})");
+        let line = format!("{name:28} {whole}\n");
+        match width {
+            Some(width) if width < line.chars().count() => {
+                list.extend([name, "\n", &indented(&whole, width)]);
+            }
+            _ => list.push_str(&line),
+        }
+    }
+    list
+}
+
+/// A sentence in lines of at most `width` characters, including an indent of four.
+fn indented(text: &str, width: usize) -> String {
+    const INDENT: &str = "    ";
+    let (mut lines, mut line) = (String::new(), INDENT.to_owned());
+    for word in text.split(' ') {
+        if width < line.chars().count() + word.chars().count() && INDENT.len() < line.len() {
+            lines.push_str(line.trim_end());
+            lines.push('\n');
+            INDENT.clone_into(&mut line);
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    lines + line.trim_end() + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_no_longer_than_the_terminal() {
+        let text = "What became of every job? (job_events, task_events)";
+        for width in 24..80 {
+            let lines = indented(text, width);
+            assert!(lines.lines().all(|line| line.len() <= width), "{width}: {lines}");
+            let words: Vec<&str> = lines.split_whitespace().collect();
+            assert_eq!(words.join(" "), text);
+        }
+    }
 
     #[test]
     fn queries_are_found_by_number_and_name() {
@@ -206,6 +263,8 @@ mod tests {
                 query.name
             );
         }
+        let with_thresholds = QUERIES.iter().filter(|query| query.takes_thresholds());
+        assert_eq!(with_thresholds.map(Query::number).collect::<Vec<_>>(), ["q08"]);
         assert_eq!(Query::find("q12").unwrap().tables(), [Table::TaskEvents, Table::TaskUsage]);
     }
 }
