@@ -244,7 +244,9 @@ pub fn by_group(runs: &[Run], unit: &str) -> RecordBatch {
         .count("tasks", rows().map(|(_, row)| row.tasks))
         .count("finished", rows().map(|(_, row)| row.finished));
     frame = float(frame, "waiting_s_mean", |row| row.waiting_s_mean);
-    frame = float(frame, "response_s_mean", |row| row.response_s_mean);
+    // Of tasks, in contrast to the column of that name in the table of policies.
+    frame = float(frame, "response_s_mean", |row| row.response_s_mean)
+        .about("Mean time of finished tasks from their first submit to their end");
     frame = float(frame, "slowdown_mean", |row| row.slowdown_mean);
     frame = float(frame, "slowdown_median", |row| row.slowdown_median);
     frame = float(frame, "slowdown_p95", |row| row.slowdown_p95);
