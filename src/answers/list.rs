@@ -2,7 +2,7 @@
 //!
 //! In: the description in each study. Out: [`STUDIES`]. No other code chooses a study by its name.
 
-use crate::answers::study::{Step, Study, Topic};
+use crate::answers::study::{Form, Step, Study, Topic};
 use crate::answers::verify;
 use crate::answers::{
     account, classify, describe, detect, fairness, load, machines, monthly, predict, replay,
@@ -24,6 +24,10 @@ pub static STUDIES: [Study; 13] = [
         answers: "jobs or tasks by event sequence or last terminal event",
         topic: &OUTCOMES,
         results: &classify::KINDS,
+        form: Some(Form {
+            question: "What became of every job and task?",
+            first: &["by", "classes", "by-reason"],
+        }),
         step: Some(Step::plain(classify::step, &["classes", "window-end"])),
     },
     Study {
@@ -36,6 +40,10 @@ pub static STUDIES: [Study; 13] = [
             question: "How long, how many, how often? Per outcome of the job.",
         },
         results: &describe::KINDS,
+        form: Some(Form {
+            question: "How long do jobs run and wait, and how many tasks do they have?",
+            first: &["what", "classes", "group-by"],
+        }),
         step: Some(describe::step::STEP),
     },
     Study {
@@ -44,6 +52,10 @@ pub static STUDIES: [Study; 13] = [
         priority or user; the outcomes add up to the total",
         topic: &OUTCOMES,
         results: &account::KINDS,
+        form: Some(Form {
+            question: "Where did the CPU time go: to finished, failed or killed jobs?",
+            first: &["cpu", "resource", "group-by", "by-reason"],
+        }),
         step: Some(account::STEP),
     },
     Study {
@@ -56,6 +68,10 @@ pub static STUDIES: [Study; 13] = [
             question: "Which account and user used how much in which month, and what was wasted?",
         },
         results: &[monthly::KIND],
+        form: Some(Form {
+            question: "Which account and user used how much in which month, and what was wasted?",
+            first: &["users", "late", "timezone"],
+        }),
         step: Some(monthly::STEP),
     },
     Study {
@@ -69,6 +85,10 @@ pub static STUDIES: [Study; 13] = [
             question: "How much of the cluster was requested, used and waited for, and when?",
         },
         results: &[load::KIND],
+        form: Some(Form {
+            question: "How busy was the cluster, and when?",
+            first: &["interval", "by", "resource"],
+        }),
         step: Some(load::step::STEP),
     },
     Study {
@@ -81,6 +101,10 @@ pub static STUDIES: [Study; 13] = [
             question: "Which machines left, for how long, and what did it cost?",
         },
         results: &[machines::KIND, machines::closeup::KIND],
+        form: Some(Form {
+            question: "Which machines failed, for how long, and what did it cost?",
+            first: &["together"],
+        }),
         step: Some(machines::step::STEP),
     },
     Study {
@@ -94,6 +118,10 @@ pub static STUDIES: [Study; 13] = [
             jobs harmed?",
         },
         results: &[sweep::KIND, sweep::closeup::KIND],
+        form: Some(Form {
+            question: "What if tasks had been killed earlier: CPU saved against finished jobs harmed?",
+            first: &["rules", "price", "train-until", "group-by"],
+        }),
         step: Some(sweep::step::STEP),
     },
     Study {
@@ -106,6 +134,10 @@ pub static STUDIES: [Study; 13] = [
             question: "Can it be predicted at submission which jobs do not finish?",
         },
         results: &[predict::KIND],
+        form: Some(Form {
+            question: "Can it be predicted at submission which jobs do not finish?",
+            first: &["rules", "age"],
+        }),
         step: Some(predict::step::STEP),
     },
     Study {
@@ -119,6 +151,10 @@ pub static STUDIES: [Study; 13] = [
             at the time, and was it right?",
         },
         results: &[detect::KIND],
+        form: Some(Form {
+            question: "Which tasks would each straggler detector have flagged, and was it right?",
+            first: &["detectors", "truth", "min-tasks"],
+        }),
         step: Some(detect::step::STEP),
     },
     Study {
@@ -131,6 +167,10 @@ pub static STUDIES: [Study; 13] = [
             question: "How would another policy have handled this history?",
         },
         results: &[replay::KIND],
+        form: Some(Form {
+            question: "What would another scheduler have changed?",
+            first: &["policies", "sample", "machines", "from", "until"],
+        }),
         step: Some(replay::step::STEP),
     },
     Study {
@@ -143,6 +183,7 @@ pub static STUDIES: [Study; 13] = [
             question: "Who used how much, when, and was it fair?",
         },
         results: &[fairness::KIND, fairness::MEMORY_KIND],
+        form: Some(Form { question: "Who used most, and was it fair?", first: &[] }),
         step: Some(fairness::step::STEP),
     },
     Study {
@@ -154,6 +195,7 @@ pub static STUDIES: [Study; 13] = [
             question: "Which published figures are reproduced?",
         },
         results: &reproduce::KINDS,
+        form: None,
         step: None,
     },
     Study {
@@ -166,6 +208,7 @@ pub static STUDIES: [Study; 13] = [
             question: "Is the trace complete, and what in it is unusual?",
         },
         results: &[verify::KIND],
+        form: None,
         step: Some(Step { is_check: true, ..Step::plain(verify::step, &[]) }),
     },
 ];

@@ -87,8 +87,20 @@ pub struct Study {
     pub topic: &'static Topic,
     /// Its results, in their order on the page.
     pub results: &'static [Kind<'static>],
+    /// Its form in the portal, if it has one.
+    pub form: Option<Form>,
     /// Its step in an analysis, if it has one.
     pub step: Option<Step>,
+}
+
+/// What a form shows beside the flags of a command.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// The question that the command answers.
+    pub question: &'static str,
+    /// The flags that come first, without `--`; the others are folded. Empty if the form has its
+    /// own fields.
+    pub first: &'static [&'static str],
 }
 
 /// How the section of a study is read.

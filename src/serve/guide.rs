@@ -6,44 +6,21 @@
 
 use super::lakes::Version;
 use crate::answers::list::STUDIES;
+use crate::answers::study::Form;
 
-/// The questions that commands answer.
-const QUESTIONS: [(&str, &str); 11] = [
-    ("classify", "What became of every job and task?"),
-    ("describe", "How long do jobs run and wait, and how many tasks do they have?"),
-    ("account", "Where did the CPU time go: to finished, failed or killed jobs?"),
-    ("monthly", "Which account and user used how much in which month, and what was wasted?"),
-    ("load", "How busy was the cluster, and when?"),
-    ("machines", "Which machines failed, for how long, and what did it cost?"),
-    ("sweep", "What if tasks had been killed earlier: CPU saved against finished jobs harmed?"),
-    ("predict", "Can it be predicted at submission which jobs do not finish?"),
-    ("detect", "Which tasks would each straggler detector have flagged, and was it right?"),
-    ("replay", "What would another scheduler have changed?"),
-    ("fairness", "Who used most, and was it fair?"),
-];
+/// The form of a command; `None` for a name that has none.
+fn form(command: &str) -> Option<Form> {
+    STUDIES.iter().find(|study| study.name == command)?.form
+}
 
 /// The question that a command answers; empty for a name that is not a command.
 pub(super) fn question(command: &str) -> &'static str {
-    QUESTIONS.iter().find(|(name, _)| *name == command).map_or("", |(_, question)| question)
+    form(command).map_or("", |form| form.question)
 }
-
-/// The fields of each command that come first; the others are folded.
-const BASIC: [(&str, &[&str]); 10] = [
-    ("classify", &["by", "classes", "by-reason"]),
-    ("describe", &["what", "classes", "group-by"]),
-    ("account", &["cpu", "resource", "group-by", "by-reason"]),
-    ("monthly", &["users", "late", "timezone"]),
-    ("load", &["interval", "by", "resource"]),
-    ("machines", &["together"]),
-    ("predict", &["rules", "age"]),
-    ("sweep", &["rules", "price", "train-until", "group-by"]),
-    ("detect", &["detectors", "truth", "min-tasks"]),
-    ("replay", &["policies", "sample", "machines", "from", "until"]),
-];
 
 /// Whether a field comes first.
 pub(super) fn is_basic(command: &str, field: &str) -> bool {
-    BASIC.iter().any(|(name, fields)| *name == command && fields.contains(&field))
+    form(command).is_some_and(|form| form.first.contains(&field))
 }
 
 /// Values of a field, each with its meaning.
@@ -181,7 +158,7 @@ mod tests {
             assert!(question(name).ends_with('?'), "{name}");
         }
         for name in answers().filter(|name| *name != "fairness") {
-            assert!(BASIC.iter().any(|(known, _)| *known == name), "{name}");
+            assert!(form(name).is_some_and(|form| !form.first.is_empty()), "{name}");
         }
     }
 
