@@ -156,9 +156,31 @@ pub fn utc(seconds: u64) -> String {
     )
 }
 
+/// The number in a cell; `None` for text. Digits after a leading zero are text, as in the event
+/// sequence 014.
+pub fn number_in(cell: &str) -> Option<f64> {
+    let digits = cell.trim_start_matches('-').as_bytes();
+    let is_text = matches!(digits, [b'0', b'0'..=b'9', ..]);
+    if is_text { None } else { cell.parse().ok() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn event_sequences_are_text() {
+        for (cell, expected) in [
+            ("014", None),
+            ("01", None),
+            ("", None),
+            ("x", None),
+            ("0", Some(0.0)),
+            ("-0.5", Some(-0.5)),
+        ] {
+            assert_eq!(number_in(cell), expected, "{cell}");
+        }
+    }
 
     #[test]
     fn dates_are_those_of_the_calendar() {

@@ -9,7 +9,7 @@ use super::ReportError;
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
 use super::text::{caption, escape, figure_text, percent};
-use crate::digits::counted;
+use crate::digits::{counted, number_in};
 use crate::results::frame::Frame;
 use crate::results::{CellChange, Difference, ResultChange, Side, TableChange};
 
@@ -138,11 +138,11 @@ fn largest(table: &TableChange) -> String {
     let Some(cell) = table.largest() else { return String::new() };
     let key = cell.key.join(" ");
     let of = if key.is_empty() { String::new() } else { format!(" of {key}") };
-    let figure = |text: &str| match text.parse::<f64>() {
-        Ok(share) if cell.is_share() => percent(share),
-        Ok(number) => figure_text(number),
-        Err(_) if text.is_empty() => "nothing".to_owned(),
-        Err(_) => text.to_owned(),
+    let figure = |text: &str| match number_in(text) {
+        Some(share) if cell.is_share() => percent(share),
+        Some(number) => figure_text(number),
+        None if text.is_empty() => "nothing".to_owned(),
+        None => text.to_owned(),
     };
     let by = how_much(cell).map_or_else(String::new, |by| format!(" ({by})"));
     format!("{}{of}: {} to {}{by}", cell.column, figure(&cell.first), figure(&cell.second))
@@ -156,7 +156,7 @@ fn how_much(cell: &CellChange) -> Option<String> {
         return Some(format!("{:+.2} points", change * 100.0));
     }
     let relative = relative?;
-    let is_positive = cell.first.parse::<f64>().is_ok_and(|first| 0.0 < first);
+    let is_positive = number_in(&cell.first).is_some_and(|first| 0.0 < first);
     Some(match relative {
         0.995.. if is_positive && relative < 9.0 => format!("{:.1} times", 1.0 + relative),
         0.995.. if is_positive => format!("{} times", figure_text((1.0 + relative).round())),
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     fn said(column: &str, first: &str, second: &str) -> String {
-        let (one, other) = (first.parse::<f64>().ok(), second.parse::<f64>().ok());
+        let (one, other) = (number_in(first), number_in(second));
         let change = one.zip(other).map(|(one, other)| other - one);
         let relative = one.zip(change).map(|(one, change)| change / one.abs());
         let cell = CellChange {

@@ -6,7 +6,7 @@ use super::headings::heading;
 use super::text::{escape, instant, is_date, lasting, percent, sentence};
 use super::{ReportError, drawing};
 use crate::charts::{ChartFormat, has_head, size_of, size_of_png};
-use crate::digits::{counted, four_digits, grouped};
+use crate::digits::{counted, four_digits, grouped, number_in};
 use crate::results::{Picture, Stored};
 
 /// The links at the head of every page.
@@ -70,7 +70,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// A number with its thousands separated; other text as a name.
     pub(crate) fn of(text: &str) -> Self {
-        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        let number = number_in(text).filter(|number| number.is_finite());
         let html = match (number, text.parse::<u64>()) {
             // Whole numbers may be ids as well: they keep all digits.
             (Some(_), Ok(whole)) => grouped(whole),

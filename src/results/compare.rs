@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::envelope::Envelope;
 use super::stored::{Stored, Table};
+use crate::digits::number_in;
 
 /// The name of what differs, its value before, and its value after.
 pub type Difference = (String, String, String);
@@ -428,7 +429,7 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
         let before = change.cells.len();
         for &column in &columns {
             let (one, other) = (&row[place_of(first, column)], &other[place_of(second, column)]);
-            let is_number = one.parse::<f64>().is_ok() || other.parse::<f64>().is_ok();
+            let is_number = number_in(one).or(number_in(other)).is_some();
             if is_other && is_number && !has_own_unit(column) {
                 other_unit.insert(column);
             } else if one != other {
@@ -445,7 +446,7 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
 fn weigh(first: &Table, second: &Table, cells: &mut [CellChange]) {
     let numbers = |table: &Table, column: &str| -> f64 {
         let place = place_of(table, column);
-        let numbers = table.rows.iter().filter_map(|row| row[place].parse::<f64>().ok());
+        let numbers = table.rows.iter().filter_map(|row| number_in(&row[place]));
         numbers.map(f64::abs).filter(|number| number.is_finite()).fold(0.0, f64::max)
     };
     let mut largest: BTreeMap<String, f64> = BTreeMap::new();
@@ -483,7 +484,7 @@ fn count(first: &Table, second: &Table, change: &mut TableChange) {
 }
 
 fn cell_change(key: Vec<String>, column: &str, first: &str, second: &str) -> CellChange {
-    let numbers = first.parse::<f64>().ok().zip(second.parse::<f64>().ok());
+    let numbers = number_in(first).zip(number_in(second));
     let change = numbers.map(|(one, other)| other - one).filter(|change| change.is_finite());
     let relative = numbers.zip(change).map(|((one, _), change)| change / one.abs());
     CellChange {
