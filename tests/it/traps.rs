@@ -136,7 +136,7 @@ const SLURM: &[Trap] = &[
         "JobID|State|Submit|Start|End|NCPUS",
         "7|COMPLETED|1970-01-02T00:00:00|1970-01-02T00:00:10|1970-01-02T00:00:20|1",
         "0@86400 1@86410 4@86420",
-        &["times without a zone: taken as UTC (`--timezone` says otherwise): 3"]
+        &["times without a zone: taken as UTC (`--timezone` says otherwise): 1"]
     ),
     Trap {
         args: &["--timezone", "+02:00"],

@@ -37,11 +37,13 @@ impl Clock {
     /// The instant of a time, which may be ambiguous.
     pub(in crate::sources) fn instant(&self, stamp: Stamp, remarks: &mut Remarks) -> Instant {
         if matches!(stamp, Stamp::Local(_)) && !self.is_given {
-            remarks.add(self.assumed);
+            remarks.add_once(self.assumed);
         }
         let instant = stamp.instant_us(&self.zone);
         if matches!(instant, Instant::Never(_)) {
-            remarks.add("local times that the clock skipped: the offset before the change is used");
+            let wording =
+                "local times that the clock skipped: the offset before the change is used";
+            remarks.add_once(wording);
         }
         instant
     }

@@ -81,12 +81,16 @@ const EVENTS_PER_LINE: u64 = 4;
 
 /// Counts of what was assumed, by wording.
 #[derive(Default)]
-pub(super) struct Remarks(BTreeMap<&'static str, u64>);
+pub(super) struct Remarks {
+    counts: BTreeMap<&'static str, u64>,
+    /// What was counted for the current line by [`Remarks::add_once`].
+    of_line: Vec<&'static str>,
+}
 
 impl Remarks {
     /// All of them, by their wording.
     pub(super) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.0.iter().map(|(&wording, &count)| (wording, count))
+        self.counts.iter().map(|(&wording, &count)| (wording, count))
     }
 
     /// Counts one more.
@@ -94,10 +98,23 @@ impl Remarks {
         self.add_many(wording, 1);
     }
 
+    /// Begins another line.
+    fn begin_line(&mut self) {
+        self.of_line.clear();
+    }
+
+    /// Counts the current line, once for all of its fields.
+    pub(super) fn add_once(&mut self, wording: &'static str) {
+        if !self.of_line.contains(&wording) {
+            self.of_line.push(wording);
+            self.add(wording);
+        }
+    }
+
     /// Counts `count` more.
     pub(super) fn add_many(&mut self, wording: &'static str, count: u64) {
         if 0 < count {
-            *self.0.entry(wording).or_default() += count;
+            *self.counts.entry(wording).or_default() += count;
         }
     }
 }
@@ -197,6 +214,7 @@ impl<F: RecordFormat> RecordParser<F> {
                 if memchr::memchr(b'\n', line.raw).is_some() {
                     all.remarks.add("rows with a line end within quotes: read as one row");
                 }
+                all.remarks.begin_line();
                 match format.record(line, &mut all.remarks)? {
                     Some(record) => all.add(&record, line.number, rows),
                     None => Ok(()),
@@ -401,8 +419,8 @@ impl RecordRows {
     pub(super) fn notes(&mut self) -> Notes {
         // Machines come from the same rows as the events, which report the remarks.
         let remarks = match self.table {
-            Table::MachineEvents => std::mem::take(&mut self.of_machines.0),
-            _ => std::mem::take(&mut self.remarks.0),
+            Table::MachineEvents => std::mem::take(&mut self.of_machines.counts),
+            _ => std::mem::take(&mut self.remarks.counts),
         };
         let is_first = self.table == Table::JobEvents;
         let header = if is_first { std::mem::take(&mut self.header) } else { Vec::new() };

@@ -132,7 +132,7 @@ impl<'a> Row<'a> {
         let stamp = Stamp::iso(raw).ok_or((column.name(), RejectReason::BadValue))?;
         let instant = self.clock.instant(stamp, remarks);
         if instant.first() == 0 || stamp == Stamp::Local(0) {
-            remarks.add("1970-01-01T00:00:00: taken as an unknown time");
+            remarks.add_once("1970-01-01T00:00:00: taken as an unknown time");
             return Ok(None);
         }
         Ok(Some(instant))
