@@ -327,7 +327,8 @@ pub(crate) fn parse_overcommit(text: &str) -> Result<f64, String> {
 /// lake.
 pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> Result<Setting> {
     let plan = history_plan(asked, lake, seed);
-    let Fleet { mut cluster, mut remarks, without_cpu } = fleet_of(asked, lake, &plan)?;
+    let Fleet { mut cluster, mut remarks, without_cpu, too_late } =
+        fleet_of(asked, lake, &plan, windows)?;
     let mut history = history::workload(lake, windows, &plan)??;
     if asked.failures.is_some() {
         let (model, end_us) = failure_model(lake, windows)?;
@@ -335,6 +336,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         (cluster, remarks) = model.draw(cluster, (plan.from_us, end_us), seed)?;
     }
     history.assumptions.extend(history::of_machines(&cluster, without_cpu, lake.source()));
+    history.assumptions.extend(history::of_late_changes(too_late));
     let capacity =
         if asked.cluster.is_some() { Capacity::Recorded } else { Capacity::of_lake(lake) };
     if capacity == Capacity::FromUse {
@@ -410,19 +412,24 @@ pub fn history_plan(asked: &ReplayPlan, lake: &Lake, seed: u64) -> HistoryPlan {
     }
 }
 
-pub(crate) fn fleet_of(asked: &ReplayPlan, lake: &Lake, plan: &HistoryPlan) -> Result<Fleet> {
+pub(crate) fn fleet_of(
+    asked: &ReplayPlan,
+    lake: &Lake,
+    plan: &HistoryPlan,
+    windows: Windows,
+) -> Result<Fleet> {
     Ok(match &asked.cluster {
         Some(spec) => {
             let (cluster, remarks) =
                 spec.build(plan.seed).map_err(|error| Usage(error.to_string()))?;
-            Fleet { cluster, remarks, without_cpu: 0 }
+            Fleet { cluster, remarks, without_cpu: 0, too_late: 0 }
         }
         None if lake.manifest.table(Table::MachineEvents).is_none_or(|table| table.rows() == 0) => {
             let hint = "the lake has no machines; add them with `jobfate ingest TRACE_DIR --tables \
             machine_events`, or describe them with --cluster, such as cluster:nodes=100,cpu=1";
             return Err(Usage(hint.to_owned()).into());
         }
-        None => match history::fleet(lake, plan)? {
+        None => match history::fleet(lake, plan, windows.task_end_us)? {
             Err(ClusterError::Empty) if asked.machines < 1.0 => {
                 return Err(Usage("--machines selects no machine".to_owned()).into());
             }

@@ -151,6 +151,17 @@ pub fn of_machines(cluster: &Cluster, without_cpu: u64, source: Source) -> Vec<S
     told
 }
 
+/// Describes the changes of machines after the end of the tasks' window.
+pub fn of_late_changes(count: u64) -> Option<String> {
+    (0 < count).then(|| {
+        format!(
+            "After the last event of a task, machines stay as they are: {} then {} left out.",
+            counted(count, "change"),
+            if count == 1 { "is" } else { "are" }
+        )
+    })
+}
+
 #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
 fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole as f64

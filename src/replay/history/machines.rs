@@ -1,7 +1,8 @@
 //! The machines of a lake, as a cluster to replay on.
 //!
 //! In: `machine_events`. Out: a checked [`Cluster`] and the changes that were impossible. Events
-//! before the start of the window apply from the start.
+//! before the start of the window apply from the start; events after the last event of a task are
+//! left out, because the trace no longer shows which tasks they met.
 
 use arrow::datatypes::Float32Type;
 use rustc_hash::FxHashMap;
@@ -46,10 +47,17 @@ pub struct Fleet {
     pub remarks: Vec<Remark>,
     /// Machines whose CPU was unknown at some time.
     pub without_cpu: u64,
+    /// Events after the end of the tasks' window, which are left out.
+    pub too_late: u64,
 }
 
-/// Reads the machines of a lake; events up to `from_us` apply from the start.
-pub fn fleet(lake: &Lake, plan: &HistoryPlan) -> Result<Result<Fleet, ClusterError>, FactError> {
+/// Reads the machines of a lake; events up to the start of the plan apply from the start, and those
+/// after `end_us` not at all.
+pub fn fleet(
+    lake: &Lake,
+    plan: &HistoryPlan,
+    end_us: i64,
+) -> Result<Result<Fleet, ClusterError>, FactError> {
     lake.require(Table::MachineEvents)?;
     let models = Models::read(lake)?;
     let mut columns =
@@ -76,7 +84,7 @@ pub fn fleet(lake: &Lake, plan: &HistoryPlan) -> Result<Result<Fleet, ClusterErr
             });
         }
     }
-    let mut found = machines(events, plan, lake.source());
+    let mut found = machines(events, plan, end_us, lake.source());
     if let Ok(fleet) = &mut found
         && !models.is_some_and(|models| models.of_machines)
     {
@@ -88,6 +96,7 @@ pub fn fleet(lake: &Lake, plan: &HistoryPlan) -> Result<Result<Fleet, ClusterErr
 fn machines(
     mut events: Vec<MachineEvent>,
     plan: &HistoryPlan,
+    end_us: i64,
     source: Source,
 ) -> Result<Fleet, ClusterError> {
     events.sort_unstable_by_key(|event| (event.at_us, event.row_id));
@@ -106,7 +115,7 @@ fn machines(
             memory: event.memory.map(|memory| of(units(memory))),
         }
     };
-    let mut lacks_cpu = Vec::new();
+    let (mut lacks_cpu, mut too_late) = (Vec::new(), 0);
     for event in &events {
         let machine = numbers.of(event.id);
         let idx = machine as usize;
@@ -122,6 +131,10 @@ fn machines(
             lacks_cpu.push(false);
         }
         lacks_cpu[idx] |= event.event_type != 1 && event.cpu.is_none();
+        if end_us < event.at_us {
+            too_late += 1;
+            continue;
+        }
         let is_early = event.at_us <= plan.from_us;
         let mut change = |change| {
             cluster.changes.push(MachineChange { at_us: event.at_us, machine, change });
@@ -144,7 +157,7 @@ fn machines(
     }
     let (cluster, remarks) = cluster.check()?;
     let without_cpu = lacks_cpu.iter().filter(|lacks_cpu| **lacks_cpu).count() as u64;
-    Ok(Fleet { cluster, remarks, without_cpu })
+    Ok(Fleet { cluster, remarks, without_cpu, too_late })
 }
 
 #[cfg(test)]
@@ -169,7 +182,8 @@ mod tests {
             event(20, 5, 1, None),
             event(60, 3, 2, Some(0.75)),
         ];
-        let fleet = machines(events.clone(), &HistoryPlan::default(), Source::Google2011).unwrap();
+        let fleet = machines(events.clone(), &HistoryPlan::default(), i64::MAX, Source::Google2011)
+            .unwrap();
         let (cluster, remarks) = (fleet.cluster, fleet.remarks);
         assert_eq!(fleet.without_cpu, 0);
         assert_eq!(cluster.cpu, [UNITS / 2, UNITS / 2]);
@@ -182,12 +196,18 @@ mod tests {
             [Change::Leaves, capacity(UNITS), Change::Joins, capacity(UNITS / 4 * 3)]
         );
         let plan = HistoryPlan { overcommit: 1.5, ..HistoryPlan::default() };
-        let cluster = machines(events.clone(), &plan, Source::Google2011).unwrap().cluster;
+        let cluster =
+            machines(events.clone(), &plan, i64::MAX, Source::Google2011).unwrap().cluster;
         assert_eq!(cluster.cpu, [UNITS / 4 * 3, UNITS / 4 * 3]);
         let larger = Room { cpu: UNITS / 8 * 9, memory: Some(UNITS / 8 * 3) };
         assert_eq!(cluster.changes[3].change, Change::Capacity(larger));
         let later = HistoryPlan { from_us: 30, ..HistoryPlan::default() };
-        let cluster = machines(events, &later, Source::Google2011).unwrap().cluster;
+        let cluster =
+            machines(events.clone(), &later, i64::MAX, Source::Google2011).unwrap().cluster;
         assert_eq!(cluster.is_present.iter().filter(|&&there| there).count(), 1);
+        // The tasks are known until 55 s.
+        let cut = machines(events, &HistoryPlan::default(), 55, Source::Google2011).unwrap();
+        let times: Vec<i64> = cut.cluster.changes.iter().map(|change| change.at_us).collect();
+        assert_eq!((times, cut.too_late), (vec![20, 50, 50], 1));
     }
 }

@@ -33,7 +33,7 @@ mod stages;
 use self::gpus::Models;
 use self::items::{Item, Items};
 
-pub use self::assumptions::{of_estimates, of_feedback, of_gpus, of_machines};
+pub use self::assumptions::{of_estimates, of_feedback, of_gpus, of_late_changes, of_machines};
 pub use self::machines::{Fleet, fleet};
 
 /// The part of a history that is replayed, and how.
