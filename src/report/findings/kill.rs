@@ -60,12 +60,11 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
         answer.unit,
         counted(selection.test_jobs, "job"),
     );
-    let over_all = row.and_then(|row| over_all(answer, row)).map_or_else(String::new, |said| {
-        let harms = row.and_then(harms).unwrap_or_default();
-        format!(". Over all jobs, in hindsight, it {said}{harms}")
-    });
+    let over_all = row.and_then(|row| over_all(answer, row));
+    let over_all = over_all.map(|said| format!(". Over all jobs, in hindsight, it {said}"));
+    let over_all = over_all.unwrap_or_default();
     let gentler = row.and_then(|row| gentler(answer, row)).unwrap_or_default();
-    let later = later + &gentler;
+    let later = later + &row.and_then(harms).unwrap_or_default() + &gentler;
     let more = evictions(answer, rule).unwrap_or_default();
     let spans_zero = row.is_some_and(spans_zero);
     if test.gain <= 0.0 || spans_zero {
@@ -99,13 +98,16 @@ fn edge(answer: &SweepAnswer, rule: &str, threshold: i64) -> &'static str {
     }
 }
 
-/// `; it harms 179 finished jobs and destroys 14.5 % of the CPU of all finished jobs`.
+/// `; over all jobs it harms 179 that finished and destroys 14.5 % of their CPU`: it belongs to the
+/// first sentence, since a rule that harms few jobs may destroy much.
 fn harms(row: &SweepRow) -> Option<String> {
     let destroyed = row.destroyed_cpu_share.filter(|share| 0.0 < *share);
     let destroyed = destroyed.map_or_else(String::new, |share| {
-        format!(" and destroys {} of the CPU of all finished jobs", percent(share))
+        let of_one = of_one_job(row.largest_destroyed_share, "that");
+        format!(" and destroys {} of the CPU of finished jobs{of_one}", percent(share))
     });
-    Some(format!("; it harms {}{destroyed}", counted(row.harmed_jobs?, "finished job")))
+    let harmed = grouped(row.harmed_jobs?);
+    Some(format!("; over all jobs it harms {harmed} that finished{destroyed}"))
 }
 
 /// The share of the best saving from which a rule saves nearly as much, and the share of its harm
@@ -113,14 +115,16 @@ fn harms(row: &SweepRow) -> Option<String> {
 const NEARLY: f64 = 0.9;
 const GENTLER: f64 = 0.5;
 
-/// The rule that harms fewest jobs of those that save nearly as much as a row, as the end of a
-/// sentence; `None` if none harms at most half as many.
+/// The rule that harms fewest jobs of those that save nearly as much as a row and destroy no more
+/// CPU, as the end of a sentence; `None` if none harms at most half as many.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
     let (net, harmed) = (than.net_share.filter(|net| 0.0 < *net)?, than.harmed_jobs?);
     // Limits have a sentence of their own.
     let all = answer.sweeps().filter(|(rule, _)| *rule != LIMITS);
     let all = all.flat_map(|(rule, rows)| rows.iter().map(move |row| (rule, row)));
+    let destroyed = |row: &SweepRow| row.destroyed_cpu_share.unwrap_or(0.0);
+    let all = all.filter(|(_, row)| destroyed(row) <= destroyed(than));
     let known = all.filter_map(|(rule, row)| Some((row.harmed_jobs?, row.net_share?, rule, row)));
     let near = known.filter(|(own, share, _, _)| {
         NEARLY * net <= *share && *own as f64 <= GENTLER * harmed as f64 && *own < harmed
@@ -129,7 +133,7 @@ fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
         near.min_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)))?;
     let much = if net <= share { "no less" } else { "nearly as much" };
     Some(format!(
-        "; killing tasks {} saves {much} over all jobs ({} instead of {}) and harms {} of them instead of {}",
+        "; killing tasks {} saves {much} over all jobs ({} instead of {}), and harms {} instead of {}",
         condition(rule, row.threshold),
         percent(share),
         percent(net),
