@@ -191,11 +191,18 @@ const Z_95: f64 = 1.959_963_984_540_054;
 ///
 /// S(t) = Π (1 − d/n) over ends up to t; its variance is S² Σ d/(n(n−d)). Values censored at the
 /// same time as an end count as at risk for it. (Kaplan and Meier, 1958.)
-#[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
+///
+/// Points that are close to each other are left out; [`every_end`] has all of them.
 pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
+    thin(every_end(values))
+}
+
+/// The same with a point for every time at which a value ends.
+#[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
+pub fn every_end(values: &Counted) -> impl Iterator<Item = Survival> + Clone {
     let (mut share, mut greenwood) = (1.0_f64, 0.0_f64);
     let mut at_risk = values.count(|_| true);
-    thin(values.amounts().filter_map(move |same| {
+    values.amounts().filter_map(move |same| {
         let ends = same.count - same.censored;
         let before = at_risk;
         at_risk -= same.count;
@@ -213,7 +220,7 @@ pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
             share_high: (share + half).min(1.0),
             at_risk: before,
         })
-    }))
+    })
 }
 
 /// The number still observed just before each time, s: values that last at least that long.

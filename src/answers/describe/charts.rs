@@ -8,7 +8,9 @@ use crate::charts::{AtRisk, Line, LineChart, Scale, Stroke, Tone, outcome_tone, 
 use crate::digits;
 use crate::studies::censoring::Censoring;
 use crate::studies::counted::{Counted, Value};
-use crate::studies::distributions::{Chance, at_risk, cumulative, kaplan_meier, summarize};
+use crate::studies::distributions::{
+    Chance, at_risk, cumulative, every_end, kaplan_meier, summarize,
+};
 use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::samples::{OutcomeOf, What};
 use crate::units::micros_to_seconds;
@@ -130,8 +132,7 @@ pub(crate) fn by_group(group_by: Option<GroupBy>) -> String {
 /// The median of values; of survival, the time after which at most half are left.
 fn median_of(name: &str, values: &Counted, what: What) -> Option<f64> {
     if what == What::JobSurvival {
-        let curve = kaplan_meier(values);
-        return curve.iter().find(|point| point.share <= 0.5).map(|point| point.time_s);
+        return every_end(values).find(|point| point.share <= 0.5).map(|point| point.time_s);
     }
     summarize(name, values, what.per_unit()).median
 }
