@@ -9,6 +9,7 @@ pub mod checks;
 pub mod counted;
 pub mod course;
 pub mod distributions;
+pub mod first_end;
 pub mod fold;
 mod foreseen;
 pub mod kill_sweep;

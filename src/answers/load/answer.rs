@@ -14,7 +14,10 @@ use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
+use crate::studies::first_end::FirstEnd;
 use crate::studies::load::arrivals::ArrivalStudy;
+use crate::studies::load::{Amount, Load};
+use crate::units::{CpuTime, micros_to_seconds};
 
 /// The answer of `load`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -68,12 +71,59 @@ pub struct LoadAnswer {
     /// A row per interval and group; `None` without `--by`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stacked: Option<TableRows<Value>>,
+    /// From when on the log seems to be whole, if it holds only jobs that ended from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_from: Option<WholeFrom>,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
     /// Why there is nothing to see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
+}
+
+/// The load from the first end on, of a log that seems to hold only jobs that ended from then on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WholeFrom {
+    /// The instant, s of the clock of the log.
+    pub from_s: f64,
+    /// The same in words.
+    pub when: String,
+    /// CPU requested over that of the machines, in the intervals from then on.
+    pub cpu_allocated_of_capacity_share: Option<f64>,
+}
+
+impl WholeFrom {
+    /// The load of a log from its first end on.
+    pub(super) fn of(first: &FirstEnd, load: &Load) -> Self {
+        let at = &load.asked.at;
+        let begun = usize::try_from((first.at_us - at.start_us).max(0)).unwrap_or(usize::MAX);
+        let length = usize::try_from(at.length_us).unwrap_or(usize::MAX);
+        let later = |sums: &[CpuTime]| -> f64 {
+            let sums = sums.get(begun.div_ceil(length)..).unwrap_or_default();
+            sums.iter().copied().sum::<CpuTime>().seconds()
+        };
+        let capacity = load.capacity.cpu.as_deref().map(later);
+        let allocated = later(load.all.amounts(Amount::CpuAllocated));
+        Self {
+            from_s: micros_to_seconds(first.at_us),
+            when: first.when(),
+            cpu_allocated_of_capacity_share: share_of(Some(allocated), capacity),
+        }
+    }
+
+    /// What it means for averages over the whole log, as the beginning of a sentence.
+    fn said(&self) -> String {
+        let when = &self.when;
+        let from_then = self.cpu_allocated_of_capacity_share.map_or_else(String::new, |share| {
+            format!(": from then on {} was requested", percent(share))
+        });
+        format!(
+            ". Averages are too low, because the log seems to hold only jobs that ended from \
+            {when} on{from_then}"
+        )
+    }
 }
 
 /// Sums over all intervals: amounts times seconds. `None` if an amount is known in no interval.
@@ -151,6 +201,12 @@ pub(crate) fn share_of(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
 }
 
 impl LoadAnswer {
+    /// That averages over a log selected by time of end are too low, as a further sentence; empty
+    /// if it is whole.
+    pub(crate) fn cut(&self) -> String {
+        self.whole_from.as_ref().map_or_else(String::new, WholeFrom::said)
+    }
+
     /// The sentence with the shares of the CPU that were requested and used, and the number of
     /// waiting tasks.
     pub(crate) fn sentence(&self, inputs: &[Input]) -> Option<String> {
@@ -161,9 +217,10 @@ impl LoadAnswer {
         let used = used.map_or_else(String::new, |used| format!(" and {used} used"));
         let pending = share_of(Some(totals.pending_s?), totals.running_s)?;
         Some(format!(
-            "{allocated} of {} was requested by running tasks{used}; for every 100 running tasks {} waited{}",
+            "{allocated} of {} was requested by running tasks{used}; for every 100 running tasks {} waited{}{}",
             Capacity::of(inputs).or_used("the CPU"),
             six_digits(pending * 100.0),
+            self.cut(),
             averaged(inputs)
         ))
     }

@@ -12,6 +12,7 @@ use crate::answers::Said;
 use crate::answers::study::{Verdict, Work};
 use crate::digits::{counted, grouped};
 use crate::facts::census::{Census, census};
+use crate::facts::window::Windows;
 use crate::faults::{CheckFailed, Interrupted, Result};
 use crate::lake::manifest::ranges;
 use crate::lake::{Gap, Lake};
@@ -24,6 +25,7 @@ use crate::sources::checksums::{Checksums, SumKind};
 use crate::sources::part::{PartStop, Progress, read_part};
 use crate::sources::{RawPart, SourceError, TraceFolder};
 use crate::studies::checks::{self, Check};
+use crate::studies::first_end::FirstEnd;
 
 mod answer;
 
@@ -269,7 +271,9 @@ pub fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
     }
     let contradictions = checks::contradictions(lake, &census);
     said.extend(contradictions.iter().map(Said::warning));
+    let first_end = FirstEnd::of(lake, Windows::of(lake, None))?.map(|first| first.said());
     let warnings = [checks::odd_parts(&lake.manifest), checks::odd_rows(&census)].concat();
+    let warnings: Vec<String> = warnings.into_iter().chain(first_end).collect();
     said.extend(warnings.iter().map(Said::warning));
     for (wording, count) in lake.remarks(Table::TaskEvents) {
         said.push(Said::note(format!("task_events: {wording}: {}", grouped(count))));

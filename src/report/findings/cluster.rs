@@ -13,7 +13,10 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let Some(requested) = answer.totals.cpu_allocated_of_capacity_share.map(percent) else {
         return no_capacity(answer);
     };
-    let used = answer.totals.cpu_used_of_capacity_share;
+    // Of a log selected by time of end, the time before the first end would lower the average.
+    let whole = answer.whole_from.as_ref();
+    let whole = whole.and_then(|whole| Some((whole, whole.cpu_allocated_of_capacity_share?)));
+    let used = answer.totals.cpu_used_of_capacity_share.filter(|_| whole.is_none());
     let used = used.map_or_else(String::new, |used| format!(" and used {}", percent(used)));
     let shares = answer.rows.iter().filter_map(|row| row.cpu_allocated_share);
     let fullest = shares.fold(0.0, f64::max);
@@ -23,15 +26,23 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
         Capacity::FromUse => " (the log does not record the capacity)",
     };
     let totals = &answer.totals;
-    let memory = totals.memory_allocated_of_capacity_share;
+    let memory = totals.memory_allocated_of_capacity_share.filter(|_| whole.is_none());
     let memory = memory.map_or_else(String::new, |share| {
         format!("; of the memory, {} on average", percent(share))
     });
     let over = if 1.0 < fullest { OVER } else { "" };
     let averaged = averaged(&stored.inputs);
+    let (requested, from, cut) = match whole {
+        Some((whole, share)) => {
+            let from = format!(" from {} on", whole.when);
+            let cut = ". Before that, the log seems to hold only jobs that ended later";
+            (percent(share), from, cut)
+        }
+        None => (requested, String::new(), ""),
+    };
     Some(Told::Shown(format!(
-        "On average, running tasks requested {requested}{used} of {}; in the fullest {} they \
-        requested {}{inferred}{memory}{over}{averaged}",
+        "On average{from}, running tasks requested {requested}{used} of {}; in the fullest {} they \
+        requested {}{inferred}{memory}{over}{cut}{averaged}",
         capacity.or_used("the CPU of the machines"),
         interval(answer.interval_s),
         percent(fullest),

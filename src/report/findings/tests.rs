@@ -187,18 +187,22 @@ fn a_gentler_rule_the_edge_of_the_grid_and_evictions_are_said() {
     row["destroyed_cpu_share"] = json!(0.145);
     let second = json!({"threshold": 2, "harmed_jobs": 1, "net_share": 0.04});
     answer["rules"][0]["rows"].as_array_mut().unwrap().push(second);
-    let of = |threshold: u32, harmed: u32, net: f64| json!({"threshold": threshold, "harmed_jobs": harmed, "net_share": net});
-    let others = json!({"rule": "dead-time", "rows": [of(60, 4, 0.099), of(600, 3, 0.098),
-        of(1800, 2, 0.091), of(3600, 1, 0.08)]});
+    let of = |threshold: u32, harmed: u32, net: f64, destroyed: f64| {
+        json!({"threshold": threshold, "harmed_jobs": harmed, "net_share": net,
+        "destroyed_cpu_share": destroyed})
+    };
+    // After 2400 s, one job less is harmed, but more CPU is destroyed.
+    let others = json!({"rule": "dead-time", "rows": [of(60, 4, 0.099, 0.1), of(600, 3, 0.098, 0.1),
+        of(1800, 2, 0.091, 0.1), of(2400, 1, 0.095, 0.165), of(3600, 1, 0.08, 0.1)]});
     answer["rules"].as_array_mut().unwrap().push(others);
     let text = said(by(kill, &swept));
     for part in [
         "at the first restart (the smallest T that was tried) saves a net 3,300 task-s of requested CPU on",
-        "; killing tasks after 1800 s of dead time saves nearly as much over all jobs (9.1 % instead of \
-        10.0 %) and harms 2 of them instead of 7. Over all jobs, in hindsight, it saves a net 69,424,300 \
-        task-s, 10.0 % of the requested CPU of jobs that did not finish (95 % ",
-        "; it harms 7 finished jobs and destroys 14.5 % of the CPU of all finished jobs. Most restarts \
-        follow an eviction by the scheduler (93 of 100), not a failure",
+        "; over all jobs it harms 7 that finished and destroys 14.5 % of the CPU of finished jobs; killing \
+        tasks after 1800 s of dead time saves nearly as much over all jobs (9.1 % instead of 10.0 %), and \
+        harms 2 instead of 7. Over all jobs, in hindsight, it saves a net 69,424,300 task-s, 10.0 % of the \
+        requested CPU of jobs that did not finish (95 % ",
+        ". Most restarts follow an eviction by the scheduler (93 of 100), not a failure",
     ] {
         assert!(text.contains(part), "{text}");
     }
@@ -450,6 +454,15 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
     );
     stored["answer"]["totals"]["cpu_used_of_capacity_share"] = json!(0.25);
     assert!(said_of(&stored).contains("requested 40.0 % and used 25.0 % of the CPU"));
+    let mut cut = stored.clone();
+    cut["answer"]["whole_from"] = json!({"from_s": 4e8, "when": "1982-09-04 15:06:40",
+        "cpu_allocated_of_capacity_share": 0.64});
+    assert_eq!(
+        said_of(&cut),
+        "shown: On average from 1982-09-04 15:06:40 on, running tasks requested 64.0 % of the CPU of \
+        the machines; in the fullest hour they requested 90.0 %. Before that, the log seems to hold \
+        only jobs that ended later"
+    );
     let mut log = stored.clone();
     log["inputs"] = json!([{"table": "machine_events", "remarks": {CAPACITY_FROM_USE: 1}}]);
     assert_eq!(
