@@ -12,7 +12,7 @@
 //! ```
 
 use super::canvas::count;
-use super::{AreaChart, Chart, HeatChart, LineChart};
+use super::{AreaChart, Chart, HeatChart, Line, LineChart, Stroke};
 
 /// A chart over time, and the gaps on its lower axis.
 #[derive(Clone, Debug)]
@@ -52,10 +52,27 @@ impl GappedChart {
     fn lines(&self, chart: &LineChart) -> LineChart {
         let mut known = chart.clone();
         for line in &mut known.lines {
+            let resumed = self.resumed(line);
             line.points.retain(|point| !self.has(point.0));
             line.band.retain(|bound| !self.has(bound.0));
+            line.points.extend(resumed);
+            line.points.sort_by(|one, other| one.0.total_cmp(&other.0));
         }
         known
+    }
+
+    /// Where a line of steps goes on after a gap: at the value that it reached inside, which holds
+    /// until the next point.
+    fn resumed(&self, line: &Line) -> Vec<(f64, f64)> {
+        if line.stroke != Stroke::Steps {
+            return Vec::new();
+        }
+        let ends = self.gaps.iter().filter_map(|&[from, to]| {
+            let inside = line.points.iter().rev().find(|point| from < point.0 && point.0 < to)?;
+            let next = line.points.iter().find(|point| to <= point.0)?;
+            (to < next.0).then_some((to, inside.1))
+        });
+        ends.collect()
     }
 
     fn areas(&self, chart: &AreaChart) -> AreaChart {
@@ -90,9 +107,7 @@ mod tests {
     use crate::charts::canvas::{Canvas, Mark};
     use crate::charts::cuts::NAME;
     use crate::charts::theme::{Ink, Tone};
-    use crate::charts::{
-        Area, GanttChart, GanttSpan, HeatRow, Line, Look, PanelChart, Scale, Stroke, drawn,
-    };
+    use crate::charts::{Area, GanttChart, GanttSpan, HeatRow, Look, PanelChart, Scale, drawn};
 
     const HOURS: &str = "time since the start of the trace (h)";
 
@@ -205,6 +220,31 @@ mod tests {
                 prop_assert_eq!(canvas.marks.iter().filter(is_name).count(), 1);
                 let told = canvas.places.iter().filter(|place| place.says.starts_with(NAME));
                 prop_assert!(0 < told.count());
+            }
+        }
+
+        /// Promise: outside of gaps, a line of steps shows the value that it has without gaps.
+        #[test]
+        fn steps_outside_a_gap_keep_their_value(
+            values in prop::collection::vec(1.0..50.0_f64, 20),
+            from in 1.0..15.0_f64,
+            length in 0.2..4.0_f64,
+        ) {
+            let Chart::Lines(chart) = over_time(&values).swap_remove(0) else { unreachable!() };
+            let gapped = GappedChart {
+                chart: Box::new(Chart::Lines(chart.clone())),
+                gaps: vec![[from, from + length]],
+            };
+            let Chart::Lines(known) = gapped.known() else { unreachable!() };
+            let at = |lines: &LineChart, hour: f64| {
+                let line = lines.lines.iter().find(|line| line.stroke == Stroke::Steps).unwrap();
+                line.points.iter().rev().find(|point| point.0 <= hour).map(|point| point.1)
+            };
+            for tenth in 0..190_u32 {
+                let hour = f64::from(tenth) / 10.0;
+                if !gapped.has(hour) {
+                    prop_assert_eq!(at(&known, hour), at(&chart, hour), "{}", hour);
+                }
             }
         }
 

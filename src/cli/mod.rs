@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use commands::Command;
@@ -386,10 +387,20 @@ fn parsed() -> std::result::Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))
 }
 
+/// Whether a command is not known.
+fn is_unknown(error: &clap::Error, command: &str) -> bool {
+    let name = error.get(ContextKind::InvalidSubcommand);
+    matches!(name, Some(ContextValue::String(name)) if name == command)
+}
+
 /// Runs the program with the arguments of the process.
 pub(crate) fn main() -> ExitCode {
     let cli = match parsed() {
         Ok(cli) => cli,
+        Err(error) if cfg!(not(feature = "serve")) && is_unknown(&error, "serve") => {
+            let text = "this build has no portal: build it with `--features serve`";
+            return exit::report(&Usage(text.to_owned()).into()).into();
+        }
         Err(error) => {
             // Help and version are answers; everything else is wrong use.
             let code = if error.use_stderr() { Code::Usage } else { Code::Done };

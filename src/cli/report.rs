@@ -14,11 +14,11 @@ use jobfate::results::{COMPARE_LIMITS, Limits, PAGE_LIMITS, Stored, compare, rea
 ///
 /// RESULTS are folders written by `analyze` or by --out of other commands; folders inside them are
 /// read too. Nothing is computed again and nothing is downloaded: the pages open from disk. Every
-/// chart comes with its data, its caption and the command that made it. The machines that left most
-/// often have separate pages; for fairness, so do each user and each class of machines. On a page
-/// you can choose a window of time, the price of a harmed job and the order of rows; on a page of
-/// fairness also a half-life and a ceiling. The address of a page keeps these choices, so that you
-/// can share them.
+/// chart comes with its data, its caption and the command that made it. The jobs that tables and
+/// findings name have separate pages, and so have the machines that left most often, the heaviest
+/// users and the classes of machines. On a page you can choose a window of time, the price of a
+/// harmed job and the order of rows; on a page of fairness also a half-life and a ceiling. The
+/// address of a page keeps these choices, so that you can share them.
 ///
 /// For a folder written by `analyze`, only results of that analysis are shown; other results are
 /// listed.

@@ -264,7 +264,7 @@ mod tests {
             );
         }
         let with_thresholds = QUERIES.iter().filter(|query| query.takes_thresholds());
-        assert_eq!(with_thresholds.map(Query::number).collect::<Vec<_>>(), ["q08"]);
+        assert_eq!(with_thresholds.map(Query::number).collect::<Vec<_>>(), ["q08", "q09", "q12"]);
         assert_eq!(Query::find("q12").unwrap().tables(), [Table::TaskEvents, Table::TaskUsage]);
     }
 }

@@ -208,3 +208,14 @@ fn what_is_not_wrong_use_is_answered() {
     let run = place.run(&["detect", "--detectors", "late"]).ok();
     assert!(run.stderr.contains("1 detector, "), "{}", run.stderr);
 }
+
+#[test]
+#[cfg(not(feature = "serve"))]
+fn a_build_without_the_portal_says_so() {
+    let run = Place::new().run(&["serve", "--lake", "lake"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert_eq!(
+        run.stderr.trim(),
+        "error: this build has no portal: build it with `--features serve`"
+    );
+}

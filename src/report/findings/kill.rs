@@ -61,10 +61,15 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
         counted(selection.test_jobs, "job"),
     );
     let over_all = row.and_then(|row| over_all(answer, row));
-    let over_all = over_all.map(|said| format!(". Over all jobs, in hindsight, it {said}"));
+    let destroys = row.and_then(destroys);
+    let jobs = row.and_then(|row| row.harmed_jobs).filter(|_| destroys.is_none());
+    let harms = jobs.map(|jobs| format!("; it harms {}", counted(jobs, "finished job")));
+    let over_all = over_all.map(|said| {
+        format!(". Over all jobs, in hindsight, it {said}{}", harms.unwrap_or_default())
+    });
     let over_all = over_all.unwrap_or_default();
     let gentler = row.and_then(|row| gentler(answer, row)).unwrap_or_default();
-    let later = later + &row.and_then(harms).unwrap_or_default() + &gentler;
+    let later = later + &destroys.unwrap_or_default() + &gentler;
     let more = evictions(answer, rule).unwrap_or_default();
     let spans_zero = row.is_some_and(spans_zero);
     if test.gain <= 0.0 || spans_zero {
@@ -98,16 +103,17 @@ fn edge(answer: &SweepAnswer, rule: &str, threshold: i64) -> &'static str {
     }
 }
 
-/// `; over all jobs it harms 179 that finished and destroys 14.5 % of their CPU`: it belongs to the
-/// first sentence, since a rule that harms few jobs may destroy much.
-fn harms(row: &SweepRow) -> Option<String> {
-    let destroyed = row.destroyed_cpu_share.filter(|share| 0.0 < *share);
-    let destroyed = destroyed.map_or_else(String::new, |share| {
-        let of_one = of_one_job(row.largest_destroyed_share, "that");
-        format!(" and destroys {} of the CPU of finished jobs{of_one}", percent(share))
-    });
-    let harmed = grouped(row.harmed_jobs?);
-    Some(format!("; over all jobs it harms {harmed} that finished{destroyed}"))
+/// `; over all jobs it harms 179 that finished and destroys 14.5 % of the CPU of finished jobs`: it
+/// belongs to the first sentence, since a rule that harms few jobs may destroy much. `None` if it
+/// destroys nothing, or that is not known.
+fn destroys(row: &SweepRow) -> Option<String> {
+    let share = row.destroyed_cpu_share.filter(|share| 0.0 < *share)?;
+    Some(format!(
+        "; over all jobs it harms {} that finished and destroys {} of the CPU of finished jobs{}",
+        grouped(row.harmed_jobs?),
+        percent(share),
+        of_one_job(row.largest_destroyed_share, "that"),
+    ))
 }
 
 /// The share of the best saving from which a rule saves nearly as much, and the share of its harm
