@@ -1,6 +1,7 @@
 //! The step of `load` in an analysis.
 
-use super::{KIND, Length, LoadPlan, load, study};
+use super::loaded::study;
+use super::{KIND, Length, LoadPlan, load};
 use crate::answers::spread::Errand;
 use crate::answers::study::{Open, Step, Verdict, Work};
 use crate::faults::Result;

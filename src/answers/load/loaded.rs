@@ -1,0 +1,208 @@
+//! The load of a cluster, and its numbers.
+
+use arrow::record_batch::RecordBatch;
+
+use super::answer::{LoadAnswer, Totals, share_of};
+use super::plan::{LoadPlan, asked};
+use super::{SHARES, table};
+use crate::answers::assumed::assumed_waits;
+use crate::answers::sentences::Capacity;
+use crate::digits;
+use crate::facts::window::Windows;
+use crate::faults::Result;
+use crate::lake::{Gap, Lake};
+use crate::results::rows::TableRows;
+use crate::results::shares::{Share, Terms, share};
+use crate::studies::censoring::Censoring;
+use crate::studies::load::arrivals::{ArrivalStudy, Clock};
+use crate::studies::load::fragmentation::{Fragmentation, fragmentation};
+use crate::studies::load::{Amount, Load, fold};
+use crate::studies::meter::{CpuDefinition, Resource};
+use crate::units::{CpuTime, micros_to_seconds};
+
+/// The further share if GPUs are known.
+const GPU_SHARE: Share = share("gpu_allocated_share", "gpu_allocated", "gpu_capacity");
+
+/// The load of a lake, with its tables.
+pub struct Loaded {
+    pub(super) plan: LoadPlan,
+    pub(super) load: Load,
+    /// Free capacity that no waiting task fits; `None` if not asked for.
+    pub(super) fragmentation: Option<Fragmentation>,
+    /// The note if the log records no wait.
+    pub(super) assumed: Option<String>,
+    pub(super) arrivals: ArrivalStudy,
+    /// A row per interval.
+    pub(super) intervals: RecordBatch,
+    /// A row per interval and group.
+    pub(super) stacked: RecordBatch,
+    pub(super) sizes: RecordBatch,
+    /// Where the CPU capacity comes from.
+    pub(super) capacity: Capacity,
+    /// What is missing between the loaded parts.
+    pub(super) gaps: Vec<Gap>,
+    /// Waits and slowdowns by the requests of jobs: CPU, memory.
+    pub(super) requests: [RecordBatch; 2],
+    pub(super) users: RecordBatch,
+}
+
+/// Adds up the load of a lake.
+///
+/// # Errors
+/// There are too many intervals, no `task_events`, the lake does not record what the plan needs, or
+/// a table cannot be read.
+pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
+    let asked = asked(lake, windows, plan)?;
+    study(lake, windows, plan, fold(lake, windows, &asked)?)
+}
+
+/// The tables of a load that was added up.
+pub(super) fn study(
+    lake: &Lake,
+    windows: Windows,
+    plan: &LoadPlan,
+    mut load: Load,
+) -> Result<Loaded> {
+    let assumed = assumed_waits(lake, load.counts.attempts);
+    if assumed.as_ref().is_some_and(|waits| waits.of_all) {
+        load.knows_waits = false;
+        load.job_sums.without_waits();
+    }
+    let fragmentation = plan.fragmentation.then(|| free_of(lake, windows, &load)).transpose()?;
+    let arrivals = load.arrivals.study(Clock::of(lake), windows);
+    let intervals = table::intervals(plan, &load, fragmentation.as_ref());
+    let stacked = table::stacked(plan, &load);
+    let sizes = table::fates("size", &load.job_sums.by_size());
+    let requests = [("cpu_request", Resource::Cpu), ("memory_request", Resource::Memory)]
+        .map(|(key, resource)| table::fates(key, &load.job_sums.by_request(resource)));
+    let users = table::fates("user", &load.job_sums.by_user());
+    let plan = plan.clone();
+    Ok(Loaded {
+        plan,
+        load,
+        capacity: Capacity::of_lake(lake),
+        gaps: lake.gaps(),
+        fragmentation,
+        assumed: assumed.map(|waits| waits.note),
+        arrivals,
+        intervals,
+        stacked,
+        sizes,
+        requests,
+        users,
+    })
+}
+
+/// Free capacity over time; unknown if the times at which tasks wait are not known.
+fn free_of(lake: &Lake, windows: Windows, load: &Load) -> Result<Fragmentation> {
+    if !load.knows_waits {
+        return Ok(Fragmentation::default());
+    }
+    let has_memory = load.counts.without_memory_request < load.counts.attempts;
+    Ok(fragmentation(lake, windows, (load.asked.at, has_memory))?)
+}
+
+impl Loaded {
+    /// What crosses the edges of the window.
+    pub fn censoring(&self) -> Censoring {
+        let counts = self.load.counts;
+        Censoring {
+            of: "attempts",
+            left_censored: counts.left_censored,
+            censored: Some(counts.censored),
+            ..Censoring::default()
+        }
+    }
+
+    /// The line with the sums over all intervals, in the units of `account`.
+    pub(super) fn total_line(&self) -> String {
+        let all = &self.load.all;
+        let sum = |amount| digits::six_digits(all.total(amount).seconds());
+        let unit = CpuDefinition::Requested.unit(self.load.source);
+        let gpus = self.load.knows_gpus().then(|| sum(Amount::GpusAllocated));
+        let gpus = gpus.map(|sum| format!(", {sum} GPU-s")).unwrap_or_default();
+        let waits = self.load.knows_waits.then(|| sum(Amount::Pending));
+        let waits = waits.map(|sum| format!("; waiting: {sum} task-s")).unwrap_or_default();
+        format!(
+            "requested by running attempts: {} {unit}{gpus}; running: {} task-s{waits}",
+            sum(Amount::CpuAllocated),
+            sum(Amount::Running),
+        )
+    }
+
+    /// Whether the amount is known in any interval.
+    pub(super) fn knows(&self, amount: Amount) -> bool {
+        let known = table::known(&self.load, amount);
+        (0..self.load.asked.at.count()).any(known)
+    }
+
+    /// The sums over all intervals.
+    pub(super) fn totals(&self) -> Totals {
+        let load = &self.load;
+        let total = |amount| self.knows(amount).then(|| load.all.total(amount).seconds());
+        let of = |sums: &Option<Vec<CpuTime>>| {
+            sums.as_ref().map(|sums| sums.iter().copied().sum::<CpuTime>().seconds())
+        };
+        let of_gpus = |sum: Option<f64>| load.knows_gpus().then_some(sum);
+        let free = self.fragmentation.as_ref();
+        let cpu_capacity_s = of(&load.capacity.cpu);
+        let (cpu_allocated_s, cpu_used_s) = (total(Amount::CpuAllocated), total(Amount::CpuUsed));
+        let memory_capacity_s = of(&load.capacity.memory);
+        let memory_allocated_s = total(Amount::MemoryAllocated);
+        Totals {
+            cpu_capacity_s,
+            memory_capacity_s,
+            cpu_allocated_s,
+            cpu_used_s,
+            cpu_pending_s: total(Amount::CpuPending),
+            memory_allocated_s,
+            memory_used_s: total(Amount::MemoryUsed),
+            memory_pending_s: total(Amount::MemoryPending),
+            running_s: total(Amount::Running),
+            pending_s: total(Amount::Pending),
+            gpu_capacity_s: of_gpus(of(&load.capacity.gpus)),
+            gpu_allocated_s: of_gpus(total(Amount::GpusAllocated)),
+            gpu_pending_s: of_gpus(total(Amount::GpusPending)),
+            cpu_allocated_of_capacity_share: share_of(cpu_allocated_s, cpu_capacity_s),
+            cpu_used_of_capacity_share: share_of(cpu_used_s, cpu_capacity_s),
+            memory_allocated_of_capacity_share: share_of(memory_allocated_s, memory_capacity_s),
+            cpu_free_on_machines_s: free.map(|known| of(&known.free[0])),
+            cpu_fragmented_s: free.map(|known| of(&known.fragmented[0])),
+            memory_free_on_machines_s: free.map(|known| of(&known.free[1])),
+            memory_fragmented_s: free.map(|known| of(&known.fragmented[1])),
+        }
+    }
+
+    pub(super) fn found(&self) -> LoadAnswer {
+        let Self { plan, load, .. } = self;
+        let counts = load.counts;
+        let of_gpus = load.knows_gpus().then_some(GPU_SHARE);
+        let nothing = "No task ran or waited in the loaded parts.";
+        LoadAnswer {
+            interval_s: micros_to_seconds(plan.interval.micros()),
+            by: load.asked.by.name().into(),
+            unit: table::cpu_unit(load).into(),
+            memory_unit: table::memory_unit(load).into(),
+            memory: plan.memory,
+            totals: self.totals(),
+            attempts: counts.attempts,
+            attempts_without_cpu_request: counts.without_cpu_request,
+            attempts_without_memory_request: counts.without_memory_request,
+            attempts_closed_with_job: counts.closed_with_job,
+            attempts_with_cpu_time: counts.with_cpu_time,
+            censoring: self.censoring(),
+            rows: TableRows::of(&self.intervals),
+            arrivals: Some(self.arrivals.clone()),
+            sizes: TableRows::of(&self.sizes),
+            cpu_requests: TableRows::of(&self.requests[0]),
+            memory_requests: TableRows::of(&self.requests[1]),
+            users: TableRows::of(&self.users),
+            gpu_unit: load.knows_gpus().then(|| "GPUs".into()),
+            attempts_without_gpu_request: load.knows_gpus().then_some(counts.without_gpu_request),
+            waits_without_request: self.fragmentation.as_ref().map(|known| known.without_request),
+            stacked: plan.by.map(|_| TableRows::of(&self.stacked)),
+            terms: Terms::of(&SHARES.into_iter().chain(of_gpus).collect::<Vec<Share>>()),
+            nothing: load.all.is_empty().then(|| nothing.to_owned()),
+        }
+    }
+}
