@@ -4,7 +4,7 @@
 usage: naive_logs.py LOG [TOPOLOGY]
 
 Prints one JSON object: jobs, tasks, attempts, machines, the number of jobs by event sequence, and the task-seconds
-and processor-seconds of all attempts. The rules are those of src/sources/log.rs and src/sources/rumen/mod.rs, written
+and processor-seconds of all attempts. The rules are those of src/sources/log/ and src/sources/rumen/, written
 a second time; logs with partial runs are not supported.
 """
 

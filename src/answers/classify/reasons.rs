@@ -10,7 +10,8 @@ use arrow::record_batch::RecordBatch;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::{By, bar};
+use super::By;
+use super::counts::bar;
 use crate::answers::grouped::check_reasons;
 use crate::charts::{BarChart, Chart};
 use crate::digits::grouped;

@@ -1,7 +1,8 @@
 //! The step of `describe` in an analysis: all of its distributions, from one pass over the lake.
 
+use crate::answers::describe::described::{of_samples, samples_of};
 use crate::answers::describe::plan::{DescribePlan, Question, question};
-use crate::answers::describe::{KINDS, kind_of, of_samples, samples_of};
+use crate::answers::describe::{KINDS, kind_of};
 use crate::answers::study::{Open, Step, Verdict, Work};
 use crate::answers::words::Setting;
 use crate::faults::Result;

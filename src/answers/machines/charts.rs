@@ -1,6 +1,7 @@
 //! The charts of `machines`: machines away over time, survival, a strip per machine.
 
-use super::{Spells, Studied};
+use super::Studied;
+use super::studied::Spells;
 use crate::answers::sentences::capital;
 use crate::charts::{
     Area, AreaChart, Chart, DAYS_OF_TRACE, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone,

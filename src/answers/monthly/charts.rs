@@ -1,8 +1,9 @@
 //! Charts of a log by month: use by month and account, users with their waste, waits by size, time
 //! limits by queue.
 
+use super::Months;
 use super::answer::used_of_limits;
-use super::{Months, by_use, hours};
+use super::units::{by_use, hours};
 use crate::answers::sentences::{self, short};
 use crate::charts::{Bar, BarChart, Chart, Tone};
 use crate::digits::{counted, grouped, grouped_decimal, lasting};

@@ -2,7 +2,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use super::{by_use, hours};
+use super::units::{by_use, hours};
 use crate::answers::load::fate_columns;
 use crate::facts::jobs::TERMINAL_OUTCOMES;
 use crate::results::frame::Frame;

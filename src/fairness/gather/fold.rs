@@ -6,8 +6,9 @@ use rustc_hash::FxHashMap;
 
 use super::extra::Extra;
 use super::fleet::Fleet;
+use super::parts::{Key, Piece, Sums};
 use super::people::First;
-use super::{Accrual, By, CELLS_MAX, Cluster, Key, Machines, Part, Piece, Plan, Sums};
+use super::{Accrual, By, CELLS_MAX, Cluster, Machines, Part, Plan};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::jobs::Jobs;

@@ -6,8 +6,10 @@ use rustc_hash::FxHashMap;
 
 use super::fleet::{Fleet, capacity};
 use super::fold::add;
+use super::interned::Interned;
+use super::parts::{Key, Sums};
 use super::people::{Known, People};
-use super::{By, Cluster, Counts, Interned, Key, Machines, Part, Plan, Sums};
+use super::{By, Cluster, Counts, Machines, Part, Plan};
 use crate::fairness::accounts::Tree;
 use crate::fairness::history::{AttemptEnd, Capacity, Cell, Grid, History, Machine, Person};
 use crate::sources::zone::Zone;

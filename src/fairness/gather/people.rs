@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Interned;
+use super::interned::Interned;
 use crate::fairness::history::known_name;
 
 /// The first event of a user: its time and task, so that there is only one earliest event.

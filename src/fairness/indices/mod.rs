@@ -5,14 +5,9 @@
 //! or account exists from the first submission on, and those of a file of accounts from the start.
 //! An undefined value is NaN.
 
-use std::fmt;
-
-use super::FairnessError;
-use super::history::{History, Step};
-use crate::notation::Notation;
-
 mod condor;
 mod custom;
+mod decay;
 mod drf;
 mod equality;
 mod fair_tree;
@@ -28,8 +23,15 @@ mod theil;
 mod variation;
 mod window;
 
+use std::fmt;
+
+use super::FairnessError;
+use super::history::{History, Step};
+use crate::notation::Notation;
+
 pub use condor::{Condor, pool_shares, rup_after};
 pub use custom::Formulated;
+pub use decay::Decay;
 pub use drf::{Drf, dominant_fill};
 pub use equality::Equality;
 pub use fair_tree::{FairTree, Reading, fair_tree};
@@ -297,30 +299,6 @@ pub fn parse(text: &str) -> Result<Box<dyn Index>, FairnessError> {
     let index = kind.read(&mut notation)?;
     notation.finish()?;
     Ok(index)
-}
-
-/// How usage decays with a half-life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decay {
-    /// As in the code of the schedulers: to first order, per second (Slurm) or minute (SGE).
-    Coded,
-    /// By 2^(-time/half-life).
-    Exact,
-}
-
-impl Decay {
-    const WORDS: [(&'static str, Self); 2] = [("coded", Self::Coded), ("exact", Self::Exact)];
-
-    fn read(notation: &mut Notation) -> Result<Self, FairnessError> {
-        Ok(notation.choice("decay", "`coded` or `exact`", Self::Coded, &Self::WORDS)?)
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Coded => "coded",
-            Self::Exact => "exact",
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@
 
 use super::copies::{Copies, CopyRow};
 use super::groups::Group;
+use super::outcome::Judged;
 use super::score::Tally;
 use super::shifts::Hours;
-use super::{DetectOutcome, DetectPlan, DetectorRow, FlagRow, GroupCounts, Judged};
+use super::{DetectOutcome, DetectPlan, DetectorRow, FlagRow, GroupCounts};
 use crate::units::micros_to_seconds;
 
 fn group_number(groups: u64) -> u32 {

@@ -15,15 +15,10 @@
 //! `support.rs` has what several detectors need, `testing.rs` a group that tests drive by hand, and
 //! `suite.rs` the properties that every detector must have.
 
-use std::fmt;
-use std::sync::Arc;
-
-use crate::notation::{Notation, NotationError};
-use serde::{Deserialize, Serialize};
-
 mod changepoint;
 mod criterion;
 mod cubed;
+mod ended;
 mod finished;
 mod flink;
 mod google;
@@ -37,6 +32,7 @@ mod none;
 mod oracle;
 mod poisson;
 mod progress;
+mod scene;
 mod spark;
 mod support;
 mod tqst;
@@ -44,211 +40,19 @@ mod written;
 mod yarn;
 mod ytsaurus;
 
+use std::fmt;
+use std::sync::Arc;
+
+use crate::notation::{Notation, NotationError};
+
+pub use ended::{End, Ended, NO_MACHINE};
 pub use finished::Finished;
 pub use limits::Limits;
 pub use progress::Progress;
+pub use scene::{Action, Flag, Outlook, Running, Scene, Standing};
+#[cfg(test)]
+pub(super) use testing::tried;
 pub use written::DetectorPlan;
-
-/// Stands for an unknown machine.
-pub const NO_MACHINE: u32 = u32::MAX;
-
-/// A running attempt, as known at a heartbeat.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Running {
-    /// The attempt's number in its group, in order of (start, task), from 0.
-    pub attempt: u32,
-    /// The task's position in its group.
-    pub task: u32,
-    /// The machine's number; [`NO_MACHINE`] if it is unknown.
-    pub machine: u32,
-    /// When it was started, µs.
-    pub start_us: i64,
-    /// Progress at the last report; none before the first.
-    pub progress: Progress,
-    /// The time of that report, µs.
-    pub reported_us: i64,
-    /// Whether there is a progress report: not before the first, nor while the progress of its
-    /// work is unknown.
-    pub has_progress: bool,
-    /// Whether a copy of it is running; true for the copy, too, while both run. In history, whether
-    /// it has been flagged: this stays true until it ends.
-    pub has_copy: bool,
-    /// Whether its task ever had a copy, of this attempt or an earlier one.
-    pub was_copied: bool,
-}
-
-impl Running {
-    /// The age at `now_us`, s.
-    pub fn age_s(&self, now_us: i64) -> f64 {
-        crate::units::micros_to_seconds(now_us - self.start_us)
-    }
-
-    /// The age at the last report, µs.
-    fn reported_age_us(&self) -> u64 {
-        u64::try_from(self.reported_us - self.start_us).unwrap_or(0)
-    }
-
-    /// Its length if it made its progress in `age_us`: age / progress to the nearest µs, so that
-    /// equal rates give equal lengths; `None` while it has not progressed.
-    fn length_us(&self, age_us: u64) -> Option<i64> {
-        let (done, total) = (self.progress.done(), self.progress.total());
-        // A walk counts linear progress in half microseconds of age: half the total, rounded.
-        if 0 < done && age_us.checked_mul(2) == Some(done) {
-            return Some(i64::try_from(total.div_ceil(2)).unwrap_or(i64::MAX));
-        }
-        if 0 < done && age_us == done {
-            return Some(i64::try_from(total).unwrap_or(i64::MAX));
-        }
-        // Nearly done attempts stay at 99 %: division by a constant is quicker.
-        if (done, total) == (99, 100)
-            && let Some(whole) = age_us.checked_mul(100)
-        {
-            return Some(i64::try_from((whole + 49) / 99).unwrap_or(i64::MAX));
-        }
-        // 64 bits are nearly always enough, and division is quicker.
-        if let Some(whole) = age_us.checked_mul(total).and_then(|whole| whole.checked_add(done / 2))
-        {
-            return Some(i64::try_from(whole.checked_div(done)?).unwrap_or(i64::MAX));
-        }
-        let done = u128::from(done);
-        let whole = u128::from(age_us) * u128::from(total);
-        let length_us = (whole + done / 2).checked_div(done)?;
-        Some(i64::try_from(length_us).unwrap_or(i64::MAX))
-    }
-
-    /// The estimated length by the last report, µs.
-    fn estimated_length_us(&self) -> Option<i64> {
-        self.length_us(self.reported_age_us())
-    }
-}
-
-/// How an attempt ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// It completed its work.
-    Finished,
-    /// It failed, or was evicted or lost.
-    Failed,
-    /// Its user killed it.
-    Killed,
-}
-
-/// An attempt that has just ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// The attempt.
-    pub attempt: u32,
-    /// Its task.
-    pub task: u32,
-    /// The machine it ran on.
-    pub machine: u32,
-    /// When it was started, µs.
-    pub start_us: i64,
-    /// When it ended, µs.
-    pub end_us: i64,
-    /// How it ended.
-    pub how: End,
-}
-
-impl Ended {
-    /// The running time, µs.
-    pub fn length_us(&self) -> i64 {
-        self.end_us - self.start_us
-    }
-}
-
-/// The known state of a group at a heartbeat.
-#[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
-    /// The time, µs.
-    pub now_us: i64,
-    /// When the group's first task was submitted, µs.
-    pub begun_us: i64,
-    /// The running attempts, by (start, task). In a replay, copies are among them, begin and end
-    /// like all others; in history there are none.
-    pub running: &'a [Running],
-    /// The attempts that have finished so far.
-    pub finished: &'a Finished,
-    /// Number of tasks submitted so far.
-    pub task_count: u32,
-    /// Number of tasks that wait for a machine.
-    pub waiting: u32,
-    /// Number of tasks that are over: finished, or failed or killed and not submitted again.
-    pub over: u32,
-    /// Number of slots that the group may use; if unknown, the most it has used at once so far.
-    pub slots: u32,
-    /// Number of copies that may start now; `u32::MAX` if unlimited.
-    pub free_slots: u32,
-    /// Number of running copies.
-    pub copies: u32,
-}
-
-/// The action on a flagged attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Action {
-    /// Start a copy beside it.
-    Copy,
-    /// Kill it and start its task again.
-    Restart,
-}
-
-/// A flag on a running attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flag {
-    /// Position in [`Scene::running`].
-    pub position: usize,
-    /// The requested action.
-    pub action: Action,
-}
-
-impl Flag {
-    /// Flags the attempt at `position` for a copy.
-    pub fn copy(position: usize) -> Self {
-        Self { position, action: Action::Copy }
-    }
-
-    /// Flags the attempt at `position` for a restart.
-    pub fn restart(position: usize) -> Self {
-        Self { position, action: Action::Restart }
-    }
-}
-
-/// How reports continue while no attempt begins or ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outlook {
-    /// Until when every attempt with progress continues at the rate of its last report, and no
-    /// other attempt gets any, if nothing begins or ends, µs; the time now if that is unknown.
-    pub steady_until_us: i64,
-    /// Time between two heartbeats, µs.
-    pub heartbeat_us: i64,
-    /// Whether every running attempt has progress and keeps reporting the same share of its work,
-    /// below 100 %, until an attempt begins or ends: only ages grow. A quiet detector is then
-    /// called at the last [`HEARD_AGAIN`](Self::HEARD_AGAIN) heartbeats before that, so that it
-    /// gets the last reports.
-    pub is_stalled: bool,
-}
-
-impl Outlook {
-    /// The number of heartbeats before the next begin or end at which a quiet detector is called.
-    pub const HEARD_AGAIN: i64 = 8;
-
-    /// Whether a detector that flags no attempt twice can stay quiet: all running attempts are
-    /// flagged and keep reporting the same.
-    pub fn is_done_with(&self, scene: &Scene<'_>) -> bool {
-        self.is_stalled && scene.running.iter().all(|running| running.has_copy)
-    }
-}
-
-/// A detector's assessment of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It may run anything.
-    Normal,
-    /// It should not run copies.
-    Slow,
-    /// It should only run probes: copies whose results are discarded.
-    VerySlow,
-}
 
 /// A detector for one group.
 pub trait Detector: Send {
@@ -382,7 +186,6 @@ pub const KINDS: &[Kind] = &[
 
 #[cfg(test)]
 mod suite;
+
 #[cfg(test)]
 mod testing;
-#[cfg(test)]
-pub(super) use testing::tried;

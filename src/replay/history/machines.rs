@@ -7,8 +7,9 @@
 use arrow::datatypes::Float32Type;
 use rustc_hash::FxHashMap;
 
+use super::HistoryPlan;
 use super::gpus::{self, Models};
-use super::{HistoryPlan, Numbers, units};
+use super::numbers::{Numbers, units};
 use crate::facts::FactError;
 use crate::facts::events::{i32_column, i64_column, optional_cells};
 use crate::lake::Lake;

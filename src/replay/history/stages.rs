@@ -7,8 +7,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Numbers;
 use super::items::{Item, Names};
+use super::numbers::Numbers;
 use crate::replay::column::{Column, NONE};
 use crate::replay::dependencies::{Dependencies, Kept};
 use crate::sources::alibaba_2018::number_of_task;

@@ -1,6 +1,7 @@
 //! The use of machines over time, summed exactly.
 
-use super::{Begun, Endings, Fates, Sample};
+use super::fates::Begun;
+use super::{Endings, Fates, Sample};
 use crate::replay::cluster::{Change, Cluster};
 use crate::replay::journal::{Entry, Journal, Kind};
 use crate::replay::workload::{NONE, Workload};

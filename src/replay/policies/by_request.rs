@@ -23,7 +23,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Depth, Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
+use super::passing::{depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Passing, Read};
 use crate::notation::{Notation, NotationError};
 use crate::replay::line::Line;
 use crate::replay::state::State;

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::by_user::{ByUser, Held, Score};
-use super::{Depth, Kind, Order, OrderPlan, Read, depth_parameter, take_depth};
+use super::passing::{depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Read};
 use crate::notation::{Notation, NotationError};
 use crate::replay::gpus::{FreeGpus, MILLI};
 use crate::replay::state::State;

@@ -9,7 +9,8 @@
 use std::sync::Arc;
 
 use super::by_user::{ByUser, Held, Score};
-use super::{Depth, Kind, Order, OrderPlan, Read, depth_parameter, take_depth};
+use super::passing::{depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Read};
 use crate::fairness::indices::rup_after;
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::State;

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::by_key::ByKey;
-use super::{Depth, Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
+use super::passing::{depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Passing, Read};
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::{Phase, State};
 

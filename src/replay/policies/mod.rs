@@ -4,20 +4,6 @@
 //! restart or probe ([`Speculation`]). A policy only decides; the engine acts. The notation of a
 //! policy joins its parts, `fifo+best-fit+wqr:copies=2+kill:events=20`.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::sync::Arc;
-
-use super::estimates::Steps;
-use super::journal::Kind as Happening;
-use super::kill;
-use super::line::Line;
-use super::placement::{Most, Placement};
-use super::state::{Role, State};
-use crate::notation::{Notation, NotationError};
-use crate::replay::detectors::DetectorPlan;
-use crate::studies::rules::RuleGrid;
-
 mod backfilled;
 mod both;
 mod by_key;
@@ -31,6 +17,7 @@ mod fair;
 mod fifo;
 mod none;
 mod oracle;
+mod passing;
 mod priority;
 mod random;
 mod shortest;
@@ -38,68 +25,22 @@ mod watch;
 mod wqr;
 mod written;
 
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use super::journal::Kind as Happening;
+use super::kill;
+use super::line::Line;
+use super::placement::{Most, Placement};
+use super::state::{Role, State};
+use crate::notation::{Notation, NotationError};
+use crate::replay::detectors::DetectorPlan;
+use crate::studies::rules::RuleGrid;
+
+pub use self::passing::{Backfill, Depth, Passing, Predict};
 #[cfg(test)]
 pub(super) use self::watch::sleepless;
-
-/// How many waiting tasks that fit nowhere may be passed over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Depth {
-    /// None: all tasks behind the first wait as well.
-    #[default]
-    First,
-    /// This many.
-    Tasks(u32),
-    /// All of them.
-    All,
-}
-
-impl Depth {
-    /// The number of tasks, if there is a bound.
-    pub fn bound(self) -> Option<usize> {
-        match self {
-            Self::First => Some(0),
-            Self::Tasks(count) => Some(count as usize),
-            Self::All => None,
-        }
-    }
-}
-
-/// The reservations that later tasks must respect when they start before one that has to wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Backfill {
-    /// None: they may delay it.
-    #[default]
-    None,
-    /// The reservation of the first waiting task (EASY).
-    Easy,
-    /// The reservations of all waiting tasks, each made when the task is submitted.
-    Conservative,
-}
-
-/// What an order that plans ahead uses as the running time of a task.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Predict {
-    /// The estimate of the workload.
-    #[default]
-    Estimate,
-    /// The mean of the user's last two runs that had ended when the task was submitted, prolonged
-    /// by steps when it proves too short.
-    LastTwo(Steps),
-}
-
-/// How an order continues when its first task fits nowhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Passing {
-    /// How many waiting tasks may be passed over.
-    pub depth: Depth,
-    /// The tasks that get reservations; an order that reserves has a [`line`](Order::line).
-    pub backfill: Backfill,
-    /// The number of machines compared when tasks of lower priority are evicted to make room; 0 for
-    /// no evictions.
-    pub preempts: u32,
-    /// How running times are predicted.
-    pub predict: Predict,
-}
 
 /// The waiting tasks, in the order in which they should start.
 pub trait Order: Send {
@@ -417,15 +358,4 @@ impl PolicyPlan {
     pub(super) fn heartbeat(&self) -> Option<Heartbeat> {
         both::heartbeat(self)
     }
-}
-
-/// Reads `depth`, the number of waiting tasks that may be passed over.
-fn take_depth(notation: &mut Notation) -> Result<Depth, NotationError> {
-    let depth = notation.take("depth", "a number of tasks", 0)?;
-    Ok(if depth == 0 { Depth::First } else { Depth::Tasks(depth) })
-}
-
-/// `depth` as written: left out if no task is passed over.
-fn depth_parameter(depth: Depth) -> Option<(&'static str, String)> {
-    depth.bound().filter(|&depth| 0 < depth).map(|depth| ("depth", depth.to_string()))
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Depth, Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
+use super::passing::{depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Passing, Read};
 use crate::notation::{Notation, NotationError};
 use crate::replay::random::{Draws, Purpose};
 use crate::replay::state::{Phase, State};

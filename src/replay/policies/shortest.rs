@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Depth, Kind, Order, OrderPlan, Passing, Read, depth_parameter, take_depth};
+use super::passing::{depth_parameter, take_depth};
+use super::{Depth, Kind, Order, OrderPlan, Passing, Read};
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::State;
 

@@ -1,7 +1,12 @@
 //! The machines: `machine_meta`, one row per change of a machine.
 
-use super::{Cell, Fault, Fields, Line, RejectReason, Remarks, Row, share, time, whole};
+use super::amounts::{share, time};
+use crate::sources::records::fields::{Fields, whole};
 use crate::sources::records::machines::Listed;
+use crate::sources::records::row::Row;
+use crate::sources::records::{Fault, Line, Remarks};
+use crate::sources::reject::RejectReason;
+use crate::sources::rows::Cell;
 
 /// A machine from the time of a change; `None` for a header.
 pub(super) fn listed<'a>(

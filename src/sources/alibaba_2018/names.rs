@@ -1,6 +1,6 @@
 //! The information in the names of the trace.
 
-use super::whole;
+use crate::sources::records::fields::whole;
 
 /// The information in the name of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -57,7 +57,10 @@ fn collections_are_jobs_under_the_numbers_of_2011() {
         assert_eq!(rows.cell(column, 0), expected, "{column}");
     }
     assert_eq!(rows.block.row_ids, [1, 4, 5], "the line in the file");
-    assert_eq!(remarks(&rows), [(super::NO_NUMBER, 2), (super::NO_KIND, 1), (super::ALLOC_SET, 1)]);
+    assert_eq!(
+        remarks(&rows),
+        [(super::parser::NO_NUMBER, 2), (super::parser::NO_KIND, 1), (super::parser::ALLOC_SET, 1)]
+    );
     let every_number: Vec<String> = (0..=10)
         .map(|kind| {
             format!(r#"{{"time":"1","type":"{kind}","collection_id":"1","collection_type":"0"}}"#)
@@ -76,7 +79,7 @@ fn collections_are_jobs_under_the_numbers_of_2011() {
 fn alloc_sets_make_a_lake_of_their_own() {
     let rows = parsed(Source::Google2019AllocSets, Table::JobEvents, &EVENTS.join("\n"));
     assert_eq!(listed(&rows, &["job_id", "event_type"]), ["5 0"]);
-    assert_eq!(remarks(&rows)[1], (super::JOB, 5));
+    assert_eq!(remarks(&rows)[1], (super::parser::JOB, 5));
 }
 
 #[test]

@@ -1,14 +1,18 @@
 //! Maps, mistakes in them, and rows that are read with them.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::super::tests::{Rows, parsed_part};
-use super::*;
+use super::table::TableRows;
 use crate::schema::{Source, Table};
+use crate::sources::folder::RawPart;
+use crate::sources::map::Map;
 use crate::sources::propose::{preview, propose};
 use crate::sources::reading::Reading;
+use crate::sources::zone::Zone;
 
 /// The rows of a text, read with a map.
 fn read(map: &str, text: &str, table: Table) -> Rows {

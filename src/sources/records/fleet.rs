@@ -7,8 +7,9 @@
 use std::collections::BTreeSet;
 
 use super::fields::expand_nodes;
-use super::{EVENTS_PER_LINE, HandOut, Record, Remarks, hash};
+use super::{EVENTS_PER_LINE, Record, Remarks, hash};
 use crate::schema::{CAPACITY_FROM_USE, SYSTEM_MACHINE, row_id};
+use crate::sources::part::HandOut;
 use crate::sources::part::hand_out_many;
 use crate::sources::rows::{Cell, RowBlock};
 

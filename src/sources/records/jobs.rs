@@ -3,7 +3,8 @@
 //! In: the rows of its tasks. Out: its first submit, its first start, and its last end, with the
 //! worst of the final outcomes of its tasks.
 
-use super::{EVICT, FAIL, FINISH, KILL, LOST, Record, Seen};
+use super::history::Seen;
+use super::{EVICT, FAIL, FINISH, KILL, LOST, Record};
 
 /// What is known of a job of several tasks.
 pub(super) struct JobSum {

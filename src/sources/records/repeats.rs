@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
+use super::history::Seen;
 use super::quotes::Quotes;
-use super::{Line, RecordFormat, Remarks, SCHEDULE, SUBMIT, Seen};
+use super::{Line, RecordFormat, Remarks, SCHEDULE, SUBMIT};
 use crate::sources::SourceError;
 use crate::sources::blocks::{BlockReader, TextBlock};
 use crate::sources::repeats::{Key, Repeats};

@@ -23,8 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::fold::waits;
 use super::intervals::{Amounts, Intervals};
-use super::waits;
 use crate::facts::FactError;
 use crate::facts::machines::{MachineEvents, UpTime};
 use crate::facts::tasks::{Tasks, Usage};

@@ -266,14 +266,14 @@ fn largest(lake: &Lake, windows: Windows, by: By) -> Result<Vec<String>, FactErr
         .with_max_len(1)
         .map(of_bucket)
         .try_reduce_with(|mut one, other| {
-            for (name, [cpu, slots]) in crate::studies::load::sorted(other) {
+            for (name, [cpu, slots]) in crate::studies::load::sums::sorted(other) {
                 let sum = one.entry(name).or_default();
                 (sum[0], sum[1]) = (sum[0] + cpu, sum[1] + slots);
             }
             Ok(one)
         })
         .unwrap_or_else(|| Ok(Sums::default()))?;
-    let mut all = crate::studies::load::sorted(all);
+    let mut all = crate::studies::load::sums::sorted(all);
     all.sort_by_key(|(_, sums)| std::cmp::Reverse(*sums));
     Ok(all.into_iter().map(|(name, _)| name).collect())
 }

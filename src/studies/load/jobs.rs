@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::sorted;
+use super::sums::sorted;
 use crate::facts::jobs::Job;
 use crate::facts::tasks::Attempt;
 use crate::facts::window::Windows;

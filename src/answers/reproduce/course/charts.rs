@@ -40,7 +40,7 @@ fn bars(number: u64, question: &Question, rows: &[Row], title: String, caption: 
     let (value_axis, scale) = axis(number);
     let bar = |row: &Row| {
         let value = row.value? * scale;
-        let group = super::group(question, row);
+        let group = super::groups::group(question, row);
         let label = if row.group_key.to_bits() == (-1.0_f64).to_bits() {
             row.measure.clone()
         } else {

@@ -8,6 +8,8 @@ use proptest::prelude::*;
 use super::super::testing::{Story, group_of, plan};
 use super::*;
 use crate::facts::tasks::Window;
+use crate::replay::detect::progress::{ProgressModel, Work};
+use crate::replay::detectors::DetectorPlan;
 use crate::replay::detectors::{KINDS, tried};
 use crate::replay::drawn::drawn;
 

@@ -4,12 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::Poisson;
 use super::probability::first_rare;
 use crate::notation::{Notation, NotationError};
+use crate::replay::detectors::Action;
 use crate::replay::detectors::histogram::{Edges, Ties};
 use crate::replay::detectors::support::{OrOff, word};
-use crate::replay::detectors::{Action, Detector, GroupInfo, Plan};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lambda {
@@ -126,10 +125,10 @@ impl Config {
 /// The parameters, with everything computed that does not depend on a group.
 #[derive(Debug)]
 pub(super) struct Ready {
-    config: Config,
+    pub(super) config: Config,
     /// The smallest abnormal k', if lambda is fixed.
-    limit: u64,
-    edges: Option<Arc<Edges>>,
+    pub(super) limit: u64,
+    pub(super) edges: Option<Arc<Edges>>,
 }
 
 impl Ready {
@@ -143,18 +142,8 @@ impl Ready {
     }
 }
 
-impl Plan for Ready {
-    fn build(&self, _group: &GroupInfo<'_>) -> Box<dyn Detector> {
-        Box::new(Poisson::of(self.config, self.limit, self.edges.clone()))
-    }
-
-    fn parameters(&self) -> Vec<(&'static str, String)> {
-        self.config.parameters()
-    }
-}
-
 impl Config {
-    fn parameters(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn parameters(&self) -> Vec<(&'static str, String)> {
         let window = match self.window {
             Window::Fixed => ("window_s", self.window_s.to_string()),
             Window::Auto => ("window", word(WINDOWS, &self.window)),

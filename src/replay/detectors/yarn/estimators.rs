@@ -4,22 +4,7 @@
 //! start, in ms, or -1 if unknown. As coded, the smoothed rates have the wrong sign in their
 //! weight, and the simple one starts without data; both readings are here, see [`Mode`].
 
-use super::Rules;
-
-/// Whether to follow the code, or its comments and manual.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    AsCoded,
-    Intended,
-}
-
-/// The estimator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Estimator {
-    Legacy,
-    Exponential,
-    Simple,
-}
+use super::rules::{Estimator, Mode, Rules, cut};
 
 /// The state of an estimator for an attempt.
 #[derive(Clone, Copy, Debug)]
@@ -98,12 +83,6 @@ impl Memory {
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53 ms")]
 fn as_f64(time_ms: i64) -> f64 {
     time_ms as f64
-}
-
-/// Truncates the fraction, as a cast to a long does; saturates.
-#[expect(clippy::cast_possible_truncation, reason = "what the program does")]
-pub(super) fn cut(value: f64) -> i64 {
-    value as i64
 }
 
 /// The state of the exponentially smoothed rate, per ms.
@@ -201,7 +180,7 @@ impl Forecast {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rules_of;
+    use super::super::rules::rules_of;
     use super::*;
 
     #[test]

@@ -8,7 +8,8 @@
 
 use super::super::testing::SECOND;
 use super::super::{Detector, End, Ended, Finished, Progress, Running, Scene};
-use super::{Yarn, rules_of};
+use super::detector::Yarn;
+use super::rules::rules_of;
 
 const SLOTS: u32 = 600;
 

@@ -1,8 +1,10 @@
 //! The figures of Asahara and others: the runs for each, and the claims about it.
 
-use super::{Disturbance, Run, Runs, Settings, hadoop, poisson, window};
+use super::super::figure::mark;
+use super::super::{Curve, Estimate, Figure, Point};
+use super::Settings;
+use super::runs::{Disturbance, Pick, Runs, hadoop, poisson, window};
 use crate::claims::{Cell, Claim, Published, Side, bound, direction};
-use crate::replay::experiments::{Curve, Estimate, Figure, Point, mark};
 
 /// Windows of experiment 5.2, s.
 const WINDOWS_S: [u32; 5] = [30, 60, 120, 240, 480];
@@ -12,9 +14,6 @@ const CONVENTIONAL_S: u32 = 480;
 const SHARES: [f64; 5] = [0.1, 0.2, 0.3, 0.4, 0.5];
 /// Every figure of the paper is a mean of three runs.
 const PAPER_RUNS: u32 = 3;
-
-/// Selects one number of a run.
-pub(super) type Pick = fn(&Run) -> f64;
 
 const TIME: Pick = |run| run.job_s;
 const MAP_FLAGS: Pick = |run| run.map_flags;

@@ -3,10 +3,11 @@
 use super::settings::Settings;
 use rayon::prelude::*;
 
-use super::{SPEEDS, Setting, makespan, policy, run};
+use super::super::figure::mark;
+use super::super::{Curve, Estimate, Figure, Point};
+use super::runs::{SPEEDS, Setting, makespan, policy, run};
 use crate::claims::{Cell, Side, bound, direction};
 use crate::replay::cluster::{Change, Cluster, MachineChange, Notice};
-use crate::replay::experiments::{Curve, Estimate, Figure, Point, mark};
 use crate::replay::journal::Kind;
 use crate::replay::random::{Draws, Purpose};
 

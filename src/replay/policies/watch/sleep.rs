@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use super::Group;
+use super::group::Group;
 use crate::replay::cluster::Change;
 use crate::replay::state::State;
 

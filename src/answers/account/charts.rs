@@ -1,0 +1,78 @@
+//! The ledger as bars.
+
+use crate::answers::{edges, sentences};
+use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::digits;
+use crate::studies::ledger::{GroupBy, Ledger, UNKNOWN};
+use crate::studies::meter::Meter;
+use crate::studies::outcomes::Classes;
+
+/// The sums of a ledger by outcome: label, outcome and sum. Groups are added up, except for
+/// reasons: each outcome and reason has its own bar.
+fn bars_of(ledger: &Ledger, groups: &[GroupBy]) -> Vec<(String, String, f64)> {
+    let reason = groups.iter().position(|group| *group == GroupBy::Reason);
+    let mut outcomes: Vec<(String, String, f64)> = Vec::new();
+    for (row, cpu) in ledger.rows.iter().filter_map(|row| Some((row, row.amount?))) {
+        let reason = reason.and_then(|at| row.groups.get(at)).filter(|reason| *reason != UNKNOWN);
+        let label = match reason {
+            Some(_) if cpu == 0.0 => continue,
+            Some(reason) => format!("{}: {reason}", row.outcome),
+            None => row.outcome.clone(),
+        };
+        match outcomes.iter_mut().find(|(known, _, _)| *known == label) {
+            Some((_, _, sum)) => *sum += cpu,
+            None => outcomes.push((label, row.outcome.clone(), cpu)),
+        }
+    }
+    if reason.is_some() {
+        // As in `classify`: outcome by outcome, the largest sum first.
+        let place = |name: &str| ledger.classes.outcomes().iter().position(|known| *known == name);
+        outcomes.sort_by(|one, other| {
+            place(&one.1).cmp(&place(&other.1)).then(other.2.total_cmp(&one.2))
+        });
+    }
+    outcomes
+}
+
+/// Bars of CPU time, GPU time or memory time per outcome.
+pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
+    let mut outcomes = bars_of(ledger, groups);
+    let mut add = |name: &str, sum| outcomes.push((name.to_owned(), name.to_owned(), sum));
+    add("unmatched", ledger.unmatched);
+    let is_measured = ledger.meter.needs_usage() && ledger.meter != Meter::PUBLISHED;
+    if is_measured {
+        add("outside attempts", ledger.outside_attempts);
+    }
+    let share = |cpu: f64| if ledger.total == 0.0 { 0.0 } else { cpu / ledger.total };
+    let noun = ledger.meter.resource().noun();
+    let title_noun = ledger.meter.resource().title();
+    let bars: Vec<Bar> = outcomes
+        .into_iter()
+        .map(|(label, outcome, cpu)| Bar {
+            tone: outcome_tone(&outcome),
+            note: sentences::label(share(cpu)),
+            label,
+            value: cpu,
+        })
+        .collect();
+    Chart::Bars(BarChart {
+        title: format!("{title_noun} per outcome of jobs ({})", ledger.meter),
+        caption: format!(
+            "{}{}, total {} {}, by the outcome of the jobs, {}.{}",
+            sentences::largest_part(&bars, ledger.total),
+            sentences::meaning_of_meter(ledger.meter),
+            digits::six_digits(ledger.total),
+            ledger.unit,
+            match ledger.classes {
+                Classes::Sequence => {
+                    "which is that of their exact sequence of events (any that is none of the \
+                    published ones is \"other\", such as several attempts)"
+                }
+                Classes::Terminal => "which is that of their last terminal event",
+            },
+            edges::ending(&edges::of_ledger(ledger))
+        ),
+        value_axis: format!("{noun} ({})", ledger.unit),
+        bars,
+    })
+}

@@ -1,0 +1,92 @@
+//! Counts jobs or tasks by outcome.
+
+use rayon::prelude::*;
+
+use super::plan::By;
+use crate::answers::sentences;
+use crate::charts::{Bar, outcome_tone};
+use crate::digits::grouped;
+use crate::facts::FactError;
+use crate::facts::events::Histories;
+use crate::facts::query::{Query, Settings};
+use crate::facts::tables::SqlEngine;
+use crate::facts::window::Windows;
+use crate::faults::Result;
+use crate::lake::Lake;
+use crate::studies::outcomes::{Classes, Classification, Counter};
+
+/// Counts all jobs or tasks of a lake by outcome.
+///
+/// # Errors
+/// The lake has no table of jobs or tasks, a file cannot be read, or the engine fails.
+pub fn classification(
+    lake: &Lake,
+    windows: Windows,
+    by: By,
+    classes: Classes,
+    engine: Option<&SqlEngine>,
+) -> Result<Classification> {
+    lake.require(by.table())?;
+    // Polars runs bucket by bucket below, so that not all tasks are in memory at once.
+    if let Some(spark @ SqlEngine::Spark(_)) = engine {
+        let settings = Settings { windows, thresholds: Vec::new() };
+        let facts = spark.facts(lake, &[by.query()], &settings)?;
+        let mut counter = Counter::default();
+        counter.add(&facts.single(), classes, by.window(windows));
+        return Ok(counter.finish(classes));
+    }
+    let rows = lake.expect_rows(&[by.table()]);
+    let counters: Result<Vec<Counter>, FactError> = (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|bucket| {
+            let counter = match engine {
+                None => by_fold(lake, windows, bucket, by, classes),
+                Some(_) => by_query(lake, windows, bucket, by, classes),
+            }?;
+            lake.step(rows)?;
+            Ok(counter)
+        })
+        .collect();
+    Ok(counters?.into_iter().fold(Counter::default(), Counter::merge).finish(classes))
+}
+
+/// The bar of an outcome, with its count and share.
+pub(super) fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
+    Bar {
+        label,
+        #[expect(clippy::cast_precision_loss, reason = "a length on paper")]
+        value: count as f64,
+        note: format!("{} ({})", grouped(count), sentences::label(share)),
+        tone: outcome_tone(outcome),
+    }
+}
+
+pub(crate) fn by_fold(
+    lake: &Lake,
+    windows: Windows,
+    bucket: u32,
+    by: By,
+    classes: Classes,
+) -> Result<Counter, FactError> {
+    let histories = Histories::read(lake, by.table(), bucket)?;
+    let mut counter = Counter::default();
+    for entity in 0..histories.len() {
+        counter.add_events(histories.events(entity), classes, by.window(windows));
+    }
+    Ok(counter)
+}
+
+pub(crate) fn by_query(
+    lake: &Lake,
+    windows: Windows,
+    bucket: u32,
+    by: By,
+    classes: Classes,
+) -> Result<Counter, FactError> {
+    let settings = Settings { windows, thresholds: Vec::new() };
+    let facts = Query::find(by.query())?.run_bucket(lake, bucket, &settings)?;
+    let mut counter = Counter::default();
+    counter.add(&facts, classes, by.window(windows));
+    Ok(counter)
+}

@@ -1,0 +1,87 @@
+//! The answer in all its forms.
+
+use arrow::record_batch::RecordBatch;
+use serde_json::json;
+
+use super::SHARES;
+use super::answer::ClassifyAnswer;
+use super::charts::chart;
+use super::plan::Choice;
+use crate::answers::study::settings;
+use crate::answers::{edges, flow};
+use crate::charts::Chart;
+use crate::digits::grouped;
+use crate::faults::Result;
+use crate::lake::Lake;
+use crate::results::shares::Terms;
+use crate::results::store::Answer;
+use crate::studies::censoring::Censoring;
+use crate::studies::outcomes::{Classes, Classification};
+
+/// The answer in all its forms.
+pub fn answer<'a>(
+    lake: &Lake,
+    outcome: &Classification,
+    choice: Choice,
+    table: &'a RecordBatch,
+) -> Result<Answer<'a>> {
+    let kind = *choice.plan.by.kind();
+    let plural = choice.plan.by.plural();
+    let entry = lake.require(choice.plan.by.table())?;
+    Ok(Answer {
+        kind,
+        table,
+        json: json!(found(outcome, plural)),
+        settings: settings(&choice.plan, json!({"windows": choice.windows})),
+        charts: vec![
+            (kind.name.to_owned(), chart(entry, outcome, choice)),
+            (format!("{}-flow", kind.name), flow(outcome, choice)),
+        ],
+    })
+}
+
+fn flow(outcome: &Classification, choice: Choice) -> Chart {
+    let edges = edges::ending(&choice.edges(outcome));
+    let plural = choice.plan.by.plural();
+    let other = match choice.plan.classes {
+        Classes::Sequence => differing(outcome, plural),
+        Classes::Terminal => String::new(),
+    };
+    Chart::Flow(flow::chart(&outcome.sequences, plural, &format!("{other}{edges}")))
+}
+
+/// Why the chart of paths and the table have different counts, with both; empty if all are the same.
+fn differing(outcome: &Classification, plural: &str) -> String {
+    let both = outcome.rows.iter().filter(|row| row.outcome != "other").filter_map(|row| {
+        let here = flow::ending_as(&outcome.sequences, &row.outcome);
+        let there = row.count;
+        (here != there)
+            .then(|| format!("{} {} here and {} there", row.outcome, grouped(here), grouped(there)))
+    });
+    let both: Vec<String> = both.collect();
+    if both.is_empty() {
+        return String::new();
+    }
+    format!(
+        " The bars and the table count by the exact sequence of events, and {plural} with any other \
+        sequence are \"other\" there: {}.",
+        both.join("; ")
+    )
+}
+
+pub(crate) fn found(outcome: &Classification, of: &'static str) -> ClassifyAnswer {
+    let censoring = Censoring {
+        of,
+        left_censored: outcome.left_censored,
+        censored: Some(outcome.censored),
+        ..Censoring::default()
+    };
+    ClassifyAnswer {
+        rows: outcome.rows.clone(),
+        total: outcome.total,
+        sequences: outcome.sequences.clone(),
+        censoring,
+        terms: Terms::of(&SHARES),
+        reasons: None,
+    }
+}

@@ -1,0 +1,39 @@
+//! The step of an analysis.
+
+use super::counts::classification;
+use super::plan::{By, Choice, ClassifyPlan};
+use super::reasons::{add_reasons, reasons};
+use super::result::answer;
+use super::tables::table_of;
+use crate::answers::study::{Verdict, Work};
+use crate::facts::jobs::END_REASON;
+use crate::faults::Result;
+
+/// The step of an analysis: jobs, then tasks.
+pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
+    let (classes, windows) = (work.definitions.classes, work.windows);
+    let mut job_count = None;
+    for by in [By::Job, By::Task] {
+        if work.is_missing(by.table(), *by.kind())? {
+            continue;
+        }
+        let bar = work.screen.follow(work.study.name, "rows");
+        let outcome = classification(work.lake, windows, by, classes, None)?;
+        let count: u64 = outcome.rows.iter().map(|row| row.count).sum();
+        // If each job is one task, the reasons of tasks say nothing more.
+        let by_reason =
+            work.lake.has_column(by.table(), END_REASON) && job_count.replace(count) != Some(count);
+        let reasons = by_reason.then(|| reasons(work.lake, by, classes)).transpose()?;
+        drop(bar);
+        let choice =
+            Choice { plan: ClassifyPlan { by, classes, by_reason, sequences: false }, windows };
+        let table = table_of(&outcome.rows);
+        let mut answer = answer(work.lake, &outcome, choice, &table)?;
+        if let Some(rows) = &reasons {
+            add_reasons(&mut answer, rows, by);
+        }
+        work.store(&answer)?;
+        work.screen.show(by.plural(), &table)?;
+    }
+    Ok(None)
+}

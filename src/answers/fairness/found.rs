@@ -1,0 +1,93 @@
+//! Usage as it was gathered, and the indices over it.
+
+use serde_json::{Value, json};
+
+use super::plan::FairnessPlan;
+use super::wanted::{Ceiling, Wanted};
+use crate::answers::account::unknown_of;
+use crate::answers::study;
+use crate::fairness::gather::{Cluster, Counts, Plan};
+use crate::fairness::history::History;
+use crate::fairness::series::Series;
+use crate::fairness::suggestions::{Limits, Suggestions, suggest};
+use crate::fairness::usage;
+
+/// Lakes and intervals, checked.
+pub struct Span {
+    pub clusters: Vec<Cluster>,
+    pub plan: Plan,
+    /// Unit of CPU time.
+    pub unit: &'static str,
+}
+
+/// The results: usage, and the values of all indices.
+pub struct Found {
+    /// The plan.
+    pub asked: FairnessPlan,
+    pub span: Span,
+    pub history: History,
+    pub counts: Counts,
+    pub series: Vec<Series>,
+}
+
+impl Found {
+    /// Length of the shown span, s.
+    pub(super) fn length_s(&self) -> f64 {
+        self.history.seconds_at(self.history.grid.count)
+    }
+
+    pub(crate) fn suggestions(&self, wanted: &Wanted) -> Suggestions {
+        let ceiling_cpu_s = match wanted.ceiling {
+            Ceiling::Seconds(seconds) => seconds,
+            Ceiling::Percent(percent) => {
+                usage::total_ran(&self.history).seconds() * percent / 100.0
+            }
+        };
+        let early_s = wanted.early.map_or(self.length_s() / 2.0, |days| days * 86_400.0);
+        suggest(&self.history, Limits { ceiling_cpu_s, early_s, free_below: wanted.free })
+    }
+
+    /// The value of a series at the end of the span; `None` if it is not defined.
+    pub(super) fn last(series: &Series, who: usize) -> Option<f64> {
+        let last = series.intervals().checked_sub(1)?;
+        Some(series.value(last, who, 0)).filter(|value| value.is_finite())
+    }
+}
+
+/// Whether an index has values of users, none of which is a number.
+pub(super) fn is_nowhere_known(series: &Series) -> bool {
+    !series.values.is_empty() && series.values.iter().all(|value| !value.is_finite())
+}
+
+/// Why usage is unknown, if so: no attempt records it.
+pub(crate) fn unknown(found: &Found) -> Option<String> {
+    let Counts { attempts, without_request, with_cpu_time, .. } = found.counts;
+    let (meter, clusters) = (found.span.plan.meter, &found.span.clusters);
+    let said = [attempts, without_request, with_cpu_time];
+    let is_silent = clusters.iter().all(|one| meter.is_silent(one.lake.source(), said));
+    is_silent.then(|| unknown_of(meter, attempts))
+}
+
+/// Definitions and choices that move the numbers.
+pub(crate) fn settings(found: &Found) -> Value {
+    let (asked, plan) = (&found.asked, &found.span.plan);
+    let resolved = json!({
+        plan.meter.column(): plan.meter.to_string(),
+        "accrual": plan.accrual,
+        "interval": plan.grid.length_s(),
+        "index": found.series.iter().map(|series| &series.index).collect::<Vec<_>>(),
+        "index_program": asked.index_program,
+        "show": asked.show,
+        "what_if": asked.what_if,
+        "grid": plan.grid,
+        "shown_from": plan.shown_from,
+        "clusters": found.span.clusters.iter().map(|cluster| json!({
+            "name": cluster.name,
+            "window_end_us": cluster.windows.task_end_us,
+            "open_attempts": cluster.windows.open_attempts,
+            "shift_us": cluster.shift_us,
+        })).collect::<Vec<_>>(),
+        "indices": found.series.iter().map(|series| &series.settings).collect::<Vec<_>>(),
+    });
+    study::settings(asked, resolved)
+}

@@ -1,0 +1,184 @@
+//! The months of a lake, and their numbers.
+
+use arrow::record_batch::RecordBatch;
+
+use super::answer::MonthlyAnswer;
+use super::plan::MonthlyPlan;
+use super::{SHARES, table};
+use crate::answers::assumed::{assumed_waits, is_assumed};
+use crate::answers::study::Plan;
+use crate::defaults::Defaults;
+use crate::digits;
+use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
+use crate::lake::Lake;
+use crate::results::rows::TableRows;
+use crate::results::shares::Terms;
+use crate::schema::Table;
+use crate::sources::zone::Zone;
+use crate::studies::ledger::CpuDefinition;
+use crate::studies::monthly::{
+    ACCOUNT, Asked, Calendar, Covered, Monthly, covered, fold, month_count,
+};
+use crate::units::{CpuTime, micros_to_seconds};
+
+/// The most months of a log: a hundred years.
+const MONTHS_MAX: i64 = 1200;
+
+/// The sums of a log by month, from which the answer is made.
+pub struct Months {
+    pub(super) plan: MonthlyPlan,
+    pub(super) cpu: CpuDefinition,
+    pub(super) zone: Zone,
+    /// The name of the zone in the log, if the zone is not known.
+    unknown_zone: Option<String>,
+    /// The units of sums in seconds and in hours.
+    pub(super) units: [String; 2],
+    pub(super) monthly: Monthly,
+    pub(super) covered: Covered,
+    /// Whether the log records how jobs ended.
+    knows_ends: bool,
+    /// The note if the log records no wait.
+    assumed: Option<String>,
+    pub(super) table: RecordBatch,
+}
+
+/// The reason why a lake has no months; `None` if it has.
+pub(super) fn lack(lake: &Lake) -> Option<String> {
+    if !lake.has_column(Table::TaskEvents, ACCOUNT) {
+        return Some(format!("this kind of trace (`{}`) has no accounts", lake.source().name()));
+    }
+    let no_date = || "the log does not record on which date it begins".to_owned();
+    Calendar::of(lake, None).is_none().then(no_date)
+}
+
+/// Adds up a log by month.
+///
+/// # Errors
+/// The lake has no accounts or no dates, the log is too long, an option does not fit, or a table
+/// cannot be read.
+pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Months> {
+    let wrong = |text: String| Err(Usage(text).into());
+    lake.require(Table::TaskEvents)?;
+    plan.check().map_err(Usage)?;
+    let calendar = Calendar::of(lake, plan.timezone.as_ref());
+    let (Some(calendar), None) = (calendar, lack(lake)) else {
+        let why = lack(lake).unwrap_or_default();
+        return wrong(format!("cannot report by month and account: {why}"));
+    };
+    let months = month_count(lake, windows, &calendar);
+    if MONTHS_MAX < months {
+        return wrong(format!("the log spans {months} months: at most {MONTHS_MAX} are shown"));
+    }
+    let cpu = plan.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
+    let covered = covered(lake, windows, &calendar);
+    let (zone, unknown_zone) = (calendar.zone.clone(), calendar.unknown_zone.clone());
+    let asked = Asked { cpu, calendar, late_us: plan.late.micros() };
+    let mut monthly = fold(lake, windows, &asked)?;
+    let assumed = assumed_waits(lake, monthly.attempts);
+    if assumed.as_ref().is_some_and(|waits| waits.of_all) {
+        monthly.without_waits();
+    }
+    let knows_ends = !is_assumed(lake, "status unknown", monthly.total().jobs);
+    let unit = cpu.unit(lake.source());
+    let units = [unit.to_owned(), format!("{}-h", unit.trim_end_matches("-s"))];
+    let table = table::use_of_months(&monthly, &units[1]);
+    let plan = plan.clone();
+    Ok(Months {
+        plan,
+        cpu,
+        zone,
+        unknown_zone,
+        units,
+        monthly,
+        covered,
+        knows_ends,
+        assumed: assumed.map(|waits| waits.note),
+        table,
+    })
+}
+
+impl Months {
+    /// The notes about the sums.
+    pub fn notes(&self) -> Vec<String> {
+        let (monthly, total) = (&self.monthly, self.monthly.total());
+        let without = monthly.without_request;
+        let no_request = (0 < without).then(|| {
+            format!(
+                "{} of {} without a CPU request, counted as 0",
+                digits::grouped(without),
+                digits::counted(monthly.attempts, "attempt")
+            )
+        });
+        let total = format!(
+            "{} in {}: {} {} ({}), the total of `account`; months in {}",
+            digits::counted(monthly.accounts.len() as u64, "account"),
+            digits::counted(monthly.by_month().len() as u64, "month"),
+            digits::six_digits(total.used.cpu.seconds()),
+            self.units[0],
+            self.cpu,
+            self.zone,
+        );
+        let zone = self.unknown_zone.as_ref();
+        let zone = zone.map(|name| format!("the zone `{name}` of the log is unknown: UTC is used"));
+        [Some(total), zone, no_request, self.assumed.clone()].into_iter().flatten().collect()
+    }
+
+    /// The further tables, by name.
+    pub(super) fn details(&self) -> [(&'static str, RecordBatch); 6] {
+        let (monthly, unit) = (&self.monthly, self.units[1].as_str());
+        let ends = table::ends(monthly, unit);
+        // Without a recorded status all jobs count as finished: a table would say that they did.
+        let ends = if self.knows_ends { ends } else { ends.slice(0, 0) };
+        [
+            ("months", table::months(monthly, unit)),
+            ("accounts", table::accounts(monthly, unit)),
+            ("users", table::users(monthly, unit, self.plan.users)),
+            ("waits", table::waits(monthly)),
+            ("ends", ends),
+            ("limits", table::limits(monthly, unit)),
+        ]
+    }
+
+    pub(super) fn found(&self) -> MonthlyAnswer {
+        let (monthly, total) = (&self.monthly, self.monthly.total());
+        let fate = total.fate();
+        let limits = || monthly.limits.values();
+        let asked: CpuTime = limits().map(|limits| limits.asked).sum();
+        let used: CpuTime = limits().map(|limits| limits.used).sum();
+        let [months, accounts, users, waits, ends, limits] = self.details().map(|(_, table)| table);
+        let is_empty = total.used.cpu == CpuTime::ZERO;
+        MonthlyAnswer {
+            cpu: self.cpu,
+            unit: self.units[0].clone(),
+            zone: self.zone.to_string(),
+            from_date: self.covered.dates[0].clone(),
+            to_date: self.covered.dates[1].clone(),
+            length_s: micros_to_seconds(self.covered.length_us),
+            months_in_part: self.covered.in_part.iter().map(ToString::to_string).collect(),
+            late_s: micros_to_seconds(self.plan.late.micros()),
+            total: total.used.cpu.seconds(),
+            total_wasted: total.wasted.cpu.seconds(),
+            total_late: total.late.cpu.seconds(),
+            total_gpu_s: monthly.has_gpus.then(|| total.used.gpu.seconds()),
+            total_asked: asked.seconds(),
+            total_used_of_asked: used.seconds(),
+            limit_used_median: monthly.limit_used_median(),
+            jobs: total.jobs,
+            wait_s_median: fate.wait_s_median,
+            wait_s_p95: fate.wait_s_p95,
+            attempts: monthly.attempts,
+            attempts_without_request: monthly.without_request,
+            rows: TableRows::of(&self.table),
+            months: TableRows::of(&months),
+            accounts: TableRows::of(&accounts),
+            users: TableRows::of(&users),
+            waits: TableRows::of(&waits),
+            ends: TableRows::of(&ends),
+            limits: TableRows::of(&limits),
+            terms: Terms::of(&SHARES),
+            nothing: is_empty
+                .then(|| format!("No CPU time ({}) is recorded for any job.", self.cpu)),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The rules that predict, and how they are judged.
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::load::Length;
+use crate::answers::study::Plan;
+use crate::answers::words::texts;
+use crate::faults::Result;
+use crate::studies::predict::rules::Predictor;
+
+/// What is predicted by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PredictPlan {
+    /// Rules to compare
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_values_t = Predictor::usual(), long_help = RULES_HELP))]
+    #[serde(with = "texts")]
+    pub rules: Vec<Predictor>,
+
+    /// Predict when jobs reach this age, not at submission
+    ///
+    /// 90s, 5m, 1h or 1d after the first SUBMIT. Only jobs that have not ended by then are
+    /// predicted, from what had ended by then.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH"))]
+    pub age: Option<Length>,
+}
+
+/// The help of `--rules`, with a line about each.
+#[cfg(feature = "cli")]
+const RULES_HELP: &str = "Rules to compare
+
+- last: the job ends like the last ended job of the same user and logical name; it finishes if \
+there is none
+- last-or-rate: the same, but without such a job it takes the last ended job of the user, then the \
+overall rate
+- last-of-user: the job ends like the last ended job of the user
+- rate: the share of ended jobs of the same user and name that did not finish; the weight of a job \
+is halved each time `half_life` further such jobs have ended (`rate:half_life=5`). With few jobs, \
+this share is shrunk towards the rate of the user, which is shrunk towards the overall rate
+- class: the rate of the scheduling class
+- overall: the rate of all jobs
+- logistic: a logistic regression on all of these (the log-odds of the rates, the last jobs, how \
+many ended, the class); its weights move a step whenever a job ends (`logistic:step=0.05`)
+- hazard: `rate`, combined by Bayes' rule with the shares of finished and of other jobs that lasted \
+longer than --age, and then with the ended jobs of the same user and name that lasted as long; \
+without --age it is nearly the same as `rate`
+- hazard-events: `rate`, combined with the share of jobs that did not finish among those whose tasks \
+lasted as long and had as many events (`by=events` of the kill rule `history`); the mean over the \
+tasks that have started; it needs --age and `task_events`, and only jobs of which a task is loaded \
+are counted then, for every rule";
+
+impl Default for PredictPlan {
+    fn default() -> Self {
+        Self { rules: Predictor::usual(), age: None }
+    }
+}
+
+impl Plan for PredictPlan {
+    fn check_alone(&self) -> Result<(), String> {
+        if self.rules.contains(&Predictor::HazardEvents) && self.age.is_none() {
+            let text = "`hazard-events` predicts jobs that run, and --age says when: give for \
+                example --age 1h";
+            return Err(text.to_owned());
+        }
+        Ok(())
+    }
+}

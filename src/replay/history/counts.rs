@@ -1,0 +1,87 @@
+//! The numbers of tasks that were replayed, changed and left out.
+
+use serde::{Deserialize, Serialize};
+
+/// The numbers of tasks that were replayed, changed and left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counts {
+    /// Replayed tasks.
+    pub tasks: u64,
+    /// Jobs of these tasks.
+    pub jobs: u64,
+    /// Tasks that began before the window, with an unknown past.
+    pub began_before: u64,
+    /// Tasks still running at the end of the window.
+    pub still_running: u64,
+    /// Tasks whose last attempt has no end in the loaded parts and so ends with its job.
+    pub ended_with_job: u64,
+    /// Tasks that were evicted or lost and did not come back.
+    pub never_back: u64,
+    /// Tasks that are killed after their recorded running time.
+    pub stopped: u64,
+    /// Tasks that are killed at their recorded age.
+    pub killed_at_age: u64,
+    /// Failed attempts that are replayed.
+    pub failures: u64,
+    /// Recorded attempts that are not replayed: evicted, lost, or ended before a resubmission.
+    pub dropped_attempts: u64,
+    /// Tasks with too little data: neither run nor killed, or done without a start.
+    pub left_out: u64,
+    /// Tasks without a CPU request.
+    pub without_cpu: u64,
+    /// Tasks without a memory request.
+    pub without_memory: u64,
+    /// Tasks without a priority.
+    pub without_priority: u64,
+    /// Tasks without a user.
+    pub without_user: u64,
+    /// Jobs with a requested time for some task.
+    pub jobs_with_request: u64,
+    /// Jobs with a task that still runs at the end of the window; `None` in older results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs_still_running: Option<u64>,
+    /// Tasks with a recorded wait: submitted in the window, and started.
+    pub recorded_waits: u64,
+    /// The sum of these waits from first submit to first start, ms.
+    pub recorded_wait_ms: u64,
+    /// All tasks of the lake, in the replayed part or not.
+    #[serde(skip)]
+    pub in_lake: u64,
+}
+
+impl Counts {
+    /// Adds the counts that were made while other tasks were read.
+    pub(super) fn add(&mut self, part: &Self) {
+        self.began_before += part.began_before;
+        self.still_running += part.still_running;
+        self.ended_with_job += part.ended_with_job;
+        self.never_back += part.never_back;
+        self.dropped_attempts += part.dropped_attempts;
+        self.stopped += part.stopped;
+        self.killed_at_age += part.killed_at_age;
+        self.left_out += part.left_out;
+        self.recorded_waits += part.recorded_waits;
+        self.recorded_wait_ms += part.recorded_wait_ms;
+        self.in_lake += part.in_lake;
+    }
+
+    /// Adds the recorded wait of a task, µs, if it is known.
+    pub(super) fn add_wait(&mut self, wait_us: Option<i64>) {
+        let millis = wait_us.and_then(|wait_us| u64::try_from(wait_us / 1000).ok());
+        self.recorded_waits += u64::from(millis.is_some());
+        self.recorded_wait_ms += millis.unwrap_or(0);
+    }
+
+    /// Removes the recorded waits of a log that records none.
+    pub const fn without_waits(&mut self) {
+        (self.recorded_waits, self.recorded_wait_ms) = (0, 0);
+    }
+
+    /// The mean recorded wait, s; `None` if none is known.
+    #[expect(clippy::cast_precision_loss, reason = "a mean of far fewer than 2^53 ms")]
+    pub fn recorded_wait_s(&self) -> Option<f64> {
+        let count = Some(self.recorded_waits).filter(|count| 0 < *count)?;
+        Some(self.recorded_wait_ms as f64 / 1e3 / count as f64)
+    }
+}

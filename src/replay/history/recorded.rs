@@ -1,0 +1,39 @@
+//! A history, as a workload.
+
+use super::counts::Counts;
+use super::numbers::scaled;
+use crate::replay::feedback::{Arrivals, Feedback, Stay, submissions};
+use crate::replay::gpus::GpuAsk;
+use crate::replay::workload::{Column, Workload};
+use crate::units::MICROS_PER_SECOND;
+
+/// A history, as a workload.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// The tasks.
+    pub workload: Workload,
+    /// The job and the index in it of each task.
+    pub ids: Vec<(i64, i32)>,
+    /// The recorded submission and end of each job, at the load of the plan; only if users react.
+    pub stays: Vec<Stay>,
+    /// The counts.
+    pub counts: Counts,
+    /// Tasks that ask for GPUs, of which no machine records any: the workload leaves them out.
+    pub unchecked_gpus: u64,
+    /// The assumptions, as sentences.
+    pub assumptions: Vec<String>,
+}
+
+impl History {
+    /// What each job follows if users react; `None` if they do not.
+    pub fn feedback(&self, arrivals: Arrivals, load: f64) -> Option<Feedback> {
+        let Arrivals::Closed { gap_s } = arrivals else { return None };
+        let followed = submissions(&self.stays, scaled(gap_s * MICROS_PER_SECOND, load));
+        Some(Feedback::new(&self.workload, followed))
+    }
+
+    pub(super) fn leave_out_gpus(&mut self) {
+        self.unchecked_gpus = self.workload.asks_for_gpus();
+        self.workload.gpus = Column::Same(GpuAsk::NONE);
+    }
+}

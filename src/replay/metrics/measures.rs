@@ -1,0 +1,164 @@
+//! The numbers of a replay.
+
+use serde::{Deserialize, Serialize};
+
+use super::fates::{Fates, fates};
+use super::jobs::{JobEnd, job_ends};
+use super::samples::{Endings, Sample};
+use super::spread::Spread;
+use super::tally::{self, Tally, cpu_seconds};
+use crate::fairness::indices::jain_index;
+use crate::replay::cluster::Cluster;
+use crate::replay::journal::{Journal, Kind};
+use crate::replay::workload::Workload;
+use crate::units::micros_to_seconds;
+
+/// The numbers of a replay.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Metrics {
+    /// From the first submit to the last end, s; `None` if a task was never over.
+    pub makespan_s: Option<f64>,
+    /// Tasks that finished.
+    pub finished: usize,
+    /// Tasks that ended in any way.
+    pub over: usize,
+    /// First submit to first start of tasks, s.
+    pub waiting_s: Option<Spread>,
+    /// Submit to end of finished tasks, s.
+    pub task_response_s: Option<Spread>,
+    /// First submit to last end of jobs whose tasks were all over, s.
+    pub job_response_s: Option<Spread>,
+    /// Response over run time of finished tasks with a run time above 0.
+    pub slowdown: Option<Spread>,
+    /// The same with run times of at least [`BOUND_S`](super::fates::BOUND_S) and a slowdown of at
+    /// least 1.
+    pub bounded_slowdown: Option<Spread>,
+    /// Mean CPU in use from the first submit to the end, as a share of the CPU present; `None` if
+    /// there was none.
+    pub utilisation: Option<f64>,
+    /// Copies started, and copies that won.
+    pub copies: (u64, u64),
+    /// CPU time of all attempts, CPU-s.
+    pub cpu_s: f64,
+    /// The share of `cpu_s` that the largest job used; `None` if `cpu_s` is 0.
+    pub largest_used_share: Option<f64>,
+    /// The same share of wasted time: of attempts that were overtaken, restarted, lost with their
+    /// machine or evicted.
+    pub largest_wasted_share: Option<f64>,
+    /// Tasks that a kill rule condemned.
+    pub condemned_tasks: usize,
+    /// Attempts that finished their task.
+    pub useful: Endings,
+    /// Copies and originals that another attempt overtook.
+    pub overtaken: Endings,
+    /// Attempts killed to be restarted.
+    pub restarted: Endings,
+    /// Attempts evicted to make room.
+    pub evicted: Endings,
+    /// Attempts lost with their machine.
+    pub lost: Endings,
+    /// Attempts that failed.
+    pub failed: Endings,
+    /// Attempts killed by users.
+    pub killed: Endings,
+    /// Attempts of condemned tasks.
+    pub condemned: Endings,
+    /// Probes.
+    pub probes: Endings,
+    /// Attempts cut at the end.
+    pub cut: Endings,
+    /// Jain's index over the users' mean bounded slowdowns; `None` if no task finished.
+    pub user_fairness: Option<f64>,
+    /// The largest share of the CPU in use at an instant.
+    pub cpu_share_max: Option<f64>,
+    /// The CPU present at that instant.
+    pub cpu_there_at_max: f64,
+    /// Utilisation and queue over time, in equal stretches.
+    pub samples: Vec<Sample>,
+}
+
+impl Metrics {
+    /// CPU time of wasted attempts, CPU-s: overtaken, restarted, lost with their machine, or
+    /// evicted.
+    pub fn wasted_cpu_s(&self) -> f64 {
+        self.overtaken.cpu_s + self.restarted.cpu_s + self.lost.cpu_s + self.evicted.cpu_s
+    }
+}
+
+/// Computes the numbers of a replay, with `sample_count` samples over time.
+pub fn measure(
+    journal: &Journal,
+    workload: &Workload,
+    cluster: &Cluster,
+    sample_count: usize,
+) -> Metrics {
+    measure_with_jobs(journal, workload, cluster, sample_count).0
+}
+
+/// The same, and how each job ended.
+pub fn measure_with_jobs(
+    journal: &Journal,
+    workload: &Workload,
+    cluster: &Cluster,
+    sample_count: usize,
+) -> (Metrics, Vec<JobEnd>) {
+    let fates = fates(journal, workload.task_count);
+    let mut tally = Tally::new(journal, &fates, sample_count);
+    tally.by_job = vec![[0; 2]; workload.job_count()];
+    tally.read(journal, workload, cluster);
+    let tasks = || 0..workload.task_count;
+    let finished: Vec<usize> = tasks().filter(|&task| fates.run_us[task].is_some()).collect();
+    let of_finished = |value: &dyn Fn(usize) -> Option<f64>| {
+        Spread::of(finished.iter().filter_map(|&task| value(task)).collect())
+    };
+    let over = fates.end_us.iter().flatten().count();
+    let jobs = job_ends(&fates, workload);
+    let last_us = fates.end_us.iter().flatten().copied().max();
+    let makespan_us = last_us.map_or(0, |last_us| (last_us - tally.first_us).max(0));
+    let metrics = Metrics {
+        makespan_s: (over == workload.task_count).then(|| micros_to_seconds(makespan_us)),
+        finished: finished.len(),
+        over,
+        waiting_s: Spread::of(tasks().filter_map(|task| fates.waiting_s(task)).collect()),
+        task_response_s: of_finished(&|task| fates.response_s(task)),
+        job_response_s: Spread::of(jobs.iter().filter_map(|job| job.response_s).collect()),
+        slowdown: of_finished(&|task| fates.slowdown(task)),
+        bounded_slowdown: of_finished(&|task| fates.bounded_slowdown(task)),
+        utilisation: tally.utilisation(),
+        copies: tally.copies,
+        cpu_s: cpu_seconds(tally.endings.iter().map(|ending| ending.2).sum()),
+        largest_used_share: tally.largest_share(0),
+        largest_wasted_share: tally.largest_share(1),
+        condemned_tasks: tally.condemned_tasks,
+        useful: tally.endings(Kind::Finish),
+        overtaken: tally.endings(Kind::Cancel),
+        restarted: tally.endings(Kind::Restart),
+        evicted: tally.endings(Kind::Evict),
+        lost: tally.endings(Kind::Lost),
+        failed: tally.endings(Kind::Fail),
+        killed: tally.endings(Kind::Kill),
+        condemned: tally.endings(Kind::Condemn),
+        probes: tally.endings(Kind::ProbeEnd),
+        cut: tally.endings(Kind::Cut),
+        user_fairness: user_fairness(&fates, &finished, workload),
+        cpu_share_max: tally.fullest_share(),
+        cpu_there_at_max: tally::shown(tally.fullest[1]) / 1e6,
+        samples: tally.samples(),
+    };
+    (metrics, jobs)
+}
+
+/// Jain's index of the users' mean bounded slowdowns: 1 if all are slowed down equally. Users
+/// without a finished task are left out.
+fn user_fairness(fates: &Fates, finished: &[usize], workload: &Workload) -> Option<f64> {
+    let mut sums = vec![(0.0, 0.0); workload.user_count()];
+    for &task in finished {
+        let idx = u32::try_from(task).expect("tasks are numbered in u32");
+        let Some(slowdown) = fates.bounded_slowdown(task) else { continue };
+        let sum = &mut sums[workload.user.get(idx) as usize];
+        *sum = (sum.0 + slowdown, sum.1 + 1.0);
+    }
+    let means: Vec<f64> = sums.iter().filter(|sum| 0.0 < sum.1).map(|sum| sum.0 / sum.1).collect();
+    jain_index(&means)
+}

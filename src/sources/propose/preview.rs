@@ -1,0 +1,91 @@
+//! The first rows of a table as a map reads them.
+
+use crate::notation::Mistake;
+use crate::sources::map::{FATES, Map};
+use crate::sources::mapped::Mapped;
+use crate::sources::records::quotes::Quotes;
+use crate::sources::records::{Record, RecordFormat, Remarks};
+use crate::sources::zone::{Zone, civil_of_day};
+use crate::units::MICROS_PER_SECOND;
+
+/// A row as a map reads it, or why it cannot be read.
+#[derive(Clone, Debug)]
+pub struct PreviewRow {
+    /// The line of the file.
+    pub line: u64,
+    /// Job, user, submit, start, end, outcome, CPUs and memory (KiB); or what is wrong.
+    pub cells: Result<[String; 8], String>,
+}
+
+/// The first rows as a map reads them.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// The rows.
+    pub rows: Vec<PreviewRow>,
+    /// The assumptions, each with its count.
+    pub remarks: Vec<(String, u64)>,
+}
+
+/// Reads the first `count` rows of a table that starts with `begin`.
+///
+/// # Errors
+/// The map does not fit the table, such as a column that the table does not have.
+pub fn preview(
+    begin: &[u8],
+    map: Map,
+    zone: Option<&Zone>,
+    count: usize,
+) -> Result<Preview, Mistake> {
+    let zone = zone.cloned().or_else(|| map.zone.clone());
+    let mut format = Mapped::of(begin, 0, &map.into(), zone.as_ref())?;
+    let (mut shown, mut remarks) = (Vec::new(), Remarks::default());
+    let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
+    let end = memchr::memrchr(b'\n', begin).unwrap_or(begin.len());
+    let separator = format.separator_of_quotes();
+    Quotes::each_of(&begin[..end], separator, |line| {
+        if shown.len() == count || line.raw.trim_ascii().is_empty() {
+            return shown.len() < count;
+        }
+        let cells = match format.record(line, &mut remarks) {
+            Ok(None) => return true,
+            Ok(Some(record)) => Ok(cells_of(&record)),
+            Err((column, reason)) => Err(format!("{column} {}", reason.name()).trim().to_owned()),
+        };
+        shown.push(PreviewRow { line: line.number, cells });
+        true
+    });
+    let remarks = remarks.all().map(|(wording, count)| (wording.to_owned(), count)).collect();
+    Ok(Preview { rows: shown, remarks })
+}
+
+fn cells_of(record: &Record<'_>) -> [String; 8] {
+    let dash = || "-".to_owned();
+    let time = |at: Option<i64>| at.map_or_else(dash, clock);
+    let outcome = match (record.life.end, record.life.start_us) {
+        (Some((_, kind)), _) => {
+            let known = FATES.iter().find(|(_, fate)| fate.end() == Some(kind));
+            known.map_or_else(dash, |(name, _)| (*name).to_owned())
+        }
+        (None, Some(_)) => "running".to_owned(),
+        (None, None) => "pending".to_owned(),
+    };
+    [
+        record.job_name.map_or_else(|| record.job_id.to_string(), str::to_owned),
+        record.user.map_or_else(dash, str::to_owned),
+        time(record.life.submit_us),
+        time(record.life.start_us),
+        time(record.life.end.map(|end| end.0)),
+        outcome,
+        record.cpu.map_or_else(dash, |cpu| cpu.to_string()),
+        record.memory.map_or_else(dash, |memory| memory.to_string()),
+    ]
+}
+
+/// A time in ISO 8601, UTC.
+fn clock(at_us: i64) -> String {
+    let seconds = at_us.div_euclid(MICROS_PER_SECOND);
+    let (year, month, day) = civil_of_day(seconds.div_euclid(86_400));
+    let of_day = seconds.rem_euclid(86_400);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}

@@ -1,0 +1,244 @@
+//! The text of a map, from guesses.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::Proposal;
+use super::columns::{Column, told};
+use super::guesses::{Guess, has, plain};
+use super::words::{FATE_WORDS, MISSING_WORDS, NO_JOB, PATTERNS, doubt};
+use crate::sources::map::times::{Pattern, scaled};
+use crate::sources::map::{Field, Kind, Map};
+use crate::sources::mapped::{stamp_of, whole};
+use crate::sources::records::fields::span_us;
+use crate::sources::zone::Stamp;
+use crate::units::MICROS_PER_SECOND;
+
+/// The line of a column in a map, and what should be checked.
+struct Line {
+    text: String,
+    check: Option<String>,
+}
+
+/// The text of the map.
+pub(super) fn written(
+    separator: Option<u8>,
+    columns: &[Column],
+    guesses: &[Guess],
+    is_comma: bool,
+) -> Proposal {
+    let lines: Vec<Line> =
+        guesses.iter().map(|guess| line_of(columns, guesses, guess, is_comma)).collect();
+    let mut text = String::from(
+        "# Which column is what. Lines with CHECK hold something that had to be assumed.\n\n",
+    );
+    let is_odd = |cell: &String| cell.contains(char::REPLACEMENT_CHARACTER);
+    if columns.iter().any(|column| column.cells.iter().any(is_odd)) {
+        text.push_str(
+            "# CHECK: some cells are not UTF-8; convert the table first if they matter, for example with\n\
+            # `iconv -f latin1 -t utf-8`.\n\n",
+        );
+    }
+    text.push_str("[table]\n");
+    match separator {
+        None | Some(b',') => {}
+        Some(b'\t') => text.push_str("separator = \"\\t\"\n"),
+        Some(byte) => _ = writeln!(text, "separator = \"{}\"", char::from(byte)),
+    }
+    if is_comma {
+        text.push_str("decimal = \",\"\n");
+    }
+    if guesses.iter().any(|guess| is_local(&columns[guess.column], guess.field)) {
+        text.push_str(
+            "timezone = \"UTC\"  # CHECK: the times name no zone; \"Europe/Berlin\", for example\n",
+        );
+    }
+    let is_missing = |word: &&&str| {
+        let has = |guess: &Guess| columns[guess.column].cells.iter().any(|cell| cell == **word);
+        guesses.iter().any(has)
+    };
+    let missing: Vec<String> =
+        MISSING_WORDS.iter().filter(is_missing).map(|word| quoted(word)).collect();
+    if !missing.is_empty() {
+        _ = writeln!(text, "missing = [{}]", missing.join(", "));
+    }
+    text.push_str("\n[columns]\n");
+    for line in &lines {
+        let check =
+            line.check.as_ref().map_or(String::new(), |check| format!("  # CHECK: {check}"));
+        _ = writeln!(text, "{}{check}", line.text);
+    }
+    for (field, name, _, meaning) in Field::ALL.iter().take(8) {
+        if !guesses.iter().any(|guess| guess.field == *field) {
+            let check = if *field == Field::Job { NO_JOB } else { "" };
+            _ = writeln!(text, "# {name} = \"...\"  # {check}{meaning}");
+        }
+    }
+    if let Some(state) = guesses.iter().find(|guess| guess.field == Field::State) {
+        text.push_str(&states(&columns[state.column]));
+    }
+    let is_used = |idx: &usize| guesses.iter().any(|guess| guess.column == *idx);
+    let unused: Vec<&str> = (0..columns.len())
+        .filter(|idx| !is_used(idx))
+        .map(|idx| columns[idx].name.as_str())
+        .collect();
+    if !unused.is_empty() {
+        _ = writeln!(text, "\n# Not used: {}", unused.join(", ").replace(char::is_control, " "));
+    }
+    let checks = text.matches("CHECK:").count();
+    Proposal { text, checks }
+}
+
+/// A text in quotes, as in TOML.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            _ if letter.is_control() => _ = write!(out, "\\u{:04X}", u32::from(letter)),
+            _ => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Whether the times of a column have no zone.
+fn is_local(column: &Column, field: Field) -> bool {
+    field.kind() == Kind::Time
+        && time_of(column).is_some_and(|(_, stamp)| matches!(stamp, Stamp::Local(_)))
+}
+
+/// The form of the times of a column, as a key and value of the map (empty for ISO 8601), and the
+/// first time.
+fn time_of(column: &Column) -> Option<(String, Stamp)> {
+    let cells: Vec<&str> = told(column).collect();
+    let first = *cells.first()?;
+    if cells.iter().all(|cell| Stamp::iso(cell.as_bytes()).is_some()) {
+        return Some((String::new(), Stamp::iso(first.as_bytes())?));
+    }
+    for text in PATTERNS {
+        let pattern = Pattern::read(text).ok()?;
+        if cells.iter().all(|cell| pattern.stamp(cell.as_bytes()).is_some()) {
+            return Some((format!("format = \"{text}\""), pattern.stamp(first.as_bytes())?));
+        }
+    }
+    let numbers: Option<Vec<i64>> =
+        cells.iter().map(|cell| scaled(cell.as_bytes(), 1, false)).collect();
+    let largest = numbers?.into_iter().max()?;
+    // Seconds, milliseconds or microseconds since 1970, or seconds since any time.
+    let (unit, factor) = if largest < 100_000_000_000 {
+        ("s", MICROS_PER_SECOND)
+    } else if largest < 100_000_000_000_000 {
+        ("ms", 1000)
+    } else {
+        ("us", 1)
+    };
+    let stamp = Stamp::Utc(scaled(first.as_bytes(), factor, false)?);
+    Some((format!("unit = \"{unit}\""), stamp))
+}
+
+/// The line of a column.
+fn line_of(columns: &[Column], guesses: &[Guess], guess: &Guess, is_comma: bool) -> Line {
+    let column = &columns[guess.column];
+    let name = quoted(&column.name);
+    let key = guess.field.name();
+    let plain = Line { text: format!("{key} = {name}"), check: None };
+    let with = |more: &str, check: Option<&str>| Line {
+        text: format!("{key} = {{ column = {name}, {more} }}"),
+        check: check.map(str::to_owned),
+    };
+    let unit = |unit: &str, check| with(&format!("unit = \"{unit}\""), check);
+    match guess.field.kind() {
+        Kind::Text | Kind::Count => Line { check: doubt(guess.field, told(column)), ..plain },
+        Kind::Time => match time_of(column) {
+            Some((more, _)) if more.is_empty() => plain,
+            Some((more, _)) => with(&more, None),
+            None => with("format = \"iso\"", Some("the format of its times is not known")),
+        },
+        Kind::Span => {
+            if told(column).next().is_some()
+                && told(column).all(|cell| span_us(cell.as_bytes()).is_some())
+            {
+                return with("format = \"clock\"", None);
+            }
+            match (guess.unit, run_unit(columns, guesses, guess, is_comma)) {
+                (Some(known), _) => unit(known, None),
+                (None, Some(fits)) => unit(fits, None),
+                (None, None) => unit("s", Some("s, min, h?")),
+            }
+        }
+        Kind::Memory => match guess.unit {
+            Some(known) => unit(known, None),
+            None => unit("MiB", Some("bytes, KiB, MiB, GiB, GB?")),
+        },
+        Kind::Cores | Kind::Gpus => guess.unit.map_or(plain, |known| unit(known, None)),
+    }
+}
+
+/// The unit in which run times match the times from start to end.
+fn run_unit(
+    columns: &[Column],
+    guesses: &[Guess],
+    guess: &Guess,
+    is_comma: bool,
+) -> Option<&'static str> {
+    if guess.field != Field::Run {
+        return None;
+    }
+    let of = |field: Field| guesses.iter().find(|guess| guess.field == field);
+    let read = |field: Field| {
+        let column = &columns[of(field)?.column];
+        let (more, _) = time_of(column)?;
+        let map = format!(
+            "[columns]\nrun={{column=\"x\",unit=\"s\"}}\nstart={{column=\"x\"{}{more}}}",
+            if more.is_empty() { "" } else { "," }
+        );
+        Some((Map::read(&map).ok()?, column))
+    };
+    let (starts, ends) = (read(Field::Start)?, read(Field::End)?);
+    let at = |(map, column): &(Map, &Column), row: usize| {
+        let form = &map.columns.iter().find(|column| column.field == Field::Start)?.form;
+        stamp_of(column.cells.get(row)?.as_bytes(), form, is_comma)
+    };
+    let runs = &columns[guess.column].cells;
+    Kind::Span.units().iter().map(|(name, _)| *name).find(|name| {
+        let factor = Kind::Span.units().iter().find(|(known, _)| known == name);
+        let factor = factor.map_or(1, |(_, factor)| whole(*factor));
+        let fits = |row: usize| {
+            let (start, end) = (at(&starts, row)?.clock_us(), at(&ends, row)?.clock_us());
+            let run = scaled(runs[row].as_bytes(), factor, is_comma)?;
+            let apart = (end - start - run).abs();
+            Some(0 < run && apart <= factor.max(60 * MICROS_PER_SECOND) && apart * 4 <= end - start)
+        };
+        // Only rows with all three count; others have not begun or not ended.
+        let whole: Vec<bool> = (0..runs.len()).filter_map(fits).collect();
+        whole.len() < 2 * whole.iter().filter(|fits| **fits).count()
+    })
+}
+
+/// The table `[states]` for a column.
+fn states(column: &Column) -> String {
+    let found: BTreeSet<&str> = told(column).collect();
+    let mut text = String::from(
+        "\n# finished, failed, killed, evicted, lost, running, pending; skip leaves a row out.\n[states]\n",
+    );
+    if found.iter().all(|state| state.parse::<i64>().is_ok()) {
+        text.push_str("\"0\" = \"finished\"  # CHECK: taken as an exit code\n\"*\" = \"failed\"\n");
+        return text;
+    }
+    for state in found {
+        let word = plain(state);
+        let known = FATE_WORDS.iter().find(|(_, words)| has(words, &word));
+        // `CANCELLED by 1001`.
+        let is_begin = |known: &str| 6 < known.len() && word.starts_with(known);
+        let begun = || FATE_WORDS.iter().find(|(_, words)| words.split(' ').any(is_begin));
+        let state = quoted(state);
+        let line = known.or_else(begun).map_or_else(
+            || format!("# {state} = \"...\"  # CHECK: what does it mean?\n"),
+            |(fate, _)| format!("{state} = \"{fate}\"\n"),
+        );
+        text.push_str(&line);
+    }
+    text
+}

@@ -1,0 +1,237 @@
+//! Adds up the tasks of a lake by month.
+
+use arrow::array::AsArray;
+use arrow::datatypes::Float32Type;
+use rayon::prelude::*;
+
+use super::calendar::Calendar;
+use super::sums::{Monthly, Piece, Used, entry, month_of};
+use crate::facts::FactError;
+use crate::facts::jobs::{Job, Jobs, Names, TERMINAL_OUTCOMES};
+use crate::facts::tasks::{Attempt, EndedBy, GPU_REQUEST, TaskView, Tasks};
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::schema::{EventType, Table};
+use crate::studies::ledger::{CpuDefinition, UNKNOWN};
+use crate::studies::load::jobs::{Suspended, Times, size_class};
+use crate::studies::load::whole;
+use crate::studies::meter::Meter;
+use crate::units::CpuRate;
+
+/// The column of the account.
+pub const ACCOUNT: &str = "user_group";
+
+/// The column of the queue (the partition in a Slurm log).
+const QUEUE: &str = "queue";
+
+/// The settings.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// What CPU time means.
+    pub cpu: CpuDefinition,
+    /// The calendar.
+    pub calendar: Calendar,
+    /// An attempt that ran at least this long without finishing is late, µs.
+    pub late_us: i64,
+}
+
+/// Adds up a log by month.
+///
+/// # Errors
+/// A table is missing or cannot be read, or the callback stops the call.
+pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Monthly, FactError> {
+    lake.require(Table::JobEvents)?;
+    lake.require(Table::TaskEvents)?;
+    Meter::Cpu(asked.cpu).check(lake)?;
+    let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents]);
+    (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .try_fold(Monthly::default, |mut monthly, bucket| {
+            Bucket::read(lake, bucket, windows, asked)?.add(&mut monthly);
+            lake.step(rows)?;
+            Ok::<Monthly, FactError>(monthly)
+        })
+        .try_reduce(Monthly::default, |one, other| Ok(one.merge(other)))
+}
+
+/// Names by row of a bucket.
+#[derive(Default)]
+struct Texts {
+    names: Names,
+    rows: Vec<Option<u32>>,
+}
+
+impl Texts {
+    fn of(&self, row: u32) -> &str {
+        let position = self.rows.get(row as usize).copied().flatten();
+        position.map_or(UNKNOWN, |position| self.names.get(position))
+    }
+}
+
+/// A bucket that is being added up.
+struct Bucket<'a> {
+    asked: &'a Asked,
+    lake: &'a Lake,
+    windows: Windows,
+    jobs: Jobs,
+    tasks: Tasks,
+    accounts: Texts,
+    queues: Texts,
+    gpus: Vec<Option<f32>>,
+}
+
+/// Data about a job from its tasks.
+#[derive(Clone, Copy, Default)]
+struct OfTasks {
+    /// The first row of its first task.
+    row: Option<u32>,
+    cpu: f64,
+    suspended: Suspended,
+}
+
+impl<'a> Bucket<'a> {
+    fn read(
+        lake: &'a Lake,
+        bucket: u32,
+        windows: Windows,
+        asked: &'a Asked,
+    ) -> Result<Self, FactError> {
+        let (mut accounts, mut queues, mut gpus) = (Texts::default(), Texts::default(), Vec::new());
+        let columns = [ACCOUNT, QUEUE, GPU_REQUEST];
+        let columns = columns.into_iter().filter(|name| lake.has_column(Table::TaskEvents, name));
+        let columns: Vec<&'static str> = columns.collect();
+        let usage = Meter::Cpu(asked.cpu).usage();
+        let tasks = Tasks::read_beside(lake, bucket, windows, usage, &columns, |batch| {
+            for (name, texts) in [(ACCOUNT, &mut accounts), (QUEUE, &mut queues)] {
+                if let Some(column) = batch.column_by_name(name) {
+                    let Texts { names, rows } = texts;
+                    let cells = column.as_string::<i32>().iter();
+                    rows.extend(cells.map(|cell| cell.map(|name| names.intern(name))));
+                }
+            }
+            if let Some(column) = batch.column_by_name(GPU_REQUEST) {
+                gpus.extend(column.as_primitive::<Float32Type>().iter());
+            }
+        })?;
+        let jobs = Jobs::read(lake, bucket)?;
+        Ok(Self { asked, lake, windows, jobs, tasks, accounts, queues, gpus })
+    }
+
+    fn add(&self, monthly: &mut Monthly) {
+        let mut of_tasks = vec![OfTasks::default(); self.jobs.jobs.len()];
+        self.tasks.for_each(|task| {
+            let position = self.jobs.find(task.job_id);
+            let row = task.events.first().map_or(0, |event| event.row);
+            let job = position.map(|position| &self.jobs.jobs[position]);
+            for attempt in task.attempts.iter().filter(|attempt| attempt.start_us < i64::MAX) {
+                self.attempt(monthly, attempt, job, row);
+            }
+            self.limits(monthly, task, row);
+            if let Some(position) = position {
+                let own = &mut of_tasks[position];
+                own.row.get_or_insert(row);
+                own.suspended.add(task.attempts);
+                let mut rows = task.events.iter().rev();
+                let asks = rows.find_map(|event| self.tasks.requests_of(event.row)[0]);
+                own.cpu += f64::from(asks.unwrap_or(0.0));
+            }
+        });
+        for (job, of_tasks) in self.jobs.jobs.iter().zip(of_tasks) {
+            self.job(monthly, job, of_tasks);
+        }
+    }
+
+    /// The user of a job.
+    fn user(&self, job: Option<&Job>) -> &str {
+        job.and_then(|job| job.user).map_or(UNKNOWN, |user| self.jobs.names.get(user))
+    }
+
+    /// How a job ended, and why.
+    fn end(&self, job: Option<&Job>) -> (u8, String) {
+        let reason = job.and_then(|job| job.end_reason);
+        let reason = reason.map_or("", |reason| self.jobs.names.get(reason));
+        (job.map_or(UNKNOWN_END, |job| job.by_terminal), reason.to_owned())
+    }
+
+    /// The rate at which an attempt uses CPU.
+    fn cpu_rate(&self, attempt: &Attempt) -> CpuRate {
+        match self.asked.cpu {
+            CpuDefinition::Slots => attempt.slot_rate(),
+            CpuDefinition::Requested => attempt.requested_rate(),
+            _ => attempt.used_rate(self.lake.source()),
+        }
+    }
+
+    /// Adds the use of an attempt, month by month.
+    fn attempt(&self, monthly: &mut Monthly, attempt: &Attempt, job: Option<&Job>, row: u32) {
+        let gpus = self.gpus.get(attempt.row as usize).copied().flatten();
+        let gpu = gpus.map_or(CpuRate::ZERO, CpuRate::new);
+        let cpu = self.cpu_rate(attempt);
+        let (account, user) = (self.accounts.of(row), self.user(job));
+        let end = attempt.ended_by.event();
+        let is_wasted = end.is_some_and(|end| end != EventType::Finish);
+        let is_late = is_wasted && self.asked.late_us <= attempt.run_us();
+        let mut all = Used::default();
+        monthly.attempts += 1;
+        monthly.without_request += u64::from(attempt.cpu_request.is_none());
+        monthly.has_gpus |= gpu != CpuRate::ZERO;
+        self.asked.calendar.split([attempt.start_us, attempt.end_us], |month, length_us| {
+            let part = Used { cpu: cpu.over(length_us), gpu: gpu.over(length_us) };
+            let piece = Piece { used: part, is_wasted, is_late };
+            month_of(&mut monthly.accounts, account, month).add_piece(piece, user);
+            let own = entry(&mut monthly.users, user);
+            own.0.add_piece(piece, user);
+            *entry(&mut own.1, account) += part.cpu;
+            all.add(part);
+        });
+        monthly.ends.entry(self.end(job)).or_default().used.add(all);
+    }
+
+    /// Adds a job in the month of its last event.
+    fn job(&self, monthly: &mut Monthly, job: &Job, of_tasks: OfTasks) {
+        let month = self.asked.calendar.month_of(job.last_event_us.min(self.windows.job_end_us));
+        let user = self.user(Some(job));
+        let (account, queue) = match of_tasks.row {
+            Some(row) => (self.accounts.of(row), self.queues.of(row)),
+            None => (UNKNOWN, UNKNOWN),
+        };
+        let has_finished = job.by_terminal == FINISHED;
+        let times = Times::of(job, self.windows, of_tasks.suspended);
+        month_of(&mut monthly.accounts, account, month).add_job(has_finished, user, times);
+        entry(&mut monthly.users, user).0.add_job(has_finished, user, times);
+        monthly.ends.entry(self.end(Some(job))).or_default().jobs += 1;
+        if let size @ 1.. = whole(of_tasks.cpu) {
+            entry(&mut monthly.queues, queue)[size_class(size).0].add(times);
+        }
+    }
+
+    /// Adds the attempts of a task with a time limit.
+    fn limits(&self, monthly: &mut Monthly, task: &TaskView<'_>, row: u32) {
+        let Some(limit_us) = task.requested_us else { return };
+        let ended = |attempt: &&Attempt| {
+            matches!(attempt.ended_by, EndedBy::Event(_)) && attempt.start_us < i64::MAX
+        };
+        for attempt in task.attempts.iter().filter(ended) {
+            let ran_us = attempt.run_us();
+            let rate = match self.asked.cpu {
+                CpuDefinition::Slots => CpuRate::ONE,
+                _ => attempt.cpu_request.map_or(CpuRate::ZERO, CpuRate::new),
+            };
+            let used = self.cpu_rate(attempt).over(attempt.length_us());
+            let sums = entry(&mut monthly.limits, self.queues.of(row));
+            sums.asked += rate.over(limit_us);
+            sums.used += used;
+            sums.times_us.push([limit_us, ran_us]);
+            if limit_us <= ran_us {
+                sums.reached += 1;
+                sums.reached_cpu += used;
+            }
+        }
+    }
+}
+
+/// Positions of `finished` and `unknown` among the outcomes by the last terminal event.
+const FINISHED: u8 = 0;
+#[expect(clippy::cast_possible_truncation, reason = "there are eight")]
+const UNKNOWN_END: u8 = TERMINAL_OUTCOMES.len() as u8 - 1;
