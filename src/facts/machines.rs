@@ -10,11 +10,14 @@
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Float32Type, Int32Type, Int64Type};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::FactError;
+use super::tasks::{Tasks, Usage};
+use super::window::Windows;
 use crate::lake::Lake;
-use crate::schema::{ROW_ID, Table};
+use crate::schema::{CAPACITY_FROM_USE, ROW_ID, SYSTEM_MACHINE, Table};
 
 /// The column of the GPUs of machines.
 pub const GPU_CAPACITY: &str = "gpu_capacity";
@@ -77,6 +80,66 @@ pub struct UpTime {
     pub gpus: Option<i32>,
 }
 
+/// Whether the capacity of a log is the most processors in use at once.
+pub fn is_from_use(lake: &Lake) -> bool {
+    lake.remarks(Table::MachineEvents).contains_key(CAPACITY_FROM_USE)
+}
+
+/// Joins the capacities of the whole system, which each file of a log has from its own jobs, to that
+/// of the log, from the first on. Then it does not matter how a log is cut into files. `cells` gives
+/// the machine of an event, and its CPU.
+///
+/// # Errors
+/// A table cannot be read.
+pub fn join_system<T>(
+    lake: &Lake,
+    events: &mut Vec<T>,
+    cells: impl Fn(&mut T) -> (i64, &mut Option<f32>),
+) -> Result<(), FactError> {
+    let machines = events.iter_mut().map(|event| cells(event).0);
+    let files = machines.filter(|machine_id| *machine_id == SYSTEM_MACHINE).count();
+    if files < 2 || !is_from_use(lake) {
+        return Ok(());
+    }
+    let peak = most_in_use(lake)?;
+    let mut is_known = false;
+    events.retain_mut(|event| {
+        let (machine_id, cpu) = cells(event);
+        if machine_id != SYSTEM_MACHINE {
+            return true;
+        }
+        *cpu = peak.or(*cpu);
+        !std::mem::replace(&mut is_known, true)
+    });
+    Ok(())
+}
+
+/// The most processors in use at once; `None` if no attempt requests any.
+fn most_in_use(lake: &Lake) -> Result<Option<f32>, FactError> {
+    let windows = Windows::of(lake, None);
+    let changes = (0..lake.bucket_count()).into_par_iter().map(|bucket| {
+        let mut changes: Vec<(i64, f32)> = Vec::new();
+        Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
+            for attempt in task.attempts {
+                let Some(cpu) = attempt.cpu_request else { continue };
+                changes.extend([(attempt.start_us, cpu), (attempt.end_us, -cpu)]);
+            }
+        });
+        Ok(changes)
+    });
+    let mut changes = changes.collect::<Result<Vec<_>, FactError>>()?.concat();
+    // Processors released at an instant are free for attempts that begin then.
+    changes.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let (mut now, mut peak) = (0.0_f64, 0.0_f64);
+    for (_, cpu) in changes {
+        now += f64::from(cpu);
+        peak = peak.max(now);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a count of processors")]
+    let peak = peak as f32;
+    Ok(Some(peak).filter(|peak| 0.0 < *peak))
+}
+
 impl MachineEvents {
     /// Reads the table; empty if the lake has none.
     ///
@@ -136,6 +199,7 @@ impl MachineEvents {
             }
         }
         all.events.sort_unstable_by_key(|event| (event.time_us, event.row_id));
+        join_system(lake, &mut all.events, |event| (event.machine_id, &mut event.cpu))?;
         Ok(all)
     }
 

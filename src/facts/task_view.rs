@@ -28,6 +28,8 @@ pub struct Attempt {
     /// Its running time, µs, if a log records that it was suspended and so ran for less than its
     /// length.
     pub ran_us: Option<i64>,
+    /// The running time that its user requested, µs, if a log has it.
+    pub requested_us: Option<i64>,
     /// The SCHEDULE row, in the order in which the bucket's `task_events` are read.
     pub row: u32,
 }
@@ -149,7 +151,7 @@ pub struct TaskView<'a> {
     pub priority: i32,
     /// The phase of its job, if the source has phases.
     pub phase: Option<&'a str>,
-    /// The running time that its user requested, µs, if a log has it.
+    /// The running time that its user requested for the first attempt, µs, if a log has it.
     pub requested_us: Option<i64>,
     /// The end of its job, µs, if it lies before the end of the window and attempts end with their
     /// jobs.

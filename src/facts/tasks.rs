@@ -47,6 +47,8 @@ pub struct Tasks {
     requests: Vec<Option<f32>>,
     /// Requested or used memory by row; empty if it was not read.
     memory: Vec<Option<f32>>,
+    /// Whether that is the used memory.
+    is_memory_used: bool,
     /// Requested GPUs by row; empty if they were not read.
     gpus: Vec<Option<f32>>,
     /// CPU time used, by row; empty if it was not read or no log records it.
@@ -141,6 +143,7 @@ impl Tasks {
         let mut tasks = Self {
             requests,
             memory,
+            is_memory_used: tells_memory,
             gpus,
             used,
             machines,
@@ -240,8 +243,7 @@ impl Tasks {
 
     /// The CPU, memory and GPUs that a row requests; the last two only if they were read.
     pub fn requests_of(&self, row: u32) -> [Option<f32>; 3] {
-        let of = |cells: &[Option<f32>]| cells.get(row as usize).copied().flatten();
-        [self.requests[row as usize], of(&self.memory), of(&self.gpus)]
+        [self.requests[row as usize], cell(&self.memory, row), cell(&self.gpus, row)]
     }
 
     /// The number of tasks.
@@ -274,13 +276,27 @@ impl Tasks {
                 windows,
                 priority: priority.unwrap_or(0),
                 phase: events.first().and_then(|event| self.phases.of_row(event.row)),
-                requested_us: events
-                    .iter()
-                    .find_map(|event| self.requested_us.get(event.row as usize).copied().flatten())
-                    .filter(|&requested_us| 0 < requested_us),
+                requested_us: events.iter().find_map(|event| self.requested_us_of(event.row)),
                 job_end_us,
             });
         }
+    }
+
+    /// Fills in what a log records of an attempt at its end, in row `end`. The row of its start may
+    /// be of an earlier export, made while it ran.
+    fn settle(&self, attempt: &mut Attempt, end: u32) {
+        let ran_us = cell(&self.ran_us, end).or_else(|| cell(&self.ran_us, attempt.row));
+        attempt.ran_us = ran_us.filter(|&ran_us| ran_us < attempt.length_us());
+        attempt.cpu_used = cell(&self.used, end).or(attempt.cpu_used);
+        if self.is_memory_used {
+            attempt.memory = cell(&self.memory, end).or(attempt.memory);
+        }
+        attempt.requested_us = self.requested_us_of(end).or(attempt.requested_us);
+    }
+
+    /// The requested running time in a row, µs.
+    fn requested_us_of(&self, row: u32) -> Option<i64> {
+        cell(&self.requested_us, row).filter(|&requested_us| 0 < requested_us)
     }
 
     fn attempts_of(&self, job_end_us: Option<i64>, events: &[Event], attempts: &mut Vec<Attempt>) {
@@ -294,8 +310,7 @@ impl Tasks {
                 let open = attempts.last_mut().expect("there is an open attempt");
                 open.end_us = event.time_us;
                 open.ended_by = EndedBy::Event(event.event_type);
-                let ran_us = self.ran_us.get(open.row as usize).copied().flatten();
-                open.ran_us = ran_us.filter(|&ran_us| ran_us < open.length_us());
+                self.settle(open, event.row);
             }
             is_open = event.event_type == EventType::Schedule;
             if is_open {
@@ -309,16 +324,22 @@ impl Tasks {
                     end_us: end_us.max(event.time_us),
                     ended_by,
                     cpu_request: self.requests[event.row as usize],
-                    memory: self.memory.get(event.row as usize).copied().flatten(),
-                    gpus: self.gpus.get(event.row as usize).copied().flatten(),
-                    cpu_used: self.used.get(event.row as usize).copied().flatten(),
+                    memory: cell(&self.memory, event.row),
+                    gpus: cell(&self.gpus, event.row),
+                    cpu_used: cell(&self.used, event.row),
                     ran_us: None,
+                    requested_us: self.requested_us_of(event.row),
                     machine_id: self.machines[event.row as usize],
                     row: event.row,
                 });
             }
         }
     }
+}
+
+/// The cell of a row; `None` if the column was not read.
+fn cell<T: Copy>(cells: &[Option<T>], row: u32) -> Option<T> {
+    cells.get(row as usize).copied().flatten()
 }
 
 /// Adds the cells of a column of times, if it was read.
@@ -457,6 +478,7 @@ mod tests {
             memory: None,
             gpus: None,
             cpu_used: None,
+            requested_us: None,
             ran_us: None,
             machine_id: None,
             row: 0,

@@ -95,6 +95,9 @@ pub const SYSTEM_MACHINE: i64 = 1;
 pub const CAPACITY_FROM_USE: &str =
     "capacity of the system not recorded: the most processors in use at once";
 
+/// The remark of a log with jobs that ran on several machines, of which no event names any.
+pub const ON_SEVERAL: &str = "ran on several machines: all in `node_list`, none in `machine_id`";
+
 /// The most CPU, memory or disk that a row may have, in units of the largest machine: 2^20.
 ///
 /// Real rows stay below a few hundred. With this limit no sum of [`crate::units::CpuTime`] can

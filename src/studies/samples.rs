@@ -453,8 +453,8 @@ impl<'a> Collector<'a> {
 
     /// Measures the attempts of a task with a requested time.
     fn estimates(&mut self, task: &TaskView<'_>, begun: Edges) {
-        let Some(requested_us) = task.requested_us else { return };
         for attempt in task.attempts {
+            let Some(requested_us) = attempt.requested_us else { continue };
             let edges = Edges { is_censored: attempt.is_open(), ..begun };
             let used = i128::from(attempt.run_us()) * BILLION / i128::from(requested_us);
             let used = i64::try_from(used).unwrap_or(i64::MAX);
@@ -493,6 +493,7 @@ mod tests {
             gpus: None,
             machine_id: None,
             cpu_used: None,
+            requested_us: Some(100_000_000),
             ran_us: None,
             row: 0,
         };
@@ -529,7 +530,8 @@ mod tests {
         let amounts: Vec<i64> = all.runs().map(|(value, _)| value.amount()).collect();
         assert_eq!(amounts, [250_000_000, 500_000_000, 1_000_000_000, 1_500_000_000]);
         assert_eq!((all.count(is_overrun), all.count(Value::is_censored)), (1, 1));
-        task.requested_us = None;
+        let unknown = attempts.map(|attempt| Attempt { requested_us: None, ..attempt });
+        task.attempts = &unknown;
         assert_eq!(of(&task).count(|_| true), 0, "nothing was requested");
     }
 }

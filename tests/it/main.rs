@@ -106,6 +106,7 @@ mod edges;
 mod engines;
 #[cfg(test)]
 mod export;
+mod exported;
 #[cfg(test)]
 mod fairness;
 #[cfg(test)]

@@ -308,6 +308,7 @@ mod tests {
             memory: None,
             gpus: None,
             cpu_used: None,
+            requested_us: None,
             ran_us: None,
             machine_id: None,
             row: 0,

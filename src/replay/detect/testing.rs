@@ -99,6 +99,7 @@ pub(super) fn group_of(stories: &[Story], first_us: i64, end_us: i64) -> Group {
                     memory: None,
                     gpus: None,
                     cpu_used: None,
+                    requested_us: None,
                     ran_us: None,
                     machine_id: Some(i64::from(story.index.rem_euclid(3))),
                 });

@@ -12,6 +12,7 @@ use super::gpus::{self, Models};
 use super::numbers::{Numbers, units};
 use crate::facts::FactError;
 use crate::facts::events::{i32_column, i64_column, optional_cells};
+use crate::facts::machines::join_system;
 use crate::lake::Lake;
 use crate::replay::cluster::{Change, Cluster, ClusterError, MachineChange, Remark};
 use crate::replay::gpus::Gpus;
@@ -85,6 +86,8 @@ pub fn fleet(
             });
         }
     }
+    events.sort_unstable_by_key(|event: &MachineEvent| (event.at_us, event.row_id));
+    join_system(lake, &mut events, |event| (event.id, &mut event.cpu))?;
     let mut found = machines(events, plan, end_us, lake.source());
     if let Ok(fleet) = &mut found
         && !models.is_some_and(|models| models.of_machines)

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::fields::expand_nodes;
 use super::{EVENTS_PER_LINE, Record, Remarks, hash};
-use crate::schema::{CAPACITY_FROM_USE, SYSTEM_MACHINE, row_id};
+use crate::schema::{CAPACITY_FROM_USE, ON_SEVERAL, SYSTEM_MACHINE, row_id};
 use crate::sources::part::HandOut;
 use crate::sources::part::hand_out_many;
 use crate::sources::rows::{Cell, RowBlock};
@@ -25,7 +25,7 @@ pub(in crate::sources) fn machine_id(name: &str) -> i64 {
 pub(in crate::sources) fn only_machine(nodes: &str, remarks: &mut Remarks) -> Option<i64> {
     let is_one = !nodes.contains([',', '[']);
     if !is_one {
-        remarks.add("ran on several machines: all in `node_list`, none in `machine_id`");
+        remarks.add(ON_SEVERAL);
     }
     is_one.then(|| machine_id(nodes))
 }
@@ -42,11 +42,13 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
-    /// Adds an attempt.
-    pub(super) fn add(&mut self, record: &Record<'_>) {
+    /// Adds an attempt, or only its end if it `is_closing`: its start was added before.
+    pub(super) fn add(&mut self, record: &Record<'_>, is_closing: bool) {
         let Some(start_us) = record.life.start_us else { return };
         if let Some(cpu) = record.cpu {
-            self.changes.push((start_us, cpu));
+            if !is_closing {
+                self.changes.push((start_us, cpu));
+            }
             if let Some((end_us, _)) = record.life.end {
                 self.changes.push((end_us.max(start_us), -cpu));
             }

@@ -147,6 +147,8 @@ impl RecordRows {
         let seen = Seen::of(&record.life, &mut self.remarks)?;
         let step = self.attempts.step(key, seen, record.is_next, &mut self.remarks);
         let Some((mut events, seen, before)) = step else { return Ok(()) };
+        // An earlier row of this file has its start.
+        let is_closing = events[1].is_none() && seen.start_us.is_some();
         if record.follows {
             events[0] = None;
         }
@@ -168,7 +170,7 @@ impl RecordRows {
             }
         }
         match self.table {
-            Table::MachineEvents => self.fleet.add(record),
+            Table::MachineEvents => self.fleet.add(record, is_closing),
             Table::JobEvents if self.has_tasks => {
                 let job = self
                     .jobs

@@ -14,13 +14,13 @@ use super::strips::{self, Sample, Strips};
 use super::{Amount, By, Capacity, Cells, Event, Groups, Intervals, Sums};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
-use crate::facts::machines::{MachineEvents, UpTime};
+use crate::facts::machines::{MachineEvents, UpTime, is_from_use};
 use crate::facts::tasks::{
     EndedBy, TaskView, Tasks, Usage, Window, has_cpu_times, tells_cpu_time, tells_used_memory,
 };
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::{EventType, Source, Table};
+use crate::schema::{EventType, ON_SEVERAL, SYSTEM_MACHINE, Source, Table};
 use crate::studies::meter::MemoryDefinition;
 use crate::studies::outcomes::Classes;
 use crate::units::CpuRate;
@@ -243,7 +243,7 @@ impl Adding {
             has_jobs: lake.has(Table::JobEvents),
             told,
             groups: Groups::of(lake, windows, (asked.by, asked.classes, asked.most))?,
-            sample: Sample::of(&up, &asked.at),
+            sample: Sample::of(&with_strips(lake, &up), &asked.at),
             up,
         })
     }
@@ -412,6 +412,17 @@ impl Adding {
         });
         Ok(())
     }
+}
+
+/// The machines that can have a strip. The whole system of a log is none of them; and if jobs ran
+/// on several machines, the log does not tell how they were spread, so that no machine has one.
+fn with_strips(lake: &Lake, up: &[UpTime]) -> Vec<UpTime> {
+    let remarks = lake.remarks(Table::TaskEvents);
+    if remarks.contains_key(ON_SEVERAL) {
+        return Vec::new();
+    }
+    let is_system = |time: &&UpTime| is_from_use(lake) && time.machine_id == SYSTEM_MACHINE;
+    up.iter().filter(|time| !is_system(time)).copied().collect()
 }
 
 /// The waits of a task, with the requests known by then: from each SUBMIT until the task is

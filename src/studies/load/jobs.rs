@@ -361,6 +361,7 @@ mod tests {
             gpus: None,
             machine_id: None,
             cpu_used: None,
+            requested_us: None,
             ran_us: Some(20),
             row: 0,
         };

@@ -216,6 +216,7 @@ mod tests {
                     memory: None,
                     gpus: None,
                     cpu_used: None,
+                    requested_us: None,
                     ran_us: None,
                     machine_id: (machine < 4).then_some(machine),
                     row: 0,

@@ -208,11 +208,11 @@ impl<'a> Bucket<'a> {
 
     /// Adds the attempts of a task with a time limit.
     fn limits(&self, monthly: &mut Monthly, task: &TaskView<'_>, row: u32) {
-        let Some(limit_us) = task.requested_us else { return };
         let ended = |attempt: &&Attempt| {
             matches!(attempt.ended_by, EndedBy::Event(_)) && attempt.start_us < i64::MAX
         };
         for attempt in task.attempts.iter().filter(ended) {
+            let Some(limit_us) = attempt.requested_us else { continue };
             let ran_us = attempt.run_us();
             let rate = match self.asked.cpu {
                 CpuDefinition::Slots => CpuRate::ONE,

@@ -54,6 +54,7 @@ fn attempts(life: &Life) -> Vec<Attempt> {
             memory: None,
             gpus: None,
             cpu_used: None,
+            requested_us: Some(200 * MICROS_PER_SECOND),
             ran_us: None,
             machine_id: None,
             row: 0,

@@ -55,11 +55,11 @@ impl LimitOf {
     /// The instant at which each limit cuts a task off, for the limits that do.
     pub(super) fn kill_times(self, task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
         times.extend(grid.iter().map_while(|&limit| {
-            let limit_us = self.limit_us(limit, task.requested_us)?;
-            let is_cut =
-                |attempt: &&Attempt| attempt.start_us < i64::MAX && limit_us < attempt.run_us();
-            let cut = task.attempts.iter().find(is_cut)?;
-            Some(cut.start_us.saturating_add(at_us(cut, limit_us)))
+            task.attempts.iter().find_map(|attempt| {
+                let limit_us = self.limit_us(limit, attempt.requested_us)?;
+                let is_cut = attempt.start_us < i64::MAX && limit_us < attempt.run_us();
+                is_cut.then(|| attempt.start_us.saturating_add(at_us(attempt, limit_us)))
+            })
         }));
     }
 }
@@ -89,6 +89,7 @@ mod tests {
             gpus: None,
             machine_id: None,
             cpu_used: None,
+            requested_us: Some(100 * MICROS_PER_SECOND),
             ran_us: Some(ran_us * MICROS_PER_SECOND),
             row: 0,
         };

@@ -1,0 +1,147 @@
+//! A log that was exported several times: every study gives the answers of the last export.
+//!
+//! ```text
+//!  jobs            |=====|      |===========|    |====|
+//!  first export    | ended |    | RUNNING |            until here
+//!  second export                | ended     |    | ended |
+//! ```
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+
+use super::support::Place;
+
+/// A job: submit, wait, run and suspension, s; CPUs; time limit, min; state.
+type Job = (i64, i64, i64, i64, i64, i64, &'static str);
+
+const HEADER: &str = "JobID|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|AllocCPUS|ReqCPUS|\
+    TimelimitRaw|TotalCPU|NodeList\n";
+
+/// The first submission: 2024-01-01, so that all jobs are of one month.
+const BEGIN_S: i64 = 1_704_067_200;
+
+fn jobs() -> impl Strategy<Value = Vec<Job>> {
+    let suspended = prop_oneof![2 => Just(0), 1 => 1_i64..9_000];
+    let state = prop::sample::select(vec!["COMPLETED", "FAILED", "TIMEOUT"]);
+    let job =
+        (0_i64..60_000, 0_i64..1_000, 10_i64..50_000, suspended, 1_i64..32, 1_i64..900, state);
+    prop::collection::vec(job, 2..15)
+}
+
+/// The rows of an export at `until`, with the jobs that had begun by then and ended from `from` on.
+fn rows(jobs: &[Job], [from, until]: [i64; 2]) -> String {
+    let mut rows = String::new();
+    for (id, &(submit, wait, run, suspended, cpus, limit, state)) in (1..).zip(jobs) {
+        let start = submit + wait;
+        let end = start + run + suspended;
+        if until <= start || end <= from {
+            continue;
+        }
+        // Half of the CPUs are used; a suspension is at the end.
+        let (state, ends, ran) = if end <= until {
+            (state, (BEGIN_S + end).to_string(), run)
+        } else {
+            ("RUNNING", "Unknown".to_owned(), run.min(until - start))
+        };
+        let used = ran * cpus / 2;
+        let clock = format!("{}:{:02}:{:02}", used / 3600, used / 60 % 60, used % 60);
+        let (submit, start) = (BEGIN_S + submit, BEGIN_S + start);
+        writeln!(
+            rows,
+            "{id}|u{}|a{}|p|{state}|{submit}|{start}|{ends}|{ran}|{cpus}|{cpus}|{limit}|{clock}|n{}",
+            id % 3,
+            id % 2,
+            id % 4
+        )
+        .expect("a text takes all");
+    }
+    rows
+}
+
+const QUESTIONS: [&[&str]; 7] = [
+    &["account", "--cpu", "requested"],
+    &["account", "--cpu", "measured"],
+    &["account", "--cpu", "slots", "--group-by", "user"],
+    &["describe", "--what", "estimates"],
+    &["monthly"],
+    &["load", "--interval", "6h"],
+    &["sweep", "--cpu", "requested", "--rules", "slurm:of=requested,limit={50,100}"],
+];
+
+/// The answers from a log in one or several files.
+fn answers(files: &[(&str, String)]) -> Vec<String> {
+    let place = Place::new();
+    for (name, rows) in files {
+        place.raw(name, format!("{HEADER}{rows}"));
+    }
+    place.run(&["ingest", "trace", "--lake", "lake"]).ok();
+    let answer = |question: &&[&str]| {
+        let run = place.run(&[question, &["--lake", "lake", "--format", "csv"][..]].concat());
+        format!("{question:?}\n{}", run.ok().stdout_text())
+    };
+    QUESTIONS.iter().map(answer).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12) })]
+    #[test]
+    fn the_last_export_counts(jobs in jobs(), cut in 1_i64..100_000) {
+        let last = jobs.iter().map(|&(submit, wait, run, out, ..)| submit + wait + run + out + 1);
+        let last = last.max().unwrap();
+        let expected = answers(&[("all.txt", rows(&jobs, [0, last]))]);
+        let [first, second] = [rows(&jobs, [0, cut]), rows(&jobs, [cut, last])];
+        // In one file, and in two.
+        let one = answers(&[("one.txt", format!("{first}{second}"))]);
+        prop_assert_eq!(&one, &expected);
+        if !first.is_empty() && !second.is_empty() {
+            let two = answers(&[("2024-01.txt", first), ("2024-02.txt", second)]);
+            prop_assert_eq!(&two, &expected);
+        }
+    }
+}
+
+#[test]
+fn each_attempt_has_its_own_time_limit() {
+    let place = Place::new();
+    let log = format!(
+        "{HEADER}1|u|a|p|PREEMPTED|{}|{}|{}|1800|4|4|60|0:00:00|n1\n\
+        1|u|a|p|COMPLETED|{}|{}|{}|12000|4|4|240|0:00:00|n1\n",
+        BEGIN_S,
+        BEGIN_S,
+        BEGIN_S + 1_800,
+        BEGIN_S + 2_400,
+        BEGIN_S + 3_600,
+        BEGIN_S + 15_600,
+    );
+    place.raw("log.txt", log);
+    place.run(&["ingest", "trace", "--lake", "lake"]).ok();
+    let run = place.run(&["describe", "--what", "estimates", "--format", "json"]).ok();
+    let answer: serde_json::Value = serde_json::from_str(run.stdout_text()).unwrap();
+    let all = &answer["rows"][0];
+    // 30 of 60 minutes, and 200 of 240.
+    assert_eq!(all["min"].as_f64().unwrap(), 50.0, "{all}");
+    assert!((all["max"].as_f64().unwrap() - 200.0 / 2.4).abs() < 1e-6, "{all}");
+    assert_eq!(all["overruns"], 0, "{all}");
+}
+
+#[test]
+fn the_whole_system_is_no_machine_with_a_strip() {
+    let place = Place::new();
+    let day = format!("{}|{}|{}|86400", BEGIN_S, BEGIN_S, BEGIN_S + 86_400);
+    let row = |id: u32, cpus: u32, nodes: &str| {
+        format!("{id}|u|a|p|COMPLETED|{day}|{cpus}|{cpus}|60|0:00:00|{nodes}\n")
+    };
+    let strips = |rows: String, lake: &str| {
+        place.raw("log.txt", format!("{HEADER}{rows}"));
+        place.run(&["ingest", "trace", "--lake", lake]).ok();
+        place.run(&["load", "--interval", "1d", "--lake", lake, "--out", lake]).ok();
+        std::fs::read_to_string(place.path(&format!("{lake}/load-by-machine.csv"))).ok()
+    };
+    let both = strips(row(1, 4, "n1") + &row(2, 8, "n2"), "both").unwrap();
+    let machines: std::collections::BTreeSet<&str> =
+        both.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert!(machines.len() == 2 && !machines.contains("1"), "{both}");
+    // How a job is spread over its machines is not known.
+    assert_eq!(strips(row(1, 4, "n[1-2]") + &row(2, 8, "n3"), "several"), None);
+}
