@@ -53,7 +53,7 @@ pub struct IngestChoice {
     /// Only for slurm and mapped. `UTC`, an offset such as `+01:00`, or a name such as
     /// `Europe/Berlin`. `sacct` prints times in the zone of its machine, unless it is called with
     /// `TZ=UTC`.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE", allow_hyphen_values = true))]
     #[serde(with = "maybe")]
     pub timezone: Option<Zone>,
 

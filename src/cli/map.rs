@@ -54,7 +54,7 @@ pub(crate) struct MapArgs {
     pub list: bool,
 
     /// Time zone of times without a zone; by default the map's
-    #[arg(long, value_name = "ZONE", conflicts_with = "list")]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true, conflicts_with = "list")]
     pub timezone: Option<Zone>,
 }
 

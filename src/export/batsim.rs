@@ -165,12 +165,9 @@ fn profile_name(delay_us: i64, has_failed: bool) -> String {
     format!("delay-{}{end}", micros_to_seconds(delay_us))
 }
 
-/// The number of hosts: the processors of the cluster, or those of its largest job.
+/// The number of hosts: the processors of the cluster, or those of its largest job if that has
+/// more.
 fn hosts(scene: &Scene<'_>, all: &Gathered, counts: &mut Counts) -> Result<i64> {
-    if let Some(hosts) = scene.all_processors() {
-        return Ok(hosts);
-    }
-    counts.add("machines unknown: as many hosts as the largest job has processors", 1);
     let mut largest = 1;
     let mut unused = Counts::default();
     all.items
@@ -179,7 +176,14 @@ fn hosts(scene: &Scene<'_>, all: &Gathered, counts: &mut Counts) -> Result<i64> 
             Ok::<(), io::Error>(())
         })
         .context("could not read a temporary file")?;
-    Ok(largest)
+    let known = scene.all_processors();
+    counts
+        .see(known.is_none(), "machines unknown: as many hosts as the largest job has processors");
+    counts.see(
+        known.is_some_and(|known| known < largest),
+        "a job with more processors than the cluster: as many hosts as it has",
+    );
+    Ok(known.unwrap_or(1).max(largest))
 }
 
 /// A platform of `hosts` hosts with one processor each, and a master.

@@ -105,7 +105,7 @@ pub struct Cell {
     pub machine: u32,
     /// CPU time.
     pub cpu: CpuTime,
-    /// Memory request times running time.
+    /// Memory request times the time from start to end.
     pub memory: CpuTime,
     /// CPU request times time waiting to run.
     pub waiting: CpuTime,

@@ -160,7 +160,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("saved_measured_s", "Measured CPU inside attempts after the crossing"),
     ("attempts_without_request", "Attempts without a request, counted as 0"),
     ("windows_without_rate", "Windows without a mean CPU rate, counted as 0"),
-    ("requested_memory_s", "Memory request times running time"),
+    ("requested_memory_s", "Memory request times the time from start to end"),
     ("waiting_s", "Time for which tasks wait, from each SUBMIT"),
     ("cpu_capacity_s", "CPU of the machines in service times time; null where unknown"),
     ("memory_capacity_s", "Memory of the machines in service times time; null where unknown"),

@@ -150,7 +150,7 @@ pub enum MemoryDefinition {
     Canonical,
     /// The same for assigned memory: the memory of the container, whether it was used or not
     Assigned,
-    /// Memory request times running time
+    /// Memory request times the time from start to end
     Requested,
     /// Memory that a log records as used, mean per processor, times processors and running time
     Used,

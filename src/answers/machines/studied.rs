@@ -256,7 +256,7 @@ impl Studied {
             .text("ended", each().map(|(name, _)| **name))
             .about("How the attempt ended within a minute of its machine's leaving; `later`: after that")
             .count("attempts", each().map(|(_, own)| own.attempts))
-            .about("Attempts that ran on a machine when it left")
+            .about("Attempts that ran on a machine when it left, or ended up to 60 s before")
             .float("cpu_s", each().map(|(_, own)| Some(own.cpu.seconds())))
             .about("Their CPU request x time until then")
             .count("restarted", each().map(|(_, own)| own.restarted))

@@ -30,7 +30,7 @@ pub struct MonthlyPlan {
     ///
     /// `UTC`, an offset such as `+01:00`, or a name such as `Europe/Berlin`. By default the zone of
     /// the log, if it has one, and otherwise UTC.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE", allow_hyphen_values = true))]
     #[serde(with = "maybe")]
     pub timezone: Option<Zone>,
 

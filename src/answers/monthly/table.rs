@@ -102,20 +102,20 @@ fn sums_columns(
         .float(share, shares)
         .about(&format!("Share of the CPU time of {whose}"))
         .float("wasted_cpu_h", of(|sums| sums.wasted.cpu))
-        .about("CPU time of attempts that did not end with FINISH")
+        .about("CPU time of attempts that ended, but not with FINISH")
         .unit(unit)
         .float("wasted_share", sums.iter().map(|sums| sums.wasted.cpu.share_of(sums.used.cpu)))
-        .about("Share of `cpu_h` in attempts that did not end with FINISH")
+        .about("Share of `cpu_h` in attempts that ended, but not with FINISH")
         .float("late_cpu_h", of(|sums| sums.late.cpu))
         .about("The part of `wasted_cpu_h` in attempts that ran for at least `--late`")
         .unit(unit);
     if has_gpus {
         frame = frame
             .float("gpu_h", of(|sums| sums.used.gpu))
-            .about("GPUs times running time of all attempts")
+            .about("GPUs times the time for which attempts held them")
             .unit("GPU-h")
             .float("wasted_gpu_h", of(|sums| sums.wasted.gpu))
-            .about("The part of `gpu_h` in attempts that did not end with FINISH")
+            .about("The part of `gpu_h` in attempts that ended, but not with FINISH")
             .unit("GPU-h")
             .float("late_gpu_h", of(|sums| sums.late.gpu))
             .about("The part of `wasted_gpu_h` in attempts that ran for at least `--late`")
@@ -165,7 +165,11 @@ pub(super) fn ends(monthly: &Monthly, unit: &str) -> RecordBatch {
         return frame.batch();
     }
     let gpu = rows.iter().map(|row| Some(hours(row.1.used.gpu)));
-    frame.float("gpu_h", gpu).about("GPUs times running time").unit("GPU-h").batch()
+    frame
+        .float("gpu_h", gpu)
+        .about("GPUs times the time for which they were held")
+        .unit("GPU-h")
+        .batch()
 }
 
 /// What attempts requested with their time limits, and what they used.

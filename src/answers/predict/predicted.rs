@@ -137,7 +137,7 @@ impl Predicted {
         let all = || rows.iter();
         frame
             .int("day", all().map(|row| row.day))
-            .about("Day of the trace clock on which the jobs were submitted, from 0")
+            .about("Day of the trace clock on which the jobs were submitted; of a clock that counts from 1970, days since then")
             .count("jobs", all().map(|row| row.jobs))
             .float("not_finished_share", all().map(|row| row.not_finished_share))
             .float("accuracy", all().map(|row| row.accuracy))

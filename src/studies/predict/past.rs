@@ -1,7 +1,7 @@
 //! Submissions and ends of all jobs, in the order in which they became known.
 //!
-//! In: `job_events`. Out: a [`Past`]. Users and names are numbers; each unknown user or name is
-//! separate.
+//! In: `job_events`. Out: a [`Past`]. Users and names are numbers; unknown users or names share
+//! one.
 
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::datatypes::Int32Type;
