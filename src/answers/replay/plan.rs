@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answers::assumed::assumed_waits;
 use crate::answers::replay::Setting;
+use crate::answers::replay::absent::{Absent, Machines};
 use crate::answers::replay::answer::FROM_USE;
 use crate::answers::replay::policies::{PolicyList, policies};
 use crate::answers::sentences::Capacity;
@@ -364,7 +365,10 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         history.counts.without_waits();
     }
     let pooled = pooled(asked, lake, &cluster);
-    Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation, capacity, pooled })
+    let is_simulated = asked.cluster.is_some() || asked.failures.is_some();
+    let machines = if is_simulated { Machines::Simulated } else { Machines::Recorded };
+    let absent = Absent::of(lake, &plan, &history, machines);
+    Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation, capacity, pooled, absent })
 }
 
 /// The processors of a log whose machines are one pool; `None` if its machines are known.
