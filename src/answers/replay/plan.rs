@@ -236,6 +236,9 @@ impl ReplayPlan {
         if self.cluster.is_some() && self.machines < 1.0 {
             return Err("`machines` cannot be used with `cluster`".to_owned());
         }
+        if let Some(Err(error)) = self.cluster.as_ref().map(|spec| spec.build(self.seed)) {
+            return Err(format!("--cluster: {error}"));
+        }
         let is_again = |&at: &usize| self.arrivals[..at].contains(&self.arrivals[at]);
         if let Some(at) = (0..self.arrivals.len()).find(is_again) {
             return Err(format!("--arrivals names `{}` twice", self.arrivals[at]));
