@@ -35,12 +35,16 @@ mod room;
 mod span;
 pub mod step;
 mod tables;
+mod undefined;
 mod values;
 pub(crate) mod what_if;
 
 pub use self::answer::{AttemptCounts, FairnessAnswer, FairnessSettings, OfIndex};
 pub use self::tables::{put_series, table};
-pub(crate) use self::values::{meaning_of_index, meanings, unit_of_value, units_of};
+pub(crate) use self::undefined::undefined_of;
+pub(crate) use self::values::{
+    in_table, is_custom, meaning_of_index, meanings, unit_of_value, units_of,
+};
 
 /// The shares of the answer. Values of indices are not shares.
 pub const SHARES: [Share; 5] = [
@@ -213,11 +217,6 @@ impl Found {
     }
 }
 
-/// Whether an index has values of users, none of which is a number.
-fn is_nowhere_known(series: &Series) -> bool {
-    !series.values.is_empty() && series.values.iter().all(|value| !value.is_finite())
-}
-
 /// What a reader must know about the numbers.
 pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     let mut notes = Vec::new();
@@ -242,13 +241,8 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
         ));
     }
     notes.push(closed(found));
-    notes.extend(found.series.iter().filter(|series| is_nowhere_known(series)).map(|series| {
-        format!(
-            "{}: its values are no numbers at any time, for example because it divides by 0: \
-            nothing of it is shown",
-            series.index
-        )
-    }));
+    let series = found.series.iter();
+    notes.extend(series.filter_map(|series| undefined::said(&series.index, series.undefined)));
     let meter = found.span.plan.meter;
     let is_of_requests = matches!(
         meter,
@@ -332,8 +326,8 @@ pub fn warning(found: &Found) -> Option<String> {
     is_unused.then(|| format!("no {noun} was used in the span: there is nothing to compare"))
 }
 
-/// An index as it is stored.
-fn of_index(series: &Series) -> OfIndex {
+/// An index as it is stored, with the column of its values in the table of the heaviest users.
+fn of_index((series, column_in_table): (&Series, Option<String>)) -> OfIndex {
     let finite = |number: f64| number.is_finite().then_some(number);
     let width = series.overall.len();
     let overall = series.overall.iter().enumerate().map(|(column, name)| {
@@ -347,6 +341,8 @@ fn of_index(series: &Series) -> OfIndex {
         columns: series.columns.clone(),
         heavier: if is_larger { "larger" } else { "smaller" }.into(),
         overall: overall.collect(),
+        undefined: Some(series.undefined),
+        column_in_table,
     }
 }
 
@@ -377,7 +373,12 @@ fn whole(found: &Found, wanted: &Wanted) -> FairnessAnswer {
         machines: usage::machines(history),
         load: load(history).into_iter().map(Some).collect(),
         suggestions: found.suggestions(wanted),
-        indices: found.series.iter().map(of_index).collect(),
+        indices: found
+            .series
+            .iter()
+            .zip(tables::value_names(&found.series))
+            .map(of_index)
+            .collect(),
         users: if unknown.is_some() { Vec::new() } else { users },
         terms: Terms::of(&SHARES),
         nothing,
