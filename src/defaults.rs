@@ -164,6 +164,14 @@ pub fn cpu_help() -> String {
     )
 }
 
+/// The same for a command that needs values over time, which `published` does not have.
+pub fn cpu_help_over_time() -> String {
+    let default = cpu_default();
+    format!(
+        "{default} `gpu-slots` counts GPUs instead, in GPU-seconds, for sources that record them."
+    )
+}
+
 /// The same for a command that also shows GPU time.
 pub fn cpu_help_beside_gpus() -> String {
     let default = cpu_default();

@@ -917,7 +917,7 @@ def detect(
 def fairness(
     lake: Words | None = None,
     *,
-    cpu: Literal["measured", "published", "requested", "slots", "gpu-slots"] | None = None,
+    cpu: Literal["measured", "requested", "slots", "gpu-slots"] | None = None,
     resource: Literal["cpu", "memory", "gpu"] | None = None,
     memory: Literal["canonical", "assigned", "requested", "used"] | None = None,
     accrual: Literal["end", "running"] | None = None,

@@ -8,6 +8,9 @@ use crate::studies::meter::CpuDefinition;
 use crate::studies::outcomes::Classes;
 use crate::units::{micros_to_seconds, parse_micros};
 
+/// The names of the definitions.
+pub const DEFINITIONS: [&str; 4] = ["cpu", "classes", "window-end", "open-attempts"];
+
 /// Definitions that several studies share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]

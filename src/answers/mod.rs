@@ -16,6 +16,7 @@ pub mod fairness;
 pub(crate) mod flow;
 mod grouped;
 pub mod ingest;
+pub(crate) mod labels;
 pub mod list;
 pub mod load;
 pub mod machines;

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::answers::Said;
-pub use crate::answers::definitions::Definitions;
+pub use crate::answers::definitions::{DEFINITIONS, Definitions};
 use crate::answers::sentences::capital;
 use crate::answers::spread::{Errand, Folded, Parts, study};
 use crate::answers::words::{self, Section, Setting, Wrong};
@@ -35,6 +35,12 @@ pub trait Plan: Serialize + DeserializeOwned + Default {
     /// Takes over the definitions that all studies share.
     fn define(&mut self, definitions: &Definitions) {
         let _ = definitions;
+    }
+
+    /// Takes over the definitions that a single question gives, also those that it refuses. An
+    /// analysis shares its definitions, so a study leaves out those that are not about it.
+    fn choose(&mut self, definitions: &Definitions) {
+        self.define(definitions);
     }
 
     /// Checks that the options can be combined.
@@ -108,7 +114,7 @@ pub struct Form {
 pub struct Reader {
     /// Checks that a section can be read.
     pub check: fn(&Section) -> Result<(), Wrong>,
-    /// Checks the same for a single question.
+    /// Checks the same for a single question, whose options include its definitions.
     pub check_alone: fn(&Section) -> Result<(), Wrong>,
     /// Its defaults.
     pub usual: fn() -> Section,
@@ -119,14 +125,25 @@ impl Reader {
     pub const fn of<P: Plan>() -> Self {
         Self {
             check: |section| P::all(section).map(drop),
-            check_alone: |section| {
-                let plans = P::all(section)?;
-                let checked = plans.iter().try_for_each(Plan::check_alone);
-                checked.map_err(serde::de::Error::custom)
-            },
+            check_alone: check_question::<P>,
             usual: || words::write(&P::default()),
         }
     }
+}
+
+/// Checks a single question.
+fn check_question<P: Plan>(section: &Section) -> Result<(), Wrong> {
+    let is_definition = |option: &str| DEFINITIONS.contains(&option);
+    let (given, own): (Section, Section) =
+        section.clone().into_iter().partition(|(option, _)| is_definition(option));
+    let mut plans = P::all(&own)?;
+    let definitions: Definitions = words::read(&given)?;
+    let checked = plans.iter_mut().try_for_each(|plan| {
+        plan.choose(&definitions);
+        plan.check()?;
+        plan.check_alone()
+    });
+    checked.map_err(serde::de::Error::custom)
 }
 
 /// What a step found out about the lake, for the end of an analysis.

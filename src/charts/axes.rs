@@ -4,14 +4,15 @@
 //!  title │                      ticks at 1, 2 or 5 times a power of ten; on a logarithmic axis at
 //!        │                      powers of ten, and at 2 and 5 between them if there are few
 //!    20 ─┼───────────────
-//!        │                      numbers beyond a million are counted in millions or billions, as
-//!     0 ─┼───────┬───────       the title shows; lengths of time on a logarithmic axis are in words
+//!        │                      numbers are written as in `numbers`; lengths of time on a logarithmic
+//!     0 ─┼───────┬───────       axis are in words
 //!        0      100   title
 //! ```
 
 use super::canvas::{Align, At, Canvas, Layer, TimeSpan, count, lines_of, width_of};
 use super::cuts::{self, Gap};
 use super::durations;
+use super::numbers::{is_plain, linear_text, plain_text, power_text, unit_of};
 use super::theme::Ink;
 
 /// The scale of an axis.
@@ -136,17 +137,17 @@ impl Axis {
         let low = if 0.0 < low { low } else { 1.0 };
         let high = if low < high { high } else { low * 10.0 };
         let (low, high) = (rounded(low, false), rounded(high, true));
-        if let Some(name) = durations::name_of(title) {
-            return Self::durations(name, low, high, room);
+        if let Some((name, per)) = durations::counted_in(title) {
+            return Self::durations((name, per), low, high, room);
         }
         #[expect(clippy::cast_possible_truncation, reason = "powers of ten of a number")]
         let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
-        let is_plain = -4 <= first && last <= 6;
+        let is_plain = is_plain(first, last);
         let title = format!("{title}, log scale");
         let of = |digits: &[f64], every: i32| {
             let tick = |digit: f64, power: i32| {
                 let value = digit * 10_f64.powi(power);
-                (value, if is_plain { plain_text(value) } else { power_text(digit, power) })
+                (value, if is_plain { plain_text(digit, power) } else { power_text(digit, power) })
             };
             let within = |value: f64| low * (1.0 - 1e-9) <= value && value <= high * (1.0 + 1e-9);
             let powers = (first..=last).filter(|power| power.rem_euclid(every) == 0);
@@ -162,11 +163,14 @@ impl Axis {
         fine.chain(coarse).find(fits).unwrap_or_else(|| of(&[], 1))
     }
 
-    /// A logarithmic axis of lengths of time, in seconds.
-    fn durations(name: &str, low: f64, high: f64, room: Room) -> Self {
+    /// A logarithmic axis of lengths of time, in units of `per` seconds.
+    fn durations((name, per): (&str, f64), low: f64, high: f64, room: Room) -> Self {
         let title = format!("{name}, log scale");
-        let of = |ticks| Self { title: title.clone(), low, high, scale: Scale::Log, ticks };
-        let mut axes = durations::sets(low, high).into_iter().map(of);
+        let of = |ticks: Vec<(f64, String)>| {
+            let ticks = ticks.into_iter().map(|(seconds, text)| (seconds / per, text)).collect();
+            Self { title: title.clone(), low, high, scale: Scale::Log, ticks }
+        };
+        let mut axes = durations::sets(low * per, high * per).into_iter().map(of);
         axes.find(|axis| room.holds(&axis.labels())).unwrap_or_else(|| of(Vec::new()))
     }
 
@@ -198,63 +202,6 @@ fn rounded(value: f64, is_up: bool) -> f64 {
         digits.rfind(|one| *one <= value * (1.0 + 1e-9))
     };
     found.unwrap_or(value)
-}
-
-/// The unit in which numbers are counted if the largest is `size`.
-fn unit_of(size: f64) -> (f64, &'static str) {
-    if size < 1e6 {
-        (1.0, "")
-    } else if size < 1e9 {
-        (1e6, "millions")
-    } else if size < 1e12 {
-        (1e9, "billions")
-    } else {
-        (1e12, "trillions")
-    }
-}
-
-/// The text of a tick on a linear axis: as many decimals as the step needs, with thousands
-/// separated.
-fn linear_text(value: f64, step: f64) -> String {
-    let needed = (0..12_u32).find(|&digits| {
-        let scaled = step * 10_f64.powi(digits.cast_signed());
-        (scaled - scaled.round()).abs() < 1e-6 * scaled
-    });
-    let digits = needed.unwrap_or(12) as usize;
-    let value = if value.abs() < step * 1e-9 { 0.0 } else { value };
-    let text = format!("{:.digits$}", value.abs());
-    let (whole, fraction) = text
-        .split_once('.')
-        .map_or((text.as_str(), None), |(whole, fraction)| (whole, Some(fraction)));
-    let mut grouped = if value < 0.0 { String::from('\u{2212}') } else { String::new() };
-    for (idx, digit) in whole.chars().enumerate() {
-        if 0 < idx && (whole.len() - idx).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    if let Some(fraction) = fraction {
-        grouped.push('.');
-        grouped.push_str(fraction);
-    }
-    grouped
-}
-
-/// The text of a tick on a logarithmic axis as a plain number.
-fn plain_text(value: f64) -> String {
-    linear_text(value, 10_f64.powf(value.log10().floor()))
-}
-
-/// The text of a tick on a logarithmic axis as a power of ten.
-fn power_text(digit: f64, power: i32) -> String {
-    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    let mut text = if digit == 1.0 { String::from("10") } else { format!("{digit:.0}×10") };
-    if power < 0 {
-        text.push('⁻');
-    }
-    let digits = power.unsigned_abs().to_string();
-    text.extend(digits.chars().filter_map(|one| Some(RAISED[one.to_digit(10)? as usize])));
-    text
 }
 
 /// Space between a label and the edge of the picture, as a multiple of the text height.
@@ -425,9 +372,21 @@ mod tests {
             ["1", "2", "5", "10", "20", "50", "100", "200", "500", "1,000"]
         );
         assert_eq!(
+            texts(&axis(1.0, 2e9, Scale::Log)),
+            ["1", "100", "10,000", "1 million", "100 million"]
+        );
+        assert_eq!(
             texts(&axis(1e-6, 10.0, Scale::Log)),
             ["10⁻⁶", "10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²", "10⁻¹", "10⁰", "10¹"]
         );
+        // Lengths of time are in words, whatever their unit is.
+        for (title, per) in [("wait (s)", 1.0), ("wait (min)", 60.0), ("wait (h)", 3600.0)] {
+            let own = Axis::new(title, 60.0 / per, 86_400.0 / per, Scale::Log, across);
+            let told = texts(&own).into_iter().filter(|text| text.starts_with("1 "));
+            assert_eq!(told.collect::<Vec<&str>>(), ["1 min", "1 h", "1 d"], "{title}");
+            assert_eq!(own.title, "wait, log scale");
+            assert!((own.place(3600.0 / per) - own.place(60.0 / per)).abs() > 0.3);
+        }
         let up = Axis::new("%", -3.0, 97.0, Scale::Linear, Room::Up(200.0, 12.0));
         assert_eq!(texts(&up), ["−20", "0", "20", "40", "60", "80", "100"]);
     }

@@ -1,7 +1,8 @@
 //! Logarithmic axes of lengths of time: ticks in the words that people use.
 //!
 //! In: the range of an axis in seconds. Out: sets of ticks from the finest to the coarsest, of which
-//! an axis takes the first whose labels fit.
+//! an axis takes the first whose labels fit. The unit of the values does not matter: all logarithmic
+//! axes of lengths of time have the same ticks.
 //!
 //! ```text
 //!    ┼────┼─────┼──────┼─────┼─────┼────┼──────┼
@@ -16,6 +17,15 @@ const SECONDS: &str = " (s)";
 /// What the title of an axis in seconds names, without the unit.
 pub(super) fn name_of(title: &str) -> Option<&str> {
     title.strip_suffix(SECONDS)
+}
+
+/// The ends of titles of axes that count lengths of time, and the seconds of their units.
+const COUNTED: [(&str, f64); 4] =
+    [(SECONDS, 1.0), (" (min)", 60.0), (" (h)", 3600.0), (" (d)", 86_400.0)];
+
+/// What the title of an axis of lengths of time names, and the seconds of its unit.
+pub(super) fn counted_in(title: &str) -> Option<(&str, f64)> {
+    COUNTED.iter().find_map(|(end, per)| Some((title.strip_suffix(end)?, *per)))
 }
 
 /// A value beside its name: a length of time in words, anything else as it is.
@@ -110,6 +120,14 @@ mod tests {
         assert!(sets[0].len() > sets[1].len() && sets.last().unwrap().is_empty());
         assert_eq!(texts(&super::sets(2e-3, 0.6)[1]), ["10 ms", "100 ms"]);
         assert_eq!(texts(&super::sets(8e6, 1e9)[1]), ["100 d", "1,000 d", "10,000 d"]);
+    }
+
+    #[test]
+    fn the_title_of_an_axis_names_its_unit() {
+        assert_eq!(counted_in("median wait (min)"), Some(("median wait", 60.0)));
+        assert_eq!(counted_in("wait, 95 % quantile (h)"), Some(("wait, 95 % quantile", 3600.0)));
+        assert_eq!(counted_in("CPU time (core-h)"), None);
+        assert_eq!(counted_in("jobs"), None);
     }
 
     #[test]

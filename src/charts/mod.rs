@@ -9,7 +9,6 @@
 //!  Chart ─► marks on a canvas ─► painters: svg, png, pdf
 //! ```
 
-use crate::digits::figure_text;
 use crate::faults::Fault;
 use thiserror::Error;
 
@@ -28,6 +27,7 @@ mod hatch;
 mod heat;
 mod lines;
 mod maps;
+mod numbers;
 mod painters;
 #[cfg(test)]
 mod seen;
@@ -52,6 +52,7 @@ pub use survival::{AtRisk, SurvivalChart};
 pub use telling::telling;
 pub use theme::{Look, LookError, Tone, outcome_tone};
 
+pub(crate) use numbers::beside_name;
 pub(crate) use survival::round_times;
 
 use canvas::Canvas;
@@ -315,7 +316,7 @@ fn says(name: &str, amounts: &[(&str, f64)]) -> String {
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
     let amounts = amounts.iter().map(|(what, amount)| {
         let what = axes::beside_values(what);
-        let (what, amount) = durations::beside(&what, *amount, figure_text);
+        let (what, amount) = durations::beside(&what, *amount, beside_name);
         format!("{what}: {amount}")
     });
     name.into_iter().chain(amounts).collect::<Vec<String>>().join("\n")

@@ -4,8 +4,10 @@
 //! interval. Earlier intervals only update the index. A user has no values before the interval of
 //! the first submission.
 
+use serde::{Deserialize, Serialize};
+
 use super::FairnessError;
-use super::history::History;
+use super::history::{History, Step};
 use super::indices::{Heavier, Index, Readings};
 use crate::digits;
 use crate::progress;
@@ -37,6 +39,37 @@ pub struct Series {
     pub values: Vec<f64>,
     /// By interval and column.
     pub overall_values: Vec<f64>,
+    /// How many main values are undefined.
+    pub undefined: Undefined,
+}
+
+/// How many of the main values of an index, those that charts show, are undefined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Undefined {
+    /// Undefined values of users.
+    pub values: u64,
+    /// All values of users: one per shown interval from the first submission of the user on.
+    pub of_values: u64,
+    /// Shown intervals without a value for all users together.
+    pub intervals: u64,
+    /// All shown intervals, if the index has a value for all users together.
+    pub of_intervals: u64,
+}
+
+impl Undefined {
+    /// Counts the values at the end of an interval.
+    fn count(&mut self, step: &Step<'_>, out: &Readings, width: usize) {
+        let is_undefined = |value: f64| u64::from(!value.is_finite());
+        for own in out.users.chunks(width.max(1)).enumerate().filter(|own| step.is_there(own.0)) {
+            self.values += is_undefined(own.1[0]);
+            self.of_values += 1;
+        }
+        if let Some(&value) = out.overall.first() {
+            self.intervals += is_undefined(value);
+            self.of_intervals += 1;
+        }
+    }
 }
 
 impl Series {
@@ -86,6 +119,7 @@ pub fn evaluate(
     index.begin(history)?;
     let mut out = Readings::of(index, history.people.len());
     let (mut values, mut overall_values) = (Vec::new(), Vec::new());
+    let mut undefined = Undefined::default();
     let width = index.columns().len();
     let intervals = u64::from(history.grid.count - history.shown_from);
     // The columns of a program are known only now.
@@ -107,6 +141,7 @@ pub fn evaluate(
                 values[start + who * width..][..width].fill(f64::NAN);
             }
             overall_values.extend_from_slice(&out.overall);
+            undefined.count(step, &out, width);
         }
         Ok(())
     })?;
@@ -122,6 +157,7 @@ pub fn evaluate(
         people: history.people.len(),
         values,
         overall_values,
+        undefined,
     })
 }
 
@@ -146,5 +182,22 @@ mod tests {
         assert!(said.is_usage() && said.to_string().contains("`d` reads dates"), "{said}");
         let series = evaluate("b", parse("jain").unwrap().as_mut(), &history).unwrap();
         assert_eq!((series.intervals(), series.heaviness(0)), (2, None));
+    }
+
+    #[test]
+    fn undefined_values_are_counted_from_the_first_submission_on() {
+        //  a |1|0|4|     b |.|8|0|  comes in the second interval
+        let history = history(&[("a", &[1.0, 0.0, 4.0]), ("b", &[0.0, 8.0, 0.0])]);
+        let formula = crate::fairness::formula::parse("display x = 1 / usage", &[]).unwrap();
+        let (charges, factors) = Default::default();
+        let mut own = crate::fairness::indices::Formulated::new("own", formula, charges, factors);
+        let series = evaluate("own", &mut own, &history).unwrap();
+        let finite = series.values.iter().filter(|value| value.is_finite()).count() as u64;
+        let Undefined { values, of_values, .. } = series.undefined;
+        assert_eq!((of_values - values, values > 0, of_values <= 6), (finite, true, true));
+        let jain = evaluate("j", parse("jain").unwrap().as_mut(), &history).unwrap();
+        assert_eq!((jain.undefined.of_values, jain.undefined.of_intervals), (0, 3));
+        let metered = evaluate("m", parse("metered").unwrap().as_mut(), &history).unwrap();
+        assert_eq!((metered.undefined.values, metered.undefined.of_values), (0, of_values));
     }
 }

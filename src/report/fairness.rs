@@ -20,7 +20,9 @@ use super::text::{
     clock, escape, gpu_time, instant, is_date, lasting, percent, sentence, user_name,
 };
 use super::users::Outcomes;
-use crate::answers::fairness::{FairnessAnswer, FairnessSettings, KIND, meanings, units_of};
+use crate::answers::fairness::{
+    FairnessAnswer, FairnessSettings, KIND, meanings, undefined_of, units_of,
+};
 use crate::answers::sentences::{capital, short, verb_of};
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
 use crate::digits::{counted, grouped, three_digits};
@@ -150,6 +152,9 @@ pub(super) fn index(result: &Stored) -> String {
     html.push_str(&explained(&of));
     if let Some(units) = units_of(of.answer) {
         let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&units));
+    }
+    for said in undefined_of(of.answer) {
+        let _ = writeln!(html, "<p class=\"source\">{}.</p>", escape(&said));
     }
     let row = |(place, machine): (usize, &MachineUsage)| {
         let name = linked(&machine_name(machine, (is_only, site), short), "machines", place);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::headings::heading;
 use super::text::{escape, instant, is_date, lasting, percent, sentence};
 use super::{ReportError, drawing};
+use crate::answers::labels::labels;
 use crate::charts::{ChartFormat, has_head, size_of, size_of_png};
 use crate::digits::{counted, four_digits, grouped, number_in};
 use crate::results::{Picture, Stored};
@@ -139,20 +140,41 @@ impl Cell {
     }
 }
 
-/// A table that can be sorted and filtered.
-pub(crate) fn table(caption: &str, header: &[String], rows: &[Vec<Cell>]) -> String {
-    marked_table(caption, header, rows, &[])
+/// A table that can be sorted and filtered. Columns have the names of files.
+pub(crate) fn table(caption: &str, columns: &[String], rows: &[Vec<Cell>]) -> String {
+    named_table(caption, columns, heading, rows)
 }
 
-/// The same with rows that are folded, since they show that nothing happened.
+/// The same with other headings.
+pub(crate) fn named_table(
+    caption: &str,
+    columns: &[String],
+    heading: impl Fn(&str) -> String,
+    rows: &[Vec<Cell>],
+) -> String {
+    let headings = columns.iter().map(|column| heading(column)).collect();
+    marked_table(caption, &Header { columns, headings }, rows, &[])
+}
+
+/// The columns of a table: their names in the file, and their headings.
+struct Header<'a> {
+    columns: &'a [String],
+    headings: Vec<String>,
+}
+
+/// Longer headings are cut in their middle, letters; the whole heading is its tooltip.
+const HEADING_MAX: usize = 60;
+
+/// A table with rows that are folded, since they show that nothing happened.
 pub(super) fn table_with_idle(
     caption: &str,
-    header: &[String],
+    columns: &[String],
     rows: &[Vec<Cell>],
     idle: &[bool],
 ) -> String {
     let count = idle.iter().filter(|is_idle| **is_idle).count();
-    let table = marked_table(caption, header, rows, idle);
+    let headings = columns.iter().map(|column| heading(column)).collect();
+    let table = marked_table(caption, &Header { columns, headings }, rows, idle);
     format!(
         "<div class=\"idles\"><label class=\"filter\"><input type=\"checkbox\"> Show the {} with only \
          zeros</label>\n{table}</div>\n",
@@ -160,19 +182,22 @@ pub(super) fn table_with_idle(
     )
 }
 
-fn marked_table(caption: &str, header: &[String], rows: &[Vec<Cell>], idle: &[bool]) -> String {
+fn marked_table(caption: &str, header: &Header<'_>, rows: &[Vec<Cell>], idle: &[bool]) -> String {
     let mut text = format!(
         "<div class=\"table\"><table class=\"data\"><caption>{}</caption><thead><tr>",
         escape(caption)
     );
-    for (column, name) in header.iter().enumerate() {
+    let shown = labels(&header.headings, HEADING_MAX);
+    let names = header.columns.iter().zip(&header.headings).zip(shown);
+    for (column, ((name, whole), said)) in names.enumerate() {
         // The header of a column with numbers is aligned like them.
         let mut cells = rows.iter().filter_map(|row| row.get(column));
         let class = if cells.any(|cell| cell.number.is_some()) { " class=\"number\"" } else { "" };
-        let said = escape(&heading(name));
+        let is_whole = said == *whole;
+        let title = if is_whole { String::new() } else { format!(" title=\"{}\"", escape(whole)) };
         // Scripts find a column by the name that it has in the file.
-        let name = escape(name);
-        let _ = write!(text, "<th scope=\"col\" data-column=\"{name}\"{class}>{said}</th>");
+        let (name, said) = (escape(name), escape(&said));
+        let _ = write!(text, "<th scope=\"col\" data-column=\"{name}\"{class}{title}>{said}</th>");
     }
     text.push_str("</tr></thead><tbody>\n");
     for (idx, row) in rows.iter().enumerate() {
@@ -321,6 +346,18 @@ mod tests {
         );
         let cell = Cell::link("a\"b", "users/1.html\" onclick=\"x");
         assert!(!cell.html.contains("\" onclick"), "{}", cell.html);
+    }
+
+    #[test]
+    fn long_headings_are_cut_and_stay_apart() {
+        let long = |end: &str| format!("<b>{}{}{end}", "an index of ".repeat(9), "z".repeat(40));
+        let columns = [long("one"), long("two"), "user".to_owned()];
+        let html = named_table("x", &columns, str::to_owned, &[]);
+        assert!(!html.contains("<b>") && html.matches(" title=\"&lt;b&gt;an index").count() == 2);
+        let shown: Vec<&str> =
+            html.split("<th ").skip(1).map(|rest| rest.split(['>', '<']).nth(1).unwrap()).collect();
+        assert_ne!(shown[0], shown[1]);
+        assert!(shown[0].chars().count() < 80 && shown[2] == "user", "{shown:?}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::findings::{Findings, answer, findings, nothing, parts, question};
 use super::html::{self, Cell, Page};
 use super::links::Links;
 use super::replay::context;
-use super::tables::{stored_table, what_if};
+use super::tables::{of_indices, stored_table, what_if};
 use super::text::{beside, caption, clock, clock_of_all, escape, figure_text, gpu_time, sentence};
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
@@ -309,7 +309,7 @@ fn section(
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result));
     }
-    let unrecorded = unrecorded(result, kind.pages);
+    let (unrecorded, indices) = (unrecorded(result, kind.pages), of_indices(result));
     for table in result.tables.iter().filter_map(|table| recorded(table, &unrecorded)) {
         let table = &*table;
         let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
@@ -317,7 +317,7 @@ fn section(
             let unit = result.found::<SweepAnswer>().map_or("", |answer| &answer.unit);
             body.push_str(&what_if(table, unit, result.whole.chosen::<SweepSettings>().price));
         }
-        body.push_str(&stored_table(&caption, table, "", links));
+        body.push_str(&stored_table(&caption, table, "", links, &indices));
     }
     let json = format!("{}.json", result.name);
     let json = (!result.is_small()).then_some(&json);

@@ -340,7 +340,7 @@ fn open(kind: &Kind<'_>, result: &Stored) -> Option<String> {
 fn counts(result: &Stored) -> String {
     let mut html = format!("<section>\n<h2 id=\"{}\">All counts</h2>\n", result.name);
     for table in &result.tables {
-        html.push_str(&stored_table("Counts of every table", table, "", &Links::default()));
+        html.push_str(&stored_table("Counts of every table", table, "", &Links::default(), &[]));
     }
     html.push_str(&computed(result));
     html.push_str("</section>\n");

@@ -12,6 +12,7 @@ use super::html;
 use super::links::PAGES_MAX;
 use super::text::{escape, figure_text};
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings, unit_of_value};
+use crate::answers::labels::labels;
 use crate::charts::{
     Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone, svg_of,
 };
@@ -29,6 +30,10 @@ const STEPS_MAX: u64 = 20;
 /// Largest number of indices that are drawn.
 const INDICES_MAX: usize = 3;
 
+/// Longer names of indices are cut in the title of their plot, letters; the caption has the whole
+/// name.
+const TITLE_MAX: usize = 40;
+
 /// The band of the users with usage: from the first to the second of these quantiles.
 const BAND: [f64; 2] = [0.1, 0.9];
 
@@ -40,6 +45,8 @@ const SEEN: f64 = 0.02;
 #[derive(Default)]
 struct OfIndex {
     index: String,
+    /// Its name, short enough for the title of a plot.
+    title: String,
     column: String,
     /// The unit of its values, if it has one.
     unit: Option<String>,
@@ -184,7 +191,7 @@ impl OfIndex {
         };
         let unit = self.unit.as_ref().map_or_else(String::new, |unit| format!(" ({unit})"));
         let panel = LineChart {
-            title: self.index.clone(),
+            title: self.title.clone(),
             caption: String::new(),
             x_axis: DAYS_OF_SPAN.to_owned(),
             y_axis: format!("{}{unit}", self.name()),
@@ -220,8 +227,16 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Indices> {
     // Times count from the first interval; a warm-up puts it before the span.
     let settings: FairnessSettings = result.whole.chosen();
     let before_s = settings.shown_from.unwrap_or(0.0) * answer.interval_s;
-    let of = |(index, column, unit)| OfIndex { index, column, unit, ..OfIndex::default() };
-    let mut found: Vec<OfIndex> = wanted.into_iter().map(of).collect();
+    let names: Vec<String> = wanted.iter().map(|one| one.0.clone()).collect();
+    let of = |((index, column, unit), title)| OfIndex {
+        index,
+        title,
+        column,
+        unit,
+        ..OfIndex::default()
+    };
+    let mut found: Vec<OfIndex> =
+        wanted.into_iter().zip(labels(&names, TITLE_MAX)).map(of).collect();
     // The file also has users who submitted jobs and used nothing.
     let with_usage: FxHashSet<&str> =
         answer.users.iter().map(|user| known_name(&user.user).unwrap_or_default()).collect();

@@ -13,9 +13,10 @@ use super::headings::{heading, is_instant, is_length, is_statistic};
 use super::html::{self, Cell};
 use super::links::Links;
 use super::text::escape;
+use crate::answers::fairness::{FairnessAnswer, KIND, MEMORY_KIND, in_table};
 use crate::answers::machines;
 use crate::digits::{counted, grouped};
-use crate::results::Table;
+use crate::results::{Stored, Table};
 
 /// A table of more rows is folded.
 const FOLDED_ABOVE: usize = 40;
@@ -330,9 +331,27 @@ fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
     notes + no_machines(table)
 }
 
+/// The columns of a table that are values of indices, with the heading of those that users named.
+/// Their values have no unit that their name would give: a name may have any words.
+pub(crate) type OfIndices<'a> = [(&'a str, Option<String>)];
+
+/// The columns of indices in the tables of a result.
+pub(super) fn of_indices(result: &Stored) -> Vec<(&str, Option<String>)> {
+    let is_of_indices = [KIND.name, MEMORY_KIND.name].contains(&result.name.as_str());
+    let answer = || result.found::<FairnessAnswer>();
+    is_of_indices.then(answer).flatten().map_or_else(Vec::new, in_table)
+}
+
 /// A stored table with a link to its file.
-pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Links) -> String {
+pub(crate) fn stored_table(
+    caption: &str,
+    table: &Table,
+    root: &str,
+    links: &Links,
+    indices: &OfIndices<'_>,
+) -> String {
     let kept = kept(table);
+    let index_of = |column: &str| indices.iter().find(|(name, _)| *name == column);
     let in_words = kept.columns.iter().any(|&idx| kept.are_lengths(&table.header[idx]));
     let units: Vec<&str> = kept.units.iter().copied().filter(|_| !in_words).collect();
     let caption = match units.as_slice() {
@@ -345,7 +364,11 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
         (kept.rows.len(), if links.are_in(&header) { usize::MAX } else { FOLDED_ROWS });
     let shown = if all <= 2 * FOLDED_ROWS { all } else { most.min(all) };
     let of_row = |row: &&[String]| -> Vec<Cell> {
-        kept.columns.iter().map(|&idx| cell_of(table, &kept, links, row, idx)).collect()
+        let cell = |&idx: &usize| match index_of(&table.header[idx]) {
+            Some(_) => Cell::of(row.get(idx).map_or("", String::as_str)),
+            None => cell_of(table, &kept, links, row, idx),
+        };
+        kept.columns.iter().map(cell).collect()
     };
     let rows: Vec<Vec<Cell>> = kept.rows.iter().take(shown).map(of_row).collect();
     let (notes, file) = (notes(table, &kept, shown), escape(&table.file));
@@ -360,7 +383,9 @@ pub(crate) fn stored_table(caption: &str, table: &Table, root: &str, links: &Lin
     let whole = if IDLE_FROM <= idle_count && idle_count < idle.len() {
         html::table_with_idle(&caption, &header, &rows, &idle)
     } else {
-        html::table(&caption, &header, &rows)
+        let named = |column: &str| index_of(column).and_then(|(_, heading)| heading.clone());
+        let heading = |column: &str| named(column).unwrap_or_else(|| heading(column));
+        html::named_table(&caption, &header, heading, &rows)
     };
     // Tables of curves are folded: the chart shows their points.
     let rows_seen = if idle_count < idle.len() { all - idle_count } else { all };
@@ -414,11 +439,11 @@ mod tests {
         let rows: [&[&str]; 3] =
             [&["true", "", "9", "4"], &["false", "x", "9", "4"], &["false", "", "0", "1"]];
         let mut machines = table(&header, &rows);
-        let html = stored_table("Machines", &machines, "", &Links::default());
+        let html = stored_table("Machines", &machines, "", &Links::default(), &[]);
         assert!(!html.contains("total") && html.matches(">all<").count() == 1, "{html}");
         assert!(!html.contains("a row of 0 machines"), "{html}");
         machines.file = "machines.csv".to_owned();
-        let html = stored_table("Machines", &machines, "", &Links::default());
+        let html = stored_table("Machines", &machines, "", &Links::default(), &[]);
         assert!(html.contains("; a row of 0 machines: they had"), "{html}");
     }
 
@@ -440,13 +465,13 @@ mod tests {
         ];
         let mut sweep = table(&header, &rows);
         sweep.file = "sweep.csv".to_owned();
-        let html = stored_table("Sweep", &sweep, "", &Links::default());
+        let html = stored_table("Sweep", &sweep, "", &Links::default(), &[]);
         assert_eq!(html.matches("</th>").count(), 6, "{html}");
         let said = "; only in the file: condemned at end, the bounds of the other intervals</p>";
         assert!(html.contains(said) && html.contains("data-column=\"net_share_low\""), "{html}");
         // Other tables keep such columns.
         sweep.file = "detect.csv".to_owned();
-        let html = stored_table("Sweep", &sweep, "", &Links::default());
+        let html = stored_table("Sweep", &sweep, "", &Links::default(), &[]);
         assert!(html.matches("</th>").count() == 8 && !html.contains("only in the file"), "{html}");
     }
 
@@ -458,23 +483,23 @@ mod tests {
             &["013", "failed", "0", "s", ""],
             &["", "other", "0.0", "s", ""],
         ];
-        let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default());
+        let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default(), &[]);
         assert!(html.contains("<caption>Jobs (s)</caption>"), "{html}");
         assert!(html.contains("finished") && !html.contains("failed"), "{html}");
         assert!(!html.contains("p99") && !html.contains("unit"), "{html}");
         assert!(html.contains("2 rows with zeros only are not shown"), "{html}");
-        let html = stored_table("Jobs", &table(&header, &rows[1..]), "", &Links::default());
+        let html = stored_table("Jobs", &table(&header, &rows[1..]), "", &Links::default(), &[]);
         assert!(html.starts_with("<p>Jobs: no value above zero.</p>"), "{html}");
         // A column of zeros is named.
         let rows: [&[&str]; 2] = [&["014", "9", "0"], &["013", "3", "0.0"]];
         let header = ["sequence", "count", "not_finished"];
-        let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default());
+        let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default(), &[]);
         assert!(
             html.contains("; columns with only zeros are not shown: not finished</p>"),
             "{html}"
         );
         assert_eq!(html.matches("</th>").count(), 2, "{html}");
-        let html = stored_table("Jobs", &table(&header, &rows[..1]), "", &Links::default());
+        let html = stored_table("Jobs", &table(&header, &rows[..1]), "", &Links::default(), &[]);
         assert_eq!(html.matches("</th>").count(), 3, "{html}");
         // A key that is a number keeps its row.
         let html = stored_table(
@@ -482,6 +507,7 @@ mod tests {
             &table(&["threshold", "saved"], &[&["10", "0"]]),
             "",
             &Links::default(),
+            &[],
         );
         assert!(html.contains(">10<"), "{html}");
     }
@@ -499,7 +525,7 @@ mod tests {
                 "mean,max",
             ],
         ];
-        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default());
+        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default(), &[]);
         assert!(html.contains("<caption>Waits</caption>"), "{html}");
         assert!(html.contains(">2 h</td>") && html.contains(">90 s</td>"), "{html}");
         assert_eq!(html.matches("≥&nbsp;").count(), 2, "{html}");
@@ -516,6 +542,7 @@ mod tests {
             &table(&header, &[&["last", "17156", "0.501914"], &["last", "3", "0.25"]]),
             "",
             &Links::default(),
+            &[],
         );
         assert!(html.contains(">0.502</td>") && html.contains(">area under ROC</th>"), "{html}");
         assert!(html.contains(">2016-12-21</td>") && html.contains(">3</td>"), "{html}");
@@ -524,17 +551,17 @@ mod tests {
     #[test]
     fn a_long_table_is_folded() {
         let rows: Vec<&[&str]> = vec![&["1"]; FOLDED_ABOVE + 1];
-        let html = stored_table("Jobs", &table(&["count"], &rows), "", &Links::default());
+        let html = stored_table("Jobs", &table(&["count"], &rows), "", &Links::default(), &[]);
         assert!(html.starts_with("<details class=\"long\"><summary>Jobs: 41 rows<"), "{html}");
         let curves = Table {
             file: "x-curves.csv".to_owned(),
             ..table(&["running_s"], &[&["7200"], &["1"]])
         };
-        let html = stored_table("Points", &curves, "", &Links::default());
+        let html = stored_table("Points", &curves, "", &Links::default(), &[]);
         assert!(html.starts_with("<details class=\"long\"><summary>Points: 2 rows<"), "{html}");
         assert!(html.contains("data-value=\"7200\">2 h</td>"), "{html}");
         let longer = Table { row_count: 99, ..table(&["count"], &rows) };
-        let html = stored_table("Jobs", &longer, "", &Links::default());
+        let html = stored_table("Jobs", &longer, "", &Links::default(), &[]);
         assert!(html.contains("<summary>Jobs: 99 rows<"), "{html}");
         assert!(html.contains("the first 41 of 99 rows"), "{html}");
     }
@@ -545,7 +572,7 @@ mod tests {
         let idle: [&str; 5] = ["events", "90", "0", "0", "0"];
         let rows: Vec<&[&str]> =
             vec![&["events", "10", "5.12345", "183.69", "2"], &idle, &idle, &idle];
-        let html = stored_table("Sweep", &table(&header, &rows), "", &Links::default());
+        let html = stored_table("Sweep", &table(&header, &rows), "", &Links::default(), &[]);
         assert_eq!(html.matches("<tr class=\"idle\">").count(), 3, "{html}");
         assert!(html.contains("Show the 3 rows with only zeros"), "{html}");
         let place = |column: &str| html.find(&format!("data-column=\"{column}\"")).unwrap();
@@ -553,7 +580,7 @@ mod tests {
         assert!(place("harmed_jobs") < place("net_cpu"));
         assert!(html.contains("data-value=\"5.12345\">5.123<"), "{html}");
         assert!(html.contains("data-value=\"183.69\">3.06 min<"), "{html}");
-        let html = stored_table("Sweep", &table(&header, &rows[1..]), "", &Links::default());
+        let html = stored_table("Sweep", &table(&header, &rows[1..]), "", &Links::default(), &[]);
         assert!(!html.contains("class=\"idle\""), "{html}");
     }
 
@@ -561,7 +588,7 @@ mod tests {
     fn lengths_are_in_words_and_variances_are_left_out() {
         let header = ["outcome", "unit", "mean", "p99", "variance", "variance_unit"];
         let rows: [&[&str]; 1] = [&["finished", "s", "7200", "18512.5", "466671", "s²"]];
-        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default());
+        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default(), &[]);
         assert!(html.contains("<caption>Waits</caption>"), "{html}");
         assert!(html.contains(">2 h<") && html.contains(">5.14 h<"), "{html}");
         assert!(!html.contains("variance") && !html.contains("466"), "{html}");
@@ -593,7 +620,7 @@ mod tests {
                 cells.iter().map(|row| row.iter().map(u32::to_string).collect()).collect();
             let row_count = rows.len();
             let header = ["a", "b", "c"].map(str::to_owned).to_vec();
-            let html = stored_table("x", &Table { file: "x.csv".to_owned(), header, rows, row_count }, "", &Links::default());
+            let html = stored_table("x", &Table { file: "x.csv".to_owned(), header, rows, row_count }, "", &Links::default(), &[]);
             for number in 1..9_u32 {
                 let all = cells.iter().flatten().filter(|&&cell| cell == number).count();
                 prop_assert_eq!(html.matches(&format!(">{number}</td>")).count(), all);

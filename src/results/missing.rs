@@ -50,6 +50,11 @@ impl Missing {
         Self(self.0.iter().filter(is_within).copied().collect())
     }
 
+    /// Whether an instant of the trace clock, s, is inside one of the times.
+    pub fn has(&self, at_s: f64) -> bool {
+        self.0.iter().any(|[from_s, until_s]| *from_s < at_s && at_s < *until_s)
+    }
+
     /// A chart without anything that is drawn in these times. Its lower axis starts at `since_s` of
     /// the trace clock, and has units of `per` seconds.
     #[must_use]
@@ -126,6 +131,7 @@ mod tests {
             count as running there until their next event"
         );
         assert_eq!(both.within([7200.0, 20_000.0]).0, [[14_400.0, 25_200.0]]);
+        assert!(both.has(7199.0) && !both.has(7200.0) && !both.has(8000.0));
         let dates = [gap(Table::TaskEvents, Some([400_000.0, 400_001.0]))];
         assert_eq!(Missing::of(&dates, &[Table::TaskEvents]).said(), "Hatched: not in the log.");
     }

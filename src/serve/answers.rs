@@ -15,16 +15,16 @@ use super::form::encoded;
 use super::pages::Reader;
 use super::portal::Portal;
 use super::queue::{Job, Phase, Record, Spec};
-use crate::answers::fairness::{kind_of, units_of};
+use crate::answers::fairness::{in_table, kind_of, units_of};
 use crate::answers::list;
 use crate::answers::sentences::short;
 use crate::digits::counted;
 use crate::fairness::gather::By;
-use crate::report::headings::{is_instant, is_length};
-use crate::report::html::{Cell, figure, table};
+use crate::report::headings::{heading, is_instant, is_length};
+use crate::report::html::{Cell, figure, named_table};
 use crate::report::links::Links;
 use crate::report::sentence;
-use crate::report::tables::stored_table;
+use crate::report::tables::{OfIndices, stored_table};
 use crate::results::{Limits, Stored, quoted, read_all};
 use crate::studies::meter::{CpuDefinition, Resource};
 use crate::studies::named::Named;
@@ -185,7 +185,7 @@ fn shown(folder: &Path, root: &str, spec: &Spec) -> Result<(Markup, Markup), Str
             .tables
             .iter()
             .filter(|_| !is_fairness)
-            .map(|table| stored_table(&titled(&table.file), table, root, &Links::default()))
+            .map(|table| stored_table(&titled(&table.file), table, root, &Links::default(), &[]))
             .collect();
         // The tables of indices say themselves why there is nothing.
         let nothing = result.whole.nothing().filter(|_| !is_fairness);
@@ -258,6 +258,7 @@ fn fairness(result: &Stored, lakes: &[String]) -> Markup {
     let Compared { by, unit, heaviest, what_if, what_if_places, clusters, suggestions } =
         result.whole.read().unwrap_or_default();
     let nothing = result.whole.nothing();
+    let indices = result.found().map_or_else(Vec::new, in_table);
     let of_pair = |one: &Row, other: &Row| {
         one.get("one") == other.get("one") && one.get("other") == other.get("other")
     };
@@ -292,10 +293,10 @@ fn fairness(result: &Stored, lakes: &[String]) -> Markup {
             @if let Some(units) = result.found().and_then(units_of) { " " (units) }
         }
         @for (caption, rows) in tables.iter().filter(|table| !table.1.is_empty()) {
-            (PreEscaped(of_rows(caption, rows, lake)))
+            (PreEscaped(of_rows(caption, rows, lake, &indices)))
         }
         @for (caption, rows) in further.iter().filter(|table| !table.1.is_empty()) {
-            details { summary { (caption) ": " (rows.len()) } (PreEscaped(of_rows(caption, rows, lake))) }
+            details { summary { (caption) ": " (rows.len()) } (PreEscaped(of_rows(caption, rows, lake, &indices))) }
         }
     }
 }
@@ -307,7 +308,7 @@ fn is_share(column: &str) -> bool {
 }
 
 /// Rows as a table; columns with lists or objects are only in the files.
-fn of_rows(caption: &str, rows: &[Row], lake: Option<&str>) -> String {
+fn of_rows(caption: &str, rows: &[Row], lake: Option<&str>, indices: &OfIndices<'_>) -> String {
     let is_plain = |value: &Value| !value.is_array() && !value.is_object();
     let header: Vec<String> = rows
         .iter()
@@ -316,6 +317,7 @@ fn of_rows(caption: &str, rows: &[Row], lake: Option<&str>) -> String {
         .filter(|(name, value)| is_plain(value) && !LEFT_OUT.contains(name))
         .map(|(name, _)| name.to_owned())
         .collect();
+    let index_of = |column: &str| indices.iter().find(|(name, _)| *name == column);
     let cell = |row: &Row, name: &str| match row.get(name) {
         None | Some(Value::Null) => Cell::name(""),
         Some(Value::Number(share)) if is_share(name) => Cell::share(&share.to_string()),
@@ -326,7 +328,10 @@ fn of_rows(caption: &str, rows: &[Row], lake: Option<&str>) -> String {
             }
             None => Cell::name(&short(user)),
         },
+        // Names of indices may look like hashes.
+        Some(Value::String(index)) if matches!(name, "one" | "other") => Cell::name(index),
         Some(Value::String(text)) => Cell::name(&short(text)),
+        Some(other) if index_of(name).is_some() => Cell::of(&other.to_string()),
         Some(other) if is_instant(name) => Cell::instant(other.as_f64()),
         Some(other) if is_length(name) => Cell::lasting(other.as_f64()),
         Some(Value::Bool(yes)) => Cell::name(if *yes { "yes" } else { "no" }),
@@ -334,7 +339,8 @@ fn of_rows(caption: &str, rows: &[Row], lake: Option<&str>) -> String {
     };
     let cells: Vec<Vec<Cell>> =
         rows.iter().map(|row| header.iter().map(|name| cell(row, name)).collect()).collect();
-    table(caption, &header, &cells)
+    let named = |column: &str| index_of(column).and_then(|(_, heading)| heading.clone());
+    named_table(caption, &header, |column| named(column).unwrap_or_else(|| heading(column)), &cells)
 }
 
 /// The results of an answer.

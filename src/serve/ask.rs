@@ -356,6 +356,7 @@ mod tests {
     use crate::answers::load::LoadPlan;
     use crate::answers::monthly::MonthlyPlan;
     use crate::answers::predict::PredictPlan;
+    use crate::answers::replay::plan::ReplayPlan;
     use crate::answers::sweep::plan::SweepPlan;
 
     #[test]
@@ -388,6 +389,7 @@ mod tests {
             DescribePlan::augment_args(Command::new("describe")),
             PredictPlan::augment_args(Command::new("predict")),
             AccountPlan::augment_args(Command::new("account")),
+            ReplayPlan::augment_args(Command::new("replay")),
         ];
         let asks = Asks::new(Command::new("jobfate").subcommands(commands));
         let asked =
@@ -401,6 +403,16 @@ mod tests {
             ("sweep", &[("seed", "7")], "seed"),
             ("describe", &[("waits", "started")], "waits"),
             ("predict", &[("rules", "hazard-events")], "age"),
+            ("account", &[("resource", "memory"), ("cpu", "published")], "cpu"),
+            ("account", &[("resource", "gpu"), ("cpu", "slots")], "cpu"),
+            ("account", &[("memory", "assigned")], "memory"),
+            ("account", &[("group-by", "user,user")], "group-by"),
+            ("fairness", &[("cpu", "published")], "cpu"),
+            ("fairness", &[("resource", "memory"), ("cpu", "slots")], "cpu"),
+            ("fairness", &[("memory", "used")], "memory"),
+            ("load", &[("resource", "gpu"), ("fragmentation", "yes")], "fragmentation"),
+            ("replay", &[("cluster", "cluster:nodes=500,mtbf_s=0.01,mttr_s=0.01")], "cluster"),
+            ("replay", &[("cluster", "cluster:nodes=5"), ("overcommit", "2")], "cluster"),
         ] {
             let wrong = asked(command, pairs).unwrap_err();
             assert_eq!(wrong.parameter.as_deref(), Some(field), "{pairs:?}: {}", wrong.said);
@@ -413,6 +425,10 @@ mod tests {
             ("describe", &[("what", "waiting"), ("waits", "started")]),
             ("predict", &[("rules", "hazard-events"), ("age", "1h")]),
             ("account", &[("group-by", "user,class"), ("resource", "memory")]),
+            ("account", &[("cpu", "published"), ("classes", "terminal")]),
+            ("account", &[("cpu", "gpu-slots"), ("resource", "gpu")]),
+            ("fairness", &[("cpu", "gpu-slots")]),
+            ("replay", &[("cluster", "cluster:nodes=5,speeds=1..4")]),
         ] {
             assert!(asked(command, pairs).is_ok(), "{pairs:?}: {:?}", asked(command, pairs));
         }

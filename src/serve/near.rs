@@ -27,8 +27,16 @@ const LISTED_MAX: usize = 100;
 /// Largest number of names that are suggested.
 const NEAR_MAX: usize = 8;
 
-/// A user or machine and the number of events.
-pub(super) type One = (String, u64);
+/// A user or machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct One {
+    /// Its name; a machine whose name another one has too, with its number.
+    name: String,
+    /// What finds it.
+    id: String,
+    /// The number of its events.
+    count: u64,
+}
 
 /// The users or machines of a lake.
 pub(super) struct Known {
@@ -69,7 +77,8 @@ fn users(lake: &Lake, end: Instant) -> Result<Known, LakeError> {
             }
         })?;
     }
-    Ok(Known { what: "user", all: ordered(counts), table, is_cut })
+    let one = |(name, count): (String, u64)| One { id: name.clone(), name, count };
+    Ok(Known { what: "user", all: ordered(counts.into_iter().map(one).collect()), table, is_cut })
 }
 
 /// The machines on which tasks ran, by name in a lake that has names.
@@ -103,28 +112,48 @@ fn machines(lake: &Lake, end: Instant) -> Result<Known, LakeError> {
             }
         })?;
     }
-    let by_name = |(id, count): (i64, u64)| {
-        (names.get(&id).cloned().unwrap_or_else(|| id.to_string()), count)
-    };
-    let all = ordered(counts.into_iter().map(by_name).collect());
+    let all = ordered(named(&names, counts));
     Ok(Known { what: "machine", all, table, is_cut })
 }
 
+/// Machines by name; those that share a name, or whose name is the number of another one, have
+/// their number as well, and are found by it.
+fn named(names: &FxHashMap<i64, String>, counts: FxHashMap<i64, u64>) -> Vec<One> {
+    let mut sorted: Vec<&str> = names.values().map(String::as_str).collect();
+    sorted.sort_unstable();
+    let times = |name: &str| {
+        let until = sorted.partition_point(|other| *other <= name);
+        until - sorted.partition_point(|other| *other < name)
+    };
+    // A number is searched for before a name.
+    let is_own = |name: &str| times(name) == 1 && name.parse::<i64>().is_err();
+    let one = |(id, count): (i64, u64)| {
+        let (name, id) = (names.get(&id), id.to_string());
+        match name {
+            Some(name) if is_own(name) => One { name: name.clone(), id: name.clone(), count },
+            Some(name) => One { name: format!("{name} (machine {id})"), id, count },
+            None => One { name: id.clone(), id, count },
+        }
+    };
+    counts.into_iter().map(one).collect()
+}
+
 /// The most active first.
-fn ordered(counts: FxHashMap<String, u64>) -> Vec<One> {
-    let mut all: Vec<One> = counts.into_iter().collect();
-    all.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
+fn ordered(mut all: Vec<One>) -> Vec<One> {
+    all.sort_by(|one, other| (other.count, &one.name).cmp(&(one.count, &other.name)));
     all
 }
 
 /// The names that begin like a name, have it within, or differ in few letters.
-pub(super) fn near<'a>(name: &str, known: &'a [One]) -> Vec<&'a str> {
+pub(super) fn near<'a>(name: &str, known: &'a [One]) -> Vec<&'a One> {
     let wanted = name.to_lowercase();
-    let names = || known.iter().map(|one| one.0.as_str());
-    let begins = names().filter(|known| known.to_lowercase().starts_with(&wanted));
-    let holds = names().filter(|known| known.to_lowercase().contains(&wanted));
-    let mut found: Vec<&str> = Vec::new();
-    for known in begins.chain(nearest(name, names())).chain(holds) {
+    let names = || known.iter().map(|one| one.name.as_str());
+    let begins = known.iter().filter(|one| one.name.to_lowercase().starts_with(&wanted));
+    let holds = known.iter().filter(|one| one.name.to_lowercase().contains(&wanted));
+    let nearest = nearest(name, names());
+    let nearest = known.iter().filter(|one| nearest == Some(one.name.as_str()));
+    let mut found: Vec<&One> = Vec::new();
+    for known in begins.chain(nearest).chain(holds) {
         if !wanted.is_empty() && !found.contains(&known) && found.len() < NEAR_MAX {
             found.push(known);
         }
@@ -162,8 +191,8 @@ pub(super) fn list(lake: &str, known: &Known) -> Markup {
     let events = if known.table == Table::JobEvents { "job events" } else { "task events" };
     let (what, heading) = (known.what, titled(&format!("{}s", known.what)));
     let header = [what, events].map(str::to_owned);
-    let row = |(name, count): &One| {
-        vec![Cell::link(name, &page_of(lake, what, name)), Cell::of(&count.to_string())]
+    let row = |One { name, id, count }: &One| {
+        vec![Cell::link(name, &page_of(lake, what, id)), Cell::of(&count.to_string())]
     };
     let rows: Vec<Vec<Cell>> = known.all.iter().take(LISTED_MAX).map(row).collect();
     html! {
@@ -181,7 +210,7 @@ pub(super) fn suggested(lake: &str, name: &str, known: &Known) -> Markup {
     html! {
         @if !near.is_empty() {
             p class="near" { "Did you mean " @for (place, one) in near.iter().enumerate() {
-                @if 0 < place { ", " } a href=(page_of(lake, what, one)) { (one) }
+                @if 0 < place { ", " } a href=(page_of(lake, what, &one.id)) { (one.name) }
             } "?" }
         }
         p { a href=(list_of(lake, what)) { "All " (what) "s of " (lake) } }
@@ -192,20 +221,45 @@ pub(super) fn suggested(lake: &str, name: &str, known: &Known) -> Markup {
 mod tests {
     use super::*;
 
+    fn one(name: &str, count: u64) -> One {
+        One { name: name.to_owned(), id: name.to_owned(), count }
+    }
+
     #[test]
     fn names_that_begin_alike_come_first() {
         let users = ["tanaka", "honbu", "hondo", "xhonx", "u1"];
-        let users: Vec<One> = users.iter().map(|name| ((*name).to_owned(), 1)).collect();
-        assert_eq!(near("hon", &users), ["honbu", "hondo", "xhonx"]);
-        assert_eq!(near("Honbu", &users)[0], "honbu");
-        assert_eq!(near("tanakka", &users), ["tanaka"]);
-        assert!(near("", &users).is_empty() && near("zzzzzz", &users).is_empty());
+        let users: Vec<One> = users.iter().map(|name| one(name, 1)).collect();
+        let near = |name: &str| -> Vec<&str> {
+            near(name, &users).into_iter().map(|one| one.name.as_str()).collect()
+        };
+        assert_eq!(near("hon"), ["honbu", "hondo", "xhonx"]);
+        assert_eq!(near("Honbu")[0], "honbu");
+        assert_eq!(near("tanakka"), ["tanaka"]);
+        assert!(near("").is_empty() && near("zzzzzz").is_empty());
+    }
+
+    #[test]
+    fn machines_with_one_name_are_told_apart() {
+        let names = [(7, "node"), (8, "node"), (9, "own"), (10, "7")];
+        let names = names.map(|(id, name)| (id, name.to_owned())).into_iter().collect();
+        let counts = [(7, 30), (8, 20), (9, 10), (10, 5), (11, 1)].into_iter().collect();
+        let all = ordered(named(&names, counts));
+        let all: Vec<(&str, &str, u64)> =
+            all.iter().map(|one| (one.name.as_str(), one.id.as_str(), one.count)).collect();
+        let expected = [
+            ("node (machine 7)", "7", 30),
+            ("node (machine 8)", "8", 20),
+            ("own", "own", 10),
+            ("7 (machine 10)", "10", 5),
+            ("11", "11", 1),
+        ];
+        assert_eq!(all, expected);
     }
 
     #[test]
     fn a_list_says_how_many_users_of_how_many_it_has() {
         let of = |count: usize| {
-            let all = (0..count).map(|number| (format!("u{number}"), 3)).collect();
+            let all = (0..count).map(|number| one(&format!("u{number}"), 3)).collect();
             listed(&Known { what: "user", all, table: Table::JobEvents, is_cut: false })
         };
         assert_eq!(of(0), "No user is named.");
@@ -213,16 +267,16 @@ mod tests {
         assert_eq!(of(1933), "The 100 users with most events of jobs, of 1,933 users.");
         let of = |what| Known {
             what,
-            all: vec![("a b".to_owned(), 1234)],
+            all: vec![one("a b", 1234)],
             table: Table::TaskEvents,
             is_cut: false,
         };
-        let one = of("user");
+        let users = of("user");
         let machines = list("x", &of("machine")).into_string();
         assert!(machines.contains("Machines of x") && machines.contains("what=machine&amp;id=a"));
         let near = suggested("x", "a c", &of("machine")).into_string();
         assert!(near.contains("Did you mean") && near.contains("All machines of x"), "{near}");
-        let page = list("x", &one).into_string();
+        let page = list("x", &users).into_string();
         assert!(page.contains("what=user&amp;id=a+b") || page.contains("id=a%20b"), "{page}");
         assert!(page.contains("task events") && page.contains("1,234"), "{page}");
     }

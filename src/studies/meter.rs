@@ -107,6 +107,17 @@ impl CpuDefinition {
             .map(|name| Self::from_str(&name, false).expect("it is one of the possible values"))
     }
 
+    /// The same with GPU time. `published` is not offered, but is read, so that the check of the plan
+    /// can say why it is refused.
+    #[cfg(feature = "cli")]
+    pub fn over_time_or_gpus() -> impl clap::builder::TypedValueParser<Value = Self> {
+        use clap::ValueEnum;
+        use clap::builder::{PossibleValuesParser, TypedValueParser};
+        let shown = |one: &Self| Some(one.to_possible_value()?.hide(*one == Self::Published));
+        PossibleValuesParser::new(Self::value_variants().iter().filter_map(shown))
+            .map(|name| Self::from_str(&name, false).expect("it is one of the possible values"))
+    }
+
     /// Whether it reads use: `task_usage`, or the CPU time that a log records.
     pub const fn needs_usage(self) -> bool {
         matches!(self, Self::Measured | Self::Published)

@@ -254,6 +254,39 @@ fn charts_over_time_show_nothing_in_a_gap() {
     }
 }
 
+#[test]
+fn charts_of_a_replay_show_nothing_in_a_gap() {
+    //  part 0                  part 1 missing      part 2
+    //  tasks 0, 1  20 -- 60                        tasks 0, 1  260 -- 290
+    let task = |from: u64| vec![(from, 0), (from + 10, 1), (from + 40, 4)];
+    let job = |from: u64| (task(from), vec![task(from), task(from)]);
+    let one = ["replay", "--policies", "fifo", "--cluster", "cluster:nodes=1,cpu=0.5"];
+    for (hole, more, marks) in
+        [(1, &[][..], 1), (PARTS - 1, &[], 0), (1, &["--arrivals", "closed:gap_s=5"], 0)]
+    {
+        let place = Place::new();
+        write(&place, &[job(10), job(250)], hole);
+        place.ingest(&[]).ok();
+        place.run(&[&one[..], more, &["--out", "out"]].concat()).ok();
+        let read =
+            |file: &str| std::fs::read_to_string(place.path(&format!("out/{file}"))).unwrap();
+        let result: Value = serde_json::from_str(&read("result.json")).unwrap();
+        for stem in ["replay-queue", "replay-utilisation", "replay-gantt-1"] {
+            let mut charts = result["charts"].as_array().unwrap().iter();
+            let caption = &charts.find(|chart| chart["file"] == stem).unwrap()["caption"];
+            let said = "Hatched: not in the log (hours 0.01 to 0.07 of the trace).";
+            assert_eq!(caption.as_str().unwrap().matches(said).count(), marks, "{stem}: {caption}");
+            let svg = read(&format!("{stem}.svg"));
+            assert_eq!(svg.matches(">not in the log</text>").count(), marks, "{stem}: {hole}");
+            // Bars have simulated ends, so they stay.
+            let hours = if stem == "replay-gantt-1" { Vec::new() } else { hours_shown(&svg) };
+            let seconds: Vec<f64> = hours.into_iter().map(|hour| hour * 3600.0 + 10.0).collect();
+            let inside = seconds.iter().filter(|second| 51.0 < **second && **second < 249.0);
+            assert!(marks == 0 || inside.count() == 0, "{stem}: {seconds:?}");
+        }
+    }
+}
+
 /// Besides the ledger, the detectors and the replay report what was closed with its job.
 #[test]
 fn what_is_closed_with_its_job_is_said_where_attempts_are_used() {

@@ -55,8 +55,17 @@ fn mistakes_are_refused_with_their_place() {
     let long = "x".repeat(300);
     fs::write(place.path("x.formula"), "display usage").unwrap();
     for (flag, of) in [("--formula", "x.formula"), ("--index-program", "cat")] {
-        check(&[flag, &format!("{long}={of}"), "--out", "long"], 2, &["is longer than 100 bytes"]);
+        check(
+            &[flag, &format!("{long}={of}"), "--out", "long"],
+            2,
+            &["is longer than 100 letters"],
+        );
     }
+    for name in ["jain", "condor:x"] {
+        let taken = format!("{name}=x.formula");
+        check(&["--formula", &taken], 2, &[name, "is the name of a built-in index"]);
+    }
+    check(&["--formula", "a\u{202e}b=x.formula"], 2, &["the invisible character \\u{202e}"]);
     check(&["--index", &long, "--out", "long"], 2, &["there is no index"]);
     let far = ["--interval", "3600", "--window-end", "4294967295"];
     check(
@@ -78,6 +87,36 @@ fn an_index_without_numbers_says_so() {
         let said = run.stderr.contains("own: its values are no numbers at any time");
         assert_eq!(said, is_said, "{formula}: {}", run.stderr);
     }
+}
+
+/// Promise: an index that is undefined somewhere says how often, and its page says the same.
+#[test]
+fn an_index_with_some_undefined_values_says_how_many() {
+    let place = small();
+    fs::write(place.path("some.formula"), "display rate = 1 / (usage - 1800)").unwrap();
+    fs::write(place.path("whole.formula"), "display used = usage").unwrap();
+    let flags = ["--formula", "A <b> share=some.formula", "--formula", "whole=whole.formula"];
+    let run = place.run(&[&["fairness"], &flags[..], &["--out", "out"]].concat()).ok();
+    let text = fs::read_to_string(place.path("out/result.json")).unwrap();
+    let result: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let indices = result["answer"]["indices"].as_array().unwrap();
+    let count = |index: usize, key: &str| indices[index]["undefined"][key].as_u64().unwrap();
+    let series = fs::read_to_string(place.path("out/series.csv")).unwrap();
+    let rows = |name: &str| series.lines().filter(|line| line.starts_with(name)).count() as u64;
+    // A value that is undefined has no row.
+    let [undefined, of] = ["values", "of_values"].map(|key| count(0, key));
+    assert_eq!((of - undefined, count(1, "values")), (rows("A <b> share,"), 0));
+    assert_eq!(count(1, "of_values"), rows("whole,"));
+    place.run(&["report", "out", "--out", "pages"]).ok();
+    let page = fs::read_to_string(place.path("pages/fairness.html")).unwrap();
+    for said in [&run.stderr, &page] {
+        assert_eq!(said.contains(&format!("{undefined} of {of} values")), 0 < undefined, "{said}");
+        assert!(!said.contains("whole: 0 of"), "{said}");
+    }
+    assert!(0 < undefined, "{series}");
+    // A column of a custom index is called as its author called it, and has no unit.
+    assert!(page.contains("data-column=\"a_b_share_rate\""), "{page}");
+    assert!(page.contains(">A &lt;b&gt; share: rate<"), "{page}");
 }
 
 #[test]

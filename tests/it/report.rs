@@ -48,6 +48,14 @@ fn check(report: &Path) -> Vec<PathBuf> {
         let html = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
         assert!(!html.contains("http://") && !html.contains("https://"), "{}", page.display());
         assert_eq!(html.matches("<h1>").count(), 1, "{}", page.display());
+        assert!(html.starts_with("<!DOCTYPE html>\n<html "), "{}", page.display());
+        // A drawing is part of the page, not a page of its own.
+        for part in ["html", "head", "body", "main"] {
+            let is_tag = |rest: &&str| rest.starts_with(['>', ' ']);
+            let begins = html.split(&format!("<{part}")).skip(1).filter(is_tag).count();
+            let ends = html.matches(&format!("</{part}>")).count();
+            assert_eq!((begins, ends), (1, 1), "{part}: {}", page.display());
+        }
         let images = html.matches("<img ").count();
         assert_eq!(values(&html, "alt").iter().filter(|alt| !alt.is_empty()).count(), images);
     }

@@ -80,6 +80,10 @@ impl Plan for AccountPlan {
         self.choice = CpuChoice { cpu, classes: definitions.classes };
     }
 
+    fn choose(&mut self, definitions: &Definitions) {
+        self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
+    }
+
     fn check_alone(&self) -> Result<(), String> {
         let repeated = repeated(&self.group_by);
         let twice = repeated

@@ -6,10 +6,10 @@ use super::{
     DEFINITIONS, IngestChoice, MaxRejects, Section, Setting, TRACE, Wrong, without_paths, words,
 };
 use crate::answers::list;
-use crate::answers::study::{Definitions, Reader};
+use crate::answers::study::{self, Definitions, Reader};
 
 /// The options of `[definitions]`.
-pub(super) const SHARED: [&str; 4] = ["cpu", "classes", "window-end", "open-attempts"];
+pub(super) const SHARED: [&str; 4] = study::DEFINITIONS;
 
 /// A section.
 #[derive(Clone, Copy)]

@@ -12,6 +12,7 @@ use crate::answers::sentences::{percent, short, verb_of};
 use crate::digits::{grouped, six_digits};
 use crate::fairness::gather::{Accrual, By, Counts};
 use crate::fairness::history::known_name;
+use crate::fairness::series::Undefined;
 use crate::fairness::suggestions::Suggestions;
 use crate::fairness::usage::{ClusterUsage, Inequality, MachineUsage, UserUsage};
 use crate::results::envelope::{Envelope, again, if_it_reads};
@@ -119,6 +120,13 @@ pub struct OfIndex {
     pub heavier: Cow<'static, str>,
     /// Its values for all users together, by name and interval.
     pub overall: Named<Vec<Option<f64>>>,
+    /// How many of its values are undefined; `None` in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undefined: Option<Undefined>,
+    /// The column of its first value of each user in the table of the heaviest users; `None` in
+    /// older results, and for an index without such values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column_in_table: Option<String>,
 }
 
 /// The settings that pages of fairness need.

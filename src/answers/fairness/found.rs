@@ -54,11 +54,6 @@ impl Found {
     }
 }
 
-/// Whether an index has values of users, none of which is a number.
-pub(super) fn is_nowhere_known(series: &Series) -> bool {
-    !series.values.is_empty() && series.values.iter().all(|value| !value.is_finite())
-}
-
 /// Why usage is unknown, if so: no attempt records it.
 pub(crate) fn unknown(found: &Found) -> Option<String> {
     let Counts { attempts, without_request, with_cpu_time, .. } = found.counts;

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use crate::answers::Said;
 use crate::answers::fairness::plan::{FairnessPlan, Until, check};
-use crate::answers::fairness::{Found, Span, room, span, what_if};
+use crate::answers::fairness::{Found, Span, is_custom, room, span, what_if};
 use crate::answers::spread::Parts;
+use crate::cells::is_hidden;
 use crate::digits;
 use crate::fairness::accounts::Tree;
 use crate::fairness::factors::Factors;
@@ -194,14 +195,10 @@ fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Named> {
         let limit = Duration::from_secs_f64(plan.time_limit);
         all.push((name.to_owned(), Box::new(Program::new(name, words, limit))));
     }
-    // Only names of custom indices are limited: a built-in one is named by its text, which is
-    // long if it names files.
+    // Only names of custom indices are checked: a built-in one is named by its text, which is long
+    // if it names files.
     let built_in = all.len() - plan.own_count();
-    if let Some((name, _)) = all[built_in..].iter().find(|(name, _)| NAME_MAX < name.len()) {
-        let cut: String = name.chars().take(20).collect();
-        let text = format!("the name `{cut}...` of an index is longer than {NAME_MAX} bytes");
-        return Err(Usage(text).into());
-    }
+    all[built_in..].iter().try_for_each(|(name, _)| check_name(name)).map_err(Usage)?;
     let mut names: Vec<String> = all.iter().map(|index| index.0.clone()).collect();
     names.sort();
     if let Some([twice, _]) = names.array_windows().find(|[one, next]| one == next) {
@@ -223,5 +220,25 @@ fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)
     }
 }
 
-/// The longest name of a custom index, bytes: it is part of the names of files.
+/// The longest name of a custom index, letters: it is part of titles.
 const NAME_MAX: usize = 100;
+
+/// Checks the name of a custom index. A page explains a built-in index by its name, so no other
+/// index may have it.
+///
+/// # Errors
+/// The name is too long, is that of a built-in index, or has a character that is not shown.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    if NAME_MAX < name.chars().count() {
+        let cut: String = name.chars().take(20).collect();
+        return Err(format!("the name `{cut}...` of an index is longer than {NAME_MAX} letters"));
+    }
+    if let Some(letter) = name.chars().find(|&letter| is_hidden(letter)) {
+        let code = letter.escape_unicode();
+        return Err(format!("the name of an index cannot contain the invisible character {code}"));
+    }
+    if !is_custom(name) {
+        return Err(format!("`{name}` is the name of a built-in index: choose another name"));
+    }
+    Ok(())
+}

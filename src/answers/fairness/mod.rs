@@ -13,6 +13,7 @@ mod room;
 mod span;
 pub mod step;
 mod tables;
+mod undefined;
 mod values;
 mod wanted;
 pub(crate) mod what_if;
@@ -29,7 +30,10 @@ pub(super) use self::notes::closed;
 pub use self::notes::{notes, warning};
 pub use self::result::{answer, origin};
 pub use self::tables::{put_series, table};
-pub(crate) use self::values::{meaning_of_index, meanings, unit_of_value, units_of};
+pub(crate) use self::undefined::undefined_of;
+pub(crate) use self::values::{
+    in_table, is_custom, meaning_of_index, meanings, unit_of_value, units_of,
+};
 pub use self::wanted::{Ceiling, CeilingError, Show, Wanted};
 
 /// The shares of the answer. Values of indices are not shares.

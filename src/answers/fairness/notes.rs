@@ -1,8 +1,8 @@
 //! Notes and warnings about an answer.
 
-use super::found::{Found, is_nowhere_known, unknown};
+use super::found::{Found, unknown};
 use super::wanted::{Show, Wanted};
-use super::what_if;
+use super::{undefined, what_if};
 use crate::answers::account::cpu_time_line;
 use crate::answers::edges;
 use crate::digits;
@@ -35,13 +35,8 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
         ));
     }
     notes.push(closed(found));
-    notes.extend(found.series.iter().filter(|series| is_nowhere_known(series)).map(|series| {
-        format!(
-            "{}: its values are no numbers at any time, for example because it divides by 0: \
-            nothing of it is shown",
-            series.index
-        )
-    }));
+    let series = found.series.iter();
+    notes.extend(series.filter_map(|series| undefined::said(&series.index, series.undefined)));
     let meter = found.span.plan.meter;
     let is_of_requests = matches!(
         meter,

@@ -35,7 +35,14 @@ pub struct FairnessPlan {
     pub lake: Vec<String>,
 
     /// What CPU time means
-    #[cfg_attr(feature = "cli", arg(long, value_enum, long_help = crate::defaults::cpu_help()))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            long,
+            value_parser = CpuDefinition::over_time_or_gpus(),
+            long_help = crate::defaults::cpu_help_over_time()
+        )
+    )]
     #[serde(skip)]
     pub cpu: Option<CpuDefinition>,
 
@@ -167,6 +174,8 @@ pub struct FairnessPlan {
     pub accounts: Option<PathBuf>,
 
     /// Whether the same name in two lakes is the same user
+    ///
+    /// Machines of two lakes are always different.
     #[cfg_attr(feature = "cli", arg(long, value_name = "YES_OR_NO", value_parser = parse_yes, default_value = "yes", action = clap::ArgAction::Set))]
     #[serde(serialize_with = "yes_or_no", deserialize_with = "is_yes")]
     pub same_users: bool,
@@ -222,6 +231,10 @@ impl Plan for FairnessPlan {
             CpuDefinition::Published => CpuDefinition::Measured,
             other => other,
         });
+    }
+
+    fn choose(&mut self, definitions: &Definitions) {
+        self.cpu = definitions.cpu;
     }
 
     fn check(&self) -> Result<(), String> {

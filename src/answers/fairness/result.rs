@@ -18,8 +18,8 @@ use crate::results::shares::Terms;
 use crate::results::store::{Answer, Origin};
 use crate::units::micros_to_seconds;
 
-/// An index as it is stored.
-fn of_index(series: &Series) -> OfIndex {
+/// An index as it is stored, with the column of its values in the table of the heaviest users.
+fn of_index((series, column_in_table): (&Series, Option<String>)) -> OfIndex {
     let finite = |number: f64| number.is_finite().then_some(number);
     let width = series.overall.len();
     let overall = series.overall.iter().enumerate().map(|(column, name)| {
@@ -33,6 +33,8 @@ fn of_index(series: &Series) -> OfIndex {
         columns: series.columns.clone(),
         heavier: if is_larger { "larger" } else { "smaller" }.into(),
         overall: overall.collect(),
+        undefined: Some(series.undefined),
+        column_in_table,
     }
 }
 
@@ -63,7 +65,12 @@ fn whole(found: &Found, wanted: &Wanted) -> FairnessAnswer {
         machines: usage::machines(history),
         load: load(history).into_iter().map(Some).collect(),
         suggestions: found.suggestions(wanted),
-        indices: found.series.iter().map(of_index).collect(),
+        indices: found
+            .series
+            .iter()
+            .zip(tables::value_names(&found.series))
+            .map(of_index)
+            .collect(),
         users: if unknown.is_some() { Vec::new() } else { users },
         terms: Terms::of(&SHARES),
         nothing,

@@ -73,7 +73,8 @@ pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
         accrual: asked.accrual.unwrap_or(usual.accrual),
         by: asked.by,
         machines: machines_of(asked),
-        separate_users: !asked.same_users,
+        // Each cluster numbers its own machines.
+        separate_users: !asked.same_users || asked.by == By::Machine && 1 < clusters.len(),
         grid,
         shown_from: u32::try_from(warm_up).expect(in_range),
         keeps_ends: true,

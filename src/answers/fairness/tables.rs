@@ -55,13 +55,13 @@ pub(super) fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> Record
         .float("first_use_s", named.iter().map(|user| Some(user.first_use_s)))
         .float("last_use_s", named.iter().map(|user| Some(user.last_use_s)))
         .float("largest_step_share", named.iter().map(|user| Some(user.largest_step_share)));
-    let mut shown: Vec<String> = ["user", "cpu_s", "share", "peak_cores"].map(str::to_owned).into();
-    for series in found.series.iter().filter(|series| !series.columns.is_empty()) {
+    let mut shown: Vec<String> = SHOWN.map(str::to_owned).into();
+    for (series, name) in found.series.iter().zip(value_names(&found.series)) {
+        let Some(name) = name else { continue };
         let mut about = format!("{} of {} at the end of the span", series.columns[0], series.index);
         if let Some(unit) = unit_of_value(&series.settings, &series.columns[0], unit) {
             about = format!("{about}, in {unit}");
         }
-        let name = value_name(series, &shown);
         frame = frame
             .float(&name, named.iter().map(|user| Found::last(series, user.who)))
             .about(&about);
@@ -70,13 +70,31 @@ pub(super) fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> Record
     frame.view(&shown.iter().map(String::as_str).collect::<Vec<&str>>()).batch()
 }
 
-/// Index and column in one name: `metered_rv`, `condor_half_life_s_21600_rup`; with a number if the
-/// name is taken.
-fn value_name(series: &Series, taken: &[String]) -> String {
-    let kept = series.index.chars().map(|letter| {
-        if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' }
+/// The columns that are shown on stdout, besides those of indices.
+const SHOWN: [&str; 4] = ["user", "cpu_s", "share", "peak_cores"];
+
+/// The others.
+const NOT_SHOWN: [&str; 6] =
+    ["unit", "ran_cpu_s", "peak_at_s", "first_use_s", "last_use_s", "largest_step_share"];
+
+/// The columns of all indices in the table of the heaviest users; `None` for an index without
+/// values of users.
+pub(super) fn value_names(all: &[Series]) -> Vec<Option<String>> {
+    let mut taken: Vec<String> = SHOWN.into_iter().chain(NOT_SHOWN).map(str::to_owned).collect();
+    let names = all.iter().map(|series| {
+        let name = value_name(&series.index, series.columns.first()?, &taken);
+        taken.push(name.clone());
+        Some(name)
     });
-    let name = format!("{}_{}", kept.collect::<String>(), series.columns[0]);
+    names.collect()
+}
+
+/// Index and column in one name: `metered_rv`, `condor_half_life_s_21600_rup`; with a number if the
+/// name is taken. Letters and digits of every script are kept.
+fn value_name(index: &str, column: &str, taken: &[String]) -> String {
+    let kept = index.chars().flat_map(char::to_lowercase);
+    let kept = kept.map(|letter| if letter.is_alphanumeric() { letter } else { '_' });
+    let name = format!("{}_{column}", kept.collect::<String>());
     let pieces: Vec<&str> = name.split('_').filter(|piece| !piece.is_empty()).collect();
     let name = pieces.join("_");
     let numbered = (2..).map(|number| format!("{name}_{number}"));
@@ -267,4 +285,28 @@ pub fn put_series(found: &Found, files: &mut Files) -> Result<()> {
     files.table("usage", &usage)?;
     files.parquet("usage", &usage)?;
     files.table("load", &load_table(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_of_indices_have_names_of_their_own() {
+        let mut taken = vec!["share".to_owned()];
+        for (index, column, name) in [
+            ("condor:half_life_s=21600", "eup", "condor_half_life_s_21600_eup"),
+            ("日本", "x", "日本_x"),
+            ("中国", "x", "中国_x"),
+            ("Größe", "x", "größe_x"),
+            ("a b", "x", "a_b_x"),
+            ("a-b", "x", "a_b_x_2"),
+            ("???", "share", "share_2"),
+            ("<b>", "x", "b_x"),
+        ] {
+            let found = value_name(index, column, &taken);
+            assert_eq!(found, name);
+            taken.push(found);
+        }
+    }
 }

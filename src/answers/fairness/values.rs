@@ -42,6 +42,24 @@ pub(crate) fn meaning_of_index(settings: &str) -> Option<String> {
     Some(kind.meaning(&fading))
 }
 
+/// Whether an index is a custom one, given all its parameters. A custom index cannot have the name
+/// of a built-in one.
+pub(crate) fn is_custom(settings: &str) -> bool {
+    meaning_of_index(settings).is_none()
+}
+
+/// The column of each index in the table of the heaviest users, and its heading; `None` for a
+/// built-in index, whose column is its heading.
+pub(crate) fn in_table(answer: &FairnessAnswer) -> Vec<(&str, Option<String>)> {
+    let heading = |index: &OfIndex| {
+        let own = || Some(format!("{}: {}", index.index, index.columns.first()?));
+        if is_custom(&index.settings) { own() } else { None }
+    };
+    let indices = answer.indices.iter();
+    let known = indices.filter_map(|index| Some((index.column_in_table.as_deref()?, index)));
+    known.map(|(column, index)| (column, heading(index))).collect()
+}
+
 /// The meanings of all indices of an answer: name and words.
 pub(crate) fn meanings(answer: &FairnessAnswer) -> Vec<(&str, String)> {
     let of = |index: &'_ OfIndex| meaning_of_index(&index.settings);
@@ -84,6 +102,8 @@ mod tests {
             columns: vec![column.to_owned()],
             heavier: "larger".into(),
             overall: Named::default(),
+            undefined: None,
+            column_in_table: Some(format!("{index}_{column}")),
         };
         let answer = |indices| FairnessAnswer {
             unit: "core-s".into(),
@@ -98,6 +118,24 @@ mod tests {
             is 60 min.";
         assert_eq!(said.unwrap(), known);
         assert_eq!(units_of(&answer(vec![of("jain", "x")])), None);
+    }
+
+    #[test]
+    fn the_column_of_a_custom_index_is_called_what_its_author_called_it() {
+        let of = |index: &str, column_in_table: Option<&str>| OfIndex {
+            index: index.to_owned(),
+            settings: index.to_owned(),
+            columns: vec!["x".to_owned()],
+            heavier: "larger".into(),
+            overall: Named::default(),
+            undefined: None,
+            column_in_table: column_in_table.map(str::to_owned),
+        };
+        let indices =
+            vec![of("metered", Some("metered_x")), of("A <b>", Some("a_b_x")), of("old", None)];
+        let answer = FairnessAnswer { indices, ..FairnessAnswer::default() };
+        let expected = [("metered_x", None), ("a_b_x", Some("A <b>: x".to_owned()))];
+        assert_eq!(in_table(&answer), expected);
     }
 
     #[test]

@@ -110,6 +110,11 @@ impl Plan for LoadPlan {
         if self.groups < 1 {
             return Err("--groups 0 leaves no group: give 1 or more".to_owned());
         }
+        if self.resource == Some(Resource::Gpu) && self.fragmentation {
+            let text = "--fragmentation is about CPU and memory, and this is --resource gpu; \
+            `jobfate replay --fragmentation` shows that of GPUs";
+            return Err(text.to_owned());
+        }
         match self.resource {
             Some(resource) if resource != Resource::Memory => {
                 let name = resource.name();
@@ -174,11 +179,6 @@ pub(in crate::answers) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) 
     };
     if plan.resource == Some(Resource::Gpu) {
         lake.require_gpus()?;
-        if plan.fragmentation {
-            let text = "--fragmentation is about CPU and memory, and this is --resource gpu; \
-            `jobfate replay --fragmentation` shows that of GPUs";
-            return Err(Usage(text.to_owned()).into());
-        }
     }
     if CELLS_MAX / most < at.count() {
         let text = format!(

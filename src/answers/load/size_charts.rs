@@ -5,7 +5,7 @@
 
 use super::{Loaded, table};
 use crate::answers::sentences::aside;
-use crate::charts::{Bar, BarChart, Chart, Tone};
+use crate::charts::{Bar, BarChart, Chart, Tone, beside_name};
 use crate::digits;
 use crate::studies::load::jobs::FateRow;
 use crate::studies::meter::Resource;
@@ -232,10 +232,9 @@ fn of_request(name: &str, unit: &'static str) -> String {
     };
     let names = [(1e9, " billion"), (1e6, " million"), (1.0, "")];
     let (per, name) = names.into_iter().find(|name| name.0 <= to).unwrap_or((1.0, ""));
-    let shown = |value: f64| {
-        if 0.0 < value && value < 1e-3 { format!("{value:e}") } else { digits::three_digits(value) }
-    };
-    format!("{} to {}{name} {units}", shown(from / per), shown(to / per))
+    // The edges are powers of ten.
+    let shown = |value: f64| beside_name(value / per);
+    format!("{} to {}{name} {units}", shown(from), shown(to))
 }
 
 /// The medians, if they differ between classes; otherwise the means. With what is drawn, in words.
@@ -337,7 +336,7 @@ mod tests {
             ("1000000 to 10000000", "KiB", "1 to 10 million KiB"),
             ("1000 to 10000", "KiB", "1,000 to 10,000 KiB"),
             ("0.01 to 0.1", "NCU", "0.01 to 0.1 NCU"),
-            ("0.0000001 to 0.000001", "NMU", "1e-7 to 1e-6 NMU"),
+            ("0.0000001 to 0.000001", "NMU", "10⁻⁷ to 10⁻⁶ NMU"),
             ("0", "KiB", "0 KiB"),
         ] {
             assert_eq!(of_request(name, unit), said);

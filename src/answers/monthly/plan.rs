@@ -61,6 +61,10 @@ impl Plan for MonthlyPlan {
         self.cpu = definitions.cpu.filter(|&cpu| is_of_time(cpu));
     }
 
+    fn choose(&mut self, definitions: &Definitions) {
+        self.cpu = definitions.cpu;
+    }
+
     fn check(&self) -> Result<(), String> {
         let wrong = match self.cpu {
             Some(CpuDefinition::Published) => {

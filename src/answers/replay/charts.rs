@@ -31,21 +31,25 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let idle = idle_end(&samples, begin_s);
     let until_s = idle.as_ref().map_or(f64::INFINITY, |idle| idle.from_s);
     let not_drawn = idle.map_or_else(String::new, |idle| idle.said(begin_s));
+    let absent = setting.absent.within([begin_s, until_s]);
+    let gapped = |chart: Chart| absent.leave_out(chart, begin_s, 3600.0);
     let over_time = |title: &str, [axis, unit]: [&str; 2], value: fn(&Sample) -> Option<f64>| {
         let point = |sample: &Sample| {
-            Some((hours(sample.time_s), value(sample)?)).filter(|_| sample.time_s <= until_s)
+            let is_drawn = sample.time_s <= until_s && !absent.has(sample.time_s);
+            Some((hours(sample.time_s), value(sample)?)).filter(|_| is_drawn)
         };
         let most = |run: &Run| {
-            let most = run.metrics.samples.iter().filter_map(value).reduce(f64::max)?;
+            let drawn = run.metrics.samples.iter().filter_map(point);
+            let most = drawn.map(|point| point.1).reduce(f64::max)?;
             Some((format!("{}{unit}", digits::three_digits(most)), run.label.clone()))
         };
         let most: Vec<(String, String)> = runs.iter().take(LINES_MAX).filter_map(most).collect();
         let most = Some(at_most(&most)).filter(|said| !said.is_empty());
         let most =
             most.map_or_else(String::new, |said| format!("Highest of the drawn points: {said}. "));
-        lines(runs, [title, &format!("{most}{not_drawn}{caption}"), axis], |run| {
+        gapped(lines(runs, [title, &format!("{most}{not_drawn}{caption}"), axis], |run| {
             run.metrics.samples.iter().filter_map(point).collect()
-        })
+        }))
     };
     let response = responses(runs, &caption);
     let queue = over_time("Tasks that wait", ["tasks waiting", ""], |sample| Some(sample.waiting));
@@ -69,17 +73,24 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     }
     charts.push(("replay-utilisation".to_owned(), in_use));
     if setting.has_fragmentation {
-        let title = "Free GPUs that cannot be given to a task of the workload, the mean over tasks";
-        let point = |sample: &GpuSample| {
-            (0.0 < sample.free).then(|| (hours(sample.time_s), sample.expected / sample.free))
-        };
-        let chart = lines(runs, [title, &caption, "share of the free GPUs"], |run| {
-            run.gpus.iter().flat_map(|gpus| &gpus.samples).filter_map(point).collect()
-        });
+        // This chart has no idle end.
+        let chart = setting.absent.leave_out(free_gpus(runs, begin_s, &caption), begin_s, 3600.0);
         charts.push(("replay-gpus".to_owned(), chart));
     }
     charts.extend(gantts(runs, setting, &caption));
     charts
+}
+
+/// The free GPUs that tasks cannot use, over time.
+fn free_gpus(runs: &[Run], begin_s: f64, caption: &str) -> Chart {
+    let title = "Free GPUs that cannot be given to a task of the workload, the mean over tasks";
+    let point = |sample: &GpuSample| {
+        let hours = (sample.time_s - begin_s) / 3600.0;
+        (0.0 < sample.free).then(|| (hours, sample.expected / sample.free))
+    };
+    lines(runs, [title, caption, "share of the free GPUs"], |run| {
+        run.gpus.iter().flat_map(|gpus| &gpus.samples).filter_map(point).collect()
+    })
 }
 
 /// Which task ran where, for each policy under which tasks wait; once for policies with the same
@@ -106,7 +117,7 @@ fn gantts<'a>(
             format!(" The same under {}.", same.join(" and "))
         };
         let gantt = gantt::chart(run, setting, &format!("{caption}{same}"))?;
-        Some((format!("replay-gantt-{}", place + 1), Chart::Gantt(gantt)))
+        Some((format!("replay-gantt-{}", place + 1), gantt))
     })
 }
 

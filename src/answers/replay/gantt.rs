@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::{Run, Setting};
-use crate::charts::{GanttChart, GanttSpan, Tone};
+use crate::charts::{Chart, GanttChart, GanttSpan, Tone};
 use crate::digits::{counted, grouped, lasting, unit_of_time};
 use crate::replay::journal::Kind;
 use crate::units::micros_to_seconds;
@@ -159,7 +159,7 @@ fn fullest_us(run: &Run, begin_us: i64) -> i64 {
 }
 
 /// The chart; `None` for a run without attempts, or if no cut fits.
-pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<GanttChart> {
+pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<Chart> {
     let mut all = attempts(run);
     let begin_us = all.iter().map(|attempt| attempt.from_us).min()?;
     let end_us = all.iter().map(|attempt| attempt.to_us).max()?;
@@ -194,7 +194,7 @@ pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<Gantt
     let name = |machine: &Option<u32>| {
         machine.map_or_else(String::new, |machine| setting.cluster.id(machine).to_string())
     };
-    Some(GanttChart {
+    let chart = GanttChart {
         title: format!("Attempts by machine under {}", run.label),
         caption: format!(
             "{said}{caption} A bar is an attempt (job/task); a row without a name belongs to the \
@@ -209,7 +209,9 @@ pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<Gantt
         rows: rows.iter().map(name).collect(),
         spans: spans.collect(),
         legend: legend(&attempts),
-    })
+    };
+    let absent = setting.absent.within([from_us, last_us].map(micros_to_seconds));
+    Some(absent.leave_out(Chart::Gantt(chart), micros_to_seconds(from_us), per))
 }
 
 /// The sentence that says what is drawn of a larger run.

@@ -2,6 +2,7 @@
 //!
 //! In: runs of policies. Out: a table with a row per policy, charts and journals.
 
+use crate::answers::replay::absent::Absent;
 use crate::answers::sentences::Capacity;
 use crate::charts::Tone;
 use crate::digits;
@@ -13,6 +14,7 @@ use crate::replay::metrics::{GpuFragmentation, GroupRow, JobEnd, Metrics, Moved,
 use crate::results::kind::Kind;
 use crate::schema::Table;
 
+mod absent;
 mod answer;
 mod beats;
 pub mod charts;
@@ -87,6 +89,8 @@ pub struct Setting {
     pub capacity: Capacity,
     /// The processors of a log whose machines are one pool in the replay.
     pub pooled: Option<f64>,
+    /// The time that is not in the log.
+    pub absent: Absent,
 }
 
 impl Setting {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answers::assumed::assumed_waits;
 use crate::answers::replay::Setting;
+use crate::answers::replay::absent::{Absent, Machines};
 use crate::answers::replay::answer::FROM_USE;
 use crate::answers::replay::policies::{PolicyList, policies};
 use crate::answers::sentences::Capacity;
@@ -235,6 +236,9 @@ impl ReplayPlan {
         if self.cluster.is_some() && self.machines < 1.0 {
             return Err("`machines` cannot be used with `cluster`".to_owned());
         }
+        if let Some(Err(error)) = self.cluster.as_ref().map(|spec| spec.build(self.seed)) {
+            return Err(format!("--cluster: {error}"));
+        }
         let is_again = |&at: &usize| self.arrivals[..at].contains(&self.arrivals[at]);
         if let Some(at) = (0..self.arrivals.len()).find(is_again) {
             return Err(format!("--arrivals names `{}` twice", self.arrivals[at]));
@@ -366,7 +370,10 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         history.counts.without_waits();
     }
     let pooled = pooled(asked, lake, &cluster);
-    Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation, capacity, pooled })
+    let is_simulated = asked.cluster.is_some() || asked.failures.is_some();
+    let machines = if is_simulated { Machines::Simulated } else { Machines::Recorded };
+    let absent = Absent::of(lake, &plan, &history, machines);
+    Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation, capacity, pooled, absent })
 }
 
 /// The processors of a log whose machines are one pool; `None` if its machines are known.

@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use super::batches::{Form, Part, grouped, of_box, of_path, of_text, round};
+use crate::cells::is_hidden;
 use crate::charts::canvas::{Align, At, Canvas, Layer, Mark, Place, Shape, TimeSpan};
 use crate::charts::theme::Ink;
 
@@ -197,7 +198,7 @@ fn opacity(ink: Ink) -> String {
 
 /// A text with markup escaped.
 fn escaped(text: &str) -> String {
-    let shown: String = text.chars().filter(|&one| one == '\n' || !one.is_control()).collect();
+    let shown: String = text.chars().filter(|&one| one == '\n' || !is_hidden(one)).collect();
     shown.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

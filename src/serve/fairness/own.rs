@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use crate::answers::fairness::gathered::check_name;
 use crate::answers::load::Length;
 use crate::fairness::formula;
 use crate::fairness::template::{self, TEMPLATES, Template};
@@ -161,6 +162,7 @@ pub(in crate::serve) fn name(pairs: &Pairs) -> Result<&str, Wrong> {
     if let Some(letter) = name.chars().find(|letter| is_bad(*letter)) {
         return Err(Wrong::of(NAME, format!("a name cannot contain {letter:?}")));
     }
+    check_name(name).map_err(|said| Wrong::of(NAME, said))?;
     Ok(name)
 }
 
@@ -285,6 +287,16 @@ mod tests {
                 vec![(KIND, "formula"), (NAME, "x"), (FORMULA, "<script>")],
                 FORMULA,
                 "line 1, column 1",
+            ),
+            (
+                vec![(KIND, "formula"), (NAME, "jain"), (FORMULA, "display usage")],
+                NAME,
+                "a built-in index",
+            ),
+            (
+                vec![(KIND, "formula"), (NAME, "x\u{202e}y"), (FORMULA, "display usage")],
+                NAME,
+                "invisible character",
             ),
             (vec![(KIND, "template"), (NAME, "x")], TEMPLATE, "choose"),
             (vec![(KIND, "template"), (NAME, "x"), (TEMPLATE, "free")], TEMPLATE, "choose"),
