@@ -15,12 +15,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Engine, Role};
+use super::Engine;
 use crate::replay::estimates::Steps;
 use crate::replay::gpus::{FreeGpus, GpuAsk};
 use crate::replay::line::{Ask, Line};
 use crate::replay::policies::Predict;
 use crate::replay::room::Room;
+use crate::replay::state::Role;
 use crate::replay::state::State;
 
 /// The reservation of the first task that has to wait.

@@ -1,9 +1,12 @@
 //! Changes of machines, and timers.
 
-use super::{
-    Change, Engine, Event, Kind, NONE, Notice, Phase, QUIET_BEATS_MAX, QUIET_PERIODS,
-    QUIET_REORDERS, Role, Room,
-};
+use super::plan::QUIET_PERIODS;
+use super::{Engine, QUIET_BEATS_MAX, QUIET_REORDERS, Room};
+use crate::replay::cluster::{Change, Notice};
+use crate::replay::event::Event;
+use crate::replay::journal::Kind;
+use crate::replay::state::{Phase, Role};
+use crate::replay::workload::NONE;
 
 impl Engine<'_> {
     /// A machine joins, leaves or changes.

@@ -24,11 +24,12 @@ use rustc_hash::FxHashMap;
 
 use super::backfill::{Plans, planned_end_us};
 use super::profile::{Profile, Used, is_within};
-use super::{Engine, Plan, Role};
+use super::{Engine, Plan};
 use crate::replay::cluster::Cluster;
 use crate::replay::line::Line;
 use crate::replay::policies::{Backfill, Order, Passing, Speculation};
 use crate::replay::room::Room;
+use crate::replay::state::Role;
 use crate::replay::state::State;
 use crate::replay::workload::{Fate, Workload};
 

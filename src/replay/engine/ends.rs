@@ -1,6 +1,9 @@
 //! The ends of attempts and tasks: what is freed, counted, and passed on.
 
-use super::{Engine, Fate, Kind, NONE, Phase, Role, Sum};
+use super::{Engine, Sum};
+use crate::replay::journal::Kind;
+use crate::replay::state::{Phase, Role};
+use crate::replay::workload::{Fate, NONE};
 
 impl Engine<'_> {
     /// An attempt has done its work, unless its end was predicted too early.

@@ -1,8 +1,9 @@
 //! Hands out work: waiting tasks to machines, then copies.
 
-use super::{Engine, Phase, Role};
+use super::Engine;
 use crate::replay::placement::NO_BOUND;
 use crate::replay::policies::{Backfill, Wish};
+use crate::replay::state::{Phase, Role};
 
 /// When copies are handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::{Engine, NONE, Phase};
+use super::Engine;
+use crate::replay::state::Phase;
+use crate::replay::workload::NONE;
 use crate::replay::workload::Workload;
 
 /// The tasks that are held, by stage.

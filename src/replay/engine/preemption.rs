@@ -17,7 +17,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{Engine, Kind};
+use super::Engine;
+use crate::replay::journal::Kind;
 use crate::replay::placement::{Most, Need, Tree};
 use crate::replay::room::Room;
 use crate::replay::state::State;

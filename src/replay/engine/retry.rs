@@ -1,6 +1,10 @@
 //! Retries and limits: waits after failures, attempts that are cut off, and jobs that are given up.
 
-use super::{Engine, Event, KillWatch, Kind, NONE, Phase};
+use super::{Engine, KillWatch};
+use crate::replay::event::Event;
+use crate::replay::journal::Kind;
+use crate::replay::state::Phase;
+use crate::replay::workload::NONE;
 
 impl Engine<'_> {
     /// A task whose try did not succeed waits again, once its back-off is over.

@@ -13,7 +13,7 @@ use super::super::alibaba::{self, STATES, check_cpu};
 use super::super::records::row::Row;
 use super::super::records::{Fault, Record, Remarks, machine_id};
 use super::super::rows::Cell;
-use super::{amount, signed_time_us};
+use super::amounts::{amount, signed_time_us};
 
 /// The numbers of the instances of each job.
 #[derive(Default)]

@@ -4,9 +4,13 @@
 //! the trace does not give, while running work may continue. It is therefore a change of the
 //! machine, with the kind of error as the status.
 
-use super::{Cell, Fault, Fields, Line, RejectReason, Remarks, Row};
-use super::{amount, is_header, signed_time_us};
+use super::amounts::{amount, is_header, signed_time_us};
+use crate::sources::records::fields::Fields;
 use crate::sources::records::machines::Listed;
+use crate::sources::records::row::Row;
+use crate::sources::records::{Fault, Line, Remarks};
+use crate::sources::reject::RejectReason;
+use crate::sources::rows::Cell;
 
 /// A machine from the time of an event; `None` for a header.
 pub(super) fn listed<'a>(

@@ -6,14 +6,12 @@ use super::cells::{Cells, amounts, event_of, list, missing_of};
 use super::line::{LINE_MAX, Line};
 use super::owners::Collections;
 use crate::schema::{Source, Table, row_id};
-use crate::sources::SourceError;
-use crate::sources::blocks::TextBlock;
-use crate::sources::folder::RawPart;
 use crate::sources::json::value::{Raw, must};
 use crate::sources::part::{HandOut, Notes, PartParser};
 use crate::sources::records::{self, Fault};
 use crate::sources::reject::RejectReason;
 use crate::sources::rows::{Cell, RowBlock};
+use crate::sources::{RawPart, SourceError, TextBlock};
 
 /// The remarks about rows.
 pub(super) const NO_NUMBER: &str = "QUEUE or ENABLE, which v2.1 does not have: left out";
@@ -32,7 +30,7 @@ fn demands(text: &[u8]) -> bool {
 
 /// Parses the blocks of one part for one of its tables.
 pub(in crate::sources) struct Parser {
-    pub(super) part: u32,
+    part: u32,
     pub(in crate::sources) table: Table,
     /// Whether alloc sets are wanted instead of jobs.
     is_of_alloc_sets: bool,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::json::pick::Part;
 use super::super::records::snapshots::{Attempt, Step};
 use super::super::records::{EVICT, Fault, KILL};
-use super::RejectReason;
+use crate::sources::reject::RejectReason;
 
 /// The remark about pods of which only changes are known.
 pub(super) const ALONE: &str =

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::json::pick::{Part, Pick};
 use super::super::records::Fault;
-use super::RejectReason;
+use crate::sources::reject::RejectReason;
 
 /// The keys that are read.
 const KEYS: &str = "kind apiVersion metadata name namespace uid resourceVersion creationTimestamp \

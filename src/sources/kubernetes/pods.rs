@@ -10,9 +10,9 @@ use super::super::records::states::{Fate, States, named, state_of};
 use super::super::records::{
     EVICT, FAIL, FINISH, Fault, KILL, Life, Record, Remarks, machine_id, number_of_name,
 };
-use super::Cell;
 use super::changes::ALONE;
 use crate::schema::EventType;
+use crate::sources::rows::Cell;
 
 /// A pod as it is shown.
 #[derive(Clone, Copy)]

@@ -8,8 +8,8 @@ use super::super::records::fields::{span_us, whole};
 use super::super::records::{Fault, Remarks};
 use super::super::reject::RejectReason;
 use super::super::rows::Cell;
+use super::Row;
 use super::columns::Col;
-use super::row::Row;
 use crate::units::MICROS_PER_SECOND;
 
 /// The processors of a job.

@@ -104,5 +104,6 @@ pub(super) fn cut(value: f64) -> i64 {
 /// The parameters from their notation.
 #[cfg(test)]
 pub(super) fn rules_of(text: &str) -> Rules {
-    Rules::read(&mut Notation::parse("detector", text).unwrap()).unwrap()
+    let mut notation = Notation::parse("detector", text).expect("a notation");
+    Rules::read(&mut notation).expect("valid parameters")
 }
