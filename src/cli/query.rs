@@ -39,7 +39,7 @@ pub(crate) struct QueryArgs {
     /// `all` runs every query that the source and tables of the lake allow, and stores the answers
     /// in --out as one set: `result.json` has the lake and the checksum of each file. A new set
     /// replaces an earlier one as a whole.
-    #[arg(value_name = "QUERY", conflicts_with_all = ["chart_format", "chart_data", "chart_width", "no_title"])]
+    #[arg(value_name = "QUERY")]
     pub query: Option<String>,
 
     /// List the queries and the tables that each needs

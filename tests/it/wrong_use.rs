@@ -56,7 +56,6 @@ fn wrong_use_exits_with_2() {
         &["classify", "--window-end", "soon"],
         &["query", "--show"],
         &["query", "q01", "--thresholds", "ten"],
-        &["query", "q01", "--out", "facts", "--chart-format", "svg"],
         &["verify", "trace", "--lake", "lake"],
         &["map", "helios", "--map", "philly"],
         &["query", "q01", "--thresholds", "-5"],

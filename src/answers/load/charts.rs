@@ -82,10 +82,16 @@ fn over_time(loaded: &Loaded) -> Vec<(String, Chart)> {
     charts
 }
 
-/// A sentence that averages include time that is not in the log; empty if there is none.
+/// Sentences that averages include time that is not in the log, or time for which it lacks the jobs
+/// that had already ended; empty if there is none.
 fn averaged(loaded: &Loaded) -> String {
-    let said = Missing::of(&loaded.gaps, &EVENTS).in_averages();
-    said.map_or_else(String::new, |said| format!(" {said}."))
+    let missing = Missing::of(&loaded.gaps, &EVENTS).in_averages();
+    let cut = loaded.first_end.as_ref().map(|first| {
+        let when = first.when();
+        format!("Averages include the time before {when}, for which the log lacks jobs")
+    });
+    let said = |said: Option<String>| said.map_or_else(String::new, |said| format!(" {said}."));
+    said(missing) + &said(cut)
 }
 
 /// The tables of attempts and of the capacity.
