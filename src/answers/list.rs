@@ -2,7 +2,8 @@
 //!
 //! In: the description in each study. Out: [`STUDIES`]. No other code chooses a study by its name.
 
-use crate::answers::study::{Form, Step, Study, Topic};
+use crate::answers::form::Form;
+use crate::answers::study::{Step, Study, Topic};
 use crate::answers::verify;
 use crate::answers::{
     account, classify, describe, detect, fairness, load, machines, monthly, predict, replay,

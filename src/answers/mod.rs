@@ -14,6 +14,7 @@ pub mod detect;
 pub mod edges;
 pub mod fairness;
 pub(crate) mod flow;
+pub mod form;
 mod grouped;
 pub mod ingest;
 pub(crate) mod labels;

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::answers::Said;
 pub use crate::answers::definitions::{DEFINITIONS, Definitions};
+use crate::answers::form::Form;
 use crate::answers::sentences::capital;
 use crate::answers::spread::{Errand, Folded, Parts, study};
 use crate::answers::words::{self, Section, Setting, Wrong};
@@ -97,16 +98,6 @@ pub struct Study {
     pub form: Option<Form>,
     /// Its step in an analysis, if it has one.
     pub step: Option<Step>,
-}
-
-/// What a form shows beside the flags of a command.
-#[derive(Clone, Copy, Debug)]
-pub struct Form {
-    /// The question that the command answers.
-    pub question: &'static str,
-    /// The flags that come first, without `--`; the others are folded. Empty if the form has its
-    /// own fields.
-    pub first: &'static [&'static str],
 }
 
 /// How the section of a study is read.

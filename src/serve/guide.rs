@@ -5,8 +5,8 @@
 //! spaces or commas, and becomes what the command reads.
 
 use super::lakes::Version;
+use crate::answers::form::Form;
 use crate::answers::list::STUDIES;
-use crate::answers::study::Form;
 
 /// The form of a command; `None` for a name that has none.
 fn form(command: &str) -> Option<Form> {
