@@ -27,6 +27,20 @@ pub const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 /// Times from here on mean "after the trace" (2^63-1 in the trace of 2011), µs.
 pub(crate) const AFTER_TRACE_US: i64 = i64::MAX / 4;
 
+/// The largest sum of amounts taken and given back (below 0) at their times, µs. What is given back at
+/// an instant is free for whoever takes it then.
+pub(crate) fn most_at_once(changes: &mut [(i64, f32)]) -> f32 {
+    changes.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let (mut now, mut most) = (0.0_f64, 0.0_f64);
+    for &(_, amount) in &*changes {
+        now += f64::from(amount);
+        most = most.max(now);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "as exact as the amounts")]
+    let most = most as f32;
+    most
+}
+
 /// Converts whole microseconds to seconds.
 #[expect(clippy::cast_precision_loss, reason = "a trace is far shorter than 2^53 µs (285 years)")]
 pub fn micros_to_seconds(micros: i64) -> f64 {

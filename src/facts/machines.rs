@@ -18,6 +18,7 @@ use super::tasks::{Tasks, Usage};
 use super::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{CAPACITY_FROM_USE, ROW_ID, SYSTEM_MACHINE, Table};
+use crate::units::most_at_once;
 
 /// The column of the GPUs of machines.
 pub const GPU_CAPACITY: &str = "gpu_capacity";
@@ -128,15 +129,7 @@ fn most_in_use(lake: &Lake) -> Result<Option<f32>, FactError> {
         Ok(changes)
     });
     let mut changes = changes.collect::<Result<Vec<_>, FactError>>()?.concat();
-    // Processors released at an instant are free for attempts that begin then.
-    changes.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    let (mut now, mut peak) = (0.0_f64, 0.0_f64);
-    for (_, cpu) in changes {
-        now += f64::from(cpu);
-        peak = peak.max(now);
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "a count of processors")]
-    let peak = peak as f32;
+    let peak = most_at_once(&mut changes);
     Ok(Some(peak).filter(|peak| 0.0 < *peak))
 }
 

@@ -97,13 +97,13 @@ pub fn fleet(
     Ok(found)
 }
 
+/// The fleet of events in (time, `row_id`) order.
 fn machines(
     mut events: Vec<MachineEvent>,
     plan: &HistoryPlan,
     end_us: i64,
     source: Source,
 ) -> Result<Fleet, ClusterError> {
-    events.sort_unstable_by_key(|event| (event.at_us, event.row_id));
     let draws = Draws::new(plan.seed, Purpose::Sample);
     // A log has one capacity for the whole system; it only names its machines.
     events.retain(|event| !source.is_log() || event.id == SYSTEM_MACHINE);
@@ -179,13 +179,14 @@ mod tests {
             memory: Some(0.25),
             gpus: Gpus::default(),
         };
-        let events = vec![
+        let mut events = vec![
             event(50, 5, 0, Some(1.0)),
             event(0, 5, 0, Some(0.5)),
             event(0, 3, 0, Some(0.5)),
             event(20, 5, 1, None),
             event(60, 3, 2, Some(0.75)),
         ];
+        events.sort_by_key(|event| event.at_us);
         let fleet = machines(events.clone(), &HistoryPlan::default(), i64::MAX, Source::Google2011)
             .unwrap();
         let (cluster, remarks) = (fleet.cluster, fleet.remarks);

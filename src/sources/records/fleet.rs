@@ -12,6 +12,7 @@ use crate::schema::{CAPACITY_FROM_USE, ON_SEVERAL, SYSTEM_MACHINE, row_id};
 use crate::sources::part::HandOut;
 use crate::sources::part::hand_out_many;
 use crate::sources::rows::{Cell, RowBlock};
+use crate::units::most_at_once;
 
 /// The most machines of a log.
 const MACHINES_MAX: usize = 1 << 20;
@@ -65,21 +66,6 @@ impl Fleet {
         });
     }
 
-    /// The most processors at once.
-    fn peak(&mut self) -> f32 {
-        // Processors released at an instant are free for attempts that begin then.
-        self.changes
-            .sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-        let (mut now, mut peak) = (0.0_f64, 0.0_f64);
-        for &(_, cpu) in &self.changes {
-            now += f64::from(cpu);
-            peak = peak.max(now);
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "a count of processors")]
-        let peak = peak as f32;
-        peak
-    }
-
     /// Adds the rows of the machines of a part, and the remark that their capacity is inferred.
     pub(super) fn push(
         &mut self,
@@ -88,7 +74,7 @@ impl Fleet {
         hand_out: &mut HandOut<'_>,
     ) -> Remarks {
         let mut remarks = Remarks::default();
-        let peak = self.peak();
+        let peak = most_at_once(&mut self.changes);
         let names = std::mem::take(&mut self.names);
         // In a later part the system may have another size, from its first start on.
         let first_us = self.changes.first().map_or(0, |change| change.0);
