@@ -101,6 +101,20 @@ proptest! {
     }
 }
 
+/// Exports by time of end: the second job runs beside the first, whose file does not show it.
+#[test]
+fn the_capacity_is_that_of_the_whole_log() {
+    let day = 86_400;
+    let job = |id: u32, [start, end]: [i64; 2], cpus: u32| {
+        let (start, end, run) = (BEGIN_S + start, BEGIN_S + end, end - start);
+        format!("{id}|u|a|p|COMPLETED|{start}|{start}|{end}|{run}|{cpus}|{cpus}|60|1:00:00|n{id}\n")
+    };
+    let [first, second] = [job(1, [4 * day, 5 * day], 40), job(2, [day, 32 * day], 4)];
+    let one = answers(&[("all.txt", format!("{first}{second}"))]);
+    assert!(one.iter().any(|answer| answer.contains(",44.0,")), "{one:?}");
+    assert_eq!(answers(&[("2024-01.txt", first), ("2024-02.txt", second)]), one);
+}
+
 #[test]
 fn each_attempt_has_its_own_time_limit() {
     let place = Place::new();

@@ -282,5 +282,8 @@ mod tests {
         // Three of four still run.
         let open = [(1, false), (4, true), (4, true), (4, true)];
         assert_eq!(median_of("all", &of(&open), What::JobSurvival), None);
+        // Far more ends than a curve has points.
+        let many: Vec<(i64, bool)> = (1..=4_001).map(|second| (second, false)).collect();
+        assert_eq!(median_of("all", &of(&many), What::JobSurvival), Some(2_001.0));
     }
 }
