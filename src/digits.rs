@@ -91,6 +91,18 @@ pub fn unit_of_time(seconds: f64) -> (&'static str, f64) {
     }
 }
 
+/// CPU, GPU and memory times of at least this many seconds are shown in hours: an hour of one unit.
+pub const HOURS_FROM_S: f64 = 3600.0;
+
+/// The unit in which amounts of up to `top` of a resource over time are shown, and how many of
+/// `unit` make one: `NCU-h` and 3600 for `NCU-s`.
+pub fn unit_of_use(unit: &str, top: f64) -> (String, f64) {
+    match unit.strip_suffix("-s").filter(|_| HOURS_FROM_S <= top) {
+        Some(resource) => (format!("{resource}-h"), 3600.0),
+        None => (unit.to_owned(), 1.0),
+    }
+}
+
 /// Whether an instant of the clock of a trace, in seconds, counts from 1970, so that its date is
 /// known: no trace lasts ten years.
 pub fn is_date(seconds: f64) -> bool {
@@ -112,9 +124,14 @@ pub fn lasting(seconds: f64) -> String {
     format!("{} {unit}", figure_text(format!("{amount:.decimals$}").parse().unwrap_or(amount)))
 }
 
-/// Lengths of time in one unit, that of the longest, with three digits: `0.824 min` and `3.06 min`.
+/// Lengths of time in one unit, that of the shortest, with three digits: `49.4 s` and `184 s`; each
+/// in its own unit if the longest is a thousand or more of that.
 pub fn alike<const N: usize>(seconds: [f64; N]) -> [String; N] {
-    let (unit, per) = unit_of_time(seconds.iter().copied().fold(0.0, f64::max));
+    let shortest = seconds.iter().copied().filter(|own| 0.0 < *own).fold(f64::INFINITY, f64::min);
+    let (unit, per) = unit_of_time(if shortest.is_finite() { shortest } else { 0.0 });
+    if seconds.iter().any(|own| 999.5 <= own / per) {
+        return seconds.map(lasting);
+    }
     seconds.map(|seconds| format!("{} {unit}", three_digits(seconds / per)))
 }
 

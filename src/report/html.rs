@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::headings::heading;
-use super::text::{escape, instant, is_date, lasting, percent, sentence};
+use super::text::{escape, folded, instant, is_date, lasting, percent, sentence};
 use super::{ReportError, drawing};
 use crate::answers::labels::labels;
 use crate::charts::{ChartFormat, has_head, size_of, size_of_png};
@@ -232,7 +232,6 @@ pub(crate) fn figure(
 ) -> Result<String, ReportError> {
     let result = escape(&of.name);
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
-    let spoken = sentence(chart.caption);
     let formats = formats(chart, of);
     let has = |format| formats.contains(&format);
     let (mut drawing, mut is_titled, mut size) = (None, false, None);
@@ -267,11 +266,18 @@ pub(crate) fn figure(
         let ending = format.ending();
         format!("<a href=\"{root}charts/{file}.{ending}\">{}</a>", ending.to_uppercase())
     });
+    let (shown, rest) = folded(chart.caption);
     let head = match (found, is_titled) {
         (Some(found), true) => format!("<b>{}.</b>", sentence(found)),
-        (Some(found), false) => format!("<b>{}.</b> {title}. {spoken}", sentence(found)),
+        (Some(found), false) => {
+            let more = format!("{title}. {}", sentence(chart.caption));
+            format!("<b>{}.</b>{}", sentence(found), more_of(&more))
+        }
         (None, true) => String::new(),
-        (None, false) => format!("<b>{title}.</b> {spoken}"),
+        (None, false) if rest.is_empty() => format!("<b>{title}.</b> {}", sentence(shown)),
+        (None, false) => {
+            format!("<b>{title}.</b> {}{}", sentence(shown), more_of(&sentence(rest)))
+        }
     };
     Ok(format!(
         "<figure class=\"chart\">{picture}\
@@ -286,6 +292,11 @@ pub(crate) fn figure(
             String::new()
         }
     ))
+}
+
+/// The rest of a caption, folded; `text` is HTML.
+fn more_of(text: &str) -> String {
+    format!("<details><summary>Details</summary>{text}</details>")
 }
 
 /// Width of a linked picture on a page, CSS pixels.

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use crate::answers::list;
 use crate::answers::sentences::noun_of;
 use crate::cells::is_hidden;
-use crate::digits::three_digits;
 use crate::digits::utc;
+use crate::digits::{HOURS_FROM_S, three_digits};
 pub(super) use crate::digits::{figure_text, is_date, lasting};
 use crate::results::Stored;
 use crate::results::envelope::Measures;
@@ -72,7 +72,7 @@ fn spoken_cpu(html: &str) -> String {
                 .trim_end_matches(|letter: char| letter.is_ascii_digit() || ",.".contains(letter));
             let (head, figure) = before.split_at(begin.len());
             let seconds = figure.replace(',', "").parse::<f64>().ok();
-            match seconds.filter(|seconds| is_word && CPU_HOURS_FROM_S <= *seconds) {
+            match seconds.filter(|seconds| is_word && HOURS_FROM_S <= *seconds) {
                 Some(seconds) => {
                     let hours = three_digits(seconds / 3600.0);
                     let name = unit.trim_end_matches('s');
@@ -88,9 +88,6 @@ fn spoken_cpu(html: &str) -> String {
     }
     text
 }
-
-/// CPU times of at least this many seconds are written in hours.
-const CPU_HOURS_FROM_S: f64 = 36_000.0;
 
 /// Seconds in a text as minutes, hours or days; a tooltip has the seconds. Few readers see at once
 /// that 172,800 s are two days.
@@ -116,6 +113,39 @@ fn spoken_times(html: &str) -> String {
     }
     text.push_str(rest);
     text
+}
+
+/// The places of the full stops between the sentences of a text.
+pub(super) fn sentence_ends(text: &str) -> impl Iterator<Item = usize> {
+    // The point after a short word may be that of a name: `J. Smith`, `Dr. Wu`.
+    let is_end = |at: &usize| {
+        let last = text[..*at].rsplit([' ', '(']).next().unwrap_or_default();
+        let mut letters = last.chars();
+        let is_upper = letters.next().is_some_and(char::is_uppercase);
+        let rest = letters.as_str();
+        !is_upper || 1 < rest.chars().count() || rest.contains(char::is_uppercase)
+    };
+    text.match_indices(". ").map(|(at, _)| at).filter(is_end)
+}
+
+/// Longer captions are folded after the last sentence that ends by then, letters.
+const CAPTION_MAX: usize = 200;
+
+/// Shorter remainders of captions are not folded, letters.
+const FOLDED_MIN: usize = 60;
+
+/// The part of a caption that is shown and the part that is folded, which may be empty. The first
+/// sentence is always shown.
+pub(super) fn folded(caption: &str) -> (&str, &str) {
+    if caption.len() <= CAPTION_MAX {
+        return (caption, "");
+    }
+    let ends: Vec<usize> = sentence_ends(caption).collect();
+    let by_then = ends.iter().rfind(|at| **at < CAPTION_MAX).or(ends.first());
+    match by_then.map(|at| caption.split_at(at + 1)) {
+        Some((shown, rest)) if FOLDED_MIN <= rest.trim().len() => (shown, rest.trim()),
+        _ => (caption, ""),
+    }
 }
 
 /// A share in percent: two decimals, or two significant digits below 0.1 %.
@@ -201,6 +231,33 @@ mod tests {
     }
 
     #[test]
+    fn long_captions_are_folded_at_the_end_of_a_sentence() {
+        let [short, long] = ["word ".repeat(20), "word ".repeat(39)];
+        for (caption, shown, rest) in [
+            (format!("{short}a. b."), format!("{short}a. b."), String::new()),
+            (
+                format!("{short}a. {short}b. {short}c."),
+                format!("{short}a."),
+                format!("{short}b. {short}c."),
+            ),
+            (
+                format!("{short}J. Smith. {long}b. c."),
+                format!("{short}J. Smith."),
+                format!("{long}b. c."),
+            ),
+            (
+                format!("{long}aaaaaaaaaa. {short}b."),
+                format!("{long}aaaaaaaaaa."),
+                format!("{short}b."),
+            ),
+            (format!("{long}{long}a. b."), format!("{long}{long}a. b."), String::new()),
+            (format!("{long}{long}"), format!("{long}{long}"), String::new()),
+        ] {
+            assert_eq!(folded(&caption), (shown.as_str(), rest.as_str()));
+        }
+    }
+
+    #[test]
     fn time_0_beside_dates_is_not_shown() {
         let (date, days) = (1_482_356_614.0, 86_400.0);
         assert_eq!(clock_of_all([0.0, date].into_iter()), Some(date));
@@ -246,7 +303,7 @@ mod tests {
             (
                 "of 474,238,015 processor-s, 12 core-s and 7,200 NCU-s; 36,000 GPU-s.",
                 "of <span title=\"474,238,015 processor-s\">131,733 processor-h</span>, 12 core-s and \
-                7,200 NCU-s; <span title=\"36,000 GPU-s\">10 GPU-h</span>.",
+                <span title=\"7,200 NCU-s\">2 NCU-h</span>; <span title=\"36,000 GPU-s\">10 GPU-h</span>.",
             ),
         ] {
             assert_eq!(sentence(text), said);

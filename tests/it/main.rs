@@ -157,6 +157,8 @@ mod queries;
 #[cfg(test)]
 mod real;
 #[cfg(test)]
+mod recorded;
+#[cfg(test)]
 mod regression;
 #[cfg(test)]
 mod replay;

@@ -154,8 +154,8 @@ fn attempts_are_drawn_where_tasks_wait_and_once_for_policies_with_the_same_journ
         serde_json::from_slice(&fs::read(place.path("free/result.json")).unwrap()).unwrap();
     let answer = &result["answer"];
     // Job 1 starts at once, job 2 after 90 s; job 3 never starts.
-    assert_eq!(answer["history"]["recorded_waits"], 2);
-    assert_eq!(answer["recorded_wait_s"], 45.0);
+    let waits = &answer["recorded"]["waiting_s"];
+    assert_eq!((&waits["count"], &waits["mean"]), (&2.into(), &45.0.into()));
     let decisive = answer["decisive"].to_string();
     assert!(decisive.contains("up to 100 times its capacity"), "{decisive}");
 }
@@ -567,6 +567,11 @@ fn recorded_waits_stay_in_a_sample() {
         let answer = place.run(&[&sampled[..], &["--format", "json"]].concat()).ok().json();
         let tasks = answer["history"]["tasks"].as_u64().unwrap();
         assert!(0 < tasks && tasks < 30, "{tasks}");
-        assert_eq!(answer["recorded_wait_s"].as_f64().is_some(), is_told, "{}", answer["history"]);
+        assert_eq!(
+            answer["recorded"]["waiting_s"]["mean"].as_f64().is_some(),
+            is_told,
+            "{}",
+            answer["history"]
+        );
     }
 }

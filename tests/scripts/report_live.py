@@ -170,12 +170,16 @@ def prices(page, path, report):
         yield f"{box.count()} choices of a price"
         return
     number = lambda text: f"{float(f'{text:.6g}'):,.6f}".rstrip("0").rstrip(".")
+    unit = result["answer"]["unit"]
+    cpu = lambda seconds: (f"{number(seconds)} {unit}" if abs(seconds) < 3600 or not unit.endswith("-s")
+                           else f"{number(seconds / 3600)} {unit[:-1]}h")
     for price in (0, 1, result["settings"]["price"], 12345.678, 1e12):
         box.get_by_label("Price of a harmed finished job").first.fill(repr(price))
         said = box.locator(".said").first.text_content()
         worth = lambda row: float(row["net_cpu"]) - price * float(row["harmed_jobs"])
         best = max(table, key=worth)
-        expected = [f"{best['rule']} at T = {number(float(best['threshold']))}", f"{number(float(best['harmed_jobs']))} finished"]
+        expected = [f"{best['rule']} at T = {number(float(best['threshold']))}", f"{number(float(best['harmed_jobs']))} finished",
+                    f"a net {cpu(float(best['net_cpu']))} saved"]
         if worth(best) <= 0:
             expected = ["kill nothing"]
         if not all(text in said for text in expected):

@@ -44,6 +44,8 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
         add("outside attempts", ledger.outside_attempts);
     }
     let share = |cpu: f64| if ledger.total == 0.0 { 0.0 } else { cpu / ledger.total };
+    let top = outcomes.iter().map(|outcome| outcome.2).fold(0.0, f64::max);
+    let (unit, per) = digits::unit_of_use(ledger.unit, top);
     let noun = ledger.meter.resource().noun();
     let title_noun = ledger.meter.resource().title();
     let bars: Vec<Bar> = outcomes
@@ -52,17 +54,17 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
             tone: outcome_tone(&outcome),
             note: sentences::label(share(cpu)),
             label,
-            value: cpu,
+            value: cpu / per,
         })
         .collect();
     Chart::Bars(BarChart {
         title: format!("{title_noun} per outcome of jobs ({})", ledger.meter),
         caption: format!(
             "{}{}, total {} {}, by the outcome of the jobs, {}.{}",
-            sentences::largest_part(&bars, ledger.total),
+            sentences::largest_part(&bars, ledger.total / per),
             sentences::meaning_of_meter(ledger.meter),
-            digits::six_digits(ledger.total),
-            ledger.unit,
+            digits::six_digits(ledger.total / per),
+            unit,
             match ledger.classes {
                 Classes::Sequence => {
                     "which is that of their exact sequence of events (any that is none of the \
@@ -72,7 +74,7 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
             },
             edges::ending(&edges::of_ledger(ledger))
         ),
-        value_axis: format!("{noun} ({})", ledger.unit),
+        value_axis: format!("{noun} ({unit})"),
         bars,
     })
 }

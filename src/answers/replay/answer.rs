@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::sentences::{Capacity, percent};
 use crate::digits::{counted, six_digits};
 use crate::replay::experiments::Estimate;
-use crate::replay::history::Counts;
+use crate::replay::history::{Counts, Schedule};
 use crate::replay::metrics::{GpuFragmentation, GroupRow, Metrics, Moved, Paired};
 use crate::results::shares::Terms;
 use crate::studies::named::Named;
@@ -29,9 +29,9 @@ pub struct ReplayAnswer {
     /// The assumptions that decide how close the replay is to the record.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisive: Vec<String>,
-    /// The mean recorded wait of the replayed tasks from first submit to first start, s.
+    /// The recorded schedule of the replayed tasks; `None` if the log records no waits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub recorded_wait_s: Option<f64>,
+    pub recorded: Option<Schedule>,
     /// The processors of a log whose machines are one pool in the replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pooled_processors: Option<f64>,

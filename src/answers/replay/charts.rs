@@ -1,6 +1,6 @@
 //! Charts of replays: response times, queue and use over time, and which task ran where.
 
-use super::{Run, Setting, densities, gantt, killed, tone};
+use super::{RECORD, Run, Setting, densities, gantt, killed, tone};
 use crate::answers::sentences::{Capacity, MOST_USED, percent};
 use crate::charts::{Bar, BarChart, Chart, HOURS_OF_REPLAY, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits::{self, lasting, unit_of_time};
@@ -51,7 +51,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
             run.metrics.samples.iter().filter_map(point).collect()
         }))
     };
-    let response = responses(runs, &caption);
+    let response = responses(runs, setting, &caption);
     let queue = over_time("Tasks that wait", ["tasks waiting", ""], |sample| Some(sample.waiting));
     let axis = match setting.capacity {
         Capacity::Recorded => "CPU in use (% of the available)",
@@ -189,8 +189,8 @@ fn kills(runs: &[Run]) -> String {
 /// The name of a policy, the responses of its jobs, and its tone.
 type Known<'a> = (&'a str, Spread, Tone);
 
-/// Mean response times, a bar per policy.
-fn responses(runs: &[Run], caption: &str) -> BarChart {
+/// Mean response times, a bar for the record and one per policy.
+fn responses(runs: &[Run], setting: &Setting, caption: &str) -> BarChart {
     let known: Vec<Known<'_>> = runs
         .iter()
         .enumerate()
@@ -209,8 +209,11 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
             most.0
         )
     });
-    let (unit, per) = unit_of_time(most.map_or(0.0, |most| most.1.mean));
-    let bars = known.iter().map(|(label, spread, tone)| Bar {
+    let record = setting.history.schedule.and_then(|record| record.job_response_s);
+    let record = record.map(|spread| (RECORD, spread, Tone::Grey));
+    let drawn = || record.iter().chain(&known);
+    let (unit, per) = unit_of_time(drawn().map(|row| row.1.mean).fold(0.0, f64::max));
+    let bars = drawn().map(|(label, spread, tone)| Bar {
         label: (*label).to_owned(),
         value: spread.mean / per,
         note: format!(
@@ -223,7 +226,7 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
         tone: *tone,
     });
     BarChart {
-        title: "Response time of jobs under each policy".to_owned(),
+        title: "Response time of jobs, as recorded and under each policy".to_owned(),
         caption: format!("{}{found}{caption}", kills(runs)),
         value_axis: format!("mean response time ({unit})"),
         bars: bars.collect(),

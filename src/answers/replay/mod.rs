@@ -41,6 +41,9 @@ pub const KIND: Kind<'static> = Kind {
     ..Kind::called("replay", "The policies side by side").holding::<ReplayAnswer>()
 };
 
+/// The name of the recorded schedule beside those of policies.
+pub(crate) const RECORD: &str = "as recorded";
+
 /// One policy's replay under one seed.
 pub struct Run {
     pub policy: String,

@@ -366,8 +366,10 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     let told: Vec<String> = feedback.map(history::of_feedback).collect();
     history.assumptions.extend(told);
     let has_fragmentation = asked.fragmentation;
-    if assumed_waits(lake, history.counts.in_lake).is_some_and(|waits| waits.of_all) {
-        history.counts.without_waits();
+    match assumed_waits(lake, history.counts.in_lake) {
+        Some(waits) if waits.of_all => history.schedule = None,
+        Some(waits) => history.assumptions.push(waits.note),
+        None => {}
     }
     let pooled = pooled(asked, lake, &cluster);
     let is_simulated = asked.cluster.is_some() || asked.failures.is_some();

@@ -6,12 +6,12 @@ use rayon::prelude::*;
 
 use crate::answers::Said;
 use crate::answers::replay::{Run, Setting};
-use crate::digits;
+use crate::digits::{self, lasting, three_digits};
 use crate::progress;
 use crate::replay::cluster::Cluster;
 use crate::replay::engine::{Plan, replay};
 use crate::replay::feedback::{Arrivals, Feedback};
-use crate::replay::history::History;
+use crate::replay::history::{History, Schedule};
 use crate::replay::metrics::{
     Moved, Paired, Tolerance, gpu_fragmentation, measure_with_jobs, moved, pair,
 };
@@ -46,6 +46,7 @@ pub fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
         digits::counted(history.counts.jobs, "job"),
         digits::counted(cluster.machine_count() as u64, "machine"),
     ))];
+    said.extend(history.schedule.and_then(told).map(Said::note));
     said.extend(history.assumptions.iter().cloned().map(Said::Assumption));
     said.extend(remarks.iter().take(3).map(|remark| Said::warning(format!("left out: {remark}"))));
     if 3 < remarks.len() {
@@ -53,6 +54,17 @@ pub fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
         said.push(Said::warning(format!("and {more} more changes of machines")));
     }
     said
+}
+
+/// The recorded schedule in a sentence.
+fn told(record: Schedule) -> Option<String> {
+    Some(format!(
+        "in the record, tasks waited {} on average, with a mean bounded slowdown of {}, and jobs took \
+        {}",
+        lasting(record.waiting_s?.mean),
+        three_digits(record.bounded_slowdown?.mean),
+        lasting(record.job_response_s?.mean)
+    ))
 }
 
 /// When users submit, and which jobs then follow others; `None` if that was not asked.

@@ -156,7 +156,7 @@ fn found(
     ReplayAnswer {
         unit: unit.into(),
         decisive: words::decisive((counts, plan, source), first.pooled, preempted),
-        recorded_wait_s: counts.recorded_wait_s(),
+        recorded: first.history.schedule,
         pooled_processors: first.pooled,
         policies,
         machines: Some(first.cluster.machine_count() as u64),

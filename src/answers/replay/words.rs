@@ -127,17 +127,20 @@ pub(super) fn decisive(
 
 /// The recorded mean wait in a sentence, if it is known.
 pub(crate) fn recorded(answer: &ReplayAnswer) -> Option<String> {
+    let waits = answer.recorded?.waiting_s?;
     Some(format!(
         "In the record, the tasks that were submitted in the window and started ({}) waited {} on \
         average",
-        grouped(answer.history?.recorded_waits),
-        lasting(answer.recorded_wait_s?)
+        grouped(waits.count as u64),
+        lasting(waits.mean)
     ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replay::history::Schedule;
+    use crate::replay::metrics::Spread;
 
     #[test]
     fn policies_are_explained_in_words() {
@@ -211,13 +214,9 @@ mod tests {
 
     #[test]
     fn the_recorded_wait_is_the_mean_of_started_tasks() {
-        let counts =
-            Counts { recorded_waits: 4, recorded_wait_ms: 30_240_000, ..Counts::default() };
-        let answer = ReplayAnswer {
-            history: Some(counts),
-            recorded_wait_s: counts.recorded_wait_s(),
-            ..ReplayAnswer::default()
-        };
+        let waits = Spread { count: 4, mean: 7560.0, ..Spread::default() };
+        let schedule = Schedule { waiting_s: Some(waits), ..Schedule::default() };
+        let answer = ReplayAnswer { recorded: Some(schedule), ..ReplayAnswer::default() };
         let said = "In the record, the tasks that were submitted in the window and started (4) \
             waited 2.1 h on average";
         assert_eq!(recorded(&answer).unwrap(), said);

@@ -9,7 +9,7 @@ use super::items::{Item, Items};
 use super::numbers::{Numbers, scaled, units};
 use super::plan::{HistoryPlan, RerunWork};
 use super::recorded::History;
-use super::{assumptions, stages};
+use super::{assumptions, schedule, stages};
 use crate::facts::FactError;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -34,7 +34,7 @@ pub fn workload(
             Ok(read)
         })
         .collect::<Result<_, FactError>>()?;
-    let mut assembled = assemble(Items::join(parts), plan, lake.source());
+    let mut assembled = assemble(Items::join(parts), plan, (lake.source(), windows.task_end_us));
     if let Ok(history) = &mut assembled
         && models.is_some_and(|models| !models.of_machines)
     {
@@ -43,7 +43,11 @@ pub fn workload(
     Ok(assembled)
 }
 
-fn assemble(all: Items, plan: &HistoryPlan, source: Source) -> Result<History, WorkloadError> {
+fn assemble(
+    all: Items,
+    plan: &HistoryPlan,
+    (source, end_us): (Source, i64),
+) -> Result<History, WorkloadError> {
     let Items { tasks: mut items, failures, users: user_names, texts, mut counts, .. } = all;
     items.sort_unstable_by_key(|item| (item.arrival_us, item.id));
     let start_us = items.first().map_or(0, |item| item.arrival_us);
@@ -61,6 +65,7 @@ fn assemble(all: Items, plan: &HistoryPlan, source: Source) -> Result<History, W
     workload.dependencies = dependencies;
     let mut workload = workload.check()?;
     counts.jobs = workload.job_count() as u64;
+    let schedule = schedule::schedule(&items, &workload, end_us);
     if plan.reruns == RerunWork::Sibling {
         workload.reruns = Reruns::of_siblings(&workload);
     }
@@ -69,6 +74,7 @@ fn assemble(all: Items, plan: &HistoryPlan, source: Source) -> Result<History, W
         ids: items.iter().map(|item| item.id).collect(),
         stays: if plan.has_feedback { stays(&items, plan.load) } else { Vec::new() },
         counts,
+        schedule: Some(schedule),
         unchecked_gpus: 0,
         assumptions: assumptions::of(&counts, waiting, plan, source),
     })
@@ -188,6 +194,7 @@ mod tests {
             class: None,
             user: None,
             is_apart: false,
+            wait_us: None,
             ended_us: None,
             more: None,
         }
@@ -203,7 +210,7 @@ mod tests {
         all.failures = vec![7, 4, 5];
         all.tasks[0].user = Some(all.users.code("u"));
         let plan = HistoryPlan { load: 2.0, ..HistoryPlan::default() };
-        let history = assemble(all, &plan, Source::Google2011).unwrap();
+        let history = assemble(all, &plan, (Source::Google2011, 400)).unwrap();
         assert_eq!(history.ids, [(9, 0), (9, 1), (7, 0)]);
         let workload = history.workload;
         assert_eq!(workload.arrival_us, Column::Each(vec![100, 100, 200]));

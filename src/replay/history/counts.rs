@@ -41,10 +41,6 @@ pub struct Counts {
     /// Jobs with a task that still runs at the end of the window; `None` in older results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs_still_running: Option<u64>,
-    /// Tasks with a recorded wait: submitted in the window, and started.
-    pub recorded_waits: u64,
-    /// The sum of these waits from first submit to first start, ms.
-    pub recorded_wait_ms: u64,
     /// All tasks of the lake, in the replayed part or not.
     #[serde(skip)]
     pub in_lake: u64,
@@ -61,27 +57,6 @@ impl Counts {
         self.stopped += part.stopped;
         self.killed_at_age += part.killed_at_age;
         self.left_out += part.left_out;
-        self.recorded_waits += part.recorded_waits;
-        self.recorded_wait_ms += part.recorded_wait_ms;
         self.in_lake += part.in_lake;
-    }
-
-    /// Adds the recorded wait of a task, µs, if it is known.
-    pub(super) fn add_wait(&mut self, wait_us: Option<i64>) {
-        let millis = wait_us.and_then(|wait_us| u64::try_from(wait_us / 1000).ok());
-        self.recorded_waits += u64::from(millis.is_some());
-        self.recorded_wait_ms += millis.unwrap_or(0);
-    }
-
-    /// Removes the recorded waits of a log that records none.
-    pub const fn without_waits(&mut self) {
-        (self.recorded_waits, self.recorded_wait_ms) = (0, 0);
-    }
-
-    /// The mean recorded wait, s; `None` if none is known.
-    #[expect(clippy::cast_precision_loss, reason = "a mean of far fewer than 2^53 ms")]
-    pub fn recorded_wait_s(&self) -> Option<f64> {
-        let count = Some(self.recorded_waits).filter(|count| 0 < *count)?;
-        Some(self.recorded_wait_ms as f64 / 1e3 / count as f64)
     }
 }

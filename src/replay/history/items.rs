@@ -52,6 +52,8 @@ pub(super) struct Item {
     pub(super) class: Option<u8>,
     pub(super) user: Option<u32>,
     pub(super) is_apart: bool,
+    /// Its recorded wait, µs; `None` if it was submitted before the window, or did not start.
+    pub(super) wait_us: Option<i64>,
     /// When it ended in the record, µs; `None` if it runs on at the end of the window.
     pub(super) ended_us: Option<i64>,
     /// What the Google trace does not record; `None` if nothing of it is known.
@@ -293,7 +295,6 @@ impl Items {
         counts.ended_with_job += u64::from(ended_by == Some(EndedBy::Job));
         counts.never_back += u64::from(!is_open && ended.is_some_and(has_lost_machine));
         counts.began_before += u64::from(windows.is_before(first.time_us));
-        counts.add_wait(wait_us(view, windows));
         let carries_last = fate.ends_at_age_us().is_some();
         counts.stopped += u64::from(fate == Fate::Stopped);
         counts.killed_at_age += u64::from(carries_last);
@@ -320,6 +321,7 @@ impl Items {
                 .and_then(|class| u8::try_from(class).ok()),
             user: rows().find_map(|row| cells.users[row]),
             is_apart: rows().any(|row| cells.apart[row]),
+            wait_us: wait_us(view, windows),
             ended_us: recorded_end_us(last, ended).map(inside),
             more: self.more(view, cells).if_known(),
         })

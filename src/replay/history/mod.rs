@@ -3,7 +3,7 @@
 //! In: `task_events` and `machine_events` of a lake, and a [`HistoryPlan`] (window, sample, load).
 //! Out: a checked [`Workload`](crate::replay::workload::Workload) in order of (arrival, job, task),
 //! a checked [`Cluster`](super::cluster::Cluster), and the assumptions as sentences. Usage is not
-//! read, and recorded starts are not used.
+//! read. Recorded starts are not used for the replay; they give the recorded [`Schedule`] beside it.
 //!
 //! ```text
 //!  recorded   SUBMIT  |--fail--|  |--evict--|  |----- finish -----|
@@ -20,6 +20,7 @@ mod numbers;
 mod pasts;
 mod plan;
 mod recorded;
+mod schedule;
 mod stages;
 
 pub use self::assembled::workload;
@@ -28,3 +29,4 @@ pub use self::counts::Counts;
 pub use self::machines::{Fleet, fleet};
 pub use self::plan::{HistoryPlan, KilledTasks, RerunWork};
 pub use self::recorded::History;
+pub use self::schedule::Schedule;

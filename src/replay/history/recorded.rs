@@ -2,6 +2,7 @@
 
 use super::counts::Counts;
 use super::numbers::scaled;
+use super::schedule::Schedule;
 use crate::replay::feedback::{Arrivals, Feedback, Stay, submissions};
 use crate::replay::gpus::GpuAsk;
 use crate::replay::workload::{Column, Workload};
@@ -18,6 +19,8 @@ pub struct History {
     pub stays: Vec<Stay>,
     /// The counts.
     pub counts: Counts,
+    /// The recorded schedule; `None` if the log records no waits.
+    pub schedule: Option<Schedule>,
     /// Tasks that ask for GPUs, of which no machine records any: the workload leaves them out.
     pub unchecked_gpus: u64,
     /// The assumptions, as sentences.

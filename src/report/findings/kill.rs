@@ -30,8 +30,8 @@ pub(super) fn kill(stored: &Envelope) -> Option<Told> {
     })
 }
 
-/// The rule chosen on earlier jobs: what it saves and harms of later jobs and, in a sentence of its
-/// own, of all jobs; then a rule that harms fewer.
+/// The rule chosen on earlier jobs: what it saves and harms of later jobs, and a rule that harms
+/// fewer; then, in sentences of their own, how it was chosen and what it saves over all jobs.
 fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     let (train, test) = (&selection.chosen.train, &selection.chosen.test);
     let train_jobs = counted(selection.train_jobs, "job");
@@ -54,8 +54,7 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     };
     let requested = if answer.cpu == "requested" { " of requested CPU" } else { "" };
     let later = format!(
-        "chosen on {train_jobs} that ended first, {price}killing tasks {what} saves a net {} {}{requested} \
-        on {} submitted later and harms {harmed}",
+        "killing tasks {what} saves a net {} {}{requested} on {} submitted later and harms {harmed}",
         six_digits(test.net_cpu),
         answer.unit,
         counted(selection.test_jobs, "job"),
@@ -67,7 +66,12 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     let over_all = over_all.map(|said| {
         format!(". Over all jobs, in hindsight, it {said}{}", harms.unwrap_or_default())
     });
-    let over_all = over_all.unwrap_or_default();
+    let price = price.trim_end_matches(", ");
+    let over_all = format!(
+        ". The rule was chosen on {train_jobs} that ended first{}{price}{}",
+        if price.is_empty() { "" } else { ", " },
+        over_all.unwrap_or_default()
+    );
     let gentler = row.and_then(|row| gentler(answer, row)).unwrap_or_default();
     let later = later + &destroys.unwrap_or_default() + &gentler;
     let more = evictions(answer, rule).unwrap_or_default();

@@ -27,7 +27,7 @@
 
 use serde::Deserialize;
 
-use super::text::caption;
+use super::text::{caption, sentence_ends};
 use crate::answers::sentences::{meaning_of, most_of};
 use crate::answers::study::Topic;
 use crate::answers::{account, detect, fairness, list, load, replay, sweep};
@@ -106,15 +106,7 @@ pub(super) struct Finding {
 
 /// The sentence of an answer that answers the question, and those that explain it, if there are any.
 pub(super) fn parts(answer: &str) -> (&str, Option<&str>) {
-    // The point after a short word may be that of a name: `J. Smith`, `Dr. Wu`.
-    let is_end = |at: &usize| {
-        let last = answer[..*at].rsplit([' ', '(']).next().unwrap_or_default();
-        let mut letters = last.chars();
-        let is_upper = letters.next().is_some_and(char::is_uppercase);
-        let rest = letters.as_str();
-        !is_upper || 1 < rest.chars().count() || rest.contains(char::is_uppercase)
-    };
-    let end = answer.match_indices(". ").map(|(at, _)| at).find(is_end);
+    let end = sentence_ends(answer).next();
     end.map_or((answer, None), |at| (&answer[..at], Some(&answer[at + 2..])))
 }
 
@@ -154,19 +146,14 @@ pub(super) fn findings(results: &[Stored]) -> Findings {
     let mut all = Findings::default();
     for rule in &RULES {
         let Some((kind, topic)) = kind_of(rule.of) else { continue };
-        let Some(result) = results.iter().find(|result| result.name == rule.of) else { continue };
-        let told = match nothing(result) {
-            Some(why) => Some(Told::Unknown(why)),
-            None => (rule.say)(&result.whole),
-        };
+        let Some((result, told)) = told(rule, results) else { continue };
         let (sentence, is_shown) = match told {
-            None => continue,
-            Some(Told::Unknown(why)) => {
+            Told::Unknown(why) => {
                 all.leave_open((rule.asks.to_owned(), result.name.clone(), topic), why);
                 continue;
             }
-            Some(Told::Shown(sentence)) => (sentence, true),
-            Some(Told::NotShown(sentence)) => (sentence, false),
+            Told::Shown(sentence) => (sentence, true),
+            Told::NotShown(sentence) => (sentence, false),
         };
         let (asks, scope, result) = (rule.asks, scope(result, kind), result.name.clone());
         all.found.push(Finding { asks, sentence, is_shown, scope, result, topic });
@@ -176,6 +163,17 @@ pub(super) fn findings(results: &[Stored]) -> Findings {
     }
     all.found = chosen(all.found);
     all
+}
+
+/// What a rule says of the results, and the result that it is about; `None` without such a result,
+/// or if there is nothing to say.
+fn told<'a>(rule: &Rule, results: &'a [Stored]) -> Option<(&'a Stored, Told)> {
+    let result = results.iter().find(|result| result.name == rule.of)?;
+    let told = match nothing(result) {
+        Some(why) => Some(Told::Unknown(why)),
+        None => (rule.say)(&result.whole),
+    };
+    Some((result, told?))
 }
 
 /// What a finding is about: tables and hours, what was assumed, how CPU time is defined, and how

@@ -15,13 +15,17 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   }).filter((one) => one.net !== null && one.harmed !== null && one.threshold !== null);
   if (rows.length < 2) continue;
   const unit = box.dataset.unit;
+  // As in the sentences of the page: from an hour on in hours.
+  const cpu = (seconds) => (Math.abs(seconds) < 3600 || !unit.endsWith("-s")
+    ? `${amount(seconds)} ${unit}`
+    : `${amount(seconds / 3600)} ${unit.slice(0, -1)}h`);
   const named = ({ rule, threshold, unit: own }) => `${rule} at T = ${amount(threshold)} ${own}`.trim();
   const said = (one) => {
     const percent = (share) => `${(100 * share).toLocaleString("en", { maximumSignificantDigits: 3 })} %`;
     const interval = one.low === null ? "" : `, 95 % interval ${percent(one.low)} to ${percent(one.high)}`;
     const share = one.share === null ? "" : ` (${percent(one.share)} of the CPU of jobs that did not finish${interval})`;
     const tasks = one.condemned === null ? "" : ` It condemns ${amount(one.condemned)} tasks.`;
-    return `a net ${amount(one.net)} ${unit} saved${share}, ${amount(one.harmed)} finished ${one.harmed === 1 ? "job" : "jobs"} harmed.${tasks}`;
+    return `a net ${cpu(one.net)} saved${share}, ${amount(one.harmed)} finished ${one.harmed === 1 ? "job" : "jobs"} harmed.${tasks}`;
   };
   const output = () => {
     const made = element("div", { className: "said" });
@@ -46,9 +50,9 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     const found = rows.reduce((one, other) => (worth(one) < worth(other) ? other : one));
     rows.forEach((one) => one.row.classList.toggle("best", one === found && 0 < worth(found)));
     best.textContent = worth(found) <= 0
-      ? `At ${amount(cost)} ${unit} for a harmed job none of ${rows.length} settings is worth it: kill nothing.`
-      : `At ${amount(cost)} ${unit} for a harmed job the best of ${rows.length} settings in hindsight is ` +
-        `${named(found)}: ${said(found)} Worth ${amount(worth(found))} ${unit}.`;
+      ? `At ${cpu(cost)} for a harmed job none of ${rows.length} settings is worth it: kill nothing.`
+      : `At ${cpu(cost)} for a harmed job the best of ${rows.length} settings in hindsight is ` +
+        `${named(found)}: ${said(found)} Worth ${cpu(worth(found))}.`;
   };
   price.addEventListener("input", () => {
     show();

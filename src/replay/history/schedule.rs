@@ -1,0 +1,56 @@
+//! The recorded schedule of the replayed tasks, in the numbers that a replay gives.
+//!
+//! In: the replayed tasks with their recorded waits and ends. Out: [`Schedule`], to be put beside
+//! the policies. A task that still runs at the end of the window counts as finished there, since a
+//! replay finishes it after the same running time. Tasks submitted before the window have no
+//! recorded wait. Times are as recorded, whatever the load of the plan.
+
+use serde::{Deserialize, Serialize};
+
+use super::items::Item;
+use crate::fairness::indices::bounded_slowdown;
+use crate::replay::metrics::{BOUND_S, Spread};
+use crate::replay::workload::{Fate, Workload};
+use crate::units::micros_to_seconds;
+
+/// The recorded schedule of the replayed tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Schedule {
+    /// Tasks that finished, or still ran at the end of the window.
+    pub finished: u64,
+    /// First submit to first start of tasks that were submitted in the window and started, s.
+    pub waiting_s: Option<Spread>,
+    /// First submit to last end of jobs, s.
+    pub job_response_s: Option<Spread>,
+    /// Submit to end over run time, of tasks that finished; bounded as for a replay.
+    pub bounded_slowdown: Option<Spread>,
+}
+
+/// The recorded schedule of tasks in the order of the workload; `end_us` is the end of the window.
+pub(super) fn schedule(items: &[Item], workload: &Workload, end_us: i64) -> Schedule {
+    let ended_us = |item: &Item| item.ended_us.unwrap_or(end_us).max(item.arrival_us);
+    let finished = || items.iter().filter(|item| item.fate == Fate::Finishes);
+    let slowdown = |item: &Item| {
+        let run_s = micros_to_seconds(item.work_us);
+        let response_s = micros_to_seconds(ended_us(item) - item.arrival_us);
+        bounded_slowdown(response_s - run_s, run_s, BOUND_S)
+    };
+    let waits = items.iter().filter_map(|item| item.wait_us.map(micros_to_seconds));
+    // First submit and last end. A job counts from its tasks that wait for no other.
+    let mut spans = vec![(i64::MAX, i64::MIN); workload.job_count()];
+    for (task, item) in (0..).zip(items) {
+        let (first_us, last_us) = &mut spans[workload.job.get(task) as usize];
+        if !workload.dependencies.waits(task) {
+            *first_us = item.arrival_us.min(*first_us);
+        }
+        *last_us = ended_us(item).max(*last_us);
+    }
+    let responses = spans.iter().map(|(first_us, last_us)| micros_to_seconds(last_us - first_us));
+    Schedule {
+        finished: finished().count() as u64,
+        waiting_s: Spread::of(waits.collect()),
+        job_response_s: Spread::of(responses.collect()),
+        bounded_slowdown: Spread::of(finished().map(slowdown).collect()),
+    }
+}

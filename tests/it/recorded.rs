@@ -1,0 +1,131 @@
+//! The record beside the policies of a replay: its numbers are those of the log, by the definitions
+//! of the replays.
+
+use std::fmt::Write;
+use std::fs;
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::support::Place;
+
+/// A job: submission, wait and run, s; processors; status of the log (1 finished, 0 failed, 5
+/// cancelled).
+type Job = (u32, u32, u32, u32, u32);
+
+fn jobs() -> impl Strategy<Value = Vec<Job>> {
+    let status = prop::sample::select(vec![1, 1, 1, 0, 5]);
+    let job = (0_u32..5_000, 0_u32..2_000, 1_u32..3_000, 1_u32..5, status);
+    prop::collection::vec(job, 3..40)
+}
+
+fn log_of(jobs: &[Job]) -> String {
+    let mut log = String::from("; MaxProcs: 4\n");
+    let mut jobs = jobs.to_vec();
+    jobs.sort_unstable();
+    for (id, (submit, wait, run, procs, status)) in (1..).zip(jobs) {
+        writeln!(
+            log,
+            "{id} {submit} {wait} {run} {procs} -1 -1 {procs} -1 -1 {status} 1 1 1 1 1 -1 -1"
+        )
+        .expect("a text takes all");
+    }
+    log
+}
+
+/// Ingests a log and replays it; returns the answer.
+fn replayed(place: &Place, log: &str, more: &[&str]) -> Value {
+    let lake = format!("{log}.lake");
+    place.run(&["ingest", log, "--lake", &lake, "--quiet"]).ok();
+    let args = ["replay", "--lake", &lake, "--policies", "fifo", "--format", "json"];
+    place.run(&[&args[..], more].concat()).ok().json()
+}
+
+fn is_near(one: f64, another: f64) -> bool {
+    (one - another).abs() <= 1e-9 * another.abs().max(1.0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn the_record_has_the_numbers_of_the_log(jobs in jobs()) {
+        let place = Place::new();
+        fs::write(place.path("log.swf"), log_of(&jobs)).unwrap();
+        let answer = replayed(&place, "log.swf", &[]);
+        let recorded = &answer["recorded"];
+        let mean = |values: Vec<f64>| {
+            let count = values.len();
+            (count, values.into_iter().sum::<f64>() / f64::from(u32::try_from(count).unwrap()))
+        };
+        let finished = || jobs.iter().filter(|job| job.4 == 1);
+        let expected = [
+            ("waiting_s", mean(jobs.iter().map(|job| f64::from(job.1)).collect())),
+            ("job_response_s", mean(jobs.iter().map(|job| f64::from(job.1 + job.2)).collect())),
+            ("bounded_slowdown", mean(finished().map(|job| {
+                let [response, run] = [job.1 + job.2, job.2].map(f64::from);
+                (response / run.max(10.0)).max(1.0)
+            }).collect())),
+        ];
+        prop_assert_eq!(recorded["finished"].as_u64(), Some(finished().count() as u64));
+        for (name, (count, mean)) in expected {
+            let found = &recorded[name];
+            if count == 0 {
+                prop_assert!(found.is_null(), "{}: {}", name, found);
+                continue;
+            }
+            prop_assert_eq!(found["count"].as_u64(), Some(count as u64), "{}", name);
+            let own = found["mean"].as_f64().unwrap();
+            prop_assert!(is_near(own, mean), "{}: {} instead of {}", name, own, mean);
+        }
+    }
+}
+
+/// A replay whose journal is exported as a log and ingested: the record of that log has the numbers
+/// of the replay.
+#[test]
+fn the_record_of_a_replayed_log_is_that_replay() {
+    let place = Place::new();
+    let job = |number: u32| {
+        let status = [1, 1, 0][number as usize % 3];
+        (number * 37 % 900, 0, 5 + number * 13 % 90, 1 + number % 4, status)
+    };
+    fs::write(place.path("log.swf"), log_of(&(1..=60).map(job).collect::<Vec<Job>>())).unwrap();
+    let first = replayed(&place, "log.swf", &["--out", "runs", "--journal"]);
+    let journal = "runs/journal-1.parquet";
+    let export = ["export", "--lake", "log.swf.lake", "--journal", journal, "--as", "swf"];
+    place.run(&[&export[..], &["--out", "out"]].concat()).ok();
+    let second = replayed(&place, "out/log.swf", &[]);
+    let (metrics, recorded) = (&first["policies"][0]["metrics"], &second["recorded"]);
+    assert_eq!(recorded["finished"], metrics["finished"]);
+    assert!(60.0 < metrics["waiting_s"]["mean"].as_f64().unwrap(), "{metrics}");
+    for name in ["waiting_s", "job_response_s", "bounded_slowdown"] {
+        for (key, value) in recorded[name].as_object().unwrap() {
+            let (own, other) = (value.as_f64().unwrap(), metrics[name][key].as_f64().unwrap());
+            assert!(is_near(own, other), "{name} {key}: {own} instead of {other}");
+        }
+    }
+}
+
+/// The page puts the record first; a log without waits has no such table.
+#[test]
+fn the_page_of_a_replay_starts_with_the_record() {
+    for (wait, has_table) in [(70, true), (-1, false)] {
+        let place = Place::new();
+        let job = |number: i32| {
+            format!("{number} {} {wait} 100 4 -1 -1 4 -1 -1 1 1 1 1 1 1 -1 -1\n", number * 50)
+        };
+        let jobs: String = (1..=9).map(job).collect();
+        fs::write(place.path("log.swf"), format!("; MaxProcs: 4\n{jobs}")).unwrap();
+        replayed(&place, "log.swf", &["--out", "found/replay"]);
+        place.run(&["report", "found/replay", "--out", "report"]).ok();
+        let page = fs::read_to_string(place.path("report/replay.html")).unwrap();
+        let table = page.find("What happened, and what each policy would have done");
+        assert_eq!(table.is_some(), has_table, "{page}");
+        if let Some(table) = table {
+            let [row, chart] = [">as recorded<", "<figure"].map(|text| page[table..].find(text));
+            assert!(row.unwrap() < chart.unwrap(), "{page}");
+            assert!(page[table..].contains("70 s"), "{page}");
+        }
+    }
+}
