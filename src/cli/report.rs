@@ -7,7 +7,7 @@ use clap::Args;
 use super::{Form, Format, ViewArgs, console};
 use crate::cli::shown;
 use jobfate::faults::Result;
-use jobfate::report::{check_place, comparison_table, write, write_comparison};
+use jobfate::report::{check_place, comparison_table, nothing_changed, write, write_comparison};
 use jobfate::results::{COMPARE_LIMITS, Limits, PAGE_LIMITS, Stored, compare, read_all, store};
 
 /// Write stored results as pages for a browser
@@ -74,10 +74,15 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     if let Some([first, second]) = args.compare.as_deref() {
         check(args.out.as_deref())?;
         let folder = |path: &PathBuf| read(std::slice::from_ref(path), COMPARE_LIMITS);
-        let changes = compare(&folder(first)?, &folder(second)?);
+        let results = [folder(first)?, folder(second)?];
+        let changes = compare(&results[0], &results[1]);
+        if let Some(said) = nothing_changed(&changes) {
+            console::note(said);
+        }
         if let Some(out) = &args.out {
             let names = [first, second].map(|path| path.display().to_string());
-            let page = write_comparison(&changes, [&names[0], &names[1]], out)?;
+            let sides = [0, 1].map(|side: usize| (names[side].as_str(), results[side].as_slice()));
+            let page = write_comparison(&changes, sides, out)?;
             console::note(format!("wrote {}", page.display()));
         }
         let json = serde_json::json!({ "results": changes });

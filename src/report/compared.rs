@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use arrow::record_batch::RecordBatch;
 
 use super::ReportError;
+use super::findings::side_by_side;
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
-use super::text::{caption, escape, figure_text, percent};
+use super::text::{caption, escape, figure_text, percent, sentence};
 use crate::digits::{counted, number_in};
 use crate::results::frame::Frame;
-use crate::results::{CellChange, Difference, ResultChange, Side, TableChange};
+use crate::results::{CellChange, Difference, ResultChange, Side, Stored, TableChange};
 
 /// Changed values of a table that the page holds; `comparison.json` has all of them.
 const CELLS_SHOWN: usize = 500;
@@ -23,10 +24,12 @@ const CELLS_SHOWN: usize = 500;
 /// The folder holds something other than an earlier report, or a file cannot be written.
 pub fn write_comparison(
     changes: &[ResultChange],
-    names: [&str; 2],
+    sides: [(&str, &[Stored]); 2],
     out: &Path,
 ) -> Result<PathBuf, ReportError> {
     let mut folder = NewFolder::begin(out)?;
+    let (names, answers) =
+        (sides.map(|side| side.0), side_by_side(sides.map(|(_, results)| results)));
     let mut body = format!(
         "<p class=\"lead\">First: <b>{}</b>. Second: <b>{}</b>.</p>\n",
         escape(names[0]),
@@ -35,7 +38,9 @@ pub fn write_comparison(
     if let Some(said) = nothing_changed(changes) {
         let _ = writeln!(body, "<p class=\"answer\">{said}</p>");
     }
+    body.push_str(&in_words(&answers));
     body.push_str(&overview(changes));
+    body.push_str(&unchanged(changes));
     for change in changes.iter().filter(|change| change.side == Side::Both) {
         body.push_str(&section(change));
     }
@@ -49,14 +54,57 @@ pub fn write_comparison(
     folder.put("script.js", super::SCRIPT)?;
     let json = serde_json::json!({
         "program": crate::PROGRAM, "first": names[0], "second": names[1], "results": changes,
+        "answers": answers.iter().map(|(asks, [first, second])| {
+            serde_json::json!({"question": asks, "first": first, "second": second})
+        }).collect::<Vec<_>>(),
     });
     folder.put("comparison.json", &format!("{json:#}\n"))?;
     folder.put("comparison.html", &page.html(&navigation))?;
     Ok(folder.publish()?.join("comparison.html"))
 }
 
+/// The answers of both in sentences, question by question.
+fn in_words(answers: &[(&str, [Option<String>; 2])]) -> String {
+    if answers.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("<h2>What each of them says</h2>\n<dl class=\"sides\">\n");
+    for (asks, sides) in answers {
+        let said = |side: &Option<String>| {
+            side.as_deref().map_or_else(|| "no such result".to_owned(), sentence)
+        };
+        let _ = match sides {
+            [Some(first), Some(second)] if first == second => writeln!(
+                text,
+                "<dt>{}</dt>\n<dd><b>The same in both:</b> {}</dd>",
+                escape(asks),
+                sentence(first)
+            ),
+            [first, second] => writeln!(
+                text,
+                "<dt>{}</dt>\n<dd><b>First:</b> {}</dd>\n<dd><b>Second:</b> {}</dd>",
+                escape(asks),
+                said(first),
+                said(second)
+            ),
+        };
+    }
+    text.push_str("</dl>\n");
+    text
+}
+
+/// The tables that are the same in both, in a sentence.
+fn unchanged(changes: &[ResultChange]) -> String {
+    let all = changes.iter().flat_map(|change| &change.tables).filter(|table| table.is_same());
+    let files: Vec<String> = all.map(|table| escape(&table.file)).collect();
+    if files.is_empty() {
+        return String::new();
+    }
+    format!("<p class=\"source\">The same in both: {}.</p>\n", files.join(", "))
+}
+
 /// That nothing changed, if so: every result is in both, and all of their tables are the same.
-fn nothing_changed(changes: &[ResultChange]) -> Option<String> {
+pub fn nothing_changed(changes: &[ResultChange]) -> Option<String> {
     let is_same = |change: &ResultChange| {
         change.side == Side::Both
             && change.not_compared.is_empty()
@@ -65,7 +113,7 @@ fn nothing_changed(changes: &[ResultChange]) -> Option<String> {
     let tables: usize = changes.iter().map(|change| change.tables.len()).sum();
     (0 < tables && changes.iter().all(is_same)).then(|| {
         let differ = changes.iter().any(|change| !change.settings.is_empty());
-        let more = if differ { " Settings differ, as listed below." } else { "" };
+        let more = if differ { " Settings differ." } else { "" };
         format!(
             "Nothing changed: both have the same values ({}).{more}",
             counted(tables as u64, "table")
@@ -73,7 +121,7 @@ fn nothing_changed(changes: &[ResultChange]) -> Option<String> {
     })
 }
 
-/// A line per table.
+/// A line per table with a change, per table that is not compared, and per result of one side.
 fn overview(changes: &[ResultChange]) -> String {
     let header = [
         "result",
@@ -109,7 +157,7 @@ fn overview(changes: &[ResultChange]) -> String {
                 Cell::name(why),
             ]);
         }
-        for table in &change.tables {
+        for table in change.tables.iter().filter(|table| !table.is_same()) {
             let count = |count: usize| Cell::of(&count.to_string());
             rows.push(vec![
                 name(),
@@ -122,7 +170,10 @@ fn overview(changes: &[ResultChange]) -> String {
             ]);
         }
     }
-    html::table("Table by table", &header.map(str::to_owned), &rows)
+    if rows.is_empty() {
+        return String::new();
+    }
+    html::table("What changed, table by table", &header.map(str::to_owned), &rows)
 }
 
 /// The change of a table that matters most, in words; the units, if they differ.

@@ -61,7 +61,7 @@ pub(crate) mod users;
 #[cfg(feature = "serve")]
 pub(crate) use text::{clock, instant, sentence};
 
-pub use compared::{comparison_table, write_comparison};
+pub use compared::{comparison_table, nothing_changed, write_comparison};
 pub use place::check_place;
 
 use html::{Navigation, Page};

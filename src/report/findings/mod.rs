@@ -176,6 +176,18 @@ fn told<'a>(rule: &Rule, results: &'a [Stored]) -> Option<(&'a Stored, Told)> {
     Some((result, told?))
 }
 
+/// The questions of all rules, with the first sentences of the answers of two sets of results;
+/// `None` on the side that has no answer. Questions that neither answers are left out.
+pub(super) fn side_by_side(sides: [&[Stored]; 2]) -> Vec<(&'static str, [Option<String>; 2])> {
+    let answer = |rule: &Rule, results: &[Stored]| {
+        let (_, told) = told(rule, results)?;
+        let (Told::Shown(said) | Told::NotShown(said) | Told::Unknown(said)) = told;
+        Some(format!("{}.", parts(&said).0))
+    };
+    let both = RULES.iter().map(|rule| (rule.asks, sides.map(|results| answer(rule, results))));
+    both.filter(|(_, said)| said.iter().any(Option::is_some)).collect()
+}
+
 /// What a finding is about: tables and hours, what was assumed, how CPU time is defined, and how
 /// many cross the edges of the window.
 fn scope(result: &Stored, kind: &Kind<'_>) -> String {
