@@ -198,6 +198,9 @@ pub struct Workload {
     pub estimates: Estimates,
     /// Whether the task must not share a machine with another task of its job.
     pub is_apart: Column<bool>,
+    /// Whether the task started in the record, after a wait that is known. It decides nothing;
+    /// waits are compared with the record over these tasks.
+    pub has_wait: Column<bool>,
     /// How the task ends.
     pub fate: Column<Fate>,
     /// Additional work of an attempt that is slow by chance, µs.
@@ -284,6 +287,7 @@ impl Workload {
             requested_us: Column::Same(None),
             estimates: Estimates::Requested,
             is_apart: Column::Same(false),
+            has_wait: Column::Same(true),
             fate: Column::Same(Fate::Finishes),
             extra_us: Column::Same(0),
             extra_chance: None,
@@ -352,6 +356,7 @@ impl Workload {
             ("group", self.group.fits(task_count)),
             ("requested_us", self.requested_us.fits(task_count)),
             ("is_apart", self.is_apart.fits(task_count)),
+            ("has_wait", self.has_wait.fits(task_count)),
             ("fate", self.fate.fits(task_count)),
             ("extra_us", self.extra_us.fits(task_count)),
             ("inputs", self.inputs.fits(task_count)),
@@ -380,6 +385,7 @@ impl Workload {
         self.group.permute(&order);
         self.requested_us.permute(&order);
         self.is_apart.permute(&order);
+        self.has_wait.permute(&order);
         self.fate.permute(&order);
         self.extra_us.permute(&order);
         self.inputs.permute(&order);

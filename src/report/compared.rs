@@ -7,10 +7,11 @@ use arrow::record_batch::RecordBatch;
 
 use super::ReportError;
 use super::findings::side_by_side;
+use super::headings::{heading, is_length};
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
 use super::text::{caption, escape, figure_text, percent, sentence};
-use crate::digits::{counted, number_in};
+use crate::digits::{counted, lasting, number_in};
 use crate::results::frame::Frame;
 use crate::results::{CellChange, Difference, ResultChange, Side, Stored, TableChange};
 
@@ -41,9 +42,12 @@ pub fn write_comparison(
     body.push_str(&in_words(&answers));
     body.push_str(&overview(changes));
     body.push_str(&unchanged(changes));
-    for change in changes.iter().filter(|change| change.side == Side::Both) {
-        body.push_str(&section(change));
+    let common = [common(changes, settings_of), common(changes, data_of)];
+    let (differ, sections) = (made_from(&common[0], &common[1]), sections(changes, &common));
+    if !differ.is_empty() {
+        let _ = write!(body, "<h2>What every result has different</h2>\n{differ}");
     }
+    body.push_str(&sections);
     body.push_str(
         "<p class=\"source\">Complete comparison: <a href=\"comparison.json\">JSON</a></p>\n",
     );
@@ -138,7 +142,7 @@ fn overview(changes: &[ResultChange]) -> String {
         let said = match change.side {
             Side::First => "only in the first",
             Side::Second => "only in the second",
-            Side::Both if change.tables.is_empty() => "no tables",
+            Side::Both if change.tables.is_empty() && change.not_compared.is_empty() => "no tables",
             Side::Both => "",
         };
         if !said.is_empty() {
@@ -191,12 +195,14 @@ fn largest(table: &TableChange) -> String {
     let of = if key.is_empty() { String::new() } else { format!(" of {key}") };
     let figure = |text: &str| match number_in(text) {
         Some(share) if cell.is_share() => percent(share),
+        Some(number) if is_length(&cell.column) => lasting(number),
         Some(number) => figure_text(number),
         None if text.is_empty() => "nothing".to_owned(),
         None => text.to_owned(),
     };
     let by = how_much(cell).map_or_else(String::new, |by| format!(" ({by})"));
-    format!("{}{of}: {} to {}{by}", cell.column, figure(&cell.first), figure(&cell.second))
+    let [first, second] = [&cell.first, &cell.second].map(|text| figure(text));
+    format!("{}{of}: {first} to {second}{by}", heading(&cell.column))
 }
 
 /// How much a number changed: a share in points, a number that about doubled as a factor, the rest
@@ -206,7 +212,9 @@ fn how_much(cell: &CellChange) -> Option<String> {
     if cell.is_share() {
         return Some(format!("{:+.2} points", change * 100.0));
     }
-    let relative = relative?;
+    // The percentage of a difference says nothing: from -820 s to 0.65 s.
+    let is_difference = cell.column.ends_with("_change") || cell.column.starts_with("difference");
+    let relative = relative.filter(|_| !is_difference)?;
     let is_positive = number_in(&cell.first).is_some_and(|first| 0.0 < first);
     Some(match relative {
         0.995.. if is_positive && relative < 9.0 => format!("{:.1} times", 1.0 + relative),
@@ -266,18 +274,36 @@ pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
         .batch()
 }
 
-fn section(change: &ResultChange) -> String {
-    let made_from = [
-        ("Settings that differ", &change.settings),
-        ("Data that differ: path, time span, rows and remarks", &change.data),
-    ];
-    if made_from.iter().all(|(_, found)| found.is_empty())
-        && change.tables.iter().all(TableChange::is_same)
-    {
-        return String::new();
+fn settings_of(change: &ResultChange) -> &Vec<Difference> {
+    &change.settings
+}
+
+fn data_of(change: &ResultChange) -> &Vec<Difference> {
+    &change.data
+}
+
+/// The differences that most results of both sides share: they are listed once.
+fn common(changes: &[ResultChange], of: fn(&ResultChange) -> &Vec<Difference>) -> Vec<Difference> {
+    let both: Vec<&ResultChange> =
+        changes.iter().filter(|change| change.side == Side::Both).collect();
+    let mut all: Vec<Difference> = Vec::new();
+    for one in both.iter().flat_map(|change| of(change)) {
+        let count = both.iter().filter(|change| of(change).contains(one)).count();
+        if 1 < count && both.len() < 2 * count && !all.contains(one) {
+            all.push(one.clone());
+        }
     }
-    let mut text = format!("<section>\n<h2>{}</h2>\n", escape(&caption(&change.name)));
-    for (title, found) in made_from.into_iter().filter(|(_, found)| !found.is_empty()) {
+    all
+}
+
+/// Tables of the settings and of the data that differ; empty without differences.
+fn made_from(settings: &[Difference], data: &[Difference]) -> String {
+    let mut text = String::new();
+    let both = [
+        ("Settings that differ", settings),
+        ("Data that differ: path, time span, rows and remarks", data),
+    ];
+    for (title, found) in both.into_iter().filter(|(_, found)| !found.is_empty()) {
         let header = ["made from", "first", "second"].map(str::to_owned);
         let row = |(what, first, second): &Difference| {
             vec![Cell::name(what), Cell::name(first), Cell::name(second)]
@@ -285,11 +311,35 @@ fn section(change: &ResultChange) -> String {
         let rows: Vec<Vec<Cell>> = found.iter().map(row).collect();
         text.push_str(&html::table(title, &header, &rows));
     }
-    for table in change.tables.iter().filter(|table| !table.is_same()) {
-        text.push_str(&table_section(table));
-    }
-    text.push_str("</section>\n");
     text
+}
+
+/// A folded section for each result of both sides with a difference that is not common.
+fn sections(changes: &[ResultChange], common: &[Vec<Difference>; 2]) -> String {
+    let mut text = String::new();
+    for one in changes.iter().filter(|change| change.side == Side::Both) {
+        let own = |all: &[Difference], common: &[Difference]| -> Vec<Difference> {
+            all.iter().filter(|found| !common.contains(found)).cloned().collect()
+        };
+        let (settings, data) = (own(&one.settings, &common[0]), own(&one.data, &common[1]));
+        let differing = one.tables.iter().filter(|table| !table.is_same());
+        let tables: String = differing.clone().map(table_section).collect();
+        let made_from = made_from(&settings, &data);
+        if tables.is_empty() && made_from.is_empty() {
+            continue;
+        }
+        let count = match differing.count() {
+            0 => "no table".to_owned(),
+            some => counted(some as u64, "table"),
+        };
+        let _ = write!(
+            text,
+            "<section>\n<details><summary>{}: {count} changed</summary>\n{made_from}{tables}</details>\n\
+            </section>\n",
+            escape(&caption(&one.name))
+        );
+    }
+    if text.is_empty() { text } else { format!("<h2>Result by result</h2>\n{text}") }
 }
 
 fn table_section(table: &TableChange) -> String {
@@ -343,9 +393,9 @@ fn table_section(table: &TableChange) -> String {
         let number = |number: Option<f64>| Cell::of(&number.map_or_else(String::new, figure_text));
         let mut row: Vec<Cell> = cell.key.iter().map(|key| Cell::name(key)).collect();
         row.extend([
-            Cell::name(&cell.column),
-            Cell::of(&cell.first),
-            Cell::of(&cell.second),
+            Cell::name(&heading(&cell.column)),
+            of_column(cell, &cell.first),
+            of_column(cell, &cell.second),
             number(cell.change),
             Cell::name(&how_much(cell).unwrap_or_default()),
         ]);
@@ -361,6 +411,17 @@ fn table_section(table: &TableChange) -> String {
         );
     }
     text
+}
+
+/// A value of a column: a share in percent, a length of time in words, a number, or a text.
+fn of_column(cell: &CellChange, text: &str) -> Cell {
+    if cell.is_share() {
+        Cell::share(text)
+    } else if is_length(&cell.column) && !text.is_empty() {
+        Cell::lasting(number_in(text))
+    } else {
+        Cell::of(text)
+    }
 }
 
 #[cfg(test)]
@@ -434,14 +495,14 @@ mod tests {
         let cases = [
             ("jobs", "5363", "4771", "jobs of physics: 5,363 to 4,771 (-11.0 %)"),
             ("jobs", "5", "1002", "jobs of physics: 5 to 1,002 (200 times)"),
-            ("wait_s", "1.0", "21858.0", "wait_s of physics: 1 to 21,858 (21,858 times)"),
+            ("wait_s", "1.0", "21858.0", "wait of physics: 1 s to 6.07 h (21,858 times)"),
             ("jobs", "10", "25", "jobs of physics: 10 to 25 (2.5 times)"),
             ("jobs", "10", "19", "jobs of physics: 10 to 19 (+90.0 %)"),
             ("jobs", "0", "7", "jobs of physics: 0 to 7"),
-            ("net_cpu", "-2", "6", "net_cpu of physics: -2 to 6 (+400.0 %)"),
+            ("net_cpu", "-2", "6", "net CPU of physics: -2 to 6 (+400.0 %)"),
             ("share", "0.0013", "0.0174", "share of physics: 0.13 % to 1.74 % (+1.61 points)"),
-            ("wait_s", "", "7", "wait_s of physics: nothing to 7"),
-            ("cpu", "0.1", "0.3333333333", "cpu of physics: 0.1 to 0.333333 (3.3 times)"),
+            ("wait_s", "", "7", "wait of physics: nothing to 7 s"),
+            ("cpu", "0.1", "0.3333333333", "CPU of physics: 0.1 to 0.333333 (3.3 times)"),
         ];
         for (column, first, second, expected) in cases {
             assert_eq!(said(column, first, second), expected);

@@ -6,7 +6,7 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 69] = [
+const KNOWN: [(&str, &str); 73] = [
     ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),
     ("auc", "area under ROC"),
@@ -39,10 +39,11 @@ const KNOWN: [(&str, &str); 69] = [
     ("is_on_front", "on the front"),
     ("is_shift", "hour of change"),
     ("is_straggler", "straggler"),
+    ("jobs_with_wait", "jobs that started"),
     ("jobs_helped", "jobs that end sooner"),
     ("jobs_hurt", "jobs that end later"),
     ("largest_destroyed_share", "largest job's share of the destroyed CPU"),
-    ("largest_job_share", "share of the largest job"),
+    ("largest_job_share", "largest job, % of this row"),
     ("largest_saved_share", "largest job's share of the saved CPU"),
     ("largest_used_share", "largest job's share of the used CPU"),
     ("largest_wasted_share", "largest job's share of the wasted CPU"),
@@ -53,6 +54,7 @@ const KNOWN: [(&str, &str); 69] = [
     ("length_median_s", "median length"),
     ("lost_s", "slot time of copies that lost"),
     ("lost_share", "slot time of copies that lost"),
+    ("machines_first", "machines with this configuration when first seen"),
     ("metered_cv", "charged value (metered)"),
     ("missed", "missed stragglers"),
     ("month_share", "share of the month"),
@@ -69,12 +71,14 @@ const KNOWN: [(&str, &str); 69] = [
     ("ratio_to_before", "median over that of the hours before"),
     ("reached", "attempts that reached the limit"),
     ("reached_cpu_h", "CPU (h) of these attempts"),
+    ("running_s", "running, summed over tasks"),
     ("spared_s", "slot time spared"),
     ("started", "copies started"),
     ("threshold_unit", "unit of the threshold"),
     ("true_negatives", "rightly predicted to finish"),
     ("true_positives", "rightly predicted not to finish"),
     ("truth", "definition of a straggler"),
+    ("utilisation", "CPU requested until the last end"),
     ("won", "copies that end first"),
 ];
 
@@ -162,13 +166,14 @@ mod tests {
     fn headings_are_words() {
         for (column, said) in [
             ("wait_s_mean", "wait mean"),
-            ("running_s", "running"),
+            ("waiting_s", "waiting"),
             ("cpu_s", "CPU time"),
             ("ran_cpu_s", "ran CPU time"),
             ("wasted_cpu_h", "wasted CPU (h)"),
             ("start_us", "start (µs)"),
             ("p25_s", "p25"),
             ("condor_half_life_s_604800_eup", "condor half-life 7 d effective user priority"),
+            ("machines_first", "machines with this configuration when first seen"),
             ("metered_cv", "charged value (metered)"),
             ("is_shift", "hour of change"),
             ("job_id", "job id"),

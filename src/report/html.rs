@@ -134,6 +134,15 @@ impl Cell {
         Self { html, number: None }
     }
 
+    /// A short form of a name, which is its tooltip.
+    pub(crate) fn short_of(name: &str, short: &str) -> Self {
+        if name == short {
+            return Self::name(name);
+        }
+        let html = format!("<span title=\"{}\">{}</span>", escape(name), escape(short));
+        Self { html, number: None }
+    }
+
     /// A name with a link to its page.
     pub(crate) fn link(text: &str, href: &str) -> Self {
         Self { html: format!("<a href=\"{}\">{}</a>", escape(href), escape(text)), number: None }

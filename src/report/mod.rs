@@ -48,6 +48,7 @@ pub(crate) mod jobs;
 pub(crate) mod links;
 pub(crate) mod machines;
 mod names;
+mod overview;
 mod pages;
 mod place;
 mod quality;
@@ -214,7 +215,7 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
         terms::add(&mut page, results);
         folder.put(&page.file, &page.html(&navigation))
     };
-    save(pages::overview(results)?)?;
+    save(overview::page(results)?)?;
     for (topic, shown) in here {
         save(if list::is_of_checks(topic) {
             quality::page(topic, &shown, results)

@@ -1,25 +1,25 @@
-//! The overview and one page per topic, with the results that the list of studies puts there.
+//! One page per topic, with the results that the list of studies puts there.
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::ReportError;
-use super::assumed::{Assumed, recorded, unrecorded};
-use super::findings::{Findings, answer, findings, nothing, parts, question};
-use super::html::{self, Cell, Page};
+use super::assumed::{Assumed, incomplete, recorded, unrecorded};
+use super::findings::{answer, nothing, parts, question};
+use super::html::{self, Page};
 use super::links::Links;
 use super::replay::context;
 use super::tables::{of_indices, stored_table, what_if};
-use super::text::{beside, caption, clock, clock_of_all, escape, figure_text, gpu_time, sentence};
+use super::text::{caption, escape, figure_text, gpu_time, sentence, sentence_ends};
+use crate::answers::classify::OTHER_THERE;
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
 use crate::answers::sweep::{SweepAnswer, SweepSettings};
 use crate::answers::{describe, list, replay, sweep};
 use crate::results::kind::{Kind, Pages};
-use crate::results::{Picture, Stored, scope};
-use crate::schema::Source;
+use crate::results::{Picture, Stored};
 
 /// A result on a page, and its kind.
 pub(super) type Shown<'a> = (&'static Kind<'static>, &'a Stored);
@@ -40,156 +40,6 @@ pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
     shown.iter().any(|(kind, result)| answers(kind) && nothing(result).is_none())
 }
 
-/// The trace, with the tables and hours that were read.
-fn lead(results: &[Stored]) -> String {
-    let mut sources: Vec<&str> =
-        results.iter().filter_map(|result| result.whole.source.as_deref()).collect();
-    sources.sort_unstable();
-    sources.dedup();
-    let known = |name: &str| name.parse::<Source>().ok().map(Source::title);
-    let sources: Vec<&str> = sources.iter().map(|name| known(name).unwrap_or(name)).collect();
-    let mut scopes: Vec<String> = results.iter().map(tables).collect();
-
-    // The longest list of tables stands for all.
-    scopes.sort_by_key(String::len);
-    let tables = scopes.pop().filter(|tables| !tables.is_empty());
-    let tables = tables.map_or_else(String::new, |tables| {
-        format!("<p class=\"source\">Loaded: {}.</p>\n", escape(&tables))
-    });
-    // Results of several traces have no common dates.
-    let about = if sources.len() == 1 { super::about::trace(results) } else { String::new() };
-    format!("<p class=\"lead\">{}{}.</p>\n{tables}", escape(&sources.join(", ")), escape(&about))
-}
-
-/// The tables that a result read, with their hours.
-fn tables(result: &Stored) -> String {
-    let all = Kind { remarks: &[], ..Kind::of("") };
-    scope(&all, &Value::Null, &result.whole.inputs)
-}
-
-/// The findings and, in a separate list, what could not be answered; each links to its evidence.
-fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
-    let mut text = String::new();
-    let link = |topic: &Topic, result: &str, words: &str| {
-        format!("<a href=\"{}#{}\">{}</a>", topic.file, escape(result), escape(words))
-    };
-    if !findings.found.is_empty() {
-        text.push_str("<h2>What was found</h2>\n<ol class=\"found\">\n");
-        for one in &findings.found {
-            let class = if one.is_shown { "" } else { " class=\"open\"" };
-            let mut scope = escape(&assumed.without(&one.scope));
-            if !scope.is_empty() {
-                scope.push_str(". ");
-            }
-            let (first, further) = parts(&one.sentence);
-            let more = |said| {
-                format!("<details><summary>More</summary><p>{}.</p></details>", sentence(said))
-            };
-            let _ = writeln!(
-                text,
-                "<li{class}><h3>{}</h3><p>{}.</p>{}<p class=\"source\">{scope}{}</p></li>",
-                escape(one.asks),
-                sentence(first),
-                further.map_or_else(String::new, more),
-                link(one.topic, &one.result, "Evidence"),
-            );
-        }
-        text.push_str("</ol>\n");
-    }
-    if !findings.unanswered.is_empty() {
-        text.push_str("<h2>What this trace cannot answer</h2>\n<ul class=\"unanswered\">\n");
-        for one in &findings.unanswered {
-            let links = one.asks.iter().map(|(asks, result, topic)| link(topic, result, asks));
-            let links: Vec<String> = links.collect();
-            let _ = writeln!(text, "<li>{}<br>{}.</li>", links.join(" · "), sentence(&one.why));
-        }
-        text.push_str("</ul>\n");
-    }
-    text
-}
-
-/// The first page: the trace, the findings in sentences and charts, and where the numbers come
-/// from.
-pub(super) fn overview(results: &[Stored]) -> Result<Page, ReportError> {
-    let mut body = String::new();
-    body.push_str(&lead(results));
-    let (found, assumed) = (findings(results), Assumed::of(results));
-    let scopes: Vec<String> = found.found.iter().map(|one| one.scope.clone()).collect();
-    body.push_str(&assumed.said(&scopes));
-    body.push_str(&first_screen(&found, &assumed));
-    let figures = list::topics()
-        .into_iter()
-        .flat_map(list::kinds_on)
-        .filter_map(|kind| {
-            let begin = kind.figure?;
-            results.iter().filter(|result| nothing(result).is_none()).find_map(|result| {
-                let chart =
-                    result.charts().into_iter().find(|chart| chart.file.starts_with(begin))?;
-                let found = answer(kind, result);
-                let caption = assumed.without(chart.caption);
-                Some(html::figure(
-                    Picture { caption: &caption, ..chart },
-                    result,
-                    "",
-                    found.as_deref().map(|found| parts(found).0),
-                ))
-            })
-        })
-        .collect::<Result<Vec<String>, ReportError>>()?;
-    if !figures.is_empty() {
-        let _ =
-            writeln!(body, "<h2>Charts</h2>\n<div class=\"figures\">{}</div>", figures.concat());
-    }
-    body.push_str("<h2>Where the numbers come from</h2>\n");
-    body.push_str(&inputs(results));
-    let mut commands: Vec<String> = results.iter().map(Stored::command).collect();
-    commands.sort();
-    commands.dedup();
-    for command in commands {
-        let _ = writeln!(body, "<pre>{}</pre>", escape(&command));
-    }
-    let (file, title) = ("index.html".into(), "Overview".into());
-    Ok(Page { file, title, within: "index.html", body })
-}
-
-/// The tables that the results were made from, with their hours and checksums.
-fn inputs(results: &[Stored]) -> String {
-    let mut lines: Vec<[String; 6]> = Vec::new();
-    for input in results.iter().flat_map(|result| &result.whole.inputs) {
-        let mut parts = input.parts.clone();
-        if let Some((has, of)) = input.part_count.zip(input.parts_of) {
-            parts = match (has, of) {
-                (1, 1) => "all".to_owned(),
-                (has, of) if has == of => format!("all {of}"),
-                (has, of) => format!("{has} of {of}: {parts}"),
-            };
-        }
-        let unknown = || "unknown".to_owned();
-        // With a decimal point, as in JSON.
-        let time = |at: Option<f64>| at.map_or_else(unknown, |at| json!(at).to_string());
-        let rows = input.rows.map_or_else(unknown, |rows| rows.to_string());
-        let (start, end) = (time(input.start_s), time(input.end_s));
-        let line = [input.table.clone(), parts, rows, start, end, input.sha256.clone()];
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    let header =
-        ["table", "parts", "rows", "first row", "last row", "SHA-256 of the parts' SHA-256"];
-    let times = lines.iter().flat_map(|line| &line[3..5]).filter_map(|time| time.parse().ok());
-    let latest = clock_of_all(times);
-    let rows: Vec<Vec<Cell>> = lines
-        .iter()
-        .map(|[table, parts, rows, start, end, sum]| {
-            let [start, end] =
-                [start, end].map(|time| Cell::instant(beside(time.parse().ok(), latest)));
-            vec![Cell::name(table), Cell::name(parts), Cell::of(rows), start, end, Cell::name(sum)]
-        })
-        .collect();
-    let caption = format!("Tables that were read ({})", clock(latest));
-    html::table(&caption, &header.map(str::to_owned), &rows)
-}
-
 /// The page of a topic.
 pub(super) fn page(
     topic: &'static Topic,
@@ -197,6 +47,8 @@ pub(super) fn page(
     all: &[Stored],
 ) -> Result<Page, ReportError> {
     let mut head = format!("<p class=\"lead\">{}</p>\n", escape(topic.question));
+    head.push_str(&incomplete(all));
+    head.push_str(two_ways(shown));
     let (links, assumed) = (Links::of(all), Assumed::of(all));
     let scopes: Vec<String> = shown.iter().map(|(kind, result)| result.scope(kind)).collect();
     head.push_str(&assumed.said(&scopes));
@@ -226,6 +78,21 @@ pub(super) fn page(
         format!("{head}{unknown}{body}{same}")
     };
     Ok(Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body })
+}
+
+/// That outcomes are counted in two ways on a page, if they are.
+fn two_ways(shown: &[Shown<'_>]) -> &'static str {
+    let has_both = shown
+        .iter()
+        .any(|(_, result)| result.charts().iter().any(|chart| chart.caption.contains(OTHER_THERE)));
+    if has_both {
+        "<p class=\"source\">Outcomes are counted in two ways. Bars and tables go by the exact sequence of \
+        events: 014 finished, 013 failed, 015 killed, 01 running, any other sequence is \"other\". The \
+        flows go by the last event. They differ for tasks and jobs that were killed before they started, \
+        or that had several attempts.</p>\n"
+    } else {
+        ""
+    }
 }
 
 /// The words, with GPU time in place of CPU time if the result is about GPUs.
@@ -285,7 +152,7 @@ fn section(
         let _ = writeln!(body, "<p class=\"asks\">{}</p>", escape(asks));
     }
     if let Some(said) = answer(kind, result) {
-        let _ = writeln!(body, "<p class=\"answer\">{}.</p>", sentence(&said));
+        body.push_str(&in_sentences(&said));
     }
     let scope = result.scope(kind);
     let tables = assumed.without(&scope);
@@ -324,13 +191,28 @@ fn section(
     for file in result.left_out.iter().chain(json) {
         let _ = writeln!(
             body,
-            "<p class=\"source\">Too large for this report; it is in the folder of the results: {}</p>",
+            "<p class=\"source\">Not copied into this report because of its size: {} in the folder of the results.</p>",
             escape(file)
         );
     }
     body.push_str(&computed(result));
     body.push_str("</section>\n");
     Ok(body)
+}
+
+/// An answer, whose last full stop is left out: its first sentence, and a list of the others.
+fn in_sentences(answer: &str) -> String {
+    let (first, rest) = parts(answer);
+    let mut text = format!("<p class=\"answer\">{}.</p>\n", sentence(first));
+    let Some(rest) = rest else { return text };
+    let mut from = 0;
+    text.push_str("<ul class=\"more\">\n");
+    for end in sentence_ends(rest).chain([rest.len()]) {
+        let _ = writeln!(text, "<li>{}.</li>", sentence(&rest[from..end]));
+        from = (end + 2).min(rest.len());
+    }
+    text.push_str("</ul>\n");
+    text
 }
 
 /// Sentences of fewer bytes are repeated: a reference to them would be as long.

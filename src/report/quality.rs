@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::assumed::{Assumed, lacks_status};
+use super::assumed::{Assumed, complete_from, lacks_status};
 use super::findings::{nothing, unanswered};
 use super::html::{self, Cell, Page};
 use super::links::Links;
@@ -68,7 +68,7 @@ pub(super) fn page(topic: &'static Topic, checks: &[Shown<'_>], all: &[Stored]) 
     for &(_, result) in checks {
         let lake = Lake::of(result);
         let findings = lake.verified.findings(&lake.inputs, &lake.known);
-        body.push_str(&whole(&lake));
+        body.push_str(&whole(&lake, complete_from(all).as_deref()));
         body.push_str(&found(&findings, all));
         body.push_str(&for_studies(topic, &lake, all));
         body.push_str(&counts(result));
@@ -77,10 +77,10 @@ pub(super) fn page(topic: &'static Topic, checks: &[Shown<'_>], all: &[Stored]) 
 }
 
 /// Whether the lake is whole: a sentence, a table, and a picture if something is missing.
-fn whole(lake: &Lake) -> String {
+fn whole(lake: &Lake, complete_from: Option<&str>) -> String {
     let mut html = format!(
         "<h2>What part of the trace is loaded?</h2>\n<p class=\"answer\">{} {}</p>\n",
-        sentence(&extent(lake)),
+        sentence(&extent(lake, complete_from)),
         sentence(&published(&lake.verified))
     );
     if let Some((chart, said)) = loaded(&lake.inputs) {
@@ -121,7 +121,7 @@ fn parts(input: &Input) -> String {
 }
 
 /// What is loaded of the tables, in a sentence.
-fn extent(lake: &Lake) -> String {
+fn extent(lake: &Lake, complete_from: Option<&str>) -> String {
     let (whole, some): (Vec<&Input>, Vec<&Input>) =
         lake.inputs.iter().partition(|input| lake.is_whole(&input.table));
     let names = |inputs: &[&Input]| {
@@ -131,11 +131,14 @@ fn extent(lake: &Lake) -> String {
     let absent: Vec<String> = absent.map(|table| format!("`{table}`")).collect();
     let rows: u64 = lake.inputs.iter().filter_map(|input| input.rows).sum();
     if some.is_empty() && absent.is_empty() {
-        let tables = counted(whole.len() as u64, "table");
-        return format!(
-            "All of it: {tables} with {}, and no part of them is missing.",
-            counted(rows, "row")
-        );
+        let (tables, rows) = (counted(whole.len() as u64, "table"), counted(rows, "row"));
+        return match complete_from {
+            Some(when) => format!(
+                "All {rows} of {tables} are loaded, but the log itself seems to lack jobs that ended \
+                before {when}."
+            ),
+            None => format!("All of it: {tables} with {rows}, and no part of them is missing."),
+        };
     }
     let mut said: Vec<String> = Vec::new();
     let some = some.iter().map(|input| match input.parts_of {
@@ -288,7 +291,7 @@ fn of_studies(all: &[Stored]) -> Vec<String> {
 
 /// What the state of the lake means for each study.
 fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
-    let assumed = Assumed::of(all);
+    let (assumed, cut) = (Assumed::of(all), complete_from(all));
     let row = |topic: &'static Topic| {
         let results = shown(topic, all);
         if results.is_empty() || topic == own {
@@ -311,9 +314,12 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
         };
         let open = results.iter().find_map(|(kind, result)| open(kind, result));
         let is_whole = answered.iter().all(|(kind, _)| lake.has_all_of(kind.tables));
+        let is_whole = is_whole && cut.is_none();
         let state = Cell::name(if is_whole && open.is_none() { "whole" } else { "in part" });
         let open = open.map_or_else(String::new, |why| format!(". Not answered: {why}"));
-        let from = Cell::name(&format!("{scope}{}", open.replace('`', "")));
+        let cut =
+            cut.as_ref().map_or_else(String::new, |when| format!("; complete only from {when} on"));
+        let from = Cell::name(&format!("{scope}{cut}{}", open.replace('`', "")));
         Some(vec![Cell::link(topic.title, topic.file), state, from])
     };
     let rows: Vec<Vec<Cell>> = list::topics().into_iter().filter_map(row).collect();

@@ -15,6 +15,7 @@ use super::links::Links;
 use super::text::escape;
 use crate::answers::fairness::{FairnessAnswer, KIND, MEMORY_KIND, in_table};
 use crate::answers::machines;
+use crate::answers::sentences::short;
 use crate::digits::{counted, grouped};
 use crate::results::{Stored, Table};
 
@@ -43,8 +44,9 @@ fn is_name(column: &str) -> bool {
 
 /// Columns of shares of a whole.
 fn is_share(column: &str) -> bool {
-    let is_of_whole =
-        |word: &str| matches!(word, "share" | "chance" | "precision" | "recall" | "accuracy");
+    let is_of_whole = |word: &str| {
+        matches!(word, "share" | "chance" | "precision" | "recall" | "accuracy" | "utilisation")
+    };
     column == "false_positive_rate" || column.split('_').any(is_of_whole)
 }
 
@@ -283,6 +285,7 @@ fn cell_of(table: &Table, kept: &Kept<'_>, links: &Links, row: &[String], idx: u
         return Cell::link(text, &page);
     }
     let own = match text {
+        _ if column == "platform" => Cell::short_of(text, &short(text)),
         _ if is_name(column) => Cell::name(text),
         "true" => Cell::name("yes"),
         "false" => Cell::name("no"),
@@ -327,6 +330,13 @@ fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
     let names: Vec<String> = names.chain(bounds).collect();
     if !names.is_empty() {
         notes = format!("{notes}; only in the file: {}", escape(&names.join(", ")));
+    }
+    let bounds = table.header.iter().position(|name| name == LOWER_BOUNDS);
+    let has_bound = |row: &&[String]| {
+        bounds.and_then(|place| row.get(place)).is_some_and(|names| !names.is_empty())
+    };
+    if kept.rows.iter().take(shown).any(has_bound) {
+        notes.push_str("; ≥: some had not ended, so that the value is this or larger");
     }
     notes + no_machines(table)
 }

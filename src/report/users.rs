@@ -108,6 +108,9 @@ impl<'a> Outcomes<'a> {
         let of = |outcome: &str| self.all.iter().find(|known| known.0 == outcome);
         let mut outcomes: Vec<(&str, u64)> =
             own.iter().map(|(outcome, count)| (outcome, *count)).collect();
+        let has = |outcome: &str| own.iter().any(|known| known.0 == outcome);
+        outcomes
+            .extend(self.all.iter().filter(|one| 0 < one.1 && !has(one.0)).map(|one| (one.0, 0)));
         outcomes.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(other.0)));
         let rows: Vec<Vec<Cell>> = outcomes
             .iter()
@@ -131,7 +134,7 @@ impl<'a> Outcomes<'a> {
             percent(share(among_all, all))
         );
         let header = ["outcome", "jobs", "share", "share among all users"].map(str::to_owned);
-        let has_other = outcomes.iter().any(|(outcome, _)| *outcome == "other");
+        let has_other = outcomes.iter().any(|own| own.0 == "other" && 0 < own.1);
         let other = if has_other { OTHER } else { "" };
         format!(
             "<h2>What became of its jobs</h2>\n<p>{}.{known}</p>\n{}{other}",

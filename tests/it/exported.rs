@@ -159,3 +159,40 @@ fn the_whole_system_is_no_machine_with_a_strip() {
     // How a job is spread over its machines is not known.
     assert_eq!(strips(row(1, 4, "n[1-2]") + &row(2, 8, "n3"), "several"), None);
 }
+
+/// A log that holds only jobs that ended from an instant on: every page whose numbers include the
+/// time before says so, bursts are counted from then on, and no study counts as answered whole.
+#[test]
+fn pages_of_a_log_cut_by_time_of_end_say_so() {
+    let place = Place::new();
+    let (day, late) = (86_400, 10 * 86_400);
+    let row = |id: i64, start: i64, end: i64| {
+        format!(
+            "{id}|u|a|p|COMPLETED|{start}|{start}|{end}|{}|1|1|99999|00:00:01|n1\n",
+            end - start
+        )
+    };
+    // Twenty jobs of several days that end on the tenth day, then a hundred short ones.
+    let long = (0..20).map(|n| row(n, BEGIN_S + n * day / 4, BEGIN_S + late + n));
+    let short = (0..100).map(|n| {
+        let start = BEGIN_S + late + n * 300;
+        row(20 + n, start, start + 60)
+    });
+    let rows: String = long.chain(short).collect();
+    place.raw("log.sacct", format!("{HEADER}{rows}"));
+    place.run(&["analyze", "trace/log.sacct", "--out", "found", "--quiet"]).ok();
+    let page = |name: &str| {
+        std::fs::read_to_string(place.path(&format!("found/report/{name}.html"))).unwrap()
+    };
+    let notice = "<p class=\"notice\">The log seems to hold only jobs that ended from 2024-01-11 00:00:00 on.";
+    for name in ["index", "months", "load", "replay", "fairness", "distributions"] {
+        assert!(page(name).contains(notice), "{name}");
+    }
+    assert!(page("load").contains("Submissions before 2024-01-11 00:00:00 are left out"));
+    let quality = page("quality");
+    assert!(quality.contains("; complete only from 2024-01-11 00:00:00 on"), "{quality}");
+    assert!(!quality.contains(">whole<") && !quality.contains("no part of them is missing"));
+    let load = std::fs::read(place.path("found/load.json")).unwrap();
+    let load: serde_json::Value = serde_json::from_slice(&load).unwrap();
+    assert_eq!(load["answer"]["arrivals"]["jobs"], 100, "{}", load["answer"]["arrivals"]);
+}

@@ -256,7 +256,8 @@ fn an_analysis_of_a_log_has_the_page_of_months() {
     let page = std::fs::read_to_string(place.path("found/report/months.html")).unwrap();
     assert!(page.contains(
         "From 2024-01-31 to 2024-02-01 (2 h), account physics used \
-         <span title=\"57,600 processor-s\">16 processor-h</span>. Half of the jobs"
+         <span title=\"57,600 processor-s\">16 processor-h</span>.</p>\n<ul class=\"more\">\n\
+         <li>Half of the jobs"
     ));
     let found: Value =
         serde_json::from_slice(&std::fs::read(place.path("found/monthly.json")).unwrap()).unwrap();

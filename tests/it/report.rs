@@ -191,9 +191,20 @@ fn two_sets_of_results_are_compared() {
     for part in ["settings.classes", "sequence", "terminal", "CPU time by outcome"] {
         assert!(page.contains(part), "{part}");
     }
+    // What both say, question by question.
+    let same = place.run(&["report", "--compare", "one", "same", "--out", "no-changes"]).ok();
+    assert!(same.stderr.contains("Nothing changed: both have the same values"), "{}", same.stderr);
+    let alike = fs::read_to_string(place.path("no-changes/comparison.html")).unwrap();
+    assert!(alike.contains("What was wasted?</dt>\n<dd><b>The same in both:</b> "), "{alike}");
+    assert!(!alike.contains("<b>First:</b>") && !alike.contains("table by table"), "{alike}");
+    let asks =
+        "What became of the jobs?</dt>\n<dd><b>First:</b> no such result</dd>\n<dd><b>Second:</b> ";
+    assert!(page.contains(asks), "{page}");
     let json = fs::read(place.path("changes/comparison.json")).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(json["results"][0]["tables"][0]["file"], "account.csv");
+    assert_eq!(json["answers"][0]["question"], "What became of the jobs?");
+    assert!(json["answers"][0]["first"].is_null() && json["answers"][0]["second"].is_string());
 }
 
 /// Checksums, paths and the span of the data were counted as settings, and 5 jobs that became 1,000

@@ -50,6 +50,9 @@ fn flow(outcome: &Classification, choice: Choice) -> Chart {
     Chart::Flow(flow::chart(&outcome.sequences, plural, &format!("{other}{edges}")))
 }
 
+/// How the caption of the paths begins to say that the table has other counts.
+pub(crate) const OTHER_THERE: &str = "are \"other\" there";
+
 /// Why the chart of paths and the table have different counts, with both; empty if all are the same.
 fn differing(outcome: &Classification, plural: &str) -> String {
     let both = outcome.rows.iter().filter(|row| row.outcome != "other").filter_map(|row| {
@@ -64,7 +67,7 @@ fn differing(outcome: &Classification, plural: &str) -> String {
     }
     format!(
         " The bars and the table count by the exact sequence of events, and {plural} with any other \
-        sequence are \"other\" there: {}.",
+        sequence {OTHER_THERE}: {}.",
         both.join("; ")
     )
 }

@@ -189,7 +189,12 @@ pub(crate) fn chart(
         title: title(what).to_owned(),
         caption: format!(
             "{}{} {}{spread}.{how}{}{}",
-            medians(parts, question),
+            // Without censored jobs they are those of the durations, but for the interpolation.
+            if what == What::JobSurvival && censoring.censored == Some(0) {
+                String::new()
+            } else {
+                medians(parts, question)
+            },
             digits::grouped(parts[0].1.count(|_| true)),
             what.of(),
             not_drawn(parts, question),

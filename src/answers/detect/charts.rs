@@ -26,7 +26,7 @@ pub(crate) fn charts(
 ) -> Vec<(String, Chart)> {
     let caption = caption(outcome, plan);
     let asked = &outcome.rows[..lineup.asked];
-    let mut charts = vec![("detect-scores".to_owned(), scores(asked, plan, &caption))];
+    let mut charts = vec![("detect-scores".to_owned(), scores(outcome, asked, plan, &caption))];
     // If no hour can be compared with the hours before it, no shift can be shown.
     if outcome.shifts.hours.iter().any(|row| row.is_shift.is_some()) {
         charts.push(("detect-hours".to_owned(), hours(outcome, &caption)));
@@ -62,8 +62,24 @@ fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
     )
 }
 
-fn scores(all: &[DetectorRow], plan: &DetectPlan, caption: &str) -> Chart {
-    let rows = by_f1(all);
+fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, caption: &str) -> Chart {
+    let saved = |row: &DetectorRow| {
+        let all = outcome.copies.iter().filter(|copy| copy.budget.is_none());
+        let mut own = all.filter(|copy| copy.detector == row.detector);
+        own.find_map(|copy| copy.earlier_share).map(|share| share * 100.0)
+    };
+    let mut rows = by_f1(all);
+    let knows_copies = rows.iter().any(|row| saved(row).is_some());
+    rows.sort_by(|one, other| saved(other).unwrap_or(0.0).total_cmp(&saved(one).unwrap_or(0.0)));
+    let order = if knows_copies { "job time that their copies save" } else { "F1" };
+    let savings = ForestColumn {
+        axis: "job time saved (%)".to_owned(),
+        values: rows
+            .iter()
+            .map(|row| saved(row).map(|value| Interval { low: value, value, high: value }))
+            .collect(),
+        tone: Tone::Ink,
+    };
     let share = |hits: u64, of: u64| {
         let [value, low, high] = <[f64; 3]>::from(wilson(hits, of)).map(|share| share * 100.0);
         (0 < of).then_some(Interval { low, value, high })
@@ -93,18 +109,22 @@ fn scores(all: &[DetectorRow], plan: &DetectPlan, caption: &str) -> Chart {
     Chart::Forest(ForestChart {
         title: "How often straggler detectors would have been right, and how early".to_owned(),
         caption: format!(
-            "{best}Detectors are in the order of F1. Precision leaves out flags on tasks that are not \
+            "{best}Detectors are in the order of the {order}. Precision leaves out flags on tasks that are not \
             judged{}. Lines: 95 % intervals (Wilson) of precision and recall, as if tasks were independent, \
             most of them shorter than a dot; quartiles of the lead time (from the flag to the end of the \
             attempt). {caption}",
             unjudged(&rows)
         ),
         rows: rows.iter().map(|row| row.detector.clone()).collect(),
-        columns: vec![
-            column("precision (%)", &precision, Tone::Blue),
-            column("recall (%)", &recall, Tone::Vermilion),
-            column("lead time (s)", &lead, Tone::Green),
-        ],
+        columns: knows_copies
+            .then_some(savings)
+            .into_iter()
+            .chain([
+                column("precision (%)", &precision, Tone::Blue),
+                column("recall (%)", &recall, Tone::Vermilion),
+                column("lead time (s)", &lead, Tone::Green),
+            ])
+            .collect(),
     })
 }
 

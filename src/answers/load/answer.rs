@@ -98,10 +98,9 @@ impl WholeFrom {
     /// The load of a log from its first end on.
     pub(super) fn of(first: &FirstEnd, load: &Load) -> Self {
         let at = &load.asked.at;
-        let begun = usize::try_from((first.at_us - at.start_us).max(0)).unwrap_or(usize::MAX);
-        let length = usize::try_from(at.length_us).unwrap_or(usize::MAX);
+        let from = at.first_from(first.at_us);
         let later = |sums: &[CpuTime]| -> f64 {
-            let sums = sums.get(begun.div_ceil(length)..).unwrap_or_default();
+            let sums = sums.get(from..).unwrap_or_default();
             sums.iter().copied().sum::<CpuTime>().seconds()
         };
         let capacity = load.capacity.cpu.as_deref().map(later);

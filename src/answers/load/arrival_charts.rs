@@ -23,6 +23,16 @@ fn is_short(arrivals: &ArrivalStudy) -> bool {
     length_h(arrivals) < HOURS_MIN
 }
 
+/// Which submissions are left out, since the log lacks jobs of that time; otherwise empty.
+fn left_out(loaded: &Loaded) -> String {
+    loaded.first_end.as_ref().map_or_else(String::new, |first| {
+        format!(
+            " Submissions before {} are left out: the log lacks jobs of that time.",
+            first.when()
+        )
+    })
+}
+
 /// What is not drawn of a short log; otherwise empty.
 fn too_short(arrivals: &ArrivalStudy) -> String {
     if !is_short(arrivals) {
@@ -66,9 +76,10 @@ pub(super) fn hours(loaded: &Loaded) -> Option<Chart> {
     Some(Chart::Heat(HeatChart {
         title: "When jobs are submitted".to_owned(),
         caption: format!(
-            "{}{clock}. {} in the window{before}.",
+            "{}{clock}. {} in the window{before}.{}",
             busiest(&rows),
             digits::counted(arrivals.jobs, "job"),
+            left_out(loaded)
         ),
         x_axis: "hour of the day".to_owned(),
         x: 0.0..24.0,
@@ -127,9 +138,10 @@ pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
             caption: format!(
                 "In windows of {}, the standard deviation of the number of jobs is {} times that of a \
                 Poisson process with the same mean. Bars: variance over mean of the submitted jobs \
-                per window, by the length of the window; 1 for a Poisson process.{variation}{}",
+                per window, by the length of the window; 1 for a Poisson process.{variation}{}{}",
                 words_of(*window_s),
                 digits::three_digits(dispersion.sqrt()),
+                left_out(loaded),
                 too_short(arrivals)
             ),
             value_axis: "variance over mean".to_owned(),

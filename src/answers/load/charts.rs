@@ -82,13 +82,13 @@ fn over_time(loaded: &Loaded) -> Vec<(String, Chart)> {
     charts
 }
 
-/// Sentences that averages include time that is not in the log, or time for which it lacks the jobs
-/// that had already ended; empty if there is none.
+/// Sentences that averages include time that is not in the log, and since when it lacks no jobs;
+/// empty if there is none.
 fn averaged(loaded: &Loaded) -> String {
     let missing = Missing::of(&loaded.gaps, &EVENTS).in_averages();
     let cut = loaded.first_end.as_ref().map(|first| {
         let when = first.when();
-        format!("Averages include the time before {when}, for which the log lacks jobs")
+        format!("Before {when} the log lacks jobs")
     });
     let said = |said: Option<String>| said.map_or_else(String::new, |said| format!(" {said}."));
     said(missing) + &said(cut)
@@ -209,7 +209,7 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount, averaged: &str) ->
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
         x_axis: joined.axis.to_owned(),
-        y_axis: format!("{} {what} ({unit})", in_axis(resource)),
+        y_axis: format!("{} {what} ({})", in_axis(resource), table::several(unit)),
         areas: groups
             .into_iter()
             .map(|(position, (name, cells))| Area {
@@ -279,7 +279,7 @@ fn fragmented(
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),
         x_axis: joined.axis.to_owned(),
-        y_axis: format!("free {} ({unit})", resource.name()),
+        y_axis: format!("free {} ({})", resource.name(), table::several(unit)),
         areas: vec![
             area("fragmented", part, Tone::Vermilion),
             area("fits a waiting task, or none waits", &rest, Tone::Sky),
@@ -289,25 +289,39 @@ fn fragmented(
     })
 }
 
-/// `On average 78.1 % of the capacity, in the fullest hour 96.8 %. `; `None` without a capacity.
+/// `On average 78.1 % of the capacity, in the fullest hour 96.8 %. `; `None` without a capacity. The
+/// average of a log that lacks early jobs is that from then on; the one with all time follows it.
 fn found(
     (capacity, source): (&[Option<f64>], Capacity),
     amounts: &[Option<f64>],
     loaded: &Loaded,
 ) -> Option<String> {
     let at = loaded.load.asked.at;
-    let (mut sums, mut most) = ((0.0, 0.0), 0.0_f64);
+    let first = loaded.first_end.as_ref();
+    let whole_from = first.map_or(0, |first| at.first_from(first.at_us));
+    let (mut sums, mut later, mut most) = ((0.0, 0.0), (0.0, 0.0), 0.0_f64);
     for (idx, (whole, part)) in capacity.iter().zip(amounts).enumerate() {
         if let (Some(whole), Some(part)) = (whole, part) {
-            sums = (sums.0 + part * at.length_s(idx), sums.1 + whole * at.length_s(idx));
+            let [part_s, whole_s] = [part, whole].map(|own| own * at.length_s(idx));
+            sums = (sums.0 + part_s, sums.1 + whole_s);
+            if whole_from <= idx {
+                later = (later.0 + part_s, later.1 + whole_s);
+            }
             most = most.max(if 0.0 < *whole { part / whole } else { 0.0 });
         }
     }
-    let average = (0.0 < sums.1).then(|| percent(sums.0 / sums.1))?;
+    let share = |sums: (f64, f64)| (0.0 < sums.1).then(|| percent(sums.0 / sums.1));
+    let average = share(sums)?;
+    let what = source.or_used("the capacity");
+    let average = match first.zip(share(later)) {
+        Some((first, later)) => {
+            format!("{later} of {what} from {} on, {average} with the time before", first.when())
+        }
+        None => format!("{average} of {what}"),
+    };
     let length = loaded.plan.interval.words();
     Some(format!(
-        "On average {average} of {}, in the fullest {} {}. ",
-        source.or_used("the capacity"),
+        "On average {average}; in the fullest {} {}. ",
         length
             .split_once(' ')
             .filter(|(one, _)| ["a", "an"].contains(one))
@@ -337,11 +351,16 @@ fn tasks(loaded: &Loaded) -> Chart {
         let decimals = if most < 10.0 { 2 } else { 0 };
         Some(format!("{} {}", digits::grouped_decimal(most, decimals), area.name))
     });
-    let most = most.collect::<Vec<String>>().join(" and ");
+    let most = match most.collect::<Vec<String>>().as_slice() {
+        [running, waiting] => {
+            format!("At most {running} and {waiting}, which is drawn on top of it")
+        }
+        one => format!("At most {}", one.concat()),
+    };
     Chart::Areas(AreaChart {
         title,
         caption: format!(
-            "The largest mean is {most}. Each value is the mean over {}.{defined}{}",
+            "{most}. Each value is the mean over {}.{defined}{}",
             joined.length(loaded),
             edges::ending(&edges::sentence(&loaded.censoring()))
         ),

@@ -72,6 +72,10 @@ pub(super) fn study(
         load.job_sums.without_waits();
     }
     let fragmentation = plan.fragmentation.then(|| free_of(lake, windows, &load)).transpose()?;
+    let first_end = FirstEnd::of(lake, windows)?;
+    if let Some(first) = &first_end {
+        load.arrivals.leave_out_before(first.at_us);
+    }
     let arrivals = load.arrivals.study(Clock::of(lake), windows);
     let intervals = table::intervals(plan, &load, fragmentation.as_ref());
     let stacked = table::stacked(plan, &load);
@@ -85,7 +89,7 @@ pub(super) fn study(
         load,
         capacity: Capacity::of_lake(lake),
         gaps: lake.gaps(),
-        first_end: FirstEnd::of(lake, windows)?,
+        first_end,
         fragmentation,
         assumed: assumed.map(|waits| waits.note),
         arrivals,

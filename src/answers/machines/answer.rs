@@ -112,14 +112,15 @@ impl MachinesAnswer {
         let median = self.outage_s_median.map_or_else(String::new, |median| {
             format!("; half of the outages that ended lasted {} s or less", six_digits(median))
         });
-        let lost = self.capacity_lost_share.map_or_else(String::new, |share| {
-            format!("; {:.2} % of the CPU capacity was lost in outages that ended", share * 100.0)
-        });
         let gone = self.capacity_away_share.filter(|_| 0.0 < self.gone_cpu_s);
-        let gone = gone.map_or_else(String::new, |share| {
-            format!(", {:.2} % with those that did not end", share * 100.0)
+        let lost = self.capacity_lost_share.map_or_else(String::new, |share| match gone {
+            Some(all) => format!(
+                "; {:.2} % of the CPU capacity was lost, {:.2} % in outages that ended",
+                all * 100.0,
+                share * 100.0
+            ),
+            None => format!("; {:.2} % of the CPU capacity was lost", share * 100.0),
         });
-        let lost = lost + &gone;
         let [together, ran] = [self.together(), self.evicted()].map(Option::unwrap_or_default);
         format!(
             "{} of {} machines were away at least once, {} times in \
@@ -142,8 +143,8 @@ impl MachinesAnswer {
             format!("{} after the start of the trace", lasting(most.start_s))
         };
         Some(format!(
-            "; machines left together {}, at most {} of them within {}, {at}",
-            counted(self.together_count, "time"),
+            ". On {} two or more machines left together, at most {} of them: within {}, {at}",
+            counted(self.together_count, "occasion"),
             grouped(most.machines),
             lasting(most.length_s),
         ))
@@ -154,7 +155,7 @@ impl MachinesAnswer {
         let ran = self.ran.as_ref()?;
         let evicted = ran.rows.iter().find(|row| row.ended == "evicted" && 0 < row.attempts)?;
         Some(format!(
-            "; in the time for which tasks are loaded, {} evicted with their machine after {} {}",
+            ". In the time for which tasks are loaded, {} evicted with their machine after {} {}",
             match evicted.attempts {
                 1 => "1 attempt was".to_owned(),
                 some => format!("{} attempts were", grouped(some)),
@@ -183,10 +184,10 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence(),
-            "5,000 of 12,583 machines were away at least once, 9,000 times in total; 0.48 % of the \
-            CPU capacity was lost in outages that ended, 0.71 % with those that did not end; \
-            machines left together 256 times, at most 22 of them within 4 s, 16.5 d after the start \
-            of the trace; in the time for which tasks are loaded, 2,249 attempts were evicted with \
+            "5,000 of 12,583 machines were away at least once, 9,000 times in total; 0.71 % of the \
+            CPU capacity was lost, 0.48 % in outages that ended. On 256 occasions two or more machines \
+            left together, at most 22 of them: within 4 s, 16.5 d after the start of the trace. In the \
+            time for which tasks are loaded, 2,249 attempts were evicted with \
             their machine after 2,497,895 NCU-s."
         );
         assert!(!MachinesAnswer::default().sentence().contains("together"));

@@ -52,15 +52,15 @@ impl PredictAnswer {
         };
         let when = when_predicted(self.age_s);
         Some(format!(
-            "{}{}, `{}`{alone} {do_rank} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance). Predicting that \
-            a job does not finish if its chance not to is {THRESHOLD}, `{}` is right for {} of {}{}{}{}. {}",
+            "{}{}, `{}` is right for {} of {}{}{}{}{}. It predicts that a job does not finish if its chance \
+            not to is {THRESHOLD}. `{}`{alone} {do_rank} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance). {}",
             when[..1].to_uppercase(),
             &when[1..],
-            rule.rule,
             rule.rule,
             percent(accuracy),
             counted(rule.jobs, "job"),
             without_rule(rule).unwrap_or_default(),
+            self.of_last(rule).unwrap_or_default(),
             found(rule),
             rule.precision.map_or_else(String::new, |share| {
                 format!(
@@ -68,8 +68,16 @@ impl PredictAnswer {
                     percent(share)
                 )
             }),
+            rule.rule,
             self.judged(rule),
         ))
+    }
+
+    /// The accuracy of the simplest rule: what became of the last job of the same name. `None` if it
+    /// is the best one itself, or was not asked for.
+    fn of_last(&self, best: &Score) -> Option<String> {
+        let last = self.rules.iter().find(|rule| rule.rule == LAST && rule.rule != best.rule)?;
+        Some(format!("; the simplest rule, `{LAST}`, for {}", percent(last.accuracy?)))
     }
 
     /// Which jobs are judged, and what their outcome is: studies of outcomes may count all jobs, and
@@ -142,6 +150,9 @@ pub(super) fn best(rules: &[Score]) -> Option<(&Score, f64)> {
     known.reduce(|most, next| if most.1 < next.1 { next } else { most })
 }
 
+/// The rule that predicts what became of the last job of the same user and name.
+const LAST: &str = "last";
+
 /// A gain in accuracy below this is hardly one.
 const HARDLY: f64 = 0.01;
 
@@ -192,7 +203,7 @@ mod tests {
     #[test]
     fn the_best_rule_ranks_best_and_not_by_accuracy() {
         let rules =
-            [rule("rate", 0.68, 0.9), rule("logistic", 0.72, 0.8), rule("other", 0.72, 0.8)];
+            [rule("last", 0.68, 0.79), rule("logistic", 0.72, 0.8), rule("other", 0.72, 0.8)];
         assert_eq!(best(&rules).unwrap().0.rule, "logistic");
         let answer: PredictAnswer = serde_json::from_value(serde_json::json!({
             "rules": rules, "jobs_in_all": 120, "jobs_before_window": 0, "jobs_without_end": 0,
@@ -200,11 +211,11 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "At submission, `logistic` and `other` rank jobs best (the largest area under the ROC \
-            curve, 0.720; 0.5 is chance). Predicting that a job does not finish if its chance not to is \
-            above 0.5, `logistic` is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
-            finish, not less); it finds 25.0 % of those that do not finish; 50.0 % of its predictions \
-            that a job does not finish are right. Judged are 100 of 120 jobs: those that were \
+            "At submission, `logistic` is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
+            finish, not less); the simplest rule, `last`, for 79.0 %; it finds 25.0 % of those that do \
+            not finish; 50.0 % of its predictions that a job does not finish are right. It predicts that \
+            a job does not finish if its chance not to is above 0.5. `logistic` and `other` rank jobs \
+            best (the largest area under the ROC curve, 0.720; 0.5 is chance). Judged are 100 of 120 jobs: those that were \
             submitted in the window and ended with FINISH, FAIL or KILL. This last event alone is the \
             outcome here; where outcomes go by the exact sequence of events, some of these jobs are \
             `other`, such as those killed before the start"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Weight;
 use super::rules::{NEEDED_FOR, NULLS, OF_A_CUT, RECORDED, RULES, Rule};
-use crate::answers::sentences::{Capacity, MOST_USED};
+use crate::answers::sentences::{Capacity, MOST_USED, capital};
 use crate::answers::verify::{Count, VerifyAnswer};
 use crate::digits::{counted, grouped};
 use crate::lake::Gap;
@@ -107,7 +107,7 @@ impl Verified {
         let wrong = |about: &str, said: &String, means| Finding {
             weight: Weight::Wrong,
             about: about.to_owned(),
-            said: said.clone(),
+            said: capital(said),
             list: Vec::new(),
             means,
             act: None,
@@ -117,7 +117,7 @@ impl Verified {
         found.extend(
             self.contradictions.iter().map(|said| wrong("Contradiction", said, contradiction)),
         );
-        let warning = "No check fails, but studies of this trace may be empty or wrong";
+        let warning = "No check fails, but numbers about use, load, waits and shares may be wrong";
         found.extend(self.warnings.iter().map(|said| wrong("Warning", said, warning)));
         found
     }

@@ -125,14 +125,20 @@ pub(super) fn decisive(
     said
 }
 
-/// The recorded mean wait in a sentence, if it is known.
+/// The recorded mean wait in a sentence, beside that of the same tasks under the first policy, if it
+/// is known.
 pub(crate) fn recorded(answer: &ReplayAnswer) -> Option<String> {
     let waits = answer.recorded?.waiting_s?;
+    let first = answer.policies.first().and_then(|row| {
+        let own = row.metrics.recorded_waiting_s.or(row.metrics.waiting_s)?;
+        Some(format!("; under `{}` the same tasks waited {}", row.policy, lasting(own.mean)))
+    });
     Some(format!(
-        "In the record, the tasks that were submitted in the window and started ({}) waited {} on \
-        average",
+        "In the record, which follows none of these policies, tasks that started ({}) waited {} on \
+        average{}",
         grouped(waits.count as u64),
-        lasting(waits.mean)
+        lasting(waits.mean),
+        first.unwrap_or_default()
     ))
 }
 
@@ -217,8 +223,8 @@ mod tests {
         let waits = Spread { count: 4, mean: 7560.0, ..Spread::default() };
         let schedule = Schedule { waiting_s: Some(waits), ..Schedule::default() };
         let answer = ReplayAnswer { recorded: Some(schedule), ..ReplayAnswer::default() };
-        let said = "In the record, the tasks that were submitted in the window and started (4) \
-            waited 2.1 h on average";
+        let said = "In the record, which follows none of these policies, tasks that started (4) waited \
+            2.1 h on average";
         assert_eq!(recorded(&answer).unwrap(), said);
         assert_eq!(recorded(&ReplayAnswer::default()), None);
     }

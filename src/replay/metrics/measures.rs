@@ -10,7 +10,7 @@ use super::tally::{self, Tally, cpu_seconds};
 use crate::fairness::indices::jain_index;
 use crate::replay::cluster::Cluster;
 use crate::replay::journal::{Journal, Kind};
-use crate::replay::workload::Workload;
+use crate::replay::workload::{Column, Workload};
 use crate::units::micros_to_seconds;
 
 /// The numbers of a replay.
@@ -25,6 +25,9 @@ pub struct Metrics {
     pub over: usize,
     /// First submit to first start of tasks, s.
     pub waiting_s: Option<Spread>,
+    /// The same for tasks whose wait is recorded, s; `None` if that are all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_waiting_s: Option<Spread>,
     /// Submit to end of finished tasks, s.
     pub task_response_s: Option<Spread>,
     /// First submit to last end of jobs whose tasks were all over, s.
@@ -116,11 +119,19 @@ pub fn measure_with_jobs(
     let jobs = job_ends(&fates, workload);
     let last_us = fates.end_us.iter().flatten().copied().max();
     let makespan_us = last_us.map_or(0, |last_us| (last_us - tally.first_us).max(0));
+    let has_wait = || (0..).take(workload.task_count).map(|task| workload.has_wait.get(task));
+    let of_recorded = || {
+        let waits = tasks().zip(has_wait()).filter(|(_, has_wait)| *has_wait);
+        waits.filter_map(|(task, _)| fates.waiting_s(task)).collect()
+    };
     let metrics = Metrics {
         makespan_s: (over == workload.task_count).then(|| micros_to_seconds(makespan_us)),
         finished: finished.len(),
         over,
         waiting_s: Spread::of(tasks().filter_map(|task| fates.waiting_s(task)).collect()),
+        recorded_waiting_s: (workload.has_wait != Column::Same(true))
+            .then(|| Spread::of(of_recorded()))
+            .flatten(),
         task_response_s: of_finished(&|task| fates.response_s(task)),
         job_response_s: Spread::of(jobs.iter().filter_map(|job| job.response_s).collect()),
         slowdown: of_finished(&|task| fates.slowdown(task)),

@@ -33,19 +33,29 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     let row = answer.rows.iter().find(|row| row.detector == *name)?;
     let score = row.scores.first()?;
     Some(Told::Shown(format!(
-        "`{name}`: in a dry run, copies of all tasks that it flags, each as long as its median \
-        sibling, end jobs {} earlier{}; those that lose take {} of the slot time of all jobs{}. It finds {} \
-        of {stragglers}{}, and {} of its flags on judged tasks are right{}{}",
+        "`{name}`: copies of the tasks that it flags would end jobs {} earlier{}{}. This is a dry run, in \
+        which a copy takes as long as the median sibling of its task{}; copies that lose take {} of the \
+        slot time of all jobs. It finds {} of {stragglers}{}, and {} of its flags on judged tasks are \
+        right{}{}",
         percent(earlier),
+        of_oracle(answer),
+        limited(answer, copy),
         won(copy),
         percent(copy.lost_share?),
-        limited(answer, copy),
         percent(score.recall?),
         lead(score),
         percent(score.precision?),
         unjudged(row),
         by_other_truths(answer, name),
     )))
+}
+
+/// ` (9.5 % with a detector that knows the stragglers)`; empty if that bound is not in the results.
+fn of_oracle(answer: &DetectAnswer) -> String {
+    let oracle = answer.copies.iter().find(|row| row.budget.is_none() && row.detector == "oracle");
+    oracle.and_then(|row| row.earlier_share).map_or_else(String::new, |share| {
+        format!(" ({} with a detector that knows the stragglers)", percent(share))
+    })
 }
 
 /// `; 2,028 of 26,282 copies end before their task`; empty if that is not known.
@@ -70,10 +80,10 @@ fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
     };
     let enough = known.iter().find(|(_, saved)| 0.999 * all <= *saved);
     let enough = enough.map_or_else(String::new, |(budget, _)| {
-        format!(", and as much as without a limit from {} on", percent(*budget))
+        format!(", and no less than without a limit from {} on", percent(*budget))
     });
     format!(
-        "; but limited to {} of the slot time of each job, copies save {}{enough}",
+        "; with copies limited to {} of the slot time of each job, {}{enough}",
         percent(tight),
         percent(saved)
     )

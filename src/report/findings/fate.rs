@@ -76,12 +76,13 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let told = |own: &str| format!("{}{}", percent(share(own)), of_one(own));
     let lost: Vec<String> =
         lossy.iter().map(|own| format!("{} {}", jobs_of(own), told(own))).collect();
-    let [within, after] = apart(&stored.inputs).unwrap_or_default();
+    let [within, at_end, after] =
+        apart(&stored.inputs).unwrap_or_else(|| ["", "at the end", ""].map(str::to_owned));
     let amount = format!("{} {unit}{within}", six_digits(total));
     let finished = told("finished");
     let open = match share("running") {
         open if 0.0 < open => {
-            format!("; {} belongs to jobs that still ran at the end", percent(open))
+            format!("; {} belongs to jobs that still ran {at_end}", percent(open))
         }
         _ => String::new(),
     };
@@ -91,17 +92,22 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
         )));
     }
     let lost = joined(&lost).replacen(" jobs ", &format!(" jobs {used} "), 1);
-    Some(Told::Shown(format!("Of {amount}, {lost}; finished jobs {finished}{open}{after}")))
+    let in_all: f64 = lossy.iter().map(|outcome| share(outcome)).sum();
+    Some(Told::Shown(format!(
+        "{} of {amount} went to jobs that did not finish: {lost}; finished jobs {finished}{open}{after}",
+        percent(in_all)
+    )))
 }
 
-/// ` in the first 25.2 h`, and `. Outcomes are those of the jobs after 29 d`, if tasks are loaded
-/// for a shorter time than jobs.
-fn apart(inputs: &[Input]) -> Option<[String; 2]> {
+/// ` in the first 25.2 h`, `after 29 d`, and `. Outcomes are those of the jobs after 29 d`, if tasks
+/// are loaded for a shorter time than jobs.
+fn apart(inputs: &[Input]) -> Option<[String; 3]> {
     const SHORTER: f64 = 0.99;
     let [jobs, tasks] = [Table::JobEvents, Table::TaskEvents].map(|table| length_of(inputs, table));
     let (jobs_s, tasks_s) = jobs.zip(tasks).filter(|(jobs, tasks)| *tasks < jobs * SHORTER)?;
     Some([
         format!(" in the first {}", digits::lasting(tasks_s)),
+        format!("after {}", digits::lasting(jobs_s)),
         format!(
             ". Outcomes are those of the jobs after {}, when the trace of jobs ends",
             digits::lasting(jobs_s)

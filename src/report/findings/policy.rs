@@ -108,6 +108,7 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let jobs = jobs(answer, best)?;
     let end = recorded(answer).map_or_else(String::new, |said| format!(". {said}"));
     let compared = compared(best, first, cut_share(answer));
+    let jobs = format!("{}{jobs}", not_compared(answer));
     if delay != [Change::Lower; 2] {
         return Some(Told::NotShown(format!(
             "No other policy is shown to lower both the mean wait of tasks and their mean bounded \
@@ -197,6 +198,15 @@ fn cut_share(answer: &ReplayAnswer) -> f64 {
     let Some(counts) = answer.history.filter(|counts| 0 < counts.jobs) else { return 0.0 };
     // Older results count tasks only.
     counts.jobs_still_running.unwrap_or(counts.still_running) as f64 / counts.jobs as f64
+}
+
+/// A sentence about the responses that are not compared, with a space at its end; empty if all are.
+fn not_compared(answer: &ReplayAnswer) -> String {
+    let share = cut_share(answer);
+    if MEASURES.iter().filter(|measure| measure.cut_max < 1.0).any(|it| share <= it.cut_max) {
+        return String::new();
+    }
+    format!("Responses of jobs are not compared, since {} of the jobs are cut. ", percent(share))
 }
 
 /// ` (1,502 with a task that still runs at the end, ...)`; empty if there is none.

@@ -144,7 +144,7 @@ if (0 < timed.length) {
   const all = element("button", { type: "button", textContent: "Show all" });
   const box = element("div", { className: "filter window" }, "Window of time: ", from, " to ", until,
     ` ${unit} `, all, element("span", { className: "source" },
-      timed.length < 2 ? " or drag on the time chart." : ` or drag on a time chart; all ${timed.length} charts follow.`));
+      timed.length < 2 ? " or drag on the time chart." : ` or drag on a time chart; ${timed.length === 2 ? "both" : `all ${timed.length}`} charts follow.`));
   const section = svg.closest(".figures") ?? svg.closest("figure");
   section.before(box);
   // The whole time needs no more digits than its axis has; a window keeps those of the drag.

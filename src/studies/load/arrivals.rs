@@ -179,6 +179,11 @@ impl Arrivals {
         }
     }
 
+    /// Leaves out submissions before an instant, for which the log lacks jobs.
+    pub fn leave_out_before(&mut self, at_us: i64) {
+        self.times_us.retain(|time_us| at_us <= *time_us);
+    }
+
     pub(super) fn merge(&mut self, other: Self) {
         self.times_us.extend(other.times_us);
         self.before += other.before;

@@ -27,6 +27,12 @@ pub struct Intervals {
 }
 
 impl Intervals {
+    /// The first interval that begins at an instant or later; it may be past the last one.
+    pub fn first_from(&self, at_us: i64) -> usize {
+        let begun = usize::try_from((at_us - self.start_us).max(0)).unwrap_or(usize::MAX);
+        begun.div_ceil(usize::try_from(self.length_us).unwrap_or(usize::MAX))
+    }
+
     /// The number of intervals, at least one.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 1")]
     pub fn count(&self) -> usize {
