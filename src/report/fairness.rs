@@ -302,14 +302,17 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     let answer = of.answer;
     let kind = of.kind();
     let mut said = format!(
-        "This {kind} {} {} {} of {}, {} of all; it is number {} of the {} with usage in the span, the \
-        heaviest first",
+        "This {kind} {} {} {} of {}, {} of all; it is {} of the {} with usage in \
+        the span",
         of.settings.cpu.as_ref().map_or("used", |cpu| verb_of(cpu)),
         three_digits(user.cpu_s),
         answer.unit,
         of.noun(),
         share_text(user.share),
-        grouped(place as u64 + 1),
+        match place {
+            0 => "the heaviest".to_owned(),
+            behind => format!("number {}", grouped(behind as u64 + 1)),
+        },
         counted(answer.users.len() as u64, kind),
     );
     let _ = write!(

@@ -6,7 +6,7 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 73] = [
+const KNOWN: [(&str, &str); 75] = [
     ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),
     ("auc", "area under ROC"),
@@ -79,6 +79,8 @@ const KNOWN: [(&str, &str); 73] = [
     ("true_positives", "rightly predicted not to finish"),
     ("truth", "definition of a straggler"),
     ("utilisation", "CPU requested until the last end"),
+    ("up_after_return", "up since a return"),
+    ("up_from_start", "up since the start"),
     ("won", "copies that end first"),
 ];
 

@@ -11,7 +11,9 @@ use super::html::{self, Page};
 use super::links::Links;
 use super::replay::context;
 use super::tables::{of_indices, stored_table, what_if};
-use super::text::{caption, escape, figure_text, gpu_time, sentence, sentence_ends};
+use super::text::{
+    caption, escape, figure_text, gpu_time, instant, is_date, sentence, sentence_ends,
+};
 use crate::answers::classify::OTHER_THERE;
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
@@ -70,7 +72,7 @@ pub(super) fn page(
         format!("<section>\n<h2>{heading}</h2>\n<ul class=\"found\">\n{items}</ul></section>\n")
     };
     let unknown = list("Unknown for this trace", &unknown);
-    let same = list("The same for all", &same);
+    let same = list("Quantities that do not vary", &same);
     // What leaves the question of the page open comes before what is known besides.
     let body = if has_answer(shown) {
         format!("{head}{body}{same}{unknown}")
@@ -292,7 +294,9 @@ fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
         }
         Value::Number(number) if name.ends_with(" us") => {
             let micros = number.as_f64().unwrap_or(f64::NAN);
-            let time = if micros != 0.0 && micros.abs() < 1e3 {
+            let time = if is_date(micros / 1e6) {
+                format!("{} UTC", instant(micros / 1e6))
+            } else if micros != 0.0 && micros.abs() < 1e3 {
                 format!("{} µs", figure_text(micros))
             } else {
                 format!("{} s", figure_text(micros / 1e6))

@@ -75,12 +75,12 @@ fn compared(history: &History, by: By, entitled: &[f64], users: u64) -> (&'stati
         ("they are entitled to", "entitled: by the accounts given".to_owned())
     } else if by == By::User && has_groups {
         let how = format!(
-            "equal share: all groups seen so far have the same, and so have all users of a group; \
+            "equal share of an equal group: all groups seen so far have the same, and so have all users of a group; \
             without groups, each of the {} users with usage would have {}",
             grouped(users),
             label(one_of(users))
         );
-        ("an equal share within equal groups", how)
+        ("an equal share of an equal group", how)
     } else {
         let seen = entitled.iter().filter(|share| 0.0 < **share).count() as u64;
         let idle = match seen.saturating_sub(users) {
@@ -223,7 +223,7 @@ mod tests {
         let mut history = history;
         history.people[0].group = Some("g".to_owned());
         let (than, how) = compared(&history, By::User, &[0.5, 0.0, 0.5], 2);
-        assert_eq!(than, "an equal share within equal groups");
+        assert_eq!(than, "an equal share of an equal group");
         let end = "without groups, each of the 2 users with usage would have 50.0 %";
         assert!(how.ends_with(end), "{how}");
     }

@@ -221,15 +221,19 @@ fn are_alike(values: impl Iterator<Item = f64>) -> bool {
     most < least * ALIKE || most == least
 }
 
-/// The name of a class of requests for readers, in millions or billions if it is large. The edges
-/// stay in the unit of the log, in which they are round: `1 to 10 million KiB` for `1000000 to
-/// 10000000`, and not 0.954 to 9.54 GiB.
+/// The name of a class of requests for readers, in millions or billions if it is large; bytes are in
+/// a unit of which there is one or more: `0.954 to 9.54 GiB` for `1000000 to 10000000` KiB.
 fn of_request(name: &str, unit: &'static str) -> String {
     let units = table::several(unit);
     let Some((from, to)) = name.split_once(" to ") else { return format!("{name} {units}") };
     let (Ok(from), Ok(to)) = (from.parse::<f64>(), to.parse::<f64>()) else {
         return format!("{name} {units}");
     };
+    let (larger, per_larger) = super::units::in_words(unit, to);
+    if 1.0 < per_larger {
+        let shown = |value: f64| digits::three_digits(value / per_larger);
+        return format!("{} to {} {larger}", shown(from), shown(to));
+    }
     let names = [(1e9, " billion"), (1e6, " million"), (1.0, "")];
     let (per, name) = names.into_iter().find(|name| name.0 <= to).unwrap_or((1.0, ""));
     // The edges are powers of ten.
@@ -333,8 +337,9 @@ mod tests {
     fn large_sizes_are_said_in_words() {
         for (name, unit, said) in [
             ("1000000 to 10000000", "processor", "1 to 10 million processors"),
-            ("1000000 to 10000000", "KiB", "1 to 10 million KiB"),
-            ("1000 to 10000", "KiB", "1,000 to 10,000 KiB"),
+            ("1000000 to 10000000", "KiB", "0.954 to 9.54 GiB"),
+            ("1000 to 10000", "KiB", "0.977 to 9.77 MiB"),
+            ("100 to 1000", "KiB", "100 to 1,000 KiB"),
             ("0.01 to 0.1", "NCU", "0.01 to 0.1 NCU"),
             ("0.0000001 to 0.000001", "NMU", "10⁻⁷ to 10⁻⁶ NMU"),
             ("0", "KiB", "0 KiB"),

@@ -95,7 +95,8 @@ fn away_over_time(studied: &Studied) -> Chart {
         title: "Machines that are away".to_owned(),
         caption: format!(
             "{} of {} machines were away at least once, {} times in total; {} had not come back \
-            when the trace ended. Each column is the mean of {}.",
+            when the trace ended. Each column is the mean of {}. Machines that were away when the \
+            trace began are not known before they come back, so that the first days are too low.",
             digits::grouped(fleet.machines_down),
             digits::grouped(fleet.machines),
             digits::grouped(fleet.outages.len() as u64),

@@ -292,17 +292,16 @@ fn most_harm(sweeps: &[&Sweep]) -> String {
     }
 }
 
-/// The values of T beside their points: first those of the front, then the others with an effect.
-/// Where there is no room, the chart leaves out the later ones.
+/// The values of T beside the points of the front; of several there, the chart leaves out those
+/// without room. Points behind the front have no label: their values mix the units of the rules.
 fn labels(points: &[PlanePoint], sweeps: &[Sweep]) -> Vec<(String, (f64, f64))> {
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
     let place = |point: &PlanePoint| Some((point.harmed_jobs as f64, point.net_share? * 100.0));
     let known = points.iter().filter(|point| point.threshold.is_some());
     let known = known.filter_map(|point| Some((point, place(point)?)));
-    let mut known: Vec<(&PlanePoint, (f64, f64))> =
-        known.filter(|(_, at)| 0.0 < at.0 || at.1 != 0.0).collect();
-    known.sort_by_key(|(point, _)| !point.is_on_front);
-    known.into_iter().map(|(point, at)| (parameter_text(point, sweeps), at)).collect()
+    let known = known.filter(|(point, at)| point.is_on_front && (0.0 < at.0 || at.1 != 0.0));
+    let text = |point: &PlanePoint| format!("{} {}", point.rule, parameter_text(point, sweeps));
+    known.map(|(point, at)| (text(point), at)).collect()
 }
 
 /// A value of T with its unit: `75 %`, `30 min`, `3`.
