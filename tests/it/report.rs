@@ -615,6 +615,7 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         all_numbers(&json["answer"], &mut known);
         of_lost_jobs(&json["answer"], &mut known);
         of_other(&json["answer"], &mut known);
+        of_shares(&json["answer"], &mut known);
         of_equal_shares(&json["answer"], &mut known);
         // The answer, and the folded sentences that explain it.
         let said = finding.split("<p>").skip(1).map(|said| said.split("</p>").next().unwrap());
@@ -642,6 +643,17 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         pages.iter().any(|page| fs::read_to_string(page).unwrap().contains(to))
     };
     assert!(leads("users", "href=\"../jobs/") && leads("jobs", "href=\"../users/"));
+}
+
+/// Shares that follow from those of a result: of all jobs that did not finish, and of the jobs that
+/// are cut at the end of a replay.
+fn of_shares(answer: &serde_json::Value, known: &mut Vec<f64>) {
+    let rows = answer["rows"].as_array().into_iter().flatten();
+    let lost =
+        rows.filter(|row| ["killed", "failed", "other"].iter().any(|own| row["outcome"] == *own));
+    known.push(lost.filter_map(|row| row["share"].as_f64()).sum());
+    let jobs = ["jobs_still_running", "jobs"].map(|name| answer["history"][name].as_f64());
+    known.extend(jobs[0].zip(jobs[1]).map(|(cut, jobs)| cut / jobs));
 }
 
 /// What follows from the amounts by outcome of a sweep, for jobs that did not finish: the condemned
