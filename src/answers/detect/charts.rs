@@ -73,7 +73,7 @@ fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, capti
     rows.sort_by(|one, other| saved(other).unwrap_or(0.0).total_cmp(&saved(one).unwrap_or(0.0)));
     let order = if knows_copies { "job time that their copies save" } else { "F1" };
     let savings = ForestColumn {
-        axis: "job time saved (%)".to_owned(),
+        axis: "saved (% of job time)".to_owned(),
         values: rows
             .iter()
             .map(|row| saved(row).map(|value| Interval { low: value, value, high: value }))
@@ -256,7 +256,7 @@ fn copies(lines: Vec<Line>, family: Family, replacement: Replacement, caption: &
             most_saved(&lines)
         ),
         x_axis: "limit on the slot time of copies in each job (% of the job's)".to_owned(),
-        y_axis: "job time saved (%)".to_owned(),
+        y_axis: "saved (% of job time)".to_owned(),
         x_scale: Scale::Log,
         lines,
     })
