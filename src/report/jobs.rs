@@ -41,7 +41,8 @@ fn clock_of(job: &JobDetail) -> &'static str {
 
 /// Jobs of a user as a table, for a page in a folder.
 pub(super) fn table(jobs: &[&JobDetail], ends: Ends) -> String {
-    let header = ["job_id", "outcome", "tasks", "attempts", "ran in total"].map(str::to_owned);
+    let header =
+        ["job_id", "outcome", "tasks", "attempts", "ran, summed over attempts"].map(str::to_owned);
     let row = |job: &&JobDetail| {
         let id = job.job_id.to_string();
         let outcome = match ends {
