@@ -112,6 +112,12 @@ pub enum ReportError {
         /// The entry that is not of a report, relative to the folder.
         entry: PathBuf,
     },
+    /// A file has the name that the folder of a report should have.
+    #[error("`{}` is a file, and a report is a folder", path.display())]
+    NotAFolder {
+        /// The file.
+        path: PathBuf,
+    },
     /// The folder of a report is the one in which the program runs.
     #[error("`{}` is the current folder, and a report replaces its whole folder", path.display())]
     CurrentFolder {
@@ -153,7 +159,9 @@ impl Fault for ReportError {
     fn code(&self) -> Code {
         match self {
             Self::Result(error) => error.code(),
-            Self::Foreign { .. } | Self::CurrentFolder { .. } => Code::Usage,
+            Self::Foreign { .. } | Self::CurrentFolder { .. } | Self::NotAFolder { .. } => {
+                Code::Usage
+            }
             _ => Code::Environment,
         }
     }
@@ -162,7 +170,9 @@ impl Fault for ReportError {
         match self {
             Self::Result(error) => error.hint(),
             Self::Foreign { .. } => Some("move it away, or choose another --out".into()),
-            Self::CurrentFolder { .. } => Some("choose another --out".into()),
+            Self::CurrentFolder { .. } | Self::NotAFolder { .. } => {
+                Some("choose another --out".into())
+            }
             _ => None,
         }
     }

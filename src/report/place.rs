@@ -54,7 +54,7 @@ pub fn check_place(place: &Path) -> Result<(), ReportError> {
     }
     let foreign = |entry: PathBuf| ReportError::Foreign { folder: place.clone(), entry };
     if !place.is_dir() {
-        return Err(foreign(PathBuf::new()));
+        return Err(ReportError::NotAFolder { path: place });
     }
     if std::env::current_dir().is_ok_and(|here| place.canonicalize().is_ok_and(|it| here == it)) {
         return Err(ReportError::CurrentFolder { path: place });

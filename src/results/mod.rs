@@ -133,6 +133,14 @@ impl Fault for ResultError {
             Self::Io { cause, .. } if cause.kind() == io::ErrorKind::NotADirectory => {
                 Some("it is a file: give the folder of the results".into())
             }
+            Self::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound => Some(
+                "give the folder of an analysis (`--out` of `analyze`), or of another command's \
+                `--out`"
+                    .into(),
+            ),
+            Self::NoResults { .. } => {
+                Some("`analyze` writes them, and any command of a study with `--out DIR`".into())
+            }
             Self::Twice { .. } => {
                 Some("give one of them, or compare their folders with `report --compare`".into())
             }

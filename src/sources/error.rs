@@ -203,8 +203,8 @@ impl SourceErrorKind {
                 again",
             ),
             Self::EmptyGzip | Self::TruncatedGzip | Self::CorruptGzip(_) => Some(
-                "download the part again (with the trace's `fetch` in `data-scripts/`), then \
-                    run the same command: completed parts are kept",
+                "download or copy the file again (parts of a trace with its `fetch` in \
+                `data-scripts/`), then run the same command: completed parts are kept",
             ),
             Self::NotGzip => Some(
                 "it may be a web server's error page: look at the file, then download it \

@@ -135,7 +135,7 @@ fn an_empty_file_that_should_be_gzip() {
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
         cause: the file is empty, without even a gzip header
-        hint: download the part again (with the trace's `fetch` in `data-scripts/`), then run the same command: completed parts are kept
+        hint: download or copy the file again (parts of a trace with its `fetch` in `data-scripts/`), then run the same command: completed parts are kept
         error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
 }
@@ -150,7 +150,7 @@ fn a_gzip_that_is_cut_short() {
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
         cause: the gzip stream is cut short
-        hint: download the part again (with the trace's `fetch` in `data-scripts/`), then run the same command: completed parts are kept
+        hint: download or copy the file again (parts of a trace with its `fetch` in `data-scripts/`), then run the same command: completed parts are kept
         error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
 }
@@ -167,7 +167,7 @@ fn a_gzip_whose_crc_is_wrong() {
         job_events: 1 row of 1 part (0)
         error: could not use `trace/job_events/part-00001-of-00002.csv.gz`
         cause: the gzip stream is damaged: corrupt gzip stream does not have a matching checksum
-        hint: download the part again (with the trace's `fetch` in `data-scripts/`), then run the same command: completed parts are kept
+        hint: download or copy the file again (parts of a trace with its `fetch` in `data-scripts/`), then run the same command: completed parts are kept
         error: 1 of 2 parts could not be ingested; the lake contains the others
     ");
 }
