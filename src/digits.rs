@@ -124,12 +124,13 @@ pub fn lasting(seconds: f64) -> String {
     format!("{} {unit}", figure_text(format!("{amount:.decimals$}").parse().unwrap_or(amount)))
 }
 
-/// Lengths of time in one unit, that of the shortest, with three digits: `49.4 s` and `184 s`; each
-/// in its own unit if the longest is a thousand or more of that.
+/// Lengths of time in one unit, that of the shortest, with three digits: `28.2 min` and `150 min`;
+/// each in its own unit if the longest is much longer: `49.4 s` and `3.06 min`.
 pub fn alike<const N: usize>(seconds: [f64; N]) -> [String; N] {
     let shortest = seconds.iter().copied().filter(|own| 0.0 < *own).fold(f64::INFINITY, f64::min);
     let (unit, per) = unit_of_time(if shortest.is_finite() { shortest } else { 0.0 });
-    if seconds.iter().any(|own| 999.5 <= own / per) {
+    let most = if unit == "s" { 120.0 } else { 999.5 };
+    if seconds.iter().any(|own| most <= own / per) {
         return seconds.map(lasting);
     }
     seconds.map(|seconds| format!("{} {unit}", three_digits(seconds / per)))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use arrow::record_batch::RecordBatch;
 
 use super::ReportError;
-use super::findings::side_by_side;
+use super::findings::{side_by_side, unanswered_by};
 use super::headings::{heading, is_length};
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
@@ -29,8 +29,8 @@ pub fn write_comparison(
     out: &Path,
 ) -> Result<PathBuf, ReportError> {
     let mut folder = NewFolder::begin(out)?;
-    let (names, answers) =
-        (sides.map(|side| side.0), side_by_side(sides.map(|(_, results)| results)));
+    let (names, results) = (sides.map(|side| side.0), sides.map(|side| side.1));
+    let (answers, unanswered) = (side_by_side(results), unanswered_by(results));
     let mut body = format!(
         "<p class=\"lead\">First: <b>{}</b>. Second: <b>{}</b>.</p>\n",
         escape(names[0]),
@@ -40,10 +40,11 @@ pub fn write_comparison(
         let _ = writeln!(body, "<p class=\"answer\">{said}</p>");
     }
     body.push_str(&in_words(&answers));
-    body.push_str(&overview(changes));
+    body.push_str(&overview(changes, &unanswered));
     body.push_str(&unchanged(changes));
     let common = [common(changes, settings_of), common(changes, data_of)];
-    let (differ, sections) = (made_from(&common[0], &common[1]), sections(changes, &common));
+    let (differ, sections) =
+        (made_from(&common[0], &common[1]), sections(changes, &common, &unanswered));
     if !differ.is_empty() {
         let _ = write!(body, "<h2>What every result has different</h2>\n{differ}");
     }
@@ -97,6 +98,12 @@ fn in_words(answers: &[(&str, [Option<String>; 2])]) -> String {
     text
 }
 
+/// Why a result of both sides is not compared; `None` if it is.
+fn why_not<'a>(change: &ResultChange, unanswered: &'a [(String, String)]) -> Option<&'a str> {
+    let own = unanswered.iter().find(|(name, _)| *name == change.name);
+    own.filter(|_| change.side == Side::Both).map(|(_, why)| why.as_str())
+}
+
 /// The tables that are the same in both, in a sentence.
 fn unchanged(changes: &[ResultChange]) -> String {
     let all = changes.iter().flat_map(|change| &change.tables).filter(|table| table.is_same());
@@ -126,7 +133,7 @@ pub fn nothing_changed(changes: &[ResultChange]) -> Option<String> {
 }
 
 /// A line per table with a change, per table that is not compared, and per result of one side.
-fn overview(changes: &[ResultChange]) -> String {
+fn overview(changes: &[ResultChange], unanswered: &[(String, String)]) -> String {
     let header = [
         "result",
         "table",
@@ -139,6 +146,11 @@ fn overview(changes: &[ResultChange]) -> String {
     let mut rows = Vec::new();
     for change in changes {
         let name = || Cell::name(&caption(&change.name));
+        if let Some(why) = why_not(change, unanswered) {
+            let empty = || Cell::name("");
+            rows.push(vec![name(), empty(), empty(), empty(), empty(), empty(), Cell::name(why)]);
+            continue;
+        }
         let said = match change.side {
             Side::First => "only in the first",
             Side::Second => "only in the second",
@@ -315,9 +327,14 @@ fn made_from(settings: &[Difference], data: &[Difference]) -> String {
 }
 
 /// A folded section for each result of both sides with a difference that is not common.
-fn sections(changes: &[ResultChange], common: &[Vec<Difference>; 2]) -> String {
+fn sections(
+    changes: &[ResultChange],
+    common: &[Vec<Difference>; 2],
+    unanswered: &[(String, String)],
+) -> String {
     let mut text = String::new();
-    for one in changes.iter().filter(|change| change.side == Side::Both) {
+    let both = changes.iter().filter(|change| change.side == Side::Both);
+    for one in both.filter(|change| why_not(change, unanswered).is_none()) {
         let own = |all: &[Difference], common: &[Difference]| -> Vec<Difference> {
             all.iter().filter(|found| !common.contains(found)).cloned().collect()
         };

@@ -197,6 +197,25 @@ pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
     thin(every_end(values))
 }
 
+/// Times at which a curve is read, s.
+pub const READ_AT_S: [f64; 4] = [60.0, 3600.0, 86_400.0, 604_800.0];
+
+/// The same with the last point by each of the times at which a curve is read, so that what is read
+/// there is exact.
+pub fn readable(values: &Counted) -> Vec<Survival> {
+    let mut kept = kaplan_meier(values);
+    for at_s in READ_AT_S {
+        let Some(exact) = every_end(values).take_while(|point| point.time_s <= at_s).last() else {
+            continue;
+        };
+        let place = kept.partition_point(|point| point.time_s < exact.time_s);
+        if kept.get(place).is_none_or(|point| point.time_s != exact.time_s) {
+            kept.insert(place, exact);
+        }
+    }
+    kept
+}
+
 /// The same with a point for every time at which a value ends.
 #[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
 pub fn every_end(values: &Counted) -> impl Iterator<Item = Survival> + Clone {
@@ -373,6 +392,12 @@ mod tests {
             (5 * second, true),
         ]);
         let curve = kaplan_meier(&times);
+        let exact: Vec<Survival> = every_end(&times).collect();
+        for at_s in READ_AT_S {
+            let by_then =
+                |all: &[Survival]| all.iter().rfind(|point| point.time_s <= at_s).copied();
+            assert_eq!(by_then(&readable(&times)), by_then(&exact), "{at_s}");
+        }
         let shares: Vec<f64> =
             curve.iter().map(|point| (point.share * 1e6).round() / 1e6).collect();
         assert_eq!(shares, [0.833_333, 0.416_667, 0.208_333]);

@@ -9,6 +9,7 @@ use crate::digits::{counted, grouped, six_digits, three_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::studies::censoring::Censoring;
+use crate::studies::distributions::READ_AT_S;
 use crate::studies::samples::What;
 
 /// The answer of `describe`.
@@ -210,7 +211,7 @@ impl DescribeAnswer {
         ))
     }
 
-    /// The share of jobs that last longer than a time of `READ_AT`, for at most two times: the
+    /// The share of jobs that last longer than a time of [`READ_AT_S`], for at most two times: the
     /// longest at which the share is neither near 0 nor near 1.
     pub(crate) fn survival(&self) -> Option<String> {
         let points = self.rows.iter().filter(DescribedRow::is_of_all);
@@ -222,8 +223,8 @@ impl DescribeAnswer {
             let before = points.iter().take_while(|point| point.0 <= time_s);
             before.last().map_or(1.0, |point| point.1)
         };
-        let told = READ_AT.iter().filter(|(time_s, _)| *time_s <= end_s);
-        let told = told.map(|(time_s, words)| (share_at(*time_s), words));
+        let told = READ_AT_S.into_iter().zip(READ_AT).filter(|(time_s, _)| *time_s <= end_s);
+        let told = told.map(|(time_s, words)| (share_at(time_s), words));
         let told = told.filter(|(share, _)| SAID_FROM <= *share && *share <= 1.0 - SAID_FROM);
         let told: Vec<String> = told
             .map(|(share, words)| format!("{:.1} % last longer than {words}", share * 100.0))
@@ -308,9 +309,8 @@ const CHANCES_AT: [u64; 2] = [10, 50];
 /// The fewest tasks of which a chance is reported or drawn.
 pub(super) const CHANCE_OF: u64 = 100;
 
-/// Times at which a curve is read, s, and their words.
-const READ_AT: [(f64, &str); 4] =
-    [(60.0, "a minute"), (3600.0, "an hour"), (86_400.0, "a day"), (604_800.0, "a week")];
+/// The times of [`READ_AT_S`] in words.
+const READ_AT: [&str; 4] = ["a minute", "an hour", "a day", "a week"];
 
 /// Shares below this, or above 1 minus this, are not reported.
 const SAID_FROM: f64 = 0.0005;

@@ -7,7 +7,7 @@ use crate::answers::describe::Part;
 use crate::answers::describe::plan::Question;
 use crate::results::frame::Frame;
 use crate::studies::counted::Counted;
-use crate::studies::distributions::{Chance, Summary, Survival, cumulative, kaplan_meier};
+use crate::studies::distributions::{Chance, Summary, Survival, cumulative, readable};
 use crate::studies::ledger::{GroupBy, UNMATCHED};
 
 /// The chance to finish: a row for each number of events.
@@ -125,7 +125,7 @@ pub(crate) fn survival(parts: &[(Part, Counted)], group_by: Option<GroupBy>) -> 
     let rows: Vec<(&Part, Survival)> = parts
         .iter()
         .filter(|(part, _)| part.outcome != UNMATCHED)
-        .flat_map(|(part, values)| kaplan_meier(values).into_iter().map(move |at| (part, at)))
+        .flat_map(|(part, values)| readable(values).into_iter().map(move |at| (part, at)))
         .collect();
     let column = |value: fn(&Survival) -> f64| {
         rows.iter().map(|(_, point)| Some(value(point))).collect::<Vec<_>>()

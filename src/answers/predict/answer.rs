@@ -54,7 +54,11 @@ impl PredictAnswer {
         Some(format!(
             "{}{}, `{}` is right for {} of {}{}{}{}{}. It predicts that a job does not finish if its chance \
             not to is {THRESHOLD}. `{}`{alone} {do_rank} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance). {}",
-            when[..1].to_uppercase(),
+            if is_hardly_better(rule) {
+                format!("Hardly: {}", &when[..1])
+            } else {
+                when[..1].to_uppercase()
+            },
             &when[1..],
             rule.rule,
             percent(accuracy),
@@ -171,6 +175,15 @@ fn without_rule(rule: &Score) -> Option<String> {
     Some(format!(" ({share} if all were predicted {not}to finish{hardly})"))
 }
 
+/// Whether a rule is hardly right more often than one prediction for all jobs.
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+fn is_hardly_better(rule: &Score) -> bool {
+    let lost = rule.true_positives + rule.false_negatives;
+    let most = lost.max(rule.jobs.saturating_sub(lost));
+    rule.accuracy
+        .is_some_and(|own| 0 < rule.jobs && own - most as f64 / (rule.jobs as f64) < HARDLY)
+}
+
 /// When jobs are predicted: `at submission`, `3,600 s after submission`.
 pub(crate) fn when_predicted(age_s: Option<f64>) -> String {
     let age_s = age_s.filter(|age_s| 0.0 < *age_s);
@@ -211,7 +224,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "At submission, `logistic` is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
+            "Hardly: at submission, `logistic` is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
             finish, not less); the simplest rule, `last`, for 79.0 %; it finds 25.0 % of those that do \
             not finish; 50.0 % of its predictions that a job does not finish are right. It predicts that \
             a job does not finish if its chance not to is above 0.5. `logistic` and `other` rank jobs \

@@ -181,8 +181,8 @@ fn best_balance(scores: &[Score]) -> String {
         );
     }
     format!(
-        "{name} has its best F1, the harmonic mean of both, if jobs with a chance of at least {} are \
-        predicted not to finish: {own:.3}, with a precision of {} at a recall of {}. Predicting that no \
+        "{name} has its best F1, the harmonic mean of both, if jobs with a chance of at least {} (chosen in \
+        hindsight) are predicted not to finish: {own:.3}, with a precision of {} at a recall of {}. Predicting that no \
         job finishes has {of_all:.3}. ",
         digits::three_digits(point.chance_at_least),
         sentences::percent(point.precision.unwrap_or(0.0)),
@@ -419,7 +419,7 @@ mod tests {
         let begins = [
             "The area under the curve, 0.5 by chance, is largest for one: 0.700. Each point",
             "one (the largest area under the ROC curve) has its best F1, the harmonic mean of both, if \
-            jobs with a chance of at least 0.25 are predicted not to finish: 0.500, with a precision of \
+            jobs with a chance of at least 0.25 (chosen in hindsight) are predicted not to finish: 0.500, with a precision of \
             50.0 % at a recall of 50.0 %. Predicting that no job finishes has 0.400. Each",
             "The mean of the squared errors (Brier score) of one (the largest area under the ROC \
             curve) is 0.200; the smallest is 0.100, of two. Jobs",

@@ -131,7 +131,12 @@ pub(crate) fn recorded(answer: &ReplayAnswer) -> Option<String> {
     let waits = answer.recorded?.waiting_s?;
     let first = answer.policies.first().and_then(|row| {
         let own = row.metrics.recorded_waiting_s.or(row.metrics.waiting_s)?;
-        Some(format!("; under `{}` the same tasks waited {}", row.policy, lasting(own.mean)))
+        Some(format!(
+            "; under `{}` the same tasks waited {}. What the replay leaves out may make more of this \
+            difference than the policy",
+            row.policy,
+            lasting(own.mean)
+        ))
     });
     Some(format!(
         "In the record, which follows none of these policies, tasks that started ({}) waited {} on \

@@ -185,12 +185,12 @@ fn limits(answer: &SweepAnswer) -> Option<String> {
         return Some(". No time limit is shown to save more than it destroys".to_owned());
     }
     Some(format!(
-        ". In hindsight, a limit at {}{OF_REQUESTED}{} saves a net {} of the {} of jobs that did not \
-        finish{}, and harms {}",
+        ". In hindsight, a limit at {}{OF_REQUESTED}{} saves a net {} of the {} of {}{}, and harms {}",
         row.threshold,
         cut_by(row.threshold),
         percent(row.net_share?),
         answer.cpu_words(),
+        lost_jobs(answer),
         rests_on(row),
         counted(row.harmed_jobs?, "finished job"),
     ))
@@ -284,9 +284,10 @@ fn over_all(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
         format!(" and {} of all {}", percent(net / all), answer.cpu_words())
     });
     Some(format!(
-        "saves a net {amount}{} of the {} of jobs that did not finish{bounds}{of_all}{}{}{}",
+        "saves a net {amount}{} of the {} of {}{bounds}{of_all}{}{}{}",
         percent(row.net_share?),
         answer.cpu_words(),
+        lost_jobs(answer),
         rests_on(row),
         of_one_job(row.largest_saved_in_all, "what is saved"),
         still_open(answer, row),
@@ -314,6 +315,14 @@ fn rests_on(row: &SweepRow) -> String {
     }
 }
 
+/// The jobs whose CPU a saving is a share of: those that still ran at the end are among them.
+fn lost_jobs(answer: &SweepAnswer) -> &'static str {
+    match answer.total_cpu.get("running") {
+        Some(open) if 0.0 < open => "jobs that did not finish or still ran",
+        _ => "jobs that did not finish",
+    }
+}
+
 /// The parts of the saving, and of the CPU that it is a share of, in jobs that still ran at the
 /// end; empty if nothing is saved in them.
 fn still_open(answer: &SweepAnswer, row: &SweepRow) -> String {
@@ -325,7 +334,7 @@ fn still_open(answer: &SweepAnswer, row: &SweepRow) -> String {
     };
     let Some(saved) = share(&row.saved_cpu) else { return String::new() };
     let belong = match share(&answer.total_cpu) {
-        Some(base) => format!(", and {base} of the CPU of jobs that did not finish, belong"),
+        Some(base) => format!(", and {base} of that CPU, belong"),
         None => " belongs".to_owned(),
     };
     format!(

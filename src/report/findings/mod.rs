@@ -188,6 +188,28 @@ pub(super) fn side_by_side(sides: [&[Stored]; 2]) -> Vec<(&'static str, [Option<
     both.filter(|(_, said)| said.iter().any(Option::is_some)).collect()
 }
 
+/// Why the results of two sets cannot be compared, by name: one side has no answer.
+pub(super) fn unanswered_by([first, second]: [&[Stored]; 2]) -> Vec<(String, String)> {
+    let of = |side: &[Stored], which: &str| -> Vec<(String, String)> {
+        let why = |result: &Stored| {
+            let why = nothing(result)?;
+            Some((
+                result.name.clone(),
+                format!("not compared, since the {which} has no answer: {why}"),
+            ))
+        };
+        side.iter().filter_map(why).collect()
+    };
+    let mut all = of(first, "first");
+    for (name, why) in of(second, "second") {
+        match all.iter_mut().find(|known| known.0 == name) {
+            Some(known) => "not compared, since neither has an answer".clone_into(&mut known.1),
+            None => all.push((name, why)),
+        }
+    }
+    all
+}
+
 /// What a finding is about: tables and hours, what was assumed, how CPU time is defined, and how
 /// many cross the edges of the window.
 fn scope(result: &Stored, kind: &Kind<'_>) -> String {

@@ -15,14 +15,11 @@ const APART: f64 = 0.01;
 struct Measure {
     name: &'static str,
     is_time: bool,
-    /// It is not compared if more than this share of the jobs is cut at the end of the window: it
-    /// would compare the cuts, which are the same under every policy.
-    cut_max: f64,
     of: fn(&Replayed) -> Option<f64>,
 }
 
-const fn time(name: &'static str, cut_max: f64, of: fn(&Replayed) -> Option<f64>) -> Measure {
-    Measure { name, is_time: true, cut_max, of }
+const fn time(name: &'static str, of: fn(&Replayed) -> Option<f64>) -> Measure {
+    Measure { name, is_time: true, of }
 }
 
 fn response(row: &Replayed, value: fn(Spread) -> f64) -> Option<f64> {
@@ -33,17 +30,12 @@ fn response(row: &Replayed, value: fn(Spread) -> f64) -> Option<f64> {
 /// does not: jobs that are cut at the end of the window, which are long under every policy,
 /// dominate it.
 const MEASURES: [Measure; 6] = [
-    time("the mean wait of tasks", 1.0, wait_s),
-    Measure {
-        name: "the mean bounded slowdown of tasks",
-        is_time: false,
-        cut_max: 1.0,
-        of: slowdown,
-    },
-    time("the mean response of jobs", 0.01, |row| response(row, |spread| spread.mean)),
-    time("the 95 % quantile of responses", 0.05, |row| response(row, |spread| spread.p95)),
-    time("the 99 % quantile of responses", 0.01, |row| response(row, |spread| spread.p99)),
-    time("the makespan", 0.0, |row| row.metrics.makespan_s),
+    time("the mean wait of tasks", wait_s),
+    Measure { name: "the mean bounded slowdown of tasks", is_time: false, of: slowdown },
+    time("the mean response of jobs", |row| response(row, |spread| spread.mean)),
+    time("the 95 % quantile of responses", |row| response(row, |spread| spread.p95)),
+    time("the 99 % quantile of responses", |row| response(row, |spread| spread.p99)),
+    time("the makespan", |row| row.metrics.makespan_s),
 ];
 
 fn wait_s(row: &Replayed) -> Option<f64> {
@@ -107,8 +99,7 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let kills = if kills.is_empty() { kills } else { format!("; {kills}") };
     let jobs = jobs(answer, best)?;
     let end = recorded(answer).map_or_else(String::new, |said| format!(". {said}"));
-    let compared = compared(best, first, cut_share(answer));
-    let jobs = format!("{}{jobs}", not_compared(answer));
+    let compared = compared(best, first);
     if delay != [Change::Lower; 2] {
         return Some(Told::NotShown(format!(
             "No other policy is shown to lower both the mean wait of tasks and their mean bounded \
@@ -128,12 +119,10 @@ fn kill_of(row: &Replayed, first: &Replayed) -> Option<String> {
 }
 
 /// `` `fair` lowers the mean wait of tasks (28.2 min instead of 41.9 min under `fifo`), but raises
-/// ...; the makespan stays within 1 % ``: everything that is compared if this share of the jobs is
-/// cut at the end of the window.
-fn compared(best: &Replayed, first: &Replayed, cut_share: f64) -> String {
+/// ...; the makespan stays within 1 % ``: everything that is compared.
+fn compared(best: &Replayed, first: &Replayed) -> String {
     let list = |wanted: Change| {
-        let measures = MEASURES.iter().filter(|measure| cut_share <= measure.cut_max);
-        let all = measures.filter_map(|measure| {
+        let all = MEASURES.iter().filter_map(|measure| {
             let values = [(measure.of)(best)?, (measure.of)(first)?];
             (Change::of(values[0], values[1]) == wanted).then(|| told(measure, values))
         });
@@ -190,23 +179,6 @@ fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
         ))
     });
     said.collect()
-}
-
-/// The share of the jobs with a task that is cut at the end of the window.
-#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs")]
-fn cut_share(answer: &ReplayAnswer) -> f64 {
-    let Some(counts) = answer.history.filter(|counts| 0 < counts.jobs) else { return 0.0 };
-    // Older results count tasks only.
-    counts.jobs_still_running.unwrap_or(counts.still_running) as f64 / counts.jobs as f64
-}
-
-/// A sentence about the responses that are not compared, with a space at its end; empty if all are.
-fn not_compared(answer: &ReplayAnswer) -> String {
-    let share = cut_share(answer);
-    if MEASURES.iter().filter(|measure| measure.cut_max < 1.0).any(|it| share <= it.cut_max) {
-        return String::new();
-    }
-    format!("Responses of jobs are not compared, since {} of the jobs are cut. ", percent(share))
 }
 
 /// ` (1,502 with a task that still runs at the end, ...)`; empty if there is none.
