@@ -169,10 +169,10 @@ impl Fault for ReportError {
     fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Result(error) => error.hint(),
-            Self::Foreign { .. } => Some("move it away, or choose another --out".into()),
-            Self::CurrentFolder { .. } | Self::NotAFolder { .. } => {
-                Some("choose another --out".into())
+            Self::Foreign { .. } | Self::NotAFolder { .. } => {
+                Some("move it away, or choose another --out".into())
             }
+            Self::CurrentFolder { .. } => Some("choose another --out".into()),
             _ => None,
         }
     }
