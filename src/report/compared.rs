@@ -182,7 +182,7 @@ fn overview(changes: &[ResultChange], unanswered: &[(String, String)]) -> String
                 count(table.changed_rows),
                 count(table.only_first.len()),
                 count(table.only_second.len()),
-                Cell::name(&largest(table)),
+                Cell::name(&largest(table, Reader::OfPage)),
             ]);
         }
     }
@@ -192,8 +192,16 @@ fn overview(changes: &[ResultChange], unanswered: &[(String, String)]) -> String
     html::table("What changed, table by table", &header.map(str::to_owned), &rows)
 }
 
+/// Who reads a change: a page has headings and units of time, a table on stdout has the names of
+/// columns and seconds, as files do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    OfPage,
+    OfTable,
+}
+
 /// The change of a table that matters most, in words; the units, if they differ.
-fn largest(table: &TableChange) -> String {
+fn largest(table: &TableChange, reader: Reader) -> String {
     if let Some((first, second)) = &table.units {
         let columns = table.other_unit.join(", ");
         let rest = if columns.is_empty() { "" } else { " not compared" };
@@ -207,14 +215,18 @@ fn largest(table: &TableChange) -> String {
     let of = if key.is_empty() { String::new() } else { format!(" of {key}") };
     let figure = |text: &str| match number_in(text) {
         Some(share) if cell.is_share() => percent(share),
-        Some(number) if is_length(&cell.column) => lasting(number),
+        Some(number) if reader == Reader::OfPage && is_length(&cell.column) => lasting(number),
         Some(number) => figure_text(number),
         None if text.is_empty() => "nothing".to_owned(),
         None => text.to_owned(),
     };
     let by = how_much(cell).map_or_else(String::new, |by| format!(" ({by})"));
     let [first, second] = [&cell.first, &cell.second].map(|text| figure(text));
-    format!("{}{of}: {first} to {second}{by}", heading(&cell.column))
+    let column = match reader {
+        Reader::OfPage => heading(&cell.column),
+        Reader::OfTable => cell.column.clone(),
+    };
+    format!("{column}{of}: {first} to {second}{by}")
 }
 
 /// How much a number changed: a share in points, a number that about doubled as a factor, the rest
@@ -270,7 +282,7 @@ pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
                 table.only_first.len() as u64,
                 table.only_second.len() as u64,
             ]);
-            most.push(largest(table));
+            most.push(largest(table, Reader::OfTable));
         }
     }
     let count = |place: usize| counts.iter().map(move |counts| counts[place]);
@@ -445,7 +457,7 @@ fn of_column(cell: &CellChange, text: &str) -> Cell {
 mod tests {
     use super::*;
 
-    fn said(column: &str, first: &str, second: &str) -> String {
+    fn said(column: &str, first: &str, second: &str, reader: Reader) -> String {
         let (one, other) = (number_in(first), number_in(second));
         let change = one.zip(other).map(|(one, other)| other - one);
         let relative = one.zip(change).map(|(one, change)| change / one.abs());
@@ -458,7 +470,7 @@ mod tests {
             relative: relative.filter(|share| share.is_finite()),
             of_column: change,
         };
-        largest(&TableChange {
+        let change = TableChange {
             file: String::new(),
             key: Vec::new(),
             rows: 1,
@@ -469,7 +481,8 @@ mod tests {
             units: None,
             other_unit: Vec::new(),
             cells: vec![cell],
-        })
+        };
+        largest(&change, reader)
     }
 
     #[test]
@@ -498,7 +511,7 @@ mod tests {
         assert_eq!(same, "Nothing changed: both have the same values (1 table).");
         assert_eq!(nothing_changed(&[change(table(3, 0)), change(table(0, 1))]), None);
         assert_eq!(nothing_changed(&[]), None);
-        assert_eq!(largest(&table(0, 1)), "not compared: no row is in both");
+        assert_eq!(largest(&table(0, 1), Reader::OfPage), "not compared: no row is in both");
         let said = table_section(&table(0, 1));
         assert!(
             said.contains("No value of a.csv is compared: no row has the same sequence"),
@@ -522,7 +535,9 @@ mod tests {
             ("cpu", "0.1", "0.3333333333", "CPU of physics: 0.1 to 0.333333 (3.3 times)"),
         ];
         for (column, first, second, expected) in cases {
-            assert_eq!(said(column, first, second), expected);
+            assert_eq!(said(column, first, second, Reader::OfPage), expected);
         }
+        let raw = said("wait_s", "1.0", "21858.0", Reader::OfTable);
+        assert_eq!(raw, "wait_s of physics: 1 to 21,858 (21,858 times)");
     }
 }
