@@ -226,7 +226,10 @@ fn responses(runs: &[Run], setting: &Setting, caption: &str) -> BarChart {
         tone: *tone,
     });
     BarChart {
-        title: "Response time of jobs, as recorded and under each policy".to_owned(),
+        title: format!(
+            "Response time of jobs{} under each policy",
+            record.map_or("", |_| ", as recorded and")
+        ),
         caption: format!("{}{found}{caption}", kills(runs)),
         value_axis: format!("mean response time ({unit})"),
         bars: bars.collect(),
