@@ -188,6 +188,8 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     for name in ["index", "months", "load", "replay", "fairness", "distributions"] {
         assert!(page(name).contains(notice), "{name}");
     }
+    let average = "from 2024-01-11 00:00:00 on, ";
+    assert!(page("load").contains(average), "the average is that of the whole part");
     assert!(page("load").contains("Submissions before 2024-01-11 00:00:00 are left out"));
     let quality = page("quality");
     assert!(quality.contains("; complete only from 2024-01-11 00:00:00 on"), "{quality}");

@@ -129,3 +129,26 @@ fn the_page_of_a_replay_starts_with_the_record() {
         }
     }
 }
+
+/// A log without a status has no outcomes: a comparison with one that has them compares none.
+#[test]
+fn outcomes_that_one_side_lacks_are_not_compared() {
+    let place = Place::new();
+    for (name, status) in [("known", 1), ("unknown", -1)] {
+        let job = |number: i32| {
+            format!("{number} {} 5 100 1 -1 -1 1 -1 -1 {status} 1 1 1 1 1 -1 -1\n", number * 50)
+        };
+        let jobs: String = (1..=12 + status).map(job).collect();
+        fs::write(place.path("log.swf"), format!("; MaxProcs: 4\n{jobs}")).unwrap();
+        place.run(&["ingest", "log.swf", "--lake", name, "--quiet"]).ok();
+        let out = format!("{name}-out/classify-jobs");
+        place.run(&["classify", "--lake", name, "--out", &out, "--quiet"]).ok();
+    }
+    place.run(&["report", "--compare", "known-out", "unknown-out", "--out", "page"]).ok();
+    let page = fs::read_to_string(place.path("page/comparison.html")).unwrap();
+    assert!(
+        page.contains("not compared, since the second has no answer: The log records"),
+        "{page}"
+    );
+    assert!(!page.contains("count of 014") && !page.contains("Result by result"), "{page}");
+}

@@ -143,8 +143,8 @@ impl MachinesAnswer {
             format!("{} after the start of the trace", lasting(most.start_s))
         };
         Some(format!(
-            ". On {} two or more machines left together (each within a second of the one before), at most {} of \
-            them: within {}, {at}",
+            ". On {} two or more machines left shortly after one another, at most {} of them: within {}, \
+            {at}",
             counted(self.together_count, "occasion"),
             grouped(most.machines),
             lasting(most.length_s),
@@ -187,10 +187,10 @@ mod tests {
             answer.sentence(),
             "5,000 of 12,583 machines were away at least once, 9,000 times in total; 0.71 % of the \
             CPU capacity was lost, 0.48 % in outages that ended. On 256 occasions two or more machines \
-            left together (each within a second of the one before), at most 22 of them: within 4 s, 16.5 d after the start of the trace. In the \
-            time for which tasks are loaded, 2,249 attempts were evicted with \
+            left shortly after one another, at most 22 of them: within 4 s, 16.5 d after the start of \
+            the trace. In the time for which tasks are loaded, 2,249 attempts were evicted with \
             their machine after 2,497,895 NCU-s."
         );
-        assert!(!MachinesAnswer::default().sentence().contains("together"));
+        assert!(!MachinesAnswer::default().sentence().contains("after one another"));
     }
 }

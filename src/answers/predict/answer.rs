@@ -162,26 +162,34 @@ const HARDLY: f64 = 0.01;
 
 /// The accuracy of one prediction for all jobs: ` (57.8 % if all were predicted to finish)`, and
 /// whether the rule is hardly better.
-#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn without_rule(rule: &Score) -> Option<String> {
-    let lost = rule.true_positives + rule.false_negatives;
-    let jobs = Some(rule.jobs).filter(|jobs| 0 < *jobs)?;
-    let finished = jobs.checked_sub(lost)?;
-    let (most, not) = if lost <= finished { (finished, "") } else { (lost, "not ") };
-    let share = percent(most as f64 / jobs as f64);
-    let gain = rule.accuracy? - most as f64 / jobs as f64;
+    let (share, they_finish) = of_all(rule)?;
+    let (share, not) = (percent(share), if they_finish { "" } else { "not " });
+    let gain = gain(rule)?;
     let hardly = if gain < HARDLY { ", hardly less" } else { "" };
     let hardly = if gain <= 0.0 { ", not less" } else { hardly };
     Some(format!(" ({share} if all were predicted {not}to finish{hardly})"))
 }
 
 /// Whether a rule is hardly right more often than one prediction for all jobs.
-#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn is_hardly_better(rule: &Score) -> bool {
+    gain(rule).is_some_and(|gain| gain < HARDLY)
+}
+
+/// By how much a rule is right more often than the better of the two predictions for all jobs.
+fn gain(rule: &Score) -> Option<f64> {
+    let all = of_all(rule)?;
+    Some(rule.accuracy? - all.0)
+}
+
+/// The accuracy of the better of the two predictions for all jobs, and whether that is that they
+/// finish; `None` without jobs.
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+fn of_all(rule: &Score) -> Option<(f64, bool)> {
     let lost = rule.true_positives + rule.false_negatives;
-    let most = lost.max(rule.jobs.saturating_sub(lost));
-    rule.accuracy
-        .is_some_and(|own| 0 < rule.jobs && own - most as f64 / (rule.jobs as f64) < HARDLY)
+    let jobs = Some(rule.jobs).filter(|jobs| 0 < *jobs)?;
+    let finished = jobs.checked_sub(lost)?;
+    Some((lost.max(finished) as f64 / jobs as f64, lost <= finished))
 }
 
 /// When jobs are predicted: `at submission`, `3,600 s after submission`.

@@ -117,7 +117,7 @@ impl Verified {
         found.extend(
             self.contradictions.iter().map(|said| wrong("Contradiction", said, contradiction)),
         );
-        let warning = "No check fails, but numbers about use, load, waits and shares may be wrong";
+        let warning = "No check fails, but numbers of this trace may be too low, empty or wrong";
         found.extend(self.warnings.iter().map(|said| wrong("Warning", said, warning)));
         found
     }

@@ -39,7 +39,7 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     let price = price_of(answer, selection);
     let Some(threshold) = train.threshold else {
         return Told::NotShown(format!(
-            "No kill rule is shown to save CPU time: on the {train_jobs} that ended first, {price}the best \
+            "No kill rule is shown to save CPU time: on the {train_jobs} that ended first{price}, the best \
             choice is `{rule}`"
         ));
     };
@@ -66,10 +66,8 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     let over_all = over_all.map(|said| {
         format!(". Over all jobs, in hindsight, it {said}{}", harms.unwrap_or_default())
     });
-    let price = price.trim_end_matches(", ");
     let over_all = format!(
-        ". The rule was chosen on {train_jobs} that ended first{}{price}{}",
-        if price.is_empty() { "" } else { ", " },
+        ". The rule was chosen on {train_jobs} that ended first{price}{}",
         over_all.unwrap_or_default()
     );
     let gentler = row.and_then(|row| gentler(answer, row)).unwrap_or_default();
@@ -86,13 +84,13 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     Told::Shown(format!("{}{over_all}{more}", capital(&later)))
 }
 
-/// `at a price of 3,600 NCU-s for each harmed job, `; empty without a price.
+/// `, at a price of 3,600 NCU-s for each harmed job`; empty without a price.
 fn price_of(answer: &SweepAnswer, selection: &Selection) -> String {
     if selection.price <= 0.0 {
         return String::new();
     }
     let price = six_digits(selection.price);
-    format!("at a price of {price} {} for each harmed job, ", answer.unit)
+    format!(", at a price of {price} {} for each harmed job", answer.unit)
 }
 
 /// Whether a parameter is the first or the last that was tried, so that the best one may be beyond.
