@@ -379,6 +379,25 @@ mod tests {
         }
     }
 
+    /// A curve of many ends is thinned, but exact where it is read.
+    #[test]
+    fn a_thinned_curve_is_read_as_the_whole_one() {
+        let ends: Vec<(i64, bool)> =
+            (1..=100_000).step_by(7).map(|s| (s * 1_000_000, false)).collect();
+        let times = values(&ends);
+        let (exact, kept): (Vec<Survival>, _) = (every_end(&times).collect(), readable(&times));
+        assert!(kept.len() < exact.len() / 10, "{}", kept.len());
+        assert!(kept.is_sorted_by(|one, next| one.time_s < next.time_s));
+        for at_s in READ_AT_S {
+            // 7 s apart, from 1 s on: so many have ended by then.
+            let ended = exact.iter().filter(|point| point.time_s <= at_s).count();
+            let read = kept.iter().rfind(|point| point.time_s <= at_s).unwrap().share;
+            #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+            let expected = 1.0 - ended as f64 / exact.len() as f64;
+            assert!((read - expected).abs() < 1e-9, "{at_s}: {read} instead of {expected}");
+        }
+    }
+
     #[test]
     fn kaplan_meier_is_the_worked_example() {
         // Ends at 1, 3, 3, 5 s; censored at 2 and 5 s. S: 5/6, then 5/6 * 2/4, then * 1/2.
@@ -392,12 +411,6 @@ mod tests {
             (5 * second, true),
         ]);
         let curve = kaplan_meier(&times);
-        let exact: Vec<Survival> = every_end(&times).collect();
-        for at_s in READ_AT_S {
-            let by_then =
-                |all: &[Survival]| all.iter().rfind(|point| point.time_s <= at_s).copied();
-            assert_eq!(by_then(&readable(&times)), by_then(&exact), "{at_s}");
-        }
         let shares: Vec<f64> =
             curve.iter().map(|point| (point.share * 1e6).round() / 1e6).collect();
         assert_eq!(shares, [0.833_333, 0.416_667, 0.208_333]);
