@@ -70,7 +70,8 @@ fn frame(chart: &AreaChart, heights: &[Vec<[f64; 2]>], canvas: &Canvas) -> Frame
     let y = Axis::new(&chart.y_axis, 0.0, top, Scale::Linear, Room::Up(height, size));
     let left = margin + Frame::left_of(&y, height, size);
     let width = look.width - margin - size - left;
-    let x = Axis::new(&chart.x_axis, first, last, Scale::Linear, Room::Across(width, size));
+    let room = Room::Across(width, size);
+    let x = Axis::lower(&chart.x_axis, [first, last], Scale::Linear, room, canvas.since_s);
     Frame { left, top: margin, width, height, x, y }
 }
 
@@ -93,7 +94,7 @@ pub(super) fn draw(chart: &AreaChart, canvas: &mut Canvas) {
             let at = frame.at(middle(idx), f64::midpoint(height[0], height[1]));
             if 0.0 < value && last.is_none_or(|last| APART <= at.0 - last) {
                 let amounts = [(chart.x_axis.as_str(), middle(idx)), (&*chart.y_axis, value)];
-                let says = says(&area.name, &amounts);
+                let says = says(&area.name, &amounts, canvas.since_s);
                 canvas.places.push(Place { shape: Shape::Point(at), says });
                 last = Some(at.0);
             }

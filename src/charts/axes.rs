@@ -11,9 +11,9 @@
 
 use super::canvas::{Align, At, Canvas, Layer, TimeSpan, count, lines_of, width_of};
 use super::cuts::{self, Gap};
-use super::durations;
 use super::numbers::{is_plain, linear_text, plain_text, power_text, unit_of};
 use super::theme::Ink;
+use super::{dates, durations, says};
 
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,18 +34,51 @@ pub const HOURS_OF_REPLAY: &str = "time since the first arrival (h)";
 /// The title for a span within the trace.
 pub const DAYS_OF_SPAN: &str = "time since the start of the span (d)";
 
-/// Those titles with their start, unit, and seconds per unit.
-const TIMES: [(&str, &str, &str, f64); 4] = [
-    (HOURS_OF_TRACE, "trace", "h", 3600.0),
-    (HOURS_OF_REPLAY, "replay", "h", 3600.0),
-    (DAYS_OF_TRACE, "trace", "d", 86_400.0),
-    (DAYS_OF_SPAN, "span", "d", 86_400.0),
-];
+/// What a time axis counts from and in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Clock {
+    title: &'static str,
+    since: &'static str,
+    unit: &'static str,
+    /// Seconds per unit.
+    per: f64,
+    /// Whether an instant of it has a date, if that of 0 is known. The clock of a replay has none.
+    has_dates: bool,
+}
+
+impl Clock {
+    const ALL: [Self; 4] = [
+        Self::new(HOURS_OF_TRACE, "trace", "h", 3600.0, true),
+        Self::new(HOURS_OF_REPLAY, "replay", "h", 3600.0, false),
+        Self::new(DAYS_OF_TRACE, "trace", "d", 86_400.0, true),
+        Self::new(DAYS_OF_SPAN, "span", "d", 86_400.0, true),
+    ];
+
+    const fn new(
+        title: &'static str,
+        since: &'static str,
+        unit: &'static str,
+        per: f64,
+        has_dates: bool,
+    ) -> Self {
+        Self { title, since, unit, per, has_dates }
+    }
+
+    /// The clock of an axis with this title, if it is one of time.
+    fn of(title: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|clock| clock.title == title)
+    }
+}
+
+/// The date of a value on an axis with this title; `None` unless it is one of dates.
+pub(super) fn date_of(title: &str, value: f64, since_s: Option<f64>) -> Option<String> {
+    let clock = Clock::of(title).filter(|clock| clock.has_dates)?;
+    Some(dates::instant(since_s? + value * clock.per))
+}
 
 /// The title of an axis next to each of many values; short for times.
 pub(super) fn beside_values(title: &str) -> String {
-    let time = TIMES.iter().find(|time| time.0 == title);
-    time.map_or_else(|| title.to_owned(), |(_, _, unit, _)| format!("time ({unit})"))
+    Clock::of(title).map_or_else(|| title.to_owned(), |clock| format!("time ({})", clock.unit))
 }
 
 /// One axis: its range and labels.
@@ -57,6 +90,10 @@ pub(super) struct Axis {
     scale: Scale,
     /// Values and their texts, lowest first.
     pub ticks: Vec<(f64, String)>,
+    /// What it counts, if it is an axis of time.
+    clock: Option<Clock>,
+    /// The instant at 0, seconds since 1970, of an axis of dates.
+    since_s: Option<f64>,
 }
 
 /// The space for tick labels.
@@ -93,11 +130,46 @@ impl Axis {
         }
     }
 
+    /// A lower axis, with dates if it is one of time and its 0 is at `since_s`, seconds since 1970.
+    pub(super) fn lower(
+        title: &str,
+        [low, high]: [f64; 2],
+        scale: Scale,
+        room: Room,
+        since_s: Option<f64>,
+    ) -> Self {
+        let axis = Self::new(title, low, high, scale, room);
+        let clock = axis.clock.filter(|clock| clock.has_dates && scale == Scale::Linear);
+        let dated =
+            clock.zip(since_s).and_then(|(clock, since_s)| axis.dated(clock, since_s, room));
+        dated.unwrap_or(axis)
+    }
+
+    /// The same axis of time with dates; `None` if no date fits.
+    fn dated(&self, clock: Clock, since_s: f64, room: Room) -> Option<Self> {
+        let [low_s, high_s] = [self.low, self.high].map(|value| since_s + value * clock.per);
+        #[expect(clippy::cast_precision_loss, reason = "seconds of dates")]
+        let of = |set: Vec<dates::Tick>| {
+            let place = |(at, text): (u64, String)| ((at as f64 - since_s) / clock.per, text);
+            let is_within_days = set.iter().any(|(_, text)| text.contains(':'));
+            let title = if is_within_days {
+                format!("time (UTC), from {} on", dates::date(low_s))
+            } else {
+                "date (UTC)".to_owned()
+            };
+            let ticks = set.into_iter().map(place).collect();
+            Self { title, ticks, since_s: Some(since_s), ..self.clone() }
+        };
+        let mut axes = dates::sets(low_s, high_s).into_iter().map(of);
+        axes.find(|axis| room.holds(&axis.labels()))
+    }
+
     /// The ticks of the finest round step whose labels do not touch. A vertical axis begins and
     /// ends at a tick.
     fn linear(title: &str, low: f64, high: f64, room: Room) -> Self {
         let high = if low < high { high } else { low + 1.0 };
         let (unit, name) = unit_of(low.abs().max(high.abs()));
+        let clock = Clock::of(title);
         let title = if name.is_empty() { title.to_owned() } else { format!("{title}, {name}") };
         let of_step = |step: f64| {
             // In steps; a value that misses a whole number only by rounding counts as that number.
@@ -115,7 +187,8 @@ impl Axis {
             let values = (0..=count).map(|at| (first + f64::from(at)) * step);
             let ticks = values.map(|value| (value, linear_text(value / unit, step / unit)));
             let (title, ticks) = (title.clone(), ticks.collect());
-            Self { title, low, high, scale: Scale::Linear, ticks }
+            let clock = clock.filter(|_| name.is_empty());
+            Self { title, low, high, scale: Scale::Linear, ticks, clock, since_s: None }
         };
         let begin = 10_f64.powf(((high - low) / 20.0).log10().floor());
         let steps =
@@ -154,7 +227,8 @@ impl Axis {
             let ticks =
                 powers.flat_map(|power| digits.iter().map(move |&digit| tick(digit, power)));
             let ticks = ticks.filter(|tick| within(tick.0)).collect();
-            Self { title: title.clone(), low, high, scale: Scale::Log, ticks }
+            let (clock, since_s) = (None, None);
+            Self { title: title.clone(), low, high, scale: Scale::Log, ticks, clock, since_s }
         };
         let fine: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0, 3.0]];
         let fine = fine.iter().filter(|_| last - first <= 3).map(|digits| of(digits, 1));
@@ -168,7 +242,8 @@ impl Axis {
         let title = format!("{name}, log scale");
         let of = |ticks: Vec<(f64, String)>| {
             let ticks = ticks.into_iter().map(|(seconds, text)| (seconds / per, text)).collect();
-            Self { title: title.clone(), low, high, scale: Scale::Log, ticks }
+            let (clock, since_s) = (None, None);
+            Self { title: title.clone(), low, high, scale: Scale::Log, ticks, clock, since_s }
         };
         let mut axes = durations::sets(low * per, high * per).into_iter().map(of);
         axes.find(|axis| room.holds(&axis.labels())).unwrap_or_else(|| of(Vec::new()))
@@ -294,11 +369,12 @@ impl Frame {
 
     /// The time span of the plot, if its lower axis is the time of a trace.
     pub(super) fn time(&self) -> Option<TimeSpan> {
-        let (_, since, unit, unit_s) = TIMES.into_iter().find(|time| time.0 == self.x.title)?;
+        let clock = self.x.clock?;
         Some(TimeSpan {
-            since,
-            unit,
-            seconds: [self.x.low * unit_s, self.x.high * unit_s],
+            since: clock.since,
+            unit: clock.unit,
+            since_s: self.x.since_s,
+            seconds: [self.x.low, self.x.high].map(|value| value * clock.per),
             across: [self.left, self.left + self.width],
             down: [self.top, self.bottom()],
         })
@@ -308,7 +384,15 @@ impl Frame {
     fn gaps(&self, canvas: &Canvas) -> Vec<Gap> {
         let right = self.left + self.width;
         let across = |x: f64| (self.left + self.x.place(x) * self.width).clamp(self.left, right);
-        let gaps = canvas.gaps.iter().map(|gap| Gap { values: *gap, across: gap.map(across) });
+        let says = |[from, to]: [f64; 2]| match self.x.clock.zip(self.x.since_s) {
+            Some((clock, since_s)) => {
+                let date = |value: f64| dates::instant(since_s + value * clock.per);
+                format!("{}\nfrom: {}\nto: {}", cuts::NAME, date(from), date(to))
+            }
+            None => says(cuts::NAME, &[("from", from), ("to", to)], None),
+        };
+        let gaps = canvas.gaps.iter();
+        let gaps = gaps.map(|gap| Gap { says: says(*gap), across: gap.map(across) });
         gaps.filter(|gap| gap.across[0] < gap.across[1]).collect()
     }
 
@@ -397,14 +481,22 @@ mod tests {
         fn labels_keep_apart(
             low in -1e3_f64..1e3, span in (-4.0..15.0_f64).prop_map(|power| 10_f64.powf(power)),
             is_log in any::<bool>(), length in 80.0_f64..900.0, is_across in any::<bool>(),
-            title in prop_oneof![Just("x"), Just("x (s)")],
+            title in prop_oneof![Just("x"), Just("x (s)")], is_dated in any::<bool>(),
         ) {
             let (low, scale) = if is_log { (span / 1e5, Scale::Log) } else { (low, Scale::Linear) };
             let room = if is_across { Room::Across(length, 10.0) } else { Room::Up(length, 10.0) };
-            let axis = Axis::new(title, low, low + span, scale, room);
+            let axis = if is_dated {
+                let room = Room::Across(length, 10.0);
+                // From a minute to a hundred years.
+                let high = (span / 1e9).clamp(1.0 / 1440.0, 4e4);
+                Axis::lower(DAYS_OF_TRACE, [0.0, high], Scale::Linear, room, Some(1.48e9))
+            } else {
+                Axis::new(title, low, low + span, scale, room)
+            };
             let labels: Vec<(f64, String)> =
                 axis.ticks.iter().map(|(value, text)| (axis.place(*value), text.clone())).collect();
             prop_assert!(labels.iter().all(|label| (-1e-6..=1.0 + 1e-6).contains(&label.0)));
+            let room = if is_dated { Room::Across(length, 10.0) } else { room };
             prop_assert!(labels.len() < 2 || room.holds(&labels), "{labels:?}");
             let mut texts: Vec<&String> = labels.iter().map(|label| &label.1).collect();
             texts.dedup();

@@ -135,7 +135,7 @@ pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
             canvas.text(&bar.label, (left - 0.7 * size, middle), Align::Right, size, Ink::TEXT);
         }
         // The whole row, so that a short bar can be pointed at too.
-        let mut says = says(&bar.label, &[(&chart.value_axis, bar.value)]);
+        let mut says = says(&bar.label, &[(&chart.value_axis, bar.value)], None);
         if !bar.note.is_empty() {
             says.push('\n');
             says.push_str(&bar.note);

@@ -69,6 +69,8 @@ pub(super) struct TimeSpan {
     pub since: &'static str,
     /// The unit of the axis.
     pub unit: &'static str,
+    /// The instant at 0 of the axis, seconds since 1970, if it has dates.
+    pub since_s: Option<f64>,
     /// Start and end of the plot, s.
     pub seconds: [f64; 2],
     /// Their horizontal positions on the canvas.
@@ -106,13 +108,27 @@ pub(super) struct Canvas {
     pub gaps: Vec<[f64; 2]>,
     /// Whether a plot shows any of it.
     pub has_shown_gaps: bool,
+    /// The instant at 0 of the lower axis, seconds since 1970, if dates are known.
+    pub since_s: Option<f64>,
 }
 
 impl Canvas {
     pub(super) fn new(look: Look) -> Self {
         let (head, marks, layers, places, gaps) = Default::default();
         let (head_height, height, has_shown_gaps) = (0.0, 0.0, false);
-        Self { look, head, head_height, marks, layers, places, height, gaps, has_shown_gaps }
+        let since_s = None;
+        Self {
+            look,
+            head,
+            head_height,
+            marks,
+            layers,
+            places,
+            height,
+            gaps,
+            has_shown_gaps,
+            since_s,
+        }
     }
 
     /// Writes title and caption above the picture.

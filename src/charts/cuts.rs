@@ -5,7 +5,6 @@
 
 use super::canvas::{Align, At, Canvas, Mark, Place, Shape};
 use super::hatch::hatch;
-use super::says;
 use super::theme::{Ink, Tone};
 
 /// What a gap is called below the plot and under the pointer.
@@ -13,8 +12,8 @@ pub(super) const NAME: &str = "not in the log";
 
 /// A gap on a plot.
 pub(super) struct Gap {
-    /// Start and end, in the unit of the axis.
-    pub values: [f64; 2],
+    /// Its tooltip: its name, start and end.
+    pub says: String,
     /// Left and right edge, pixels.
     pub across: [f64; 2],
 }
@@ -23,11 +22,10 @@ pub(super) struct Gap {
 pub(super) fn shade(down: [f64; 2], gaps: &[Gap], canvas: &mut Canvas) {
     // The lower axis stays visible.
     let (top, bottom) = (down[0], down[1] - canvas.look.line() / 2.0);
-    for Gap { values: [from, to], across: [left, right] } in gaps {
+    for Gap { says, across: [left, right] } in gaps {
         field([*left, top, *right, bottom], canvas);
         let shape = Shape::Area((*left, top), (right - left, bottom - top));
-        let says = says(NAME, &[("from", *from), ("to", *to)]);
-        canvas.places.push(Place { shape, says });
+        canvas.places.push(Place { shape, says: says.clone() });
         canvas.has_shown_gaps = true;
     }
 }

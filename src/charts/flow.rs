@@ -142,7 +142,7 @@ pub(super) fn draw(chart: &FlowChart, canvas: &mut Canvas) {
             #[expect(clippy::cast_precision_loss, reason = "shown with six digits")]
             let amounts = [(chart.unit.as_str(), bar.count as f64)];
             let shape = Shape::Area(at, (thick, bar.high));
-            canvas.places.push(Place { shape, says: says(&node.name, &amounts) });
+            canvas.places.push(Place { shape, says: says(&node.name, &amounts, None) });
         }
     }
     let lowest = bars.iter().flatten().filter(|bar| 0 < bar.count);
@@ -200,7 +200,7 @@ fn bands(
             let middle = (f64::midpoint(left, right), f64::midpoint(start, end) + shown / 2.0);
             let name = format!("{} to {}", source.name, target.name);
             #[expect(clippy::cast_precision_loss, reason = "shown with six digits")]
-            let says = says(&name, &[(chart.unit.as_str(), amount as f64)]);
+            let says = says(&name, &[(chart.unit.as_str(), amount as f64)], None);
             canvas.places.push(Place { shape: Shape::Point(middle), says });
         }
     }

@@ -140,6 +140,6 @@ fn intervals(
         let amounts = [(column.axis.as_str(), value), ("from", low), ("to", high)];
         let corner = (frame.left, y - row / 2.0);
         let shape = Shape::Area(corner, (frame.width, row));
-        canvas.places.push(Place { shape, says: says(name, &amounts) });
+        canvas.places.push(Place { shape, says: says(name, &amounts, None) });
     }
 }

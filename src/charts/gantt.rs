@@ -1,6 +1,6 @@
 //! Bars over time in rows, such as a row per machine or task with a bar per attempt.
 
-use super::axes::{Axis, Frame, Room, Scale};
+use super::axes::{Axis, Frame, Room, Scale, date_of};
 use super::canvas::{Align, At, Canvas, Mark, Place, Shape, count, shortened, width_of};
 use super::says;
 use super::signs::mark;
@@ -63,28 +63,35 @@ fn signed(tone: Tone, at: At, canvas: &mut Canvas) {
     }
 }
 
+/// Name, start and end of a bar; with dates on an axis of dates.
+fn tooltip(span: &GanttSpan, time_axis: &str, canvas: &Canvas) -> String {
+    let date = |value| date_of(time_axis, value, canvas.since_s);
+    match date(span.from).zip(date(span.to)) {
+        Some((from, to)) => format!("{}\nfrom: {from}\nto: {to}", span.label),
+        None => says(&span.label, &[("from", span.from), ("to", span.to)], None),
+    }
+}
+
 pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
     canvas.set_head(&chart.title, &chart.caption);
     let look = canvas.look;
     let (size, margin) = (look.text, look.margin());
     let top = legend(chart, canvas);
-    let bounds = |pick: fn(f64, f64) -> f64, start: f64, of: fn(&GanttSpan) -> f64| {
-        chart.spans.iter().map(of).fold(start, pick)
-    };
-    let from = bounds(f64::min, f64::INFINITY, |span| span.from);
-    let to = bounds(f64::max, f64::NEG_INFINITY, |span| span.to);
+    let from = chart.spans.iter().map(|span| span.from).fold(f64::INFINITY, f64::min);
+    let to = chart.spans.iter().map(|span| span.to).fold(f64::NEG_INFINITY, f64::max);
     let (from, to) = if from < to { (from, to) } else { (0.0, 1.0) };
     let widest = chart.rows.iter().map(|row| width_of(row, size)).fold(0.0, f64::max);
     let widest = widest.min(0.3 * look.width);
     let left = margin + widest + 0.7 * size;
     let width = look.width - margin - size - left;
-    let row = 1.5 * size;
+    let (row, room) = (1.5 * size, Room::Across(width, size));
+    let x = Axis::lower(&chart.time_axis, [from, to], Scale::Linear, room, canvas.since_s);
     let frame = Frame {
         left,
         top,
         width,
         height: count(chart.rows.len().max(1)) * row,
-        x: Axis::new(&chart.time_axis, from, to, Scale::Linear, Room::Across(width, size)),
+        x,
         y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };
     frame.draw_x(canvas);
@@ -108,9 +115,8 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
         let (low, thin) =
             if span.is_wait { (y + (1.0 - THIN) / 2.0 * high, THIN * high) } else { (y, high) };
         canvas.fill((start + gap / 2.0, low), (end - start - gap, thin), span.tone.ink());
-        let amounts = [("from", span.from), ("to", span.to)];
         let shape = Shape::Area((start, y), (end - start, high));
-        canvas.places.push(Place { shape, says: says(&span.label, &amounts) });
+        canvas.places.push(Place { shape, says: tooltip(span, &chart.time_axis, canvas) });
         if span.is_wait {
             continue;
         }

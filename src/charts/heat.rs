@@ -59,12 +59,12 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
         top,
         width,
         height,
-        x: Axis::new(
+        x: Axis::lower(
             &chart.x_axis,
-            chart.x.start,
-            chart.x.end,
+            [chart.x.start, chart.x.end],
             Scale::Linear,
             Room::Across(width, size),
+            canvas.since_s,
         ),
         y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
     };
@@ -96,7 +96,7 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
             let begin =
                 chart.x.start + (chart.x.end - chart.x.start) * count(column) / count(columns);
             let amounts = [(chart.x_axis.as_str(), begin), (chart.value.as_str(), value)];
-            let says = says(&row.name, &amounts);
+            let says = says(&row.name, &amounts, canvas.since_s);
             canvas.places.push(Place { shape: Shape::Area(at, (wide, high)), says });
         }
     }

@@ -100,7 +100,7 @@ pub(super) fn plot(chart: &LineChart, left: f64, canvas: &mut Canvas) -> Frame {
     let beside = beside(chart, &ranges, height, room, size);
     let right = beside.as_ref().map_or(size, |labels| labels.width);
     let axis = Frame::left_of(&upright(chart, &ranges, height, size), height, size).max(left);
-    let frame = frame(chart, &ranges, (margin, margin), (room, height), (axis, right), size);
+    let frame = frame(chart, &ranges, (margin, margin), (room, height), (axis, right), canvas);
     let below = frame.draw(canvas);
     curves(chart, &frame, canvas);
     canvas.height = frame.bottom() + below;
@@ -149,7 +149,7 @@ pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
             let corner = (left, top + 1.6 * size);
             let shared = shared(panel);
             let mut frame =
-                frame(panel, &shared, corner, (wide, plot_height), (axis, 1.5 * size), size);
+                frame(panel, &shared, corner, (wide, plot_height), (axis, 1.5 * size), canvas);
             if is_shared && place * columns + idx < last_row {
                 frame.x.title.clear();
             }
@@ -229,11 +229,12 @@ fn frame(
     (left, top): At,
     (width, height): At,
     (axis, right): At,
-    size: f64,
+    canvas: &Canvas,
 ) -> Frame {
+    let size = canvas.look.text;
     let inner = (width - axis - right).max(size);
-    let room = Room::Across(inner, size);
-    let x = Axis::new(&chart.x_axis, ranges.x.0, ranges.x.1, chart.x_scale, room);
+    let (range, room) = ([ranges.x.0, ranges.x.1], Room::Across(inner, size));
+    let x = Axis::lower(&chart.x_axis, range, chart.x_scale, room, canvas.since_s);
     let y = upright(chart, ranges, height, size);
     Frame { left: left + axis, top, width: inner, height, x, y }
 }
@@ -307,7 +308,8 @@ fn tell(chart: &LineChart, line: &Line, frame: &Frame, canvas: &mut Canvas) {
         let is_near = |last: At| (at.0 - last.0).abs() < APART && (at.1 - last.1).abs() < APART;
         if !last.is_some_and(is_near) {
             let amounts = [(chart.x_axis.as_str(), x), (chart.y_axis.as_str(), y)];
-            canvas.places.push(Place { shape: Shape::Point(at), says: says(&line.name, &amounts) });
+            let says = says(&line.name, &amounts, canvas.since_s);
+            canvas.places.push(Place { shape: Shape::Point(at), says });
             last = Some(at);
         }
     }

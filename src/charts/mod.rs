@@ -18,11 +18,11 @@ mod bars;
 mod canvas;
 mod cuts;
 pub(crate) mod dark;
+mod dates;
 mod durations;
 mod flow;
 mod forest;
 mod gantt;
-mod gaps;
 mod hatch;
 mod heat;
 mod lines;
@@ -37,6 +37,7 @@ mod telling;
 #[cfg(test)]
 mod tests;
 mod theme;
+mod timed;
 
 pub use areas::{Area, AreaChart};
 pub use axes::{DAYS_OF_SPAN, DAYS_OF_TRACE, HOURS_OF_REPLAY, HOURS_OF_TRACE, Scale};
@@ -44,13 +45,13 @@ pub use bars::{Bar, BarChart};
 pub use flow::{FlowChart, FlowNode, FlowWay};
 pub use forest::{ForestChart, ForestColumn, Interval};
 pub use gantt::{GanttChart, GanttSpan};
-pub use gaps::GappedChart;
 pub use heat::{HeatChart, HeatRow};
 pub use lines::{Line, LineChart, PanelChart, Stroke};
 pub use maps::{MapChart, MapField, MapPanel};
 pub use survival::{AtRisk, SurvivalChart};
 pub use telling::telling;
 pub use theme::{Look, LookError, Tone, outcome_tone};
+pub use timed::TimedChart;
 
 pub(crate) use numbers::beside_name;
 pub(crate) use survival::round_times;
@@ -82,8 +83,8 @@ pub enum Chart {
     Survival(SurvivalChart),
     /// Bands from stage to stage.
     Flow(FlowChart),
-    /// A chart over time, some of which is not in the log.
-    Gapped(GappedChart),
+    /// A chart over time, with its dates and what is not in the log.
+    Timed(TimedChart),
 }
 
 impl Chart {
@@ -100,7 +101,7 @@ impl Chart {
             Self::Forest(chart) => &chart.title,
             Self::Survival(chart) => &chart.plot.title,
             Self::Flow(chart) => &chart.title,
-            Self::Gapped(own) => own.chart.title(),
+            Self::Timed(own) => own.chart.title(),
         }
     }
 
@@ -117,7 +118,7 @@ impl Chart {
             Self::Forest(chart) => &chart.caption,
             Self::Survival(chart) => &chart.plot.caption,
             Self::Flow(chart) => &chart.caption,
-            Self::Gapped(own) => own.chart.caption(),
+            Self::Timed(own) => own.chart.caption(),
         }
     }
 
@@ -133,7 +134,7 @@ impl Chart {
             Self::Forest(chart) => &mut chart.caption,
             Self::Survival(chart) => &mut chart.plot.caption,
             Self::Flow(chart) => &mut chart.caption,
-            Self::Gapped(own) => own.chart.caption_mut(),
+            Self::Timed(own) => own.chart.caption_mut(),
         }
     }
 
@@ -156,15 +157,18 @@ impl Chart {
         self
     }
 
-    /// The same chart over time with gaps, in the unit of its lower axis, in order and apart;
-    /// `said` explains them in its caption. Without gaps it stays as it is.
+    /// The same chart over time with gaps, in the unit of its lower axis, in order and apart; `said`
+    /// explains them in its caption. `since_s` is the instant at 0 of the axis, seconds since 1970,
+    /// if dates are known. Without either it stays as it is.
     #[must_use]
-    pub fn with_gaps(mut self, gaps: Vec<[f64; 2]>, said: &str) -> Self {
-        if gaps.is_empty() {
+    pub fn over_time(mut self, gaps: Vec<[f64; 2]>, said: &str, since_s: Option<f64>) -> Self {
+        if gaps.is_empty() && since_s.is_none() {
             return self;
         }
-        self.say(said);
-        Self::Gapped(GappedChart { chart: Box::new(self), gaps })
+        if !gaps.is_empty() {
+            self.say(said);
+        }
+        Self::Timed(TimedChart { chart: Box::new(self), gaps, since_s })
     }
 }
 
@@ -239,8 +243,9 @@ pub fn svg_of(chart: &Chart) -> String {
 fn drawn(chart: &Chart, look: Look) -> Canvas {
     let mut canvas = Canvas::new(look);
     match chart {
-        Chart::Gapped(own) => {
+        Chart::Timed(own) => {
             canvas.gaps.clone_from(&own.gaps);
+            canvas.since_s = own.since_s;
             draw(&own.known(), &mut canvas);
             cuts::explain(&mut canvas);
         }
@@ -262,7 +267,7 @@ fn draw(chart: &Chart, canvas: &mut Canvas) {
         Chart::Forest(forest) => forest::draw(forest, canvas),
         Chart::Survival(own) => survival::draw(own, canvas),
         Chart::Flow(flow) => flow::draw(flow, canvas),
-        Chart::Gapped(own) => draw(&own.known(), canvas),
+        Chart::Timed(own) => draw(&own.known(), canvas),
     }
 }
 
@@ -311,10 +316,13 @@ pub(crate) fn has_head(svg: &str) -> bool {
     svg.contains(painters::HEAD)
 }
 
-/// A name, if it is not empty, and a line for each amount.
-fn says(name: &str, amounts: &[(&str, f64)]) -> String {
+/// A name, if it is not empty, and a line for each amount; one on an axis of dates is a date.
+fn says(name: &str, amounts: &[(&str, f64)], since_s: Option<f64>) -> String {
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
     let amounts = amounts.iter().map(|(what, amount)| {
+        if let Some(date) = axes::date_of(what, *amount, since_s) {
+            return format!("time: {date}");
+        }
         let what = axes::beside_values(what);
         let (what, amount) = durations::beside(&what, *amount, beside_name);
         format!("{what}: {amount}")

@@ -4,8 +4,8 @@
 //! names; `None` if a sentence is enough.
 
 use super::{
-    AreaChart, BarChart, Chart, FlowChart, ForestChart, ForestColumn, GappedChart, LineChart,
-    PanelChart, Stroke, SurvivalChart,
+    AreaChart, BarChart, Chart, FlowChart, ForestChart, ForestColumn, LineChart, PanelChart,
+    Stroke, SurvivalChart, TimedChart,
 };
 
 /// The chart without empty parts; `None` if nothing is left to compare.
@@ -19,9 +19,9 @@ pub fn telling(chart: &Chart) -> Option<Chart> {
         Chart::Forest(forest) => self::forest(forest).map(Chart::Forest),
         Chart::Survival(survival) => self::survival(survival).map(Chart::Survival),
         Chart::Flow(flow) => self::flow(flow).map(Chart::Flow),
-        Chart::Gapped(own) => {
+        Chart::Timed(own) => {
             let chart = Box::new(telling(&own.chart)?);
-            Some(Chart::Gapped(GappedChart { chart, gaps: own.gaps.clone() }))
+            Some(Chart::Timed(TimedChart { chart, gaps: own.gaps.clone(), since_s: own.since_s }))
         }
         other => Some(other.clone()),
     }

@@ -234,8 +234,9 @@ fn flow() -> impl Strategy<Value = Chart> {
 
 fn gapped() -> impl Strategy<Value = Chart> {
     let chart = prop_oneof![lines().prop_map(Chart::Lines), gantt(), panels(), areas(), heat()];
-    (chart, -1e3..1e6_f64, 1.0..1e6_f64)
-        .prop_map(|(chart, from, length)| chart.with_gaps(vec![[from, from + length]], "Hatched."))
+    (chart, -1e3..1e6_f64, 1.0..1e6_f64).prop_map(|(chart, from, length)| {
+        chart.over_time(vec![[from, from + length]], "Hatched.", None)
+    })
 }
 
 proptest! {

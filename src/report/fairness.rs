@@ -81,7 +81,7 @@ impl<'a> Of<'a> {
         }
         let whole = &self.result.whole;
         let missing = Missing::of_inputs(&whole.inputs, &tables_of(&KIND, &whole.settings));
-        missing.leave_out(chart, self.answer.start_s - self.settings.shift_s(), 86_400.0)
+        missing.over_time(chart, self.answer.start_s - self.settings.shift_s(), 86_400.0)
     }
 
     /// The clock of the times of users, in words.

@@ -54,7 +54,7 @@ pub(super) fn over_time(job: &JobDetail, missing: &Missing, id: &str) -> Option<
         lines: of(names[1], used, Tone::Ink),
     });
     let end_s = cpu.start_s + interval_s * f64::from(count);
-    Some(missing.within([cpu.start_s, end_s]).leave_out(chart, cpu.start_s, per))
+    Some(missing.within([cpu.start_s, end_s]).over_time(chart, cpu.start_s, per))
 }
 
 /// The most that was requested and used at once.

@@ -413,7 +413,7 @@ fn gantt((job, ends, missing): (&JobDetail, Ends, &Missing), id: &str) -> Option
     let first = if bars.has_waits() { "submission or attempt" } else { "attempt" };
     let axis = (format!("time since the first {first} shown ({unit})"), from, per);
     let chart = bars.chart((title, said), axis, rows);
-    Some(missing.within([from, to]).leave_out(chart, from, per))
+    Some(missing.within([from, to]).over_time(chart, from, per))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::gantt::Bars;
 use super::html::{self, Cell, Page};
 use super::links::{Links, file_of_machine};
-use super::text::{clock, escape, figure_text, instant, is_date, lasting};
+use super::text::{clock, escape, figure_text, is_date, lasting};
 use crate::answers::machines::{JobThere, LoadedHours, MachineDetail, MachineDetails, OutageSpan};
 use crate::charts::{Area, AreaChart, Chart, HOURS_OF_TRACE, Tone, svg_of};
 use crate::digits::{counted, grouped};
@@ -122,7 +122,7 @@ pub(crate) fn drawings(
 ) -> String {
     let mut body = String::from("<h2>Its load over time</h2>\n");
     let draw = |body: &mut String, chart: Chart| {
-        let chart = missing.leave_out(chart, time_axis(load).1, HOUR_S);
+        let chart = missing.over_time(chart, axis_from(load), HOUR_S);
         body.push_str(&html::drawn(&svg_of(&chart), chart.caption()));
         let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(chart.caption()));
     };
@@ -199,20 +199,10 @@ fn tables(own: &MachineDetail, links: &Links) -> String {
     html + &html::table(&caption, &header, &rows)
 }
 
-/// The title of a time axis of a log with dates, and its start.
-const HOURS_OF_TASKS: &str = "time since the first task event (h)";
-
-/// The title and the start of the time axis: that of the trace, or the first task event in a log
-/// whose clock counts from 1970.
-fn time_axis(load: LoadedHours) -> (&'static str, f64) {
-    if is_date(load.start_s) { (HOURS_OF_TASKS, load.start_s) } else { (HOURS_OF_TRACE, 0.0) }
-}
-
-/// From which date on a time axis counts, as a sentence; empty for the clock of a trace.
-fn counted_from(load: LoadedHours) -> String {
-    let (_, since_s) = time_axis(load);
-    let since = || format!(" From {} on ({}).", instant(since_s), clock(Some(since_s)));
-    if since_s == 0.0 { String::new() } else { since() }
+/// The start of the time axis: that of the trace, or the first task event in a log whose clock
+/// counts from 1970.
+fn axis_from(load: LoadedHours) -> f64 {
+    if is_date(load.start_s) { load.start_s } else { 0.0 }
 }
 
 /// The CPU that running attempts requested and that the machine had.
@@ -228,12 +218,8 @@ fn over_time(own: &MachineDetail, load: LoadedHours, (title, unit): (&str, Units
     } else {
         "CPU that running attempts requested. The CPU of the machine is not recorded."
     };
-    let said = format!(
-        "{what} Each value is the mean over {}.{}",
-        lasting(interval_s),
-        counted_from(load)
-    );
-    let (x_axis, since_s) = time_axis(load);
+    let said = format!("{what} Each value is the mean over {}.", lasting(interval_s));
+    let since_s = axis_from(load);
     let edge = |idx: u32| ((start_s + f64::from(idx) * interval_s).min(end_s) - since_s) / HOUR_S;
     let count = u32::try_from(requested.len()).unwrap_or(0);
     let area = |name: &str, values, tone| Area { name: name.to_owned(), values, tone };
@@ -242,7 +228,7 @@ fn over_time(own: &MachineDetail, load: LoadedHours, (title, unit): (&str, Units
     Chart::Areas(AreaChart {
         title: format!("{title}: its load over time"),
         caption: said,
-        x_axis: x_axis.to_owned(),
+        x_axis: HOURS_OF_TRACE.to_owned(),
         y_axis: match unit.cpu {
             "" => "CPU".to_owned(),
             unit => format!("CPU ({unit})"),
@@ -270,14 +256,12 @@ fn attempts(own: &MachineDetail, load: LoadedHours, title: &str) -> Option<Chart
     bars.bounds()?;
     let said = format!(
         "{} of {}, those that ran longest; each bar shows its job, task and end. Rows only keep bars from \
-         overlapping.{}",
+         overlapping.",
         grouped(bars.attempts() as u64),
         counted(own.attempt_count, "attempt"),
-        counted_from(load),
     );
     let rows = vec![String::new(); free.len()];
-    let (x_axis, since_s) = time_axis(load);
-    let axis = (x_axis.to_owned(), since_s, HOUR_S);
+    let axis = (HOURS_OF_TRACE.to_owned(), axis_from(load), HOUR_S);
     Some(bars.chart((format!("{title}: attempts on it"), said), axis, rows))
 }
 
@@ -286,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_with_dates_is_drawn_from_its_first_event() {
+    fn a_log_with_dates_is_drawn_from_its_first_event_on_an_axis_of_dates() {
         let start_s = 1_482_356_614.0;
         let load = LoadedHours {
             start_s,
@@ -300,22 +284,24 @@ mod tests {
             ..MachineDetail::default()
         };
         let chart = over_time(&own, load, ("Machine 1", Units::of(Some("slurm"))));
-        let said = chart.caption().to_owned();
+        let dated = Missing::default().over_time(chart.clone(), axis_from(load), HOUR_S);
+        let svg = svg_of(&dated);
+        assert!(
+            svg.contains(">22:00<") && svg.contains(">time (UTC), from 2016-12-21 on<"),
+            "{svg}"
+        );
+        assert!(svg.contains("time: 2016-12-21 22:13:34 UTC"), "{svg}");
         let Chart::Areas(chart) = chart else { panic!() };
         assert_eq!(chart.edges, [0.0, 1.0, 2.0]);
-        assert_eq!(
-            (chart.x_axis.as_str(), chart.y_axis.as_str()),
-            (HOURS_OF_TASKS, "CPU (processor)")
-        );
+        assert_eq!(chart.y_axis, "CPU (processor)");
         assert!(chart.lines.is_empty(), "no line at 0 for a CPU that is not recorded");
-        assert!(said.ends_with("From 2016-12-21 21:43:34 on (date and time in UTC)."), "{said}");
         let trace = LoadedHours { start_s: 600.0, end_s: 7800.0, ..load };
         let own = MachineDetail { cpu_capacity: vec![0.5, 0.5], ..own };
         let chart = over_time(&own, trace, ("Machine 1", Units::default()));
-        let said = chart.caption().to_owned();
+        let svg = svg_of(&Missing::default().over_time(chart.clone(), axis_from(trace), HOUR_S));
+        assert!(svg.contains(">time since the start of the trace (h)<"), "{svg}");
         let Chart::Areas(chart) = chart else { panic!() };
         assert_eq!((chart.edges[0] * HOUR_S, chart.lines.len()), (600.0, 1));
-        assert!(!said.contains("From"), "{said}");
     }
 
     #[test]

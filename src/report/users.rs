@@ -241,7 +241,7 @@ fn running(spans: &[[i64; 2]], missing: &Missing, user: &str) -> Option<Chart> {
     });
     let begin_s = from_us as f64 / 1e6;
     let whole = [begin_s, begin_s + interval_s * INTERVALS as f64];
-    Some(missing.within(whole).leave_out(chart, begin_s, per))
+    Some(missing.within(whole).over_time(chart, begin_s, per))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]

@@ -55,12 +55,12 @@ impl Missing {
         self.0.iter().any(|[from_s, until_s]| *from_s < at_s && at_s < *until_s)
     }
 
-    /// A chart without anything that is drawn in these times. Its lower axis starts at `since_s` of
-    /// the trace clock, and has units of `per` seconds.
+    /// A chart without anything that is drawn in these times, and with dates if its log has them. Its
+    /// lower axis starts at `since_s` of the trace clock, and has units of `per` seconds.
     #[must_use]
-    pub fn leave_out(&self, chart: Chart, since_s: f64, per: f64) -> Chart {
+    pub fn over_time(&self, chart: Chart, since_s: f64, per: f64) -> Chart {
         let gaps = self.0.iter().map(|times| times.map(|at_s| (at_s - since_s) / per));
-        chart.with_gaps(gaps.collect(), &self.said())
+        chart.over_time(gaps.collect(), &self.said(), Some(since_s).filter(|at_s| is_date(*at_s)))
     }
 
     /// That averages over time include these times, as a sentence without its full stop; `None` if

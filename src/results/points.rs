@@ -24,7 +24,7 @@ pub(super) fn points(chart: &Chart) -> RecordBatch {
         Chart::Areas(chart) => areas(chart),
         Chart::Heat(chart) => heat(chart),
         Chart::Forest(chart) => intervals(chart),
-        Chart::Gapped(own) => points(&own.known()),
+        Chart::Timed(own) => points(&own.known()),
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     let (missing, since_s) = missing(found);
     let mut all: Vec<(String, Chart)> = all
         .into_iter()
-        .map(|(stem, chart)| (stem, missing.leave_out(chart, since_s, DAY_S)))
+        .map(|(stem, chart)| (stem, missing.over_time(chart, since_s, DAY_S)))
         .collect();
     all.extend(lorenz(found, &users).map(|chart| ("fairness-lorenz".to_owned(), chart)));
     all

@@ -50,7 +50,7 @@ fn over_time(loaded: &Loaded) -> Vec<(String, Chart)> {
     let at = loaded.load.asked.at;
     let gapped = |chart: Chart, tables: &[Table]| {
         let missing = Missing::of(&loaded.gaps, tables);
-        missing.leave_out(chart, micros_to_seconds(at.start_us), axis_of(&at).1)
+        missing.over_time(chart, micros_to_seconds(at.start_us), axis_of(&at).1)
     };
     let averaged = &averaged(loaded);
     let mut charts = Vec::new();

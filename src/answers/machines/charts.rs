@@ -36,7 +36,7 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
         digits::grouped(returned.count as u64),
         digits::grouped(later as u64),
     );
-    let gapped = |chart| studied.missing.leave_out(chart, 0.0, DAY_S);
+    let gapped = |chart| studied.missing.over_time(chart, 0.0, DAY_S);
     vec![
         ("machines-away".to_owned(), gapped(away_over_time(studied))),
         (

@@ -72,8 +72,8 @@ impl Absent {
 
     /// A chart without anything that is drawn in this time; bars stay. Its lower axis starts at
     /// `since_s` on the clock of the replay, and has units of `per` seconds.
-    pub(super) fn leave_out(&self, chart: Chart, since_s: f64, per: f64) -> Chart {
-        self.missing.leave_out(chart, self.recorded_s(since_s), per * self.load)
+    pub(super) fn over_time(&self, chart: Chart, since_s: f64, per: f64) -> Chart {
+        self.missing.over_time(chart, self.recorded_s(since_s), per * self.load)
     }
 
     /// Whether an instant on the clock of the replay is within this time.
@@ -116,11 +116,11 @@ mod tests {
                 x_scale: Scale::Linear,
                 lines: Vec::new(),
             });
-            let drawn = absent.leave_out(chart, absent.first_s, 3600.0);
+            let drawn = absent.over_time(chart, absent.first_s, 3600.0);
             // The hours of the trace are recorded ones, whatever the load is.
             let said = "Found. Hatched: not in the log (hours 14.00 to 18.00 of the trace).";
             assert_eq!(drawn.caption(), said);
-            let Chart::Gapped(drawn) = drawn else { panic!("load {load}") };
+            let Chart::Timed(drawn) = drawn else { panic!("load {load}") };
             assert_eq!(drawn.gaps, [hours]);
             let has = |hour: f64| absent.has(absent.first_s + hour * 3600.0);
             assert!(has(hours[0] + 0.1) && !has(hours[0] - 0.1) && !has(hours[1] + 0.1));

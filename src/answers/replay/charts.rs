@@ -32,7 +32,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let until_s = idle.as_ref().map_or(f64::INFINITY, |idle| idle.from_s);
     let not_drawn = idle.map_or_else(String::new, |idle| idle.said(begin_s));
     let absent = setting.absent.within([begin_s, until_s]);
-    let gapped = |chart: Chart| absent.leave_out(chart, begin_s, 3600.0);
+    let gapped = |chart: Chart| absent.over_time(chart, begin_s, 3600.0);
     let over_time = |title: &str, [axis, unit]: [&str; 2], value: fn(&Sample) -> Option<f64>| {
         let point = |sample: &Sample| {
             let is_drawn = sample.time_s <= until_s && !absent.has(sample.time_s);
@@ -74,7 +74,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     charts.push(("replay-utilisation".to_owned(), in_use));
     if setting.has_fragmentation {
         // This chart has no idle end.
-        let chart = setting.absent.leave_out(free_gpus(runs, begin_s, &caption), begin_s, 3600.0);
+        let chart = setting.absent.over_time(free_gpus(runs, begin_s, &caption), begin_s, 3600.0);
         charts.push(("replay-gpus".to_owned(), chart));
     }
     charts.extend(gantts(runs, setting, &caption));

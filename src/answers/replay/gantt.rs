@@ -211,7 +211,7 @@ pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<Chart
         legend: legend(&attempts),
     };
     let absent = setting.absent.within([from_us, last_us].map(micros_to_seconds));
-    Some(absent.leave_out(Chart::Gantt(chart), micros_to_seconds(from_us), per))
+    Some(absent.over_time(Chart::Gantt(chart), micros_to_seconds(from_us), per))
 }
 
 /// The sentence that says what is drawn of a larger run.

@@ -7,9 +7,11 @@ for (const svg of document.querySelectorAll("figure svg")) {
   const ticks = Array.from(svg.querySelectorAll("g.ticks"));
   Array.from(svg.querySelectorAll("g.plot")).forEach((group, place) => {
     const { since, unit } = group.dataset;
+    // The instant at 0 of an axis of dates, seconds since 1970.
+    const dated = "from" in group.dataset ? Number(group.dataset.from) : null;
     const [[from, until], [left, right], [top, bottom]] =
       ["seconds", "across", "down"].map((name) => pairOf(group.dataset[name]));
-    plots.push({ svg, group, ticks: ticks[place], since, unit, from, until, left, right, top, bottom });
+    plots.push({ svg, group, ticks: ticks[place], since, unit, dated, from, until, left, right, top, bottom });
   });
 }
 // Plots on the same clock show one window; others stay as they are.
@@ -29,6 +31,22 @@ const roundTicks = (low, high) => {
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => least <= one);
   const count = Math.floor(high / step + 1e-9) - Math.ceil(low / step - 1e-9);
   return Array.from({ length: count + 1 }, (_, place) => (Math.ceil(low / step - 1e-9) + place) * step);
+};
+
+// Ticks at round dates, of which at most eight fit: [second of the clock, text].
+const MINUTE = 60, HOUR = 3600, DAY = 86400;
+const dateTicks = (dated, low, high) => {
+  const least = (high - low) / 8;
+  const steps = [1, 2, 5, 10, 30].map((one) => one * MINUTE)
+    .concat([1, 2, 3, 6, 12].map((one) => one * HOUR), [1, 2, 7, 14, 28, 91, 182, 365].map((one) => one * DAY));
+  const step = steps.find((one) => least <= one) ?? steps.at(-1);
+  const begin = Math.ceil((dated + low) / step) * step;
+  const ticks = [];
+  for (let at = begin; at <= dated + high; at += step) {
+    const text = new Date(at * 1000).toISOString();
+    ticks.push([at - dated, at % DAY === 0 ? text.slice(0, 10) : text.slice(11, 16)]);
+  }
+  return ticks;
 };
 
 // The points of a path of straight lines. Charts use only the commands M L H V and their relative
@@ -102,8 +120,11 @@ const drawPlot = (plot) => {
   plot.own = document.createElementNS(SVG, "g");
   // Charts stored by older builds are drawn with polylines.
   const [grid, tick] = ticks.querySelectorAll("path, polyline"), text = ticks.querySelector("text");
-  for (const value of roundTicks(span[0] / unit, span[1] / unit)) {
-    const x = across(plot, value * unit);
+  const marked = plot.dated === null
+    ? roundTicks(span[0] / unit, span[1] / unit).map((value) => [value * unit, amount(value)])
+    : dateTicks(plot.dated, ...span);
+  for (const [second, said] of marked) {
+    const x = across(plot, second);
     for (const [shape, from, to] of [[grid, top, bottom], [tick, bottom, bottom + 3.6]]) {
       const line = shape.cloneNode(true);
       if (line.localName === "path") line.setAttribute("d", `M${x} ${from}V${to}`);
@@ -112,7 +133,7 @@ const drawPlot = (plot) => {
     }
     const label = text.cloneNode(true);
     label.setAttribute("x", x);
-    label.textContent = amount(value);
+    label.textContent = said;
     // Several labels are in a group that has their attributes.
     const home = text.parentNode === ticks ? plot.own : text.parentNode.cloneNode(false);
     home.append(label);
@@ -134,30 +155,35 @@ const choose = (from, until, isTyped = false) => {
 };
 let showWindow = () => {};
 if (0 < timed.length) {
-  const { unit, svg } = timed[0];
+  const { unit, svg, dated } = timed[0];
+  // Numbers in the unit of the axis, or dates.
   const [from, until] = ["from", "to"].map((name) => {
-    const input = element("input", { type: "number", step: "any", min: whole[0] / SECONDS.get(unit),
-      max: whole[1] / SECONDS.get(unit) });
-    input.setAttribute("aria-label", `Window of time, ${name}, in ${unit}`);
+    const input = dated === null
+      ? element("input", { type: "number", step: "any", min: whole[0] / SECONDS.get(unit), max: whole[1] / SECONDS.get(unit) })
+      : element("input", { type: "datetime-local", step: 1 });
+    input.setAttribute("aria-label", `Window of time, ${name}, ${dated === null ? `in ${unit}` : "UTC"}`);
     return input;
   });
   const all = element("button", { type: "button", textContent: "Show all" });
   const box = element("div", { className: "filter window" }, "Window of time: ", from, " to ", until,
-    ` ${unit} `, all, element("span", { className: "source" },
+    dated === null ? ` ${unit} ` : " UTC ", all, element("span", { className: "source" },
       timed.length < 2 ? " or drag on the time chart." : ` or drag on a time chart; ${timed.length === 2 ? "both" : `all ${timed.length}`} charts follow.`));
   const section = svg.closest(".figures") ?? svg.closest("figure");
   section.before(box);
   // The whole time needs no more digits than its axis has; a window keeps those of the drag.
-  const shown = (second) => Number((second / SECONDS.get(unit)).toFixed(span === whole ? 2 : 4));
+  const shown = (second) => (dated === null ? `${Number((second / SECONDS.get(unit)).toFixed(span === whole ? 2 : 4))}`
+    : new Date(Math.round(dated + second) * 1000).toISOString().slice(0, 19));
+  const secondOf = (input) => (dated === null ? input.valueAsNumber * SECONDS.get(unit) : input.valueAsNumber / 1000 - dated);
+  const wholeShown = whole.map(shown);
   showWindow = () => {
     [from.value, until.value] = span.map(shown);
     all.disabled = span === whole;
   };
   const typed = () => {
     // A field that still shows the end of the whole time means that end, whatever digits are shown.
-    const seconds = [from, until].map((input, place) =>
-      input.valueAsNumber === Number((whole[place] / SECONDS.get(unit)).toFixed(2)) ? whole[place]
-        : input.valueAsNumber * SECONDS.get(unit));
+    const isWhole = (input, place) => (dated === null ? input.valueAsNumber === Number(wholeShown[place])
+      : Math.abs(secondOf(input) - whole[place]) < 1);
+    const seconds = [from, until].map((input, place) => (isWhole(input, place) ? whole[place] : secondOf(input)));
     if (seconds.every(Number.isFinite) && seconds[0] < seconds[1]) choose(...seconds, true);
     all.disabled = span === whole;
   };

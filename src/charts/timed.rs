@@ -1,7 +1,7 @@
-//! A chart over time with gaps: time that is not in the log.
+//! A chart over time: its dates, and its gaps, which is time that is not in the log.
 //!
-//! In: a chart and the gaps on its lower axis. Out: the same chart without a value inside a gap;
-//! `cuts` draws the gaps. Bars over time have recorded ends, so they stay. A chart without gaps is
+//! In: a chart, the instant at which its lower axis begins, and the gaps on it. Out: the same chart
+//! without a value inside a gap; `cuts` draws the gaps, and `axes` the dates. Bars over time have recorded ends, so they stay. A chart without gaps is
 //! drawn as it is.
 //!
 //! ```text
@@ -14,16 +14,18 @@
 use super::canvas::count;
 use super::{AreaChart, Chart, HeatChart, Line, LineChart, Stroke};
 
-/// A chart over time, and the gaps on its lower axis.
+/// A chart over time, with the gaps and the dates of its lower axis.
 #[derive(Clone, Debug)]
-pub struct GappedChart {
+pub struct TimedChart {
     /// The chart.
     pub chart: Box<Chart>,
     /// Start and end of each gap, in the unit of the axis; in order and apart.
     pub gaps: Vec<[f64; 2]>,
+    /// The instant at 0 of the axis, seconds since 1970; `None` if dates are not known.
+    pub since_s: Option<f64>,
 }
 
-impl GappedChart {
+impl TimedChart {
     /// The chart without the values inside the gaps.
     pub(crate) fn known(&self) -> Chart {
         match &*self.chart {
@@ -208,7 +210,7 @@ mod tests {
             let gap = [from, from + length];
             for chart in over_time(&values) {
                 let caption = chart.caption().to_owned();
-                let gapped = chart.with_gaps(vec![gap], "Hatched: not in the log.");
+                let gapped = chart.over_time(vec![gap], "Hatched: not in the log.", None);
                 let said = format!("{caption} Hatched: not in the log.");
                 prop_assert_eq!(gapped.caption(), said.trim_start());
                 let canvas = drawn(&gapped, Look::SCREEN);
@@ -231,9 +233,10 @@ mod tests {
             length in 0.2..4.0_f64,
         ) {
             let Chart::Lines(chart) = over_time(&values).swap_remove(0) else { unreachable!() };
-            let gapped = GappedChart {
+            let gapped = TimedChart {
                 chart: Box::new(Chart::Lines(chart.clone())),
                 gaps: vec![[from, from + length]],
+                since_s: None,
             };
             let Chart::Lines(known) = gapped.known() else { unreachable!() };
             let at = |lines: &LineChart, hour: f64| {
@@ -255,11 +258,11 @@ mod tests {
         ) {
             for chart in over_time(&values) {
                 let canvas = drawn(&chart, Look::SCREEN);
-                let same = chart.clone().with_gaps(Vec::new(), "Hatched: not in the log.");
-                prop_assert!(!matches!(same, Chart::Gapped(_)));
+                let same = chart.clone().over_time(Vec::new(), "Hatched: not in the log.", None);
+                prop_assert!(!matches!(same, Chart::Timed(_)));
                 // A gap outside of the plot changes nothing either.
-                let beyond = GappedChart { chart: Box::new(chart), gaps: vec![[90.0, 95.0]] };
-                for other in [drawn(&same, Look::SCREEN), drawn(&Chart::Gapped(beyond), Look::SCREEN)] {
+                let beyond = TimedChart { chart: Box::new(chart), gaps: vec![[90.0, 95.0]], since_s: None };
+                for other in [drawn(&same, Look::SCREEN), drawn(&Chart::Timed(beyond), Look::SCREEN)] {
                     prop_assert_eq!(&canvas.marks, &other.marks);
                     prop_assert_eq!(canvas.height.to_bits(), other.height.to_bits());
                 }
@@ -285,7 +288,8 @@ mod tests {
             spans: vec![span],
             legend: Vec::new(),
         };
-        let canvas = drawn(&Chart::Gantt(gantt).with_gaps(vec![[4.0, 6.0]], ""), Look::SCREEN);
+        let canvas =
+            drawn(&Chart::Gantt(gantt).over_time(vec![[4.0, 6.0]], "", None), Look::SCREEN);
         let boxes = || canvas.marks.iter().enumerate();
         let place = |wanted: Ink| {
             boxes()
