@@ -1,16 +1,13 @@
 //! Share of the usage compared with entitlement, over time.
 //!
 //! In: a history of usage. Out: for each of the heaviest users, the share of all usage so far and
-//! the entitlement. Entitlements follow from the given accounts; without them, groups of the log
-//! have equal shares from their first submission on, and so have the users of a group. Values never
-//! depend on later events.
+//! the entitlement. Entitlements follow from the given accounts; without them, all users with usage
+//! so far have the same share. Values never depend on later events.
 
 use super::Found;
-use crate::answers::sentences::label;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone};
 use crate::digits::grouped;
 use crate::fairness::accounts::Standing;
-use crate::fairness::gather::By;
 use crate::fairness::history::History;
 use crate::fairness::usage::UserUsage;
 
@@ -60,49 +57,23 @@ fn over_time(history: &History) -> Vec<Instant> {
             found.push(Instant {
                 days: history.seconds_at(interval + 1) / DAY_S,
                 had: sums.iter().map(|sum| sum / total).collect(),
-                entitled: standing.entitlements(&history.tree),
+                entitled: if history.tree.is_given {
+                    standing.entitlements(&history.tree)
+                } else {
+                    equal(&sums)
+                },
             });
         }
     }
     found
 }
 
-/// What the shares of users are compared with, and how that follows. `entitled` are the shares at
-/// the end, and `users` have usage.
-fn compared(history: &History, by: By, entitled: &[f64], users: u64) -> (&'static str, String) {
-    let has_groups = history.people.iter().any(|person| person.group.is_some());
-    if history.tree.is_given {
-        ("they are entitled to", "entitled: by the accounts given".to_owned())
-    } else if by == By::User && has_groups {
-        let how = format!(
-            "equal share of an equal group: all groups seen so far have the same, and so have all users of a group; \
-            without groups, each of the {} users with usage would have {}",
-            grouped(users),
-            label(one_of(users))
-        );
-        ("an equal share of an equal group", how)
-    } else {
-        let seen = entitled.iter().filter(|share| 0.0 < **share).count() as u64;
-        let idle = match seen.saturating_sub(users) {
-            0 => String::new(),
-            some => format!(
-                ", {} at the end: {} with usage, and {} that submitted tasks but used nothing, so \
-                that it is less than the {} among those with usage",
-                grouped(seen),
-                grouped(users),
-                grouped(some),
-                label(one_of(users))
-            ),
-        };
-        let how = format!("equal share: one by the number of {} seen so far{idle}", by.plural());
-        ("an equal share", how)
-    }
-}
-
-/// The share of each if all have the same.
+/// The same share for each of those with usage.
 #[expect(clippy::cast_precision_loss, reason = "users are far below 2^53")]
-const fn one_of(users: u64) -> f64 {
-    1.0 / users as f64
+fn equal(sums: &[f64]) -> Vec<f64> {
+    let users = sums.iter().filter(|sum| 0.0 < **sum).count();
+    let share = |sum: &f64| if 0.0 < *sum { 1.0 / users as f64 } else { 0.0 };
+    sums.iter().map(share).collect()
 }
 
 /// A chart with a plot for each of the heaviest users; `None` for fewer than two users.
@@ -145,8 +116,13 @@ pub(super) fn chart(
         }
     };
     let by = found.span.plan.by;
-    let (than, how) = compared(history, by, &last.entitled, users.len() as u64);
     let is_given = history.tree.is_given;
+    let (than, how) = if is_given {
+        ("they are entitled to", "entitled: by the accounts given".to_owned())
+    } else {
+        let how = format!("equal share: one by the number of {} with usage so far", by.plural());
+        ("an equal share", how)
+    };
     let assumed = if is_given {
         ""
     } else {
@@ -210,22 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn an_equal_share_says_who_is_counted() {
-        let history = drawn(1, &[(0, 0, 5), (0, 2, 15)]);
-        let said = |entitled: &[f64]| compared(&history, By::User, entitled, 2).1;
-        assert_eq!(said(&[0.5, 0.0, 0.5]), "equal share: one by the number of users seen so far");
-        assert_eq!(
-            said(&[1.0 / 3.0; 3]),
-            "equal share: one by the number of users seen so far, 3 at the end: 2 with usage, and 1 \
-            that submitted tasks but used nothing, so that it is less than the 50.0 % among those \
-            with usage"
-        );
-        let mut history = history;
+    fn an_equal_share_is_that_of_those_with_usage_so_far() {
+        let mut history = drawn(2, &[(0, 0, 5), (1, 2, 15)]);
         history.people[0].group = Some("g".to_owned());
-        let (than, how) = compared(&history, By::User, &[0.5, 0.0, 0.5], 2);
-        assert_eq!(than, "an equal share of an equal group");
-        let end = "without groups, each of the 2 users with usage would have 50.0 %";
-        assert!(how.ends_with(end), "{how}");
+        let entitled: Vec<Vec<f64>> =
+            over_time(&history).into_iter().map(|at| at.entitled).collect();
+        assert_eq!(entitled, [[1.0, 0.0, 0.0], [0.5, 0.0, 0.5]]);
     }
 
     proptest! {
