@@ -38,7 +38,7 @@ overall rate
 - rate: the share of ended jobs of the same user and name that did not finish; the weight of a job \
 is halved each time `half_life` further such jobs have ended (`rate:half_life=5`). With few jobs, \
 this share is shrunk towards the rate of the user, which is shrunk towards the overall rate
-- class: the rate of the scheduling class
+- class: the rate of the scheduling class; left out by default if the log has no classes
 - overall: the rate of all jobs
 - logistic: a logistic regression on all of these (the log-odds of the rates, the last jobs, how \
 many ended, the class); its weights move a step whenever a job ends (`logistic:step=0.05`)
