@@ -223,7 +223,7 @@ fn pieces(start_s: f64, end_s: f64, gaps: &[Gap]) -> Vec<[f64; 2]> {
     all
 }
 
-/// The findings, and what can be done.
+/// The findings, each with what can be done.
 fn found(findings: &[Finding], all: &[Stored]) -> String {
     let mut html = String::from("<h2>What is wrong, missing or unusual</h2>\n");
     if findings.is_empty() {
@@ -237,12 +237,13 @@ fn found(findings: &[Finding], all: &[Stored]) -> String {
         let class = if one.weight == Weight::Unusual { " class=\"open\"" } else { "" };
         let _ = writeln!(
             html,
-            "<li{class}><h3>{}</h3><p>{}{}</p>{}<p class=\"source\">{}.</p></li>",
+            "<li{class}><h3>{}</h3><p>{}{}</p>{}<p class=\"source\">{}.</p>{}</li>",
             escape(&one.about),
             sentence(&one.said),
             if one.list.is_empty() { "." } else { ":" },
             items(&one.list),
-            sentence(one.means)
+            sentence(one.means),
+            one.act.as_deref().map_or_else(String::new, todo)
         );
     }
     html.push_str("</ol>\n");
@@ -250,21 +251,12 @@ fn found(findings: &[Finding], all: &[Stored]) -> String {
     for line in &more {
         let _ = writeln!(html, "<p class=\"source\">{}</p>", sentence(line));
     }
-    let mut acts: Vec<&str> = findings.iter().filter_map(|one| one.act.as_deref()).collect();
-    let mut seen: Vec<&str> = Vec::new();
-    acts.retain(|act| {
-        let is_new = !seen.contains(act);
-        seen.push(act);
-        is_new
-    });
-    if !acts.is_empty() {
-        html.push_str("<h2>What to do</h2>\n<ul class=\"found\">\n");
-        for act in acts {
-            let _ = writeln!(html, "<li>{}.</li>", sentence(act));
-        }
-        html.push_str("</ul>\n");
-    }
     html
+}
+
+/// What a user can do about a finding.
+fn todo(act: &str) -> String {
+    format!("<p>What to do: {}.</p>", sentence(act))
 }
 
 /// Entries of a finding as a list; empty if there are none.

@@ -21,6 +21,8 @@ pub(crate) struct Verified {
     contradictions: Vec<String>,
     /// What looks wrong but fails no check.
     warnings: Vec<String>,
+    /// The one of them that says that jobs with an early end are missing.
+    first_end: Option<String>,
     /// All counts.
     counts: Vec<Count>,
     /// What is missing between loaded parts.
@@ -33,6 +35,7 @@ impl From<&VerifyAnswer> for Verified {
             checks: answer.checks.clone(),
             contradictions: answer.contradictions.clone(),
             warnings: answer.warnings.clone(),
+            first_end: answer.first_end.clone(),
             counts: answer.counts.iter().collect(),
             gaps: answer.gaps.clone(),
         }
@@ -118,7 +121,15 @@ impl Verified {
             self.contradictions.iter().map(|said| wrong("Contradiction", said, contradiction)),
         );
         let warning = "No check fails, but numbers of this trace may be too low, empty or wrong";
-        found.extend(self.warnings.iter().map(|said| wrong("Warning", said, warning)));
+        let lacking = "Use, load, waits and shares that include earlier time are too low; of the jobs that \
+            began earlier, only the long ones are in the log";
+        found.extend(self.warnings.iter().map(|said| {
+            if self.first_end.as_ref() == Some(said) {
+                wrong("Jobs that ended earlier are missing", said, lacking)
+            } else {
+                wrong("Warning", said, warning)
+            }
+        }));
         found
     }
 

@@ -18,6 +18,9 @@ pub struct VerifyAnswer {
     pub contradictions: Vec<String>,
     /// What looks wrong but fails no check.
     pub warnings: Vec<String>,
+    /// The one of them that says that jobs with an early end are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_end: Option<String>,
     /// Every count.
     pub counts: TableRows<Count>,
     /// What is missing between the parts.

@@ -25,6 +25,7 @@ pub struct LakeReport {
     contradictions: Vec<String>,
     /// What looks wrong but fails no check.
     pub(super) warnings: Vec<String>,
+    first_end: Option<String>,
     pub(super) checks: Vec<Check>,
     /// Its notes.
     pub said: Vec<Said>,
@@ -88,13 +89,13 @@ pub fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
     said.extend(contradictions.iter().map(Said::warning));
     let first_end = FirstEnd::of(lake, Windows::of(lake, None))?.map(|first| first.said());
     let warnings = [checks::odd_parts(&lake.manifest), checks::odd_rows(&census)].concat();
-    let warnings: Vec<String> = warnings.into_iter().chain(first_end).collect();
+    let warnings: Vec<String> = warnings.into_iter().chain(first_end.clone()).collect();
     said.extend(warnings.iter().map(Said::warning));
     for (wording, count) in lake.remarks(Table::TaskEvents) {
         said.push(Said::note(format!("task_events: {wording}: {}", grouped(count))));
     }
     said.extend(size_of_log(lake, &census));
-    Ok(LakeReport { census, gaps: lake.gaps(), contradictions, warnings, checks, said })
+    Ok(LakeReport { census, gaps: lake.gaps(), contradictions, warnings, first_end, checks, said })
 }
 
 /// A note with the number of jobs next to that in the header of the log; a cleaned log has fewer
@@ -141,6 +142,7 @@ impl LakeReport {
                 checks: self.checks.clone(),
                 contradictions: self.contradictions.clone(),
                 warnings: self.warnings.clone(),
+                first_end: self.first_end.clone(),
                 counts: TableRows::of(table),
                 gaps: self.gaps.clone(),
             }),
