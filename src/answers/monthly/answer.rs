@@ -172,8 +172,8 @@ impl MonthlyAnswer {
         let wasted = Some(self.total_wasted).filter(|&wasted| 0.0 < wasted);
         let wasted = wasted.map_or_else(String::new, |wasted| {
             format!(
-                ". Attempts that did not finish used {} of all CPU time; of what they used, {} was in \
-                runs of {} s or more",
+                ". {} of all CPU time was wasted, that is used by attempts that did not finish; {} of \
+                that in runs of {} s or more",
                 percent(wasted / total),
                 percent(self.total_late / wasted),
                 six_digits(self.late_s),
