@@ -103,6 +103,14 @@ pub fn unit_of_use(unit: &str, top: f64) -> (String, f64) {
     }
 }
 
+/// What is in use at a time, for a unit of use over time: `processors` for `processor-s`, `NCU` for
+/// `NCU-s`.
+pub fn in_use(unit: &str) -> String {
+    let plain = unit.trim_end_matches("-s");
+    let has_plural = plain.starts_with(char::is_lowercase) || plain == "GPU";
+    if has_plural { format!("{plain}s") } else { plain.to_owned() }
+}
+
 /// Whether an instant of the clock of a trace, in seconds, counts from 1970, so that its date is
 /// known: no trace lasts ten years.
 pub fn is_date(seconds: f64) -> bool {

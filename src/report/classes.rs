@@ -38,7 +38,7 @@ pub(super) fn machine_name(
         ("machine", own.machine.map(|id| id.to_string())),
         (place, own.site.as_deref().map(&spell)),
         ("platform", own.platform.as_deref().map(&spell)),
-        ("cpu", size(own.cpu)),
+        ("CPU", size(own.cpu)),
         ("memory", size(own.memory)),
     ];
     parts.extend(known.into_iter().filter_map(|(key, text)| Some(format!("{key} {}", text?))));

@@ -11,6 +11,7 @@ use super::links::{PAGES_MAX, file_of};
 use super::text::{escape, sentence, user_name};
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
 use crate::answers::sentences::short;
+use crate::digits::{HOURS_FROM_S, in_use, unit_of_use};
 use crate::fairness::gather::By;
 use crate::results::Stored;
 
@@ -18,7 +19,9 @@ use crate::results::Stored;
 #[derive(Serialize)]
 struct Sums<'a> {
     by: By,
-    unit: &'a str,
+    /// The unit of usage in hours, and what is in use at a time.
+    hours: String,
+    in_use: String,
     interval_s: f64,
     intervals: u64,
     total_s: f64,
@@ -56,7 +59,8 @@ pub(super) fn element(result: &Stored) -> Option<String> {
     let ceiling = Some(limits.ceiling_cpu_s).filter(|_| settings.is_charged_as_it_runs());
     let sums = Sums {
         by: answer.by,
-        unit: &answer.unit,
+        hours: unit_of_use(&answer.unit, HOURS_FROM_S).0,
+        in_use: in_use(&answer.unit),
         interval_s: answer.interval_s,
         intervals: answer.intervals,
         total_s,
@@ -70,7 +74,8 @@ pub(super) fn element(result: &Stored) -> Option<String> {
         users: heaviest.collect(),
     };
     let said = format!(
-        "These values are exact: they follow from the usage of the {} heaviest users in all {} intervals, \
+        "These values are exact (a priority divided by the length of an interval is what was in use on \
+         average): they follow from the usage of the {} heaviest users in all {} intervals, \
          by the formula of the index `condor`. The value that a user starts with fades from the first \
          usage of this user on.",
         heaviest_count(users.len()),

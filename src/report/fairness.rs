@@ -20,12 +20,10 @@ use super::text::{
     clock, escape, gpu_time, instant, is_date, lasting, percent, sentence, user_name,
 };
 use super::users::Outcomes;
-use crate::answers::fairness::{
-    FairnessAnswer, FairnessSettings, KIND, meanings, undefined_of, units_of,
-};
+use crate::answers::fairness::{FairnessAnswer, FairnessSettings, KIND, meanings, undefined_of};
 use crate::answers::sentences::{capital, short, verb_of};
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
-use crate::digits::{counted, grouped, three_digits};
+use crate::digits::{counted, grouped, in_use, three_digits, unit_of_use};
 use crate::fairness::gather::By;
 use crate::fairness::history::NOBODY;
 use crate::fairness::usage::{MachineUsage, UserUsage};
@@ -58,12 +56,7 @@ impl<'a> Of<'a> {
 
     /// The label of the largest mean of an interval: `busiest 60 min, mean of NCU`.
     fn most(&self) -> String {
-        let plain = self.answer.unit.trim_end_matches("-s");
-        let what = match plain {
-            "NCU" => plain.to_owned(),
-            unit => format!("{unit}s"),
-        };
-        format!("busiest {}, mean {what}", lasting(self.answer.interval_s))
+        format!("busiest {}, mean {}", lasting(self.answer.interval_s), in_use(&self.answer.unit))
     }
 
     /// The instant at which the times of users start: the span, or 1970 if its date is known and the
@@ -92,9 +85,26 @@ impl<'a> Of<'a> {
         }
     }
 
-    /// `CPU time (NCU-s)`
+    /// The unit of all CPU times of these pages, and how many of the answer's make one: hours, unless
+    /// all together are less.
+    fn unit(&self) -> (String, f64) {
+        unit_of_use(&self.answer.unit, self.answer.total_cpu_s.unwrap_or(0.0))
+    }
+
+    /// A CPU time.
+    fn used(&self, cpu_s: f64) -> Cell {
+        Cell::in_units_of(cpu_s, self.unit().1)
+    }
+
+    /// A CPU time with its unit, as text.
+    fn used_text(&self, cpu_s: f64) -> String {
+        let (unit, per) = self.unit();
+        format!("{} {unit}", three_digits(cpu_s / per))
+    }
+
+    /// `CPU time (NCU-h)`
     fn column(&self) -> String {
-        format!("{} ({})", self.noun(), self.answer.unit)
+        format!("{} ({})", self.noun(), self.unit().0)
     }
 
     /// The place of each user in the order by CPU time.
@@ -137,7 +147,7 @@ pub(super) fn index(result: &Stored) -> String {
     let row = |(place, user): (usize, &UserUsage)| {
         vec![
             linked(&short(user_name(&user.user)), "users", place),
-            number(user.cpu_s),
+            of.used(user.cpu_s),
             share(user.share),
             number(user.peak_cores),
             Cell::instant(Some(since_s + user.first_use_s)),
@@ -150,15 +160,12 @@ pub(super) fn index(result: &Stored) -> String {
     let mut html = super::fading::element(result).unwrap_or_default();
     html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
     html.push_str(&explained(&of));
-    if let Some(units) = units_of(of.answer) {
-        let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(&units));
-    }
     for said in undefined_of(of.answer) {
         let _ = writeln!(html, "<p class=\"source\">{}.</p>", escape(&said));
     }
     let row = |(place, machine): (usize, &MachineUsage)| {
         let name = linked(&machine_name(machine, (is_only, site), short), "machines", place);
-        vec![name, number(machine.cpu_s), share(machine.share)]
+        vec![name, of.used(machine.cpu_s), share(machine.share)]
     };
     let rows: Vec<Vec<Cell>> = of.answer.machines.iter().enumerate().map(row).collect();
     // A single class of all machines would repeat the total.
@@ -206,12 +213,13 @@ fn suggestions(of: &Of<'_>) -> String {
     };
     let (found, since_s) = (&of.answer.suggestions, of.since_s());
     let held = found.hold_back.iter().map(|own| {
-        let [before, after] = [own.cpu_until_then_s, own.cpu_afterwards_s].map(number);
+        let [before, after] =
+            [own.cpu_until_then_s, own.cpu_afterwards_s].map(|cpu_s| of.used(cpu_s));
         vec![name(&own.user), Cell::instant(Some(since_s + own.passed_at_s)), before, after]
     });
     let came = found.came_when_free.iter().map(|own| {
         let first = Cell::instant(Some(since_s + own.first_use_s));
-        vec![name(&own.user), first, share(Some(own.load_before)), number(own.cpu_s)]
+        vec![name(&own.user), first, share(Some(own.load_before)), of.used(own.cpu_s)]
     });
     let before = format!("{cpu} until then");
     let after = format!("{cpu} afterwards");
@@ -302,11 +310,10 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     let answer = of.answer;
     let kind = of.kind();
     let mut said = format!(
-        "This {kind} {} {} {} of {}, {} of all; it is {} of the {} with usage in \
+        "This {kind} {} {} of {}, {} of all; it is {} of the {} with usage in \
         the span",
         of.settings.cpu.as_ref().map_or("used", |cpu| verb_of(cpu)),
-        three_digits(user.cpu_s),
-        answer.unit,
+        of.used_text(user.cpu_s),
         of.noun(),
         share_text(user.share),
         match place {
@@ -367,7 +374,7 @@ fn user_page(
             } else {
                 Cell::name(&short_parts(&names[machine]))
             };
-            vec![link, number(cpu_s)]
+            vec![link, of.used(cpu_s)]
         })
         .collect();
     // A single class of all machines would repeat the total.
@@ -378,9 +385,8 @@ fn user_page(
     }
     if 1 < user.by_cluster.len() {
         let clusters = user.by_cluster.iter();
-        let rows: Vec<Vec<Cell>> = clusters
-            .map(|(cluster, cpu_s)| vec![Cell::name(cluster), json_number(*cpu_s)])
-            .collect();
+        let rows: Vec<Vec<Cell>> =
+            clusters.map(|(cluster, cpu_s)| vec![Cell::name(cluster), of.used(*cpu_s)]).collect();
         let header = ["cluster", &column].map(str::to_owned);
         body.push_str(&html::table("By cluster", &header, &rows));
     }
@@ -388,11 +394,6 @@ fn user_page(
     body.push_str(&source(of.result));
     let title = format!("{} {name}", capital(of.kind()));
     Page { file: file_of("users", place), title, within: PAGE, body }
-}
-
-/// A number with its decimal point, as JSON has it.
-fn json_number(number: f64) -> Cell {
-    Cell::of(&format!("{number:?}"))
 }
 
 /// The command whose result a page shows.
@@ -408,11 +409,12 @@ fn back() -> String {
 #[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
 fn over_time(of: &Of<'_>, user: &UserUsage, title: &str) -> LineChart {
     let interval_s = of.answer.interval_s;
+    let (unit, per) = of.unit();
     let days = |interval: u64| interval as f64 * interval_s / 86_400.0;
     let mut so_far = 0.0;
     let mut points = vec![(0.0, 0.0)];
     for &(interval, cpu_s) in &user.by_interval {
-        so_far += cpu_s;
+        so_far += cpu_s / per;
         points.push((days(u64::from(interval) + 1), so_far));
     }
     points.push((days(of.answer.intervals), so_far));
@@ -427,7 +429,7 @@ fn over_time(of: &Of<'_>, user: &UserUsage, title: &str) -> LineChart {
         title: title.to_owned(),
         caption: said,
         x_axis: DAYS_OF_SPAN.to_owned(),
-        y_axis: of.answer.unit.to_string(),
+        y_axis: unit,
         x_scale: Scale::Linear,
         lines: vec![Line::steps(String::new(), points, Tone::Blue)],
     }
@@ -460,12 +462,14 @@ fn machine_page(
     name: &str,
     places: &FxHashMap<&str, usize>,
 ) -> Page {
-    let unit = &of.answer.unit;
     let mut body = back();
-    body.push_str(&html::facts([
-        (of.noun(), format!("{} {unit}", three_digits(machine.cpu_s))),
-        ("share of all", share_text(machine.share)),
-    ]));
+    let mut pairs =
+        vec![(of.noun(), of.used_text(machine.cpu_s)), ("share of all", share_text(machine.share))];
+    // The title has its first letters.
+    if let Some(platform) = machine.platform.as_ref().filter(|name| short(name) != **name) {
+        pairs.push(("platform", platform.clone()));
+    }
+    body.push_str(&html::facts(pairs));
     let row = |(user, cpu_s): &(Option<String>, f64)| {
         let user = user.as_deref().unwrap_or(NOBODY);
         let shown = short(user_name(user));
@@ -473,7 +477,7 @@ fn machine_page(
             Some(&place) => Cell::link(&shown, &format!("../{}", file_of("users", place))),
             None => Cell::name(&shown),
         };
-        vec![cell, number(*cpu_s), share((0.0 < machine.cpu_s).then(|| cpu_s / machine.cpu_s))]
+        vec![cell, of.used(*cpu_s), share((0.0 < machine.cpu_s).then(|| cpu_s / machine.cpu_s))]
     };
     let rows: Vec<Vec<Cell>> = machine.users.iter().take(NAMED_MAX).map(row).collect();
     let what = spoken(machine, site_of(of.result)).0;
@@ -482,5 +486,5 @@ fn machine_page(
     let caption = format!("By {}, the heaviest first", of.kind());
     body.push_str(&html::table(&caption, &header, &rows));
     body.push_str(&source(of.result));
-    Page { file: file_of("machines", place), title: name.to_owned(), within: PAGE, body }
+    Page { file: file_of("machines", place), title: short_parts(name), within: PAGE, body }
 }

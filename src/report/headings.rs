@@ -148,6 +148,17 @@ pub(crate) fn is_length(column: &str) -> bool {
         && !words.iter().any(|word| is_used_over_time(word))
 }
 
+/// Whether a column holds CPU, GPU or memory time in seconds: `lost_cpu_s`.
+pub(crate) fn is_use(column: &str) -> bool {
+    let name = column.strip_suffix("_s").filter(|_| !is_instant(column));
+    name.is_some_and(|name| name.split('_').any(is_used_over_time))
+}
+
+/// Whether a column is named after CPU, GPU or memory without a unit, which its row has: `net_cpu`.
+pub(crate) fn is_use_by_unit(column: &str) -> bool {
+    column.split('_').next_back().is_some_and(is_used_over_time)
+}
+
 /// Whether a column holds instants in seconds of the clock of the trace.
 pub(crate) fn is_instant(column: &str) -> bool {
     matches!(column, "start_s" | "end_s" | "time_s" | "first_use_s" | "last_use_s")
@@ -201,6 +212,18 @@ mod tests {
             "condor_half_life_s_604800_eup",
         ] {
             assert!(!is_length(column), "{column}");
+        }
+        for (column, is_told, is_by_unit) in [
+            ("cpu_s", true, false),
+            ("lost_cpu_s", true, false),
+            ("cpu_until_then_s", true, false),
+            ("net_cpu", false, true),
+            ("memory", false, true),
+            ("running_s", false, false),
+            ("wasted_cpu_h", false, false),
+            ("cpu_free", false, false),
+        ] {
+            assert_eq!((is_use(column), is_use_by_unit(column)), (is_told, is_by_unit), "{column}");
         }
         assert!(is_statistic("p99") && is_statistic("mean") && !is_statistic("price"));
     }

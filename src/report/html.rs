@@ -87,6 +87,17 @@ impl Cell {
         Self { html, number: Some(number).filter(|number| number.is_finite()) }
     }
 
+    /// CPU, GPU or memory time in seconds, shown in hours; the CSV file and the sorting have seconds.
+    pub(crate) fn hours(seconds: f64) -> Self {
+        Self::in_units_of(seconds, 3600.0)
+    }
+
+    /// A number of the CSV file, by which the column is sorted, shown in a unit that is `per` times
+    /// as large.
+    pub(crate) fn in_units_of(number: f64, per: f64) -> Self {
+        Self { number: Self::rounded(number).number, ..Self::rounded(number / per) }
+    }
+
     /// A share, shown in percent; the CSV file has the fraction. Other text is treated as by `of`.
     pub(crate) fn share(text: &str) -> Self {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
@@ -178,6 +189,7 @@ const HEADING_MAX: usize = 60;
 pub(super) fn table_with_idle(
     caption: &str,
     columns: &[String],
+    heading: impl Fn(&str) -> String,
     rows: &[Vec<Cell>],
     idle: &[bool],
 ) -> String {

@@ -42,6 +42,7 @@ mod findings;
 mod gantt;
 pub(crate) mod headings;
 pub(crate) mod html;
+pub(crate) mod indices;
 mod job_cpu;
 mod job_told;
 pub(crate) mod jobs;
@@ -54,6 +55,7 @@ mod place;
 mod quality;
 mod replay;
 mod series;
+mod settings;
 pub(crate) mod tables;
 mod terms;
 mod text;
@@ -181,7 +183,7 @@ impl Fault for ReportError {
 /// At most `count` sentences: the first of each finding with its numbers, the most important first, then what
 /// the tables cannot answer.
 pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
-    let findings::Findings { found, unanswered } = findings::findings(results);
+    let findings::Findings { found, unanswered, .. } = findings::findings(results);
     let found = found.into_iter().map(|one| match one.scope.as_str() {
         "" => format!("{}.", findings::parts(&one.sentence).0),
         scope => format!("{} ({scope}).", findings::parts(&one.sentence).0),

@@ -72,6 +72,14 @@ fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
         }
         text.push_str("</ol>\n");
     }
+    if !findings.others.is_empty() {
+        text.push_str("<h2>What the other pages show</h2>\n<ul class=\"others\">\n");
+        for one in &findings.others {
+            let page = link(one.topic, &one.result, one.topic.title);
+            let _ = writeln!(text, "<li>{page}: {}.</li>", sentence(&one.sentence));
+        }
+        text.push_str("</ul>\n");
+    }
     if !findings.unanswered.is_empty() {
         text.push_str("<h2>What this trace cannot answer</h2>\n<ul class=\"unanswered\">\n");
         for one in &findings.unanswered {

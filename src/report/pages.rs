@@ -2,19 +2,17 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
-
 use super::ReportError;
 use super::assumed::{Assumed, incomplete, recorded, unrecorded};
 use super::findings::{answer, nothing, parts, question};
 use super::html::{self, Page};
+use super::indices::of_indices;
 use super::links::Links;
 use super::replay::context;
-use super::tables::{of_indices, stored_table, what_if};
-use super::text::{
-    caption, escape, figure_text, gpu_time, instant, is_date, sentence, sentence_ends,
-};
-use crate::answers::classify::OTHER_THERE;
+use super::settings::flatten;
+use super::tables::{stored_table, what_if};
+use super::text::{caption, escape, gpu_time, sentence, sentence_ends};
+use crate::answers::classify::{self, ClassifyAnswer};
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
@@ -54,13 +52,15 @@ pub(super) fn page(
     let (links, assumed) = (Links::of(all), Assumed::of(all));
     let scopes: Vec<String> = shown.iter().map(|(kind, result)| result.scope(kind)).collect();
     head.push_str(&assumed.said(&scopes));
-    let (mut body, mut same, mut unknown) = (String::new(), String::new(), String::new());
+    let [mut body, mut same, mut constant, mut unknown] = [const { String::new() }; 4];
     for (place, &(kind, result)) in shown.iter().enumerate() {
         let before = shown[..place].iter().find(|(_, other)| is_same(result, other));
         if nothing(result).is_some() {
             unknown.push_str(&item(kind, result, None));
-        } else if before.is_some() || is_constant(result) {
+        } else if before.is_some() {
             same.push_str(&item(kind, result, before.map(|own| own.1)));
+        } else if is_constant(result) {
+            constant.push_str(&item(kind, result, None));
         } else {
             body.push_str(&section(kind, result, (&links, &assumed))?);
         }
@@ -72,7 +72,8 @@ pub(super) fn page(
         format!("<section>\n<h2>{heading}</h2>\n<ul class=\"found\">\n{items}</ul></section>\n")
     };
     let unknown = list("Unknown for this trace", &unknown);
-    let same = list("Quantities that do not vary", &same);
+    let same = list("Results with the same rows as another", &same)
+        + &list("Quantities that do not vary", &constant);
     // What leaves the question of the page open comes before what is known besides.
     let body = if has_answer(shown) {
         format!("{head}{body}{same}{unknown}")
@@ -84,9 +85,12 @@ pub(super) fn page(
 
 /// That outcomes are counted in two ways on a page, if they are.
 fn two_ways(shown: &[Shown<'_>]) -> &'static str {
-    let has_both = shown
-        .iter()
-        .any(|(_, result)| result.charts().iter().any(|chart| chart.caption.contains(OTHER_THERE)));
+    let is_both = |result: &Stored| {
+        let is_of_outcomes = classify::KINDS.iter().any(|kind| kind.name == result.name);
+        let answer = || result.found::<ClassifyAnswer>();
+        is_of_outcomes.then(answer).flatten().is_some_and(ClassifyAnswer::is_counted_in_two_ways)
+    };
+    let has_both = shown.iter().any(|(_, result)| is_both(result));
     if has_both {
         "<p class=\"source\">Outcomes are counted in two ways. Bars and tables go by the exact sequence of \
         events: 014 finished, 013 failed, 015 killed, 01 running, any other sequence is \"other\". The \
@@ -270,61 +274,8 @@ pub(super) fn computed(result: &Stored) -> String {
     text
 }
 
-/// Settings as names and texts: a nested setting has the names of all levels, times have a unit,
-/// and settings without a value are left out.
-fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
-    let is_plain = |value: &Value| !value.is_object() && !value.is_array();
-    let word = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    match value {
-        Value::Null => {}
-        Value::Array(items) if items.is_empty() => {}
-        Value::Object(inner) => {
-            for (key, value) in inner {
-                let spoken = key.replace('_', " ");
-                let full = if name.is_empty() { spoken } else { format!("{name}: {spoken}") };
-                flatten(&full, value, pairs);
-            }
-        }
-        Value::Array(items) if items.iter().all(is_plain) => {
-            let words: Vec<String> = items.iter().map(word).collect();
-            pairs.push((name.to_owned(), words.join(", ")));
-        }
-        Value::Number(number) if name.ends_with(" us") => {
-            let micros = number.as_f64().unwrap_or(f64::NAN);
-            let time = if is_date(micros / 1e6) {
-                format!("{} UTC", instant(micros / 1e6))
-            } else if micros != 0.0 && micros.abs() < 1e3 {
-                format!("{} µs", figure_text(micros))
-            } else {
-                format!("{} s", figure_text(micros / 1e6))
-            };
-            pairs.push((spoken(name.trim_end_matches(" us")), time));
-        }
-        other => pairs.push((spoken(name), word(other))),
-    }
-}
-
-/// Names for settings whose keys are not clear enough.
-const SPOKEN: [(&str, &str); 4] = [
-    ("windows: first", "window starts at"),
-    ("windows: job end", "window of job events ends at"),
-    ("windows: task end", "window of task events ends at"),
-    ("windows: open attempts", "attempts without an end are closed at"),
-];
-
-/// The name of a setting for readers.
-fn spoken(name: &str) -> String {
-    let known = SPOKEN.iter().find(|(key, _)| *key == name);
-    known.map_or(name, |(_, words)| words).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -341,25 +292,5 @@ mod tests {
         );
         assert_eq!(unsaid(&format!("{long}."), &mut said), "Otherwise as above.");
         assert_eq!(unsaid("", &mut said), "");
-    }
-
-    #[test]
-    fn settings_are_said_in_words_and_times_with_their_unit() {
-        let mut pairs = Vec::new();
-        let windows = json!({"windows": {"first_us": 1, "job_end_us": 2_506_200_000_000_i64,
-            "task_end_us": 0, "open_attempts": "job-end"}, "cpu": "slots"});
-        flatten("", &windows, &mut pairs);
-        let expected = [
-            ("cpu", "slots"),
-            ("window starts at", "1 µs"),
-            ("window of job events ends at", "2,506,200 s"),
-            ("attempts without an end are closed at", "job-end"),
-            ("window of task events ends at", "0 s"),
-        ];
-        let expected = expected.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        pairs.sort();
-        let mut expected = expected.to_vec();
-        expected.sort();
-        assert_eq!(pairs, expected);
     }
 }

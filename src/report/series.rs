@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::html;
 use super::links::PAGES_MAX;
 use super::text::{escape, figure_text};
-use crate::answers::fairness::{FairnessAnswer, FairnessSettings, unit_of_value};
+use crate::answers::fairness::{FairnessAnswer, FairnessSettings, shown_in};
 use crate::answers::labels::labels;
 use crate::charts::{
     Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone, svg_of,
@@ -48,8 +48,10 @@ struct OfIndex {
     /// Its name, short enough for the title of a plot.
     title: String,
     column: String,
-    /// The unit of its values, if it has one.
-    unit: Option<String>,
+    /// Its name with all parameters.
+    settings: String,
+    /// The unit of usage, and the length of an interval, s.
+    usage: (String, f64),
     /// The ends of the steps, days since the start of the span.
     days: Vec<f64>,
     /// The lower end of the band, the median and the upper end, at the end of each step.
@@ -147,33 +149,47 @@ impl OfIndex {
         }
     }
 
+    /// The unit of the values that are shown, empty if there is none, and how many units of the file
+    /// make one.
+    fn shown_in(&self) -> (String, f64) {
+        let (unit, interval_s) = &self.usage;
+        let top = self.last.last().copied().unwrap_or(0.0);
+        let shown = shown_in((&self.settings, &self.column), (unit, *interval_s), top);
+        shown.unwrap_or((String::new(), 1.0))
+    }
+
     /// The place of the user among the others with usage at the end, as a sentence. `count` is the
     /// number of all with usage; an index may have no value for some of them.
     fn place(&self, values: &[(f64, f64)], kind: &str, count: usize) -> Option<String> {
         let own = values.last()?.1;
         let below = self.last.partition_point(|value| *value < own);
         let median = quantile(&self.last, 0.5)?;
-        let unit = self.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
+        let (unit, per) = self.shown_in();
+        let unit = if unit.is_empty() { unit } else { format!(" {unit}") };
         let known = if self.last.len() < count { " and a value" } else { "" };
         Some(format!(
             "At the end its {} ({}) is {}{unit}, larger than that of {} of the {} with usage{known} \
             in the span; the median of all is {}.",
             self.name(),
             self.index,
-            three_digits(own),
+            three_digits(own / per),
             grouped(below as u64),
             counted(self.last.len().saturating_sub(1) as u64, &format!("other {kind}")),
-            three_digits(median),
+            three_digits(median / per),
         ))
     }
 
     /// The curve of the user beside the median and the band, or a sentence in the place of these if
     /// they are too low to be seen.
     fn panel(&self, values: &[(f64, f64)], kind: &str) -> (LineChart, Option<String>) {
-        let all = || self.days.iter().zip(&self.all);
-        let own = Line::steps(format!("this {kind}"), values.to_vec(), Tone::Blue);
+        let (unit, per) = self.shown_in();
+        let unit = if unit.is_empty() { unit } else { format!(" ({unit})") };
+        let all = || self.days.iter().zip(self.all.iter().map(|all| all.map(|value| value / per)));
+        let values: Vec<(f64, f64)> =
+            values.iter().map(|&(day, value)| (day, value / per)).collect();
         let most = values.iter().map(|point| point.1).fold(0.0, f64::max);
-        let upper = self.all.iter().map(|all| all[2]).fold(0.0, f64::max);
+        let own = Line::steps(format!("this {kind}"), values, Tone::Blue);
+        let upper = all().map(|(_, all)| all[2]).fold(0.0, f64::max);
         let unseen = (0.0 <= upper && upper < SEEN * most).then(|| {
             format!(
                 "The median {kind} and the band are not drawn: {:.0} % of the {kind}s with usage are \
@@ -189,7 +205,6 @@ impl OfIndex {
             stroke: Stroke::Whisker,
             ..Line::steps(format!("median {kind}"), median, Tone::Vermilion)
         };
-        let unit = self.unit.as_ref().map_or_else(String::new, |unit| format!(" ({unit})"));
         let panel = LineChart {
             title: self.title.clone(),
             caption: String::new(),
@@ -202,16 +217,16 @@ impl OfIndex {
     }
 }
 
-/// The names of the indices to draw, each with its first column and the unit of that. `metered` with
-/// default settings is left out: it is the use so far, which is drawn anyway.
-fn wanted(answer: &FairnessAnswer) -> Vec<(String, String, Option<String>)> {
+/// The names of the indices to draw, each with its first column and all its parameters. `metered`
+/// with default settings is left out: it is the use so far, which is drawn anyway.
+fn wanted(answer: &FairnessAnswer) -> Vec<(String, String, String)> {
     let all = || answer.indices.iter();
     let known = all().filter_map(|index| {
         // The table does not distinguish two indices with the same name.
         let same = all().filter(|other| other.index == index.index).count();
         let column = index.columns.first().filter(|_| same == 1)?;
-        let unit = unit_of_value(&index.settings, column, &answer.unit);
-        (index.settings != "metered").then(|| (index.index.clone(), column.clone(), unit))
+        let settings = index.settings.clone();
+        (settings != "metered").then(|| (index.index.clone(), column.clone(), settings))
     });
     known.take(INDICES_MAX).collect()
 }
@@ -228,11 +243,12 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Indices> {
     let settings: FairnessSettings = result.whole.chosen();
     let before_s = settings.shown_from.unwrap_or(0.0) * answer.interval_s;
     let names: Vec<String> = wanted.iter().map(|one| one.0.clone()).collect();
-    let of = |((index, column, unit), title)| OfIndex {
+    let of = |((index, column, settings), title)| OfIndex {
         index,
         title,
         column,
-        unit,
+        settings,
+        usage: (answer.unit.to_string(), answer.interval_s),
         ..OfIndex::default()
     };
     let mut found: Vec<OfIndex> =

@@ -9,15 +9,15 @@
 
 use std::collections::BTreeSet;
 
-use super::headings::{heading, is_instant, is_length, is_statistic};
+use super::headings::{heading, is_instant, is_length, is_statistic, is_use, is_use_by_unit};
 use super::html::{self, Cell};
+use super::indices::{IndexColumn, OfIndices};
 use super::links::Links;
 use super::text::escape;
-use crate::answers::fairness::{FairnessAnswer, KIND, MEMORY_KIND, in_table};
 use crate::answers::machines;
 use crate::answers::sentences::short;
-use crate::digits::{counted, grouped};
-use crate::results::{Stored, Table};
+use crate::digits::{HOURS_FROM_S, counted, grouped, unit_of_use};
+use crate::results::Table;
 
 /// A table of more rows is folded.
 const FOLDED_ABOVE: usize = 40;
@@ -59,8 +59,11 @@ const LOWER_BOUNDS: &str = "at_least";
 /// Columns of zeros that are not worth a note.
 const UNNOTED: [&str; 2] = ["censored", "left_censored"];
 
+/// The column with the unit of CPU, GPU and memory times.
+const UNIT: &str = "unit";
+
 fn is_unit(column: &str) -> bool {
-    column == "unit" || column.ends_with("_unit")
+    column == UNIT || column.ends_with("_unit")
 }
 
 /// Whether a row has a zero and, names apart, no number except zeros and no `true`; other texts do
@@ -122,6 +125,10 @@ struct Kept<'a> {
     zero_columns: Vec<&'a str>,
     /// Columns with values that only the file has.
     in_file_only: Vec<&'a str>,
+    /// The unit of CPU, GPU and memory times that the table names once for each row.
+    of_amounts: Option<&'a str>,
+    /// Columns of CPU, GPU or memory time that are shown in hours.
+    in_hours: Vec<usize>,
 }
 
 impl Kept<'_> {
@@ -129,6 +136,49 @@ impl Kept<'_> {
     fn are_lengths(&self, column: &str) -> bool {
         self.units == ["s"] && is_statistic(column)
     }
+
+    /// The units of the caption.
+    fn units(&self) -> Vec<String> {
+        let is_in_hours = |unit: &str| !self.in_hours.is_empty() && self.of_amounts == Some(unit);
+        let of = |unit: &&str| if is_in_hours(unit) { in_hours(unit) } else { (*unit).to_owned() };
+        self.units.iter().map(of).collect()
+    }
+
+    /// The heading of a column; a time in hours says so, unless the caption has its unit.
+    fn heading(&self, table: &Table, column: &str) -> String {
+        let is_told = self.of_amounts.is_some_and(|unit| in_hours(unit) != unit);
+        let is_in_hours = self.in_hours.iter().any(|&idx| table.header[idx] == column);
+        let unit = if is_in_hours && !is_told { " (h)" } else { "" };
+        heading(column) + unit
+    }
+}
+
+/// The unit in hours of a unit of CPU, GPU or memory time in seconds; others as they are.
+fn in_hours(unit: &str) -> String {
+    unit_of_use(unit, HOURS_FROM_S).0
+}
+
+/// The columns of CPU, GPU and memory times, if they are shown in hours, as in sentences and charts:
+/// if the largest is an hour of one unit or more.
+fn in_hours_of(
+    header: &[String],
+    columns: &[usize],
+    rows: &[&[String]],
+    of_amounts: Option<&str>,
+) -> Vec<usize> {
+    let those = |is_one: fn(&str) -> bool| -> Vec<usize> {
+        columns.iter().copied().filter(|&idx| is_one(&header[idx])).collect()
+    };
+    let mut used = those(is_use);
+    if used.is_empty() && of_amounts.is_some_and(|unit| in_hours(unit) != unit) {
+        used = those(is_use_by_unit);
+    }
+    let cells = used.iter().flat_map(|&idx| rows.iter().filter_map(move |row| row.get(idx)));
+    let mut seconds = cells.filter_map(|cell| cell.parse::<f64>().ok());
+    let is_long = seconds.any(|seconds| HOURS_FROM_S <= seconds.abs());
+    // Rows with different units stay as they are in the file.
+    let is_one_unit = columns.iter().all(|&idx| header[idx] != UNIT);
+    if is_long && is_one_unit { used } else { Vec::new() }
 }
 
 /// Columns of zeros are left out of tables with at least this many rows.
@@ -218,7 +268,7 @@ fn kept(table: &Table) -> Kept<'_> {
     let rows = one_group(&table.header, rows);
     let (is_whole, kept_columns) = (table.rows.len() == table.row_count, columns_kept(table));
     let (mut columns, mut units, mut zero_columns) = (Vec::new(), Vec::new(), Vec::new());
-    let mut in_file_only = Vec::new();
+    let (mut in_file_only, mut of_amounts) = (Vec::new(), None);
     for (idx, column) in table.header.iter().enumerate() {
         let cell = |row: &&'_ [String]| row.get(idx).cloned().unwrap_or_default();
         // A column of missing names (`-`) is a column without a value.
@@ -232,6 +282,9 @@ fn kept(table: &Table) -> Kept<'_> {
         }
         let first = rows.first().and_then(|row| row.get(idx)).map_or("", String::as_str);
         if is_unit(column) && rows.iter().all(|row| cell(row) == first) {
+            if column == UNIT {
+                of_amounts = Some(first);
+            }
             // The unit of a variance follows from that of its values.
             if !units.contains(&first) && column != "variance_unit" {
                 units.push(first);
@@ -254,7 +307,8 @@ fn kept(table: &Table) -> Kept<'_> {
     }
     let columns = with_harm_first(&table.header, columns);
     let zero_rows = table.rows.iter().filter(|row| !is_told(row)).count();
-    Kept { columns, rows, units, zero_rows, zero_columns, in_file_only }
+    let in_hours = in_hours_of(&table.header, &columns, &rows, of_amounts);
+    Kept { columns, rows, units, zero_rows, zero_columns, in_file_only, of_amounts, in_hours }
 }
 
 /// The rows without the one for all outcomes, if there is only one outcome and its row is the same.
@@ -298,6 +352,9 @@ fn cell_of(table: &Table, kept: &Kept<'_>, links: &Links, row: &[String], idx: u
         _ if is_instant(column) => Cell::instant(text.parse().ok()),
         _ if is_length(column) || kept.are_lengths(column) => Cell::lasting(text.parse().ok()),
         _ if column == "day" => Cell::day(text),
+        _ if kept.in_hours.contains(&idx) => {
+            text.parse().map_or_else(|_| Cell::of(text), Cell::hours)
+        }
         _ if MEASURES.contains(&column) => Cell::measure(text),
         _ => Cell::of(text),
     };
@@ -341,17 +398,6 @@ fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
     notes + no_machines(table)
 }
 
-/// The columns of a table that are values of indices, with the heading of those that users named.
-/// Their values have no unit that their name would give: a name may have any words.
-pub(crate) type OfIndices<'a> = [(&'a str, Option<String>)];
-
-/// The columns of indices in the tables of a result.
-pub(super) fn of_indices(result: &Stored) -> Vec<(&str, Option<String>)> {
-    let is_of_indices = [KIND.name, MEMORY_KIND.name].contains(&result.name.as_str());
-    let answer = || result.found::<FairnessAnswer>();
-    is_of_indices.then(answer).flatten().map_or_else(Vec::new, in_table)
-}
-
 /// A stored table with a link to its file.
 pub(crate) fn stored_table(
     caption: &str,
@@ -361,9 +407,15 @@ pub(crate) fn stored_table(
     indices: &OfIndices<'_>,
 ) -> String {
     let kept = kept(table);
-    let index_of = |column: &str| indices.iter().find(|(name, _)| *name == column);
+    let values = |column: &str| -> Vec<f64> {
+        let place = table.header.iter().position(|name| name == column);
+        let cells = kept.rows.iter().filter_map(|row| row.get(place?));
+        cells.filter_map(|cell| cell.parse().ok()).collect()
+    };
+    let indices = IndexColumn::all(indices, values);
+    let index_of = |column: &str| indices.iter().find(|index| index.column == column);
     let in_words = kept.columns.iter().any(|&idx| kept.are_lengths(&table.header[idx]));
-    let units: Vec<&str> = kept.units.iter().copied().filter(|_| !in_words).collect();
+    let units: Vec<String> = if in_words { Vec::new() } else { kept.units() };
     let caption = match units.as_slice() {
         [] => caption.to_owned(),
         units if caption.ends_with(&format!("({})", units.join(", "))) => caption.to_owned(),
@@ -375,7 +427,7 @@ pub(crate) fn stored_table(
     let shown = if all <= 2 * FOLDED_ROWS { all } else { most.min(all) };
     let of_row = |row: &&[String]| -> Vec<Cell> {
         let cell = |&idx: &usize| match index_of(&table.header[idx]) {
-            Some(_) => Cell::of(row.get(idx).map_or("", String::as_str)),
+            Some(index) => index.cell(row.get(idx).map_or("", String::as_str)),
             None => cell_of(table, &kept, links, row, idx),
         };
         kept.columns.iter().map(cell).collect()
@@ -391,10 +443,12 @@ pub(crate) fn stored_table(
     let idle: Vec<bool> = idle.collect();
     let idle_count = idle.iter().filter(|is_idle| **is_idle).count();
     let whole = if IDLE_FROM <= idle_count && idle_count < idle.len() {
-        html::table_with_idle(&caption, &header, &rows, &idle)
+        html::table_with_idle(&caption, &header, |column| kept.heading(table, column), &rows, &idle)
     } else {
-        let named = |column: &str| index_of(column).and_then(|(_, heading)| heading.clone());
-        let heading = |column: &str| named(column).unwrap_or_else(|| heading(column));
+        let heading = |column: &str| match index_of(column) {
+            Some(index) => index.heading.clone(),
+            None => kept.heading(table, column),
+        };
         html::named_table(&caption, &header, heading, &rows)
     };
     // Tables of curves are folded: the chart shows their points.
@@ -542,6 +596,33 @@ mod tests {
         for gone in ["variance", "at least", "zeros"] {
             assert!(!html.contains(gone), "{gone}: {html}");
         }
+    }
+
+    #[test]
+    fn times_of_use_of_an_hour_or_more_are_shown_in_hours_and_sorted_by_seconds() {
+        let shown = |header: &[&str], rows: &[&[&str]]| {
+            stored_table("CPU", &table(header, rows), "", &Links::default(), &[])
+        };
+        let header = ["outcome", "cpu", "unit", "share"];
+        let long = [["finished", "7200", "core-s", "0.5"], ["failed", "-1800", "core-s", "0.1"]];
+        let html = shown(&header, &long.each_ref().map(|row| &row[..]));
+        assert!(html.contains("<caption>CPU (core-h)</caption>"), "{html}");
+        assert!(html.contains("data-value=\"7200\">2</td>"), "{html}");
+        assert!(html.contains("data-value=\"-1800\">-0.5</td>"), "{html}");
+        let short = [["finished", "720", "core-s", "0.5"]];
+        let html = shown(&header, &short.each_ref().map(|row| &row[..]));
+        assert!(html.contains("CPU (core-s)") && html.contains(">720</td>"), "{html}");
+        // Rows with units of their own stay as they are in the file.
+        let mixed = [["finished", "7200", "core-s", "0.5"], ["failed", "9", "GiB-s", "0.1"]];
+        let html = shown(&header, &mixed.each_ref().map(|row| &row[..]));
+        assert!(html.contains(">7,200</td>"), "{html}");
+        // A column that names its unit has it in its heading.
+        let html = shown(&["ended", "lost_cpu_s", "running_s"], &[&["killed", "5400", "7200"]]);
+        assert!(html.contains(">lost CPU time (h)</th>") && html.contains(">1.5</td>"), "{html}");
+        assert!(html.contains(">running, summed over tasks</th>") && html.contains(">2 h</td>"));
+        // A capacity is no time.
+        let html = shown(&["cpu", "unit", "cpu_s"], &[&["4096", "core-s", "7200"]]);
+        assert!(html.contains(">4,096</td>") && html.contains(">2</td>"), "{html}");
     }
 
     #[test]

@@ -15,18 +15,18 @@ use super::form::encoded;
 use super::pages::Reader;
 use super::portal::Portal;
 use super::queue::{Job, Phase, Record, Spec};
-use crate::answers::fairness::{in_table, kind_of, units_of};
+use crate::answers::fairness::in_table;
 use crate::answers::list;
 use crate::answers::sentences::short;
-use crate::digits::counted;
+use crate::digits::{counted, unit_of_use};
 use crate::fairness::gather::By;
-use crate::report::headings::{heading, is_instant, is_length};
+use crate::report::headings::{heading, is_instant, is_length, is_use};
 use crate::report::html::{Cell, figure, named_table};
+use crate::report::indices::{IndexColumn, OfIndices};
 use crate::report::links::Links;
 use crate::report::sentence;
-use crate::report::tables::{OfIndices, stored_table};
+use crate::report::tables::stored_table;
 use crate::results::{Limits, Stored, quoted, read_all};
-use crate::studies::meter::{CpuDefinition, Resource};
 use crate::studies::named::Named;
 
 /// The largest part of a table that a page loads; all rows are in the files.
@@ -264,11 +264,6 @@ fn fairness(result: &Stored, lakes: &[String]) -> Markup {
     };
     let moves = what_if_places.chunk_by(of_pair);
     let moves: Vec<Row> = moves.flat_map(|pair| pair.iter().take(MOVES_MAX).cloned()).collect();
-    let resource = match result.name.as_str() {
-        name if name == kind_of(Resource::Memory).name => Resource::Memory,
-        _ if unit == CpuDefinition::GPU_UNIT => Resource::Gpu,
-        _ => Resource::Cpu,
-    };
     let those = by.plural();
     let heading = super::start::titled(&those);
     let tables = [
@@ -288,15 +283,11 @@ fn fairness(result: &Stored, lakes: &[String]) -> Markup {
     };
     html! {
         @if let Some(nothing) = nothing { p { (nothing) } }
-        p class="source" {
-            (resource.title()) " in " (unit) "."
-            @if let Some(units) = result.found().and_then(units_of) { " " (units) }
-        }
         @for (caption, rows) in tables.iter().filter(|table| !table.1.is_empty()) {
-            (PreEscaped(of_rows(caption, rows, lake, &indices)))
+            (PreEscaped(of_rows(caption, rows, &unit, lake, &indices)))
         }
         @for (caption, rows) in further.iter().filter(|table| !table.1.is_empty()) {
-            details { summary { (caption) ": " (rows.len()) } (PreEscaped(of_rows(caption, rows, lake, &indices))) }
+            details { summary { (caption) ": " (rows.len()) } (PreEscaped(of_rows(caption, rows, &unit, lake, &indices))) }
         }
     }
 }
@@ -308,7 +299,13 @@ fn is_share(column: &str) -> bool {
 }
 
 /// Rows as a table; columns with lists or objects are only in the files.
-fn of_rows(caption: &str, rows: &[Row], lake: Option<&str>, indices: &OfIndices<'_>) -> String {
+fn of_rows(
+    caption: &str,
+    rows: &[Row],
+    unit: &str,
+    lake: Option<&str>,
+    indices: &OfIndices<'_>,
+) -> String {
     let is_plain = |value: &Value| !value.is_array() && !value.is_object();
     let header: Vec<String> = rows
         .iter()
@@ -317,8 +314,19 @@ fn of_rows(caption: &str, rows: &[Row], lake: Option<&str>, indices: &OfIndices<
         .filter(|(name, value)| is_plain(value) && !LEFT_OUT.contains(name))
         .map(|(name, _)| name.to_owned())
         .collect();
-    let index_of = |column: &str| indices.iter().find(|(name, _)| *name == column);
+    let values = |column: &str| -> Vec<f64> {
+        rows.iter().filter_map(|row| row.get(column)?.as_f64()).collect()
+    };
+    let indices = IndexColumn::all(indices, values);
+    let index_of = |column: &str| indices.iter().find(|index| index.column == column);
+    // As in the pages of a report: times of use of an hour or more are in hours.
+    let amounts = header.iter().filter(|column| is_use(column));
+    let top = amounts.flat_map(|column| values(column)).fold(0.0, f64::max);
+    let (unit, per) = unit_of_use(unit, top);
     let cell = |row: &Row, name: &str| match row.get(name) {
+        Some(Value::Number(value)) if index_of(name).is_some() => {
+            index_of(name).map_or_else(|| Cell::name(""), |index| index.cell(&value.to_string()))
+        }
         None | Some(Value::Null) => Cell::name(""),
         Some(Value::Number(share)) if is_share(name) => Cell::share(&share.to_string()),
         Some(Value::String(user)) if name == "user" => match lake {
@@ -331,7 +339,7 @@ fn of_rows(caption: &str, rows: &[Row], lake: Option<&str>, indices: &OfIndices<
         // Names of indices may look like hashes.
         Some(Value::String(index)) if matches!(name, "one" | "other") => Cell::name(index),
         Some(Value::String(text)) => Cell::name(&short(text)),
-        Some(other) if index_of(name).is_some() => Cell::of(&other.to_string()),
+        Some(other) if is_use(name) => Cell::in_units_of(other.as_f64().unwrap_or(f64::NAN), per),
         Some(other) if is_instant(name) => Cell::instant(other.as_f64()),
         Some(other) if is_length(name) => Cell::lasting(other.as_f64()),
         Some(Value::Bool(yes)) => Cell::name(if *yes { "yes" } else { "no" }),
@@ -339,8 +347,12 @@ fn of_rows(caption: &str, rows: &[Row], lake: Option<&str>, indices: &OfIndices<
     };
     let cells: Vec<Vec<Cell>> =
         rows.iter().map(|row| header.iter().map(|name| cell(row, name)).collect()).collect();
-    let named = |column: &str| index_of(column).and_then(|(_, heading)| heading.clone());
-    named_table(caption, &header, |column| named(column).unwrap_or_else(|| heading(column)), &cells)
+    let named = |column: &str| match index_of(column) {
+        Some(index) => index.heading.clone(),
+        None if is_use(column) => format!("{} ({unit})", heading(column)),
+        None => heading(column),
+    };
+    named_table(caption, &header, named, &cells)
 }
 
 /// The results of an answer.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::other::{self, NEVER_STARTED};
+use crate::answers::flow;
 use crate::answers::sentences::{Ends, percent};
 use crate::digits::counted;
 use crate::results::shares::Terms;
@@ -34,6 +35,12 @@ impl ClassifyAnswer {
     pub(crate) fn finished(&self) -> u64 {
         let finished = self.rows.iter().filter(|row| row.outcome == "finished");
         finished.map(|row| row.count).sum()
+    }
+
+    /// Whether the paths, by the last event, have other counts than the rows.
+    pub(crate) fn is_counted_in_two_ways(&self) -> bool {
+        let is_by_sequence = self.rows.iter().any(|row| row.sequence.is_some());
+        is_by_sequence && differing(&self.rows, &self.sequences).next().is_some()
     }
 
     /// An outcome in the words of a sentence; `other` with what it consists of.
@@ -76,6 +83,17 @@ impl ClassifyAnswer {
         let parts: Vec<String> = parts.collect();
         format!("Of {}, {}", counted(total, of), parts.join(", "))
     }
+}
+
+/// The outcomes that have another count by the last event than by the rows: outcome, and both counts.
+pub(super) fn differing<'a>(
+    rows: &'a [OutcomeRow],
+    sequences: &'a [OutcomeRow],
+) -> impl Iterator<Item = (&'a str, u64, u64)> {
+    let known = rows.iter().filter(|row| row.outcome != "other");
+    let both =
+        known.map(|row| (&*row.outcome, flow::ending_as(sequences, &row.outcome), row.count));
+    both.filter(|(_, here, there)| here != there)
 }
 
 /// A sentence names at most this many parts of `other`, each with more than this share.

@@ -22,7 +22,6 @@ pub use answer::ClassifyAnswer;
 pub use counts::classification;
 pub use plan::{By, Choice, ClassifyPlan};
 pub use reasons::{add_reasons, reasons, table_of_reasons};
-pub(crate) use result::OTHER_THERE;
 pub use result::answer;
 pub(crate) use step::step;
 pub use tables::table_of;

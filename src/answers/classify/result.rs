@@ -4,7 +4,7 @@ use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
 use super::SHARES;
-use super::answer::ClassifyAnswer;
+use super::answer::{ClassifyAnswer, differing};
 use super::charts::chart;
 use super::plan::Choice;
 use crate::answers::study::settings;
@@ -44,22 +44,16 @@ fn flow(outcome: &Classification, choice: Choice) -> Chart {
     let edges = edges::ending(&choice.edges(outcome));
     let plural = choice.plan.by.plural();
     let other = match choice.plan.classes {
-        Classes::Sequence => differing(outcome, plural),
+        Classes::Sequence => two_counts(outcome, plural),
         Classes::Terminal => String::new(),
     };
     Chart::Flow(flow::chart(&outcome.sequences, plural, &format!("{other}{edges}")))
 }
 
-/// How the caption of the paths begins to say that the table has other counts.
-pub(crate) const OTHER_THERE: &str = "are \"other\" there";
-
 /// Why the chart of paths and the table have different counts, with both; empty if all are the same.
-fn differing(outcome: &Classification, plural: &str) -> String {
-    let both = outcome.rows.iter().filter(|row| row.outcome != "other").filter_map(|row| {
-        let here = flow::ending_as(&outcome.sequences, &row.outcome);
-        let there = row.count;
-        (here != there)
-            .then(|| format!("{} {} here and {} there", row.outcome, grouped(here), grouped(there)))
+fn two_counts(outcome: &Classification, plural: &str) -> String {
+    let both = differing(&outcome.rows, &outcome.sequences).map(|(outcome, here, there)| {
+        format!("{outcome} {} here and {} there", grouped(here), grouped(there))
     });
     let both: Vec<String> = both.collect();
     if both.is_empty() {
@@ -67,7 +61,7 @@ fn differing(outcome: &Classification, plural: &str) -> String {
     }
     format!(
         " The bars and the table count by the exact sequence of events, and {plural} with any other \
-        sequence {OTHER_THERE}: {}.",
+        sequence are \"other\" there: {}.",
         both.join("; ")
     )
 }

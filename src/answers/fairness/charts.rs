@@ -1,7 +1,7 @@
 //! The charts of `fairness`. Those of indices are as in figures 3 and 4 of the paper: a step line
 //! per user, and one for the sum of all others if values can be added up.
 
-use super::{Found, entitled, kind_of, meaning_of_index, settings, unit_of_value};
+use super::{Found, entitled, kind_of, meaning_of_index, settings, values};
 use crate::answers::edges;
 use crate::answers::sentences::meaning_of_meter;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone};
@@ -186,6 +186,8 @@ pub(crate) fn of_users(
     rest: &[usize],
 ) -> LineChart {
     let history = &found.history;
+    let everyone = named.iter().map(|user| user.who).chain(rest.iter().copied());
+    let (unit, per) = shown_in(found, series, &everyone.collect::<Vec<usize>>());
     let at = |interval: usize| {
         let position =
             history.shown_from + u32::try_from(interval).expect("a grid's intervals fit");
@@ -198,7 +200,8 @@ pub(crate) fn of_users(
                 // A user has no value before the first submission.
                 let values = who.iter().map(|&who| series.value(interval, who, 0));
                 let known: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-                (at(interval), if known.is_empty() { f64::NAN } else { known.iter().sum() })
+                let sum = known.iter().sum::<f64>() / per;
+                (at(interval), if known.is_empty() { f64::NAN } else { sum })
             })
             // Undefined values are not drawn.
             .filter(|point| point.1.is_finite())
@@ -221,28 +224,43 @@ pub(crate) fn of_users(
     let (column, by) = (&series.columns[0], found.span.plan.by);
     LineChart {
         title: format!("{} of the heaviest {} ({})", in_words(column), by.plural(), series.index),
-        caption: format!("{}{}", highest(found, series, named), caption(found)),
+        caption: format!("{}{}", highest(found, series, named, (&unit, per)), caption(found)),
         x_axis: DAYS_OF_SPAN.to_owned(),
-        y_axis: match unit_of_value(&series.settings, column, found.span.unit) {
-            Some(unit) => format!("{} ({unit})", in_words(column).to_lowercase()),
-            None => in_words(column).to_lowercase(),
+        y_axis: if unit.is_empty() {
+            in_words(column).to_lowercase()
+        } else {
+            format!("{} ({unit})", in_words(column).to_lowercase())
         },
         x_scale: Scale::Linear,
         lines,
     }
 }
 
+/// The unit in which the values of some users are shown, empty if there is none, and how many units
+/// of the files make one.
+fn shown_in(found: &Found, series: &Series, who: &[usize]) -> (String, f64) {
+    let last = who.iter().filter_map(|&who| Found::last(series, who));
+    let top = last.fold(0.0, f64::max);
+    let of = (found.span.unit, found.span.plan.grid.length_s());
+    values::shown_in((&series.settings, &series.columns[0]), of, top)
+        .unwrap_or((String::new(), 1.0))
+}
+
 /// Which of the named users has the largest value at the end, and what the index means, as sentences.
-fn highest(found: &Found, series: &Series, named: &[&UserUsage]) -> String {
+fn highest(
+    found: &Found,
+    series: &Series,
+    named: &[&UserUsage],
+    (unit, per): (&str, f64),
+) -> String {
     let value = |user: &&UserUsage| Some((Found::last(series, user.who)?, user.user.clone()));
     let most = named.iter().filter_map(value).max_by(|one, other| one.0.total_cmp(&other.0));
     let most = most.map_or_else(String::new, |(value, user)| {
-        let unit = unit_of_value(&series.settings, &series.columns[0], found.span.unit);
-        let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         format!(
             "Of these, {} has the largest value at the end, {}{unit}. ",
             shown(found, &user),
-            digits::three_digits(value)
+            digits::three_digits(value / per)
         )
     });
     let meaning = meaning_of_index(&series.settings);

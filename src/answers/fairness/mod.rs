@@ -32,7 +32,7 @@ pub use self::result::{answer, origin};
 pub use self::tables::{put_series, table};
 pub(crate) use self::undefined::undefined_of;
 pub(crate) use self::values::{
-    in_table, is_custom, meaning_of_index, meanings, unit_of_value, units_of,
+    InTable, in_table, is_custom, meaning_of_index, meanings, shown_in, unit_of_value,
 };
 pub use self::wanted::{Ceiling, CeilingError, Show, Wanted};
 

@@ -6,28 +6,8 @@
 //! interval, in `HTCondor`'s form it is the cores in use. Shares and factors have no unit.
 
 use super::{FairnessAnswer, OfIndex};
-use crate::digits::lasting;
+use crate::digits::{in_use, lasting, unit_of_use};
 use crate::fairness::indices::BuiltIn;
-
-/// The units of the first values of the indices, as a sentence; `None` if none has a unit.
-pub(crate) fn units_of(answer: &FairnessAnswer) -> Option<String> {
-    let of = |index: &OfIndex| {
-        let column = index.columns.first()?;
-        let unit = unit_of_value(&index.settings, column, &answer.unit)?;
-        let value = match &**column {
-            "cv" => "charged value (cv)",
-            "eup" => "effective user priority (eup)",
-            other => other,
-        };
-        Some(format!("the {value} of {} in {unit}", index.index))
-    };
-    let all: Vec<String> = answer.indices.iter().filter_map(of).collect();
-    let is_by_interval = all.iter().any(|unit| unit.contains("per interval"));
-    let length = lasting(answer.interval_s);
-    let interval =
-        if is_by_interval { format!(" An interval is {length}.") } else { String::new() };
-    (!all.is_empty()).then(|| format!("Units: {}.{interval}", all.join("; ")))
-}
 
 /// What an index means, with its half-life if it has one, and which values are worse for a user;
 /// `None` for an index without a known name, such as a custom one.
@@ -48,16 +28,40 @@ pub(crate) fn is_custom(settings: &str) -> bool {
     meaning_of_index(settings).is_none()
 }
 
-/// The column of each index in the table of the heaviest users, and its heading; `None` for a
-/// built-in index, whose column is its heading.
-pub(crate) fn in_table(answer: &FairnessAnswer) -> Vec<(&str, Option<String>)> {
+/// The column of an index in the table of the heaviest users.
+pub(crate) struct InTable<'a> {
+    /// Its name.
+    pub column: &'a str,
+    /// What a custom index and its value are called; `None` for a built-in index, whose column is its
+    /// heading.
+    pub heading: Option<String>,
+    index: &'a OfIndex,
+    /// The unit of usage, and the length of an interval, s.
+    usage: (&'a str, f64),
+}
+
+impl InTable<'_> {
+    /// The unit in which values up to `top` are shown, empty if there is none, and how many units of
+    /// the files make one.
+    pub(crate) fn shown_in(&self, top: f64) -> (String, f64) {
+        let first = self.index.columns.first().map_or("", String::as_str);
+        let shown = shown_in((&self.index.settings, first), self.usage, top);
+        shown.unwrap_or((String::new(), 1.0))
+    }
+}
+
+/// The columns of the indices in the table of the heaviest users.
+pub(crate) fn in_table(answer: &FairnessAnswer) -> Vec<InTable<'_>> {
     let heading = |index: &OfIndex| {
         let own = || Some(format!("{}: {}", index.index, index.columns.first()?));
         if is_custom(&index.settings) { own() } else { None }
     };
-    let indices = answer.indices.iter();
-    let known = indices.filter_map(|index| Some((index.column_in_table.as_deref()?, index)));
-    known.map(|(column, index)| (column, heading(index))).collect()
+    let usage = (&*answer.unit, answer.interval_s);
+    let all = answer.indices.iter().filter_map(|index| {
+        let column = index.column_in_table.as_deref()?;
+        Some(InTable { column, heading: heading(index), index, usage })
+    });
+    all.collect()
 }
 
 /// The meanings of all indices of an answer: name and words.
@@ -88,37 +92,27 @@ pub(crate) fn unit_of_value(settings: &str, column: &str, unit: &str) -> Option<
     }
 }
 
+/// The unit in which charts and pages show the values of a column of an index up to `top`, and how
+/// many units of the files make one: hours for a long bill, and what was in use on average for a
+/// usage per interval.
+pub(crate) fn shown_in(
+    (settings, column): (&str, &str),
+    (unit, interval_s): (&str, f64),
+    top: f64,
+) -> Option<(String, f64)> {
+    let own = unit_of_value(settings, column, unit)?;
+    let per_interval = format!("{unit} per interval");
+    Some(match own.strip_prefix(&per_interval) {
+        Some(more) => (in_use(unit) + more, interval_s),
+        None => unit_of_use(&own, top),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fairness::indices;
     use crate::studies::named::Named;
-
-    #[test]
-    fn the_units_of_all_indices_are_in_one_sentence() {
-        let of = |index: &str, column: &str| OfIndex {
-            index: index.to_owned(),
-            settings: indices::parse(index).unwrap().to_string(),
-            columns: vec![column.to_owned()],
-            heavier: "larger".into(),
-            overall: Named::default(),
-            undefined: None,
-            column_in_table: Some(format!("{index}_{column}")),
-        };
-        let answer = |indices| FairnessAnswer {
-            unit: "core-s".into(),
-            interval_s: 3600.0,
-            indices,
-            ..FairnessAnswer::default()
-        };
-        let said =
-            units_of(&answer(vec![of("metered", "cv"), of("condor", "eup"), of("jain", "x")]));
-        let known = "Units: the charged value (cv) of metered in core-s; the effective user priority (eup) of \
-            condor in core-s per interval. An interval \
-            is 60 min.";
-        assert_eq!(said.unwrap(), known);
-        assert_eq!(units_of(&answer(vec![of("jain", "x")])), None);
-    }
 
     #[test]
     fn the_column_of_a_custom_index_is_called_what_its_author_called_it() {
@@ -134,8 +128,10 @@ mod tests {
         let indices =
             vec![of("metered", Some("metered_x")), of("A <b>", Some("a_b_x")), of("old", None)];
         let answer = FairnessAnswer { indices, ..FairnessAnswer::default() };
-        let expected = [("metered_x", None), ("a_b_x", Some("A <b>: x".to_owned()))];
-        assert_eq!(in_table(&answer), expected);
+        let found = in_table(&answer);
+        let found: Vec<(&str, Option<&str>)> =
+            found.iter().map(|one| (one.column, one.heading.as_deref())).collect();
+        assert_eq!(found, [("metered_x", None), ("a_b_x", Some("A <b>: x"))]);
     }
 
     #[test]
@@ -147,6 +143,23 @@ mod tests {
         let said = meaning_of_index(&condor).unwrap();
         assert!(said.contains("fades by half in 24 h; larger is worse"), "{said}");
         assert_eq!(meaning_of_index("mine"), None);
+    }
+
+    #[test]
+    fn values_are_shown_in_hours_and_in_what_is_in_use() {
+        for (index, column, unit, top, shown) in [
+            ("metered", "cv", "core-s", 3599.0, Some(("core-s", 1.0))),
+            ("metered", "cv", "core-s", 3600.0, Some(("core-h", 3600.0))),
+            ("condor", "eup", "core-s", 9e9, Some(("cores", 600.0))),
+            ("condor:factor=2", "eup", "NCU-s", 1.0, Some(("NCU, times the factor", 600.0))),
+            ("condor:rho=cores", "eup", "NCU-s", 9e9, Some(("cores", 1.0))),
+            ("jain", "jain", "core-s", 9e9, None),
+        ] {
+            let settings = indices::parse(index).unwrap().to_string();
+            let found = shown_in((&settings, column), (unit, 600.0), top);
+            let found = found.as_ref().map(|(unit, per)| (unit.as_str(), *per));
+            assert_eq!(found, shown, "{index} {column}");
+        }
     }
 
     #[test]

@@ -110,6 +110,16 @@ pub(super) fn parts(answer: &str) -> (&str, Option<&str>) {
     end.map_or((answer, None), |at| (&answer[..at], Some(&answer[at + 2..])))
 }
 
+/// What a page without a finding says.
+pub(super) struct Other {
+    /// A sentence without its full stop.
+    pub sentence: String,
+    /// The result that it is from.
+    pub result: String,
+    /// The page.
+    pub topic: &'static Topic,
+}
+
 /// A question, the result that leaves it open, and its page.
 pub(super) type Asked = (String, String, &'static Topic);
 
@@ -127,6 +137,8 @@ pub(super) struct Unanswered {
 pub(super) struct Findings {
     /// The most telling first.
     pub found: Vec<Finding>,
+    /// What the other pages find, in their order.
+    pub others: Vec<Other>,
     /// One entry for each reason.
     pub unanswered: Vec<Unanswered>,
 }
@@ -162,7 +174,23 @@ pub(super) fn findings(results: &[Stored]) -> Findings {
         all.leave_open(asked, why);
     }
     all.found = chosen(all.found);
+    all.others = others(results, &all.found);
     all
+}
+
+/// The first sentence of each page about the trace that has no finding.
+fn others(results: &[Stored], found: &[Finding]) -> Vec<Other> {
+    let has_none =
+        |topic: &&Topic| !list::is_of_checks(topic) && found.iter().all(|one| one.topic != *topic);
+    let say = |topic: &'static Topic| {
+        list::kinds_on(topic).find_map(|kind| {
+            let result = results.iter().find(|result| result.name == kind.name)?;
+            let said = answer(kind, result).filter(|_| unanswered(result).is_none())?;
+            let (sentence, result) = (parts(&said).0.to_owned(), result.name.clone());
+            Some(Other { sentence, result, topic })
+        })
+    };
+    list::topics().into_iter().filter(has_none).filter_map(say).collect()
 }
 
 /// What a rule says of the results, and the result that it is about; `None` without such a result,
@@ -188,23 +216,25 @@ pub(super) fn side_by_side(sides: [&[Stored]; 2]) -> Vec<(&'static str, [Option<
     both.filter(|(_, said)| said.iter().any(Option::is_some)).collect()
 }
 
-/// Why the results of two sets cannot be compared, by name: one side has no answer.
-pub(super) fn unanswered_by([first, second]: [&[Stored]; 2]) -> Vec<(String, String)> {
-    let of = |side: &[Stored], which: &str| -> Vec<(String, String)> {
-        let why = |result: &Stored| {
-            let why = nothing(result)?;
-            Some((
-                result.name.clone(),
-                format!("not compared, since the {which} has no answer: {why}"),
-            ))
-        };
-        side.iter().filter_map(why).collect()
-    };
-    let mut all = of(first, "first");
-    for (name, why) in of(second, "second") {
-        match all.iter_mut().find(|known| known.0 == name) {
-            Some(known) => "not compared, since neither has an answer".clone_into(&mut known.1),
-            None => all.push((name, why)),
+/// A result that cannot be compared, since a side has no answer.
+pub(super) struct NoAnswer {
+    /// Its name.
+    pub result: String,
+    /// Why, on the side that has none.
+    pub why: [Option<String>; 2],
+}
+
+/// The results of two sets that cannot be compared.
+pub(super) fn unanswered_by(sides: [&[Stored]; 2]) -> Vec<NoAnswer> {
+    let mut all: Vec<NoAnswer> = Vec::new();
+    for (place, side) in sides.into_iter().enumerate() {
+        for (result, why) in side.iter().filter_map(|result| Some((result, nothing(result)?))) {
+            let at = all.iter().position(|known| known.result == result.name);
+            let at = at.unwrap_or_else(|| {
+                all.push(NoAnswer { result: result.name.clone(), why: [None, None] });
+                all.len() - 1
+            });
+            all[at].why[place] = Some(why);
         }
     }
     all

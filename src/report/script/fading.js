@@ -3,7 +3,8 @@
 // `condor`.
 for (const box of document.querySelectorAll(".fading")) {
   const known = JSON.parse(box.dataset.sums);
-  const unit = known.unit;
+  // Usage in hours, and a priority as what was in use on average, as on the charts.
+  const { hours, in_use } = known;
   const users = known.users.map(([name, href, sums]) => ({ name, href, sums: new Map(sums),
     first: sums.length === 0 ? known.intervals : sums[0][0] }));
   // The number of intervals that ended before the end of the window, if the page has a window on
@@ -42,7 +43,7 @@ for (const box of document.querySelectorAll(".fading")) {
     { type: "range", min: Math.log10(60), max: 7, step: 0.01 });
   const said = output();
   const body = element("tbody");
-  const heads = [known.by, "EUP", `used so far (${unit})`].map((text, place) =>
+  const heads = [known.by, `effective priority (${in_use})`, `used so far (${hours})`].map((text, place) =>
     element("th", { scope: "col", textContent: text, className: place === 0 ? "" : "number" }));
   const table = element("div", { className: "table" }, element("table", {},
     element("caption", { textContent: "Largest effective priority (larger is worse: served last)" }),
@@ -63,14 +64,14 @@ for (const box of document.querySelectorAll(".fading")) {
     all.sort((one, other) => other.eup - one.eup);
     const [first] = all;
     said.textContent = `At a half-life of ${amount(life)} s${spoken(life)}, after ${until} of ${known.intervals} intervals, ` +
-      `${known.by} ${first.user.name} has the largest effective priority, ${amount(first.eup)}.`;
+      `${known.by} ${first.user.name} has the largest effective priority, ${amount(first.eup / known.interval_s)} ${in_use}.`;
     body.replaceChildren(...all.slice(0, 10).map(({ user, eup, used }) => {
-      const cell = (value) => {
-        const made = element("td", { className: "number", textContent: amount(value) });
+      const cell = (value, per) => {
+        const made = element("td", { className: "number", textContent: amount(value / per) });
         made.dataset.value = value;
         return made;
       };
-      return element("tr", {}, element("td", {}, link(user)), cell(eup), cell(used));
+      return element("tr", {}, element("td", {}, link(user)), cell(eup, known.interval_s), cell(used, 3600));
     }));
   };
   halfLife.addEventListener("input", () => {
@@ -114,7 +115,7 @@ for (const box of document.querySelectorAll(".fading")) {
     });
     found.sort((one, other) => one.at - other.at);
     const more = most < known.others_s ? ` Lighter users, who are not on this page, may pass it too.` : "";
-    passed.replaceChildren(`${found.length} of the ${users.length} heaviest had more than ${amount(most)} ${unit} within the ` +
+    passed.replaceChildren(`${found.length} of the ${users.length} heaviest had more than ${amount(most / 3600)} ${hours} within the ` +
       `first ${amount(known.early_s)} s${spoken(known.early_s)}${found.length === 0 ? "" : ": "}`,
       ...found.flatMap(({ user, at }, place) => [place === 0 ? "" : ", ", link(user), ` at ${amount(at)} s`]), `.${more}`);
   };

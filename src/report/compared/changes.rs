@@ -1,0 +1,170 @@
+//! The changes of tables: which one of a table matters most, in words, and the table of all for
+//! stdout.
+
+use arrow::record_batch::RecordBatch;
+
+use crate::digits::{lasting, number_in};
+use crate::report::headings::{heading, is_length};
+use crate::report::text::{figure_text, percent};
+use crate::results::frame::Frame;
+use crate::results::{CellChange, ResultChange, Side, TableChange};
+
+/// Who reads a change: a page has headings and units of time, a table on stdout has the names of
+/// columns and seconds, as files do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    OfPage,
+    OfTable,
+}
+
+/// The change of a table that matters most, in words; the units, if they differ.
+pub(super) fn largest(table: &TableChange, reader: Reader) -> String {
+    if let Some((first, second)) = &table.units {
+        let columns = table.other_unit.join(", ");
+        let rest = if columns.is_empty() { "" } else { " not compared" };
+        return format!("units differ ({first}, {second}) {columns}{rest}").trim_end().to_owned();
+    }
+    if table.has_no_pairs() {
+        return "not compared: no row is in both".to_owned();
+    }
+    let Some(cell) = table.largest() else { return String::new() };
+    let key = cell.key.join(" ");
+    let of = if key.is_empty() { String::new() } else { format!(" of {key}") };
+    let figure = |text: &str| match number_in(text) {
+        Some(share) if cell.is_share() => percent(share),
+        Some(number) if reader == Reader::OfPage && is_length(&cell.column) => lasting(number),
+        Some(number) => figure_text(number),
+        None if text.is_empty() => "nothing".to_owned(),
+        None => text.to_owned(),
+    };
+    let by = how_much(cell).map_or_else(String::new, |by| format!(" ({by})"));
+    let [first, second] = [&cell.first, &cell.second].map(|text| figure(text));
+    let column = match reader {
+        Reader::OfPage => heading(&cell.column),
+        Reader::OfTable => cell.column.clone(),
+    };
+    format!("{column}{of}: {first} to {second}{by}")
+}
+
+/// How much a number changed: a share in points, a number that about doubled as a factor, the rest
+/// in percent. `None` if a value is not a number, or if the first value is 0 (shares excepted).
+pub(super) fn how_much(cell: &CellChange) -> Option<String> {
+    let (change, relative) = (cell.change?, cell.relative);
+    if cell.is_share() {
+        return Some(format!("{:+.2} points", change * 100.0));
+    }
+    // The percentage of a difference says nothing: from -820 s to 0.65 s.
+    let is_difference = cell.column.ends_with("_change") || cell.column.starts_with("difference");
+    let relative = relative.filter(|_| !is_difference)?;
+    let is_positive = number_in(&cell.first).is_some_and(|first| 0.0 < first);
+    Some(match relative {
+        0.995.. if is_positive && relative < 9.0 => format!("{:.1} times", 1.0 + relative),
+        0.995.. if is_positive => format!("{} times", figure_text((1.0 + relative).round())),
+        _ => format!("{:+.1} %", relative * 100.0),
+    })
+}
+
+/// A row per table, per result that only one side has, per table that is not compared, and per
+/// result without tables.
+pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
+    let (mut results, mut files, mut counts, mut most) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for change in changes {
+        let missing = match change.side {
+            Side::First => Some("only in the first"),
+            Side::Second => Some("only in the second"),
+            Side::Both => None,
+        };
+        if let Some(missing) = missing {
+            results.push(change.name.as_str());
+            files.push(missing);
+            counts.push([0; 5]);
+            most.push(String::new());
+        }
+        let no_table = change.side == Side::Both && change.tables.is_empty();
+        let others = change.not_compared.iter().map(|(file, why)| (file.as_str(), why.as_str()));
+        for (file, why) in others.chain(no_table.then_some(("no table", ""))) {
+            results.push(change.name.as_str());
+            files.push(file);
+            counts.push([change.settings.len() as u64, 0, 0, 0, 0]);
+            most.push(why.to_owned());
+        }
+        for table in &change.tables {
+            results.push(change.name.as_str());
+            files.push(table.file.as_str());
+            counts.push([
+                change.settings.len() as u64,
+                table.rows as u64,
+                table.changed_rows as u64,
+                table.only_first.len() as u64,
+                table.only_second.len() as u64,
+            ]);
+            most.push(largest(table, Reader::OfTable));
+        }
+    }
+    let count = |place: usize| counts.iter().map(move |counts| counts[place]);
+    Frame::default()
+        .text("result", results)
+        .text("table", files)
+        .count("settings_differ", count(0))
+        .count("rows", count(1))
+        .count("changed", count(2))
+        .count("only_first", count(3))
+        .count("only_second", count(4))
+        .text("largest_change", most)
+        .batch()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(column: &str, first: &str, second: &str, reader: Reader) -> String {
+        let (one, other) = (number_in(first), number_in(second));
+        let change = one.zip(other).map(|(one, other)| other - one);
+        let relative = one.zip(change).map(|(one, change)| change / one.abs());
+        let cell = CellChange {
+            key: vec!["physics".to_owned()],
+            column: column.to_owned(),
+            first: first.to_owned(),
+            second: second.to_owned(),
+            change,
+            relative: relative.filter(|share| share.is_finite()),
+            of_column: change,
+        };
+        let change = TableChange {
+            file: String::new(),
+            key: Vec::new(),
+            rows: 1,
+            changed_rows: 1,
+            only_first: Vec::new(),
+            only_second: Vec::new(),
+            columns: Vec::new(),
+            units: None,
+            other_unit: Vec::new(),
+            cells: vec![cell],
+        };
+        largest(&change, reader)
+    }
+
+    #[test]
+    fn changes_are_said_in_plain_figures() {
+        let cases = [
+            ("jobs", "5363", "4771", "jobs of physics: 5,363 to 4,771 (-11.0 %)"),
+            ("jobs", "5", "1002", "jobs of physics: 5 to 1,002 (200 times)"),
+            ("wait_s", "1.0", "21858.0", "wait of physics: 1 s to 6.07 h (21,858 times)"),
+            ("jobs", "10", "25", "jobs of physics: 10 to 25 (2.5 times)"),
+            ("jobs", "10", "19", "jobs of physics: 10 to 19 (+90.0 %)"),
+            ("jobs", "0", "7", "jobs of physics: 0 to 7"),
+            ("net_cpu", "-2", "6", "net CPU of physics: -2 to 6 (+400.0 %)"),
+            ("share", "0.0013", "0.0174", "share of physics: 0.13 % to 1.74 % (+1.61 points)"),
+            ("wait_s", "", "7", "wait of physics: nothing to 7 s"),
+            ("cpu", "0.1", "0.3333333333", "CPU of physics: 0.1 to 0.333333 (3.3 times)"),
+        ];
+        for (column, first, second, expected) in cases {
+            assert_eq!(said(column, first, second, Reader::OfPage), expected);
+        }
+        let raw = said("wait_s", "1.0", "21858.0", Reader::OfTable);
+        assert_eq!(raw, "wait_s of physics: 1 to 21,858 (21,858 times)");
+    }
+}

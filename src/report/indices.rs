@@ -1,0 +1,51 @@
+//! The columns of fairness indices in tables of a page.
+//!
+//! In: a result with indices. Out: their columns, with headings and units for readers.
+
+use super::headings::heading;
+use super::html::Cell;
+use crate::answers::fairness::{FairnessAnswer, InTable, KIND, MEMORY_KIND, in_table};
+use crate::results::Stored;
+
+/// The columns of a table that are values of indices. Their values have no unit that their name would
+/// give: a name may have any words.
+pub(crate) type OfIndices<'a> = [InTable<'a>];
+
+/// The columns of indices in the tables of a result.
+pub(super) fn of_indices(result: &Stored) -> Vec<InTable<'_>> {
+    let is_of_indices = [KIND.name, MEMORY_KIND.name].contains(&result.name.as_str());
+    let answer = || result.found::<FairnessAnswer>();
+    is_of_indices.then(answer).flatten().map_or_else(Vec::new, in_table)
+}
+
+/// A column of an index on a page: its heading with its unit, and how many units of the file make
+/// one that is shown.
+pub(crate) struct IndexColumn<'a> {
+    pub column: &'a str,
+    pub heading: String,
+    per: f64,
+}
+
+impl<'a> IndexColumn<'a> {
+    /// The columns of indices among those of a table; `values` are the cells of a column.
+    pub(crate) fn all(
+        indices: &OfIndices<'a>,
+        values: impl Fn(&str) -> Vec<f64>,
+    ) -> Vec<IndexColumn<'a>> {
+        let of = |one: &InTable<'a>| {
+            let (unit, per) = one.shown_in(values(one.column).into_iter().fold(0.0, f64::max));
+            let unit = if unit.is_empty() { unit } else { format!(" ({unit})") };
+            let named = one.heading.clone().unwrap_or_else(|| heading(one.column));
+            IndexColumn { column: one.column, heading: named + &unit, per }
+        };
+        indices.iter().map(of).collect()
+    }
+
+    /// A value of the index.
+    pub(crate) fn cell(&self, text: &str) -> Cell {
+        match text.parse::<f64>() {
+            Ok(value) if self.per != 1.0 => Cell::in_units_of(value, self.per),
+            _ => Cell::of(text),
+        }
+    }
+}
