@@ -11,7 +11,7 @@ const ELEMENTS: [&str; 10] =
     ["svg", "g", "rect", "circle", "line", "path", "polyline", "polygon", "text", "title"];
 
 /// Their attributes.
-const ATTRIBUTES: [&str; 34] = [
+const ATTRIBUTES: [&str; 35] = [
     "d",
     "x",
     "y",
@@ -46,6 +46,7 @@ const ATTRIBUTES: [&str; 34] = [
     "data-seconds",
     "data-across",
     "data-down",
+    "data-from",
 ];
 
 /// The drawing with a label for screen readers, without the title and caption that the page writes
@@ -110,7 +111,9 @@ fn are_known(attributes: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Tone, outcome_tone, svg_of};
+    use crate::charts::{
+        Bar, BarChart, Chart, HOURS_OF_TRACE, Line, LineChart, Scale, Tone, outcome_tone, svg_of,
+    };
 
     fn svg(label: &str) -> String {
         let bar = Bar {
@@ -138,8 +141,16 @@ mod tests {
             x_scale: Scale::Linear,
             lines: vec![line],
         };
-        let svg = svg_of(&Chart::Lines(chart));
+        let svg = svg_of(&Chart::Lines(chart.clone()));
         assert!(inline(&svg, "x").unwrap().contains("<title>a\ns: 1\njobs: 2</title>"));
+        // So do those over time, with dates or without.
+        let timed = Chart::Lines(LineChart { x_axis: HOURS_OF_TRACE.to_owned(), ..chart });
+        for (since_s, what) in
+            [(None, "time (h): 1"), (Some(1.5e9), "time: 2017-07-14 03:40:00 UTC")]
+        {
+            let svg = svg_of(&timed.clone().over_time(Vec::new(), "", since_s));
+            assert!(inline(&svg, "x").unwrap().contains(what), "{svg}");
+        }
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! In: the JSON of settings, or the key and the value of a difference between two results. Out: names
 //! and texts for readers; times have a unit, or are dates.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::text::{figure_text, instant, is_date};
@@ -85,6 +87,12 @@ fn of_input(table: &str, field: &str, value: &str) -> (String, String) {
         let lines = value.parse().map_or_else(|_| value.to_owned(), grouped);
         return (format!("{table}, lines for which this was assumed: {remark}"), lines);
     }
+    if field == "remarks"
+        && let Ok(all) = serde_json::from_str::<BTreeMap<String, u64>>(value)
+    {
+        let all = all.into_iter().map(|(remark, count)| format!("{remark} ({})", grouped(count)));
+        return (format!("{table}, assumed"), all.collect::<Vec<String>>().join("; "));
+    }
     let said = match field {
         "start_s" => "first row",
         "end_s" => "last row",
@@ -150,6 +158,13 @@ mod tests {
                 "job_events, lines for which this was assumed: wait unknown",
                 "18,239",
             ),
+            (
+                "inputs.machine_events.remarks",
+                "{\"x\":1200}",
+                "machine_events, assumed",
+                "x (1,200)",
+            ),
+            ("inputs.machine_events.remarks", "", "machine_events: remarks", ""),
             ("source", "swf", "source", "swf"),
         ] {
             assert_eq!(in_words(key, value), (name.to_owned(), said.to_owned()), "{key}");

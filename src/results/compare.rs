@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::envelope::Envelope;
 use super::stored::{Stored, Table};
-use crate::digits::number_in;
+use crate::digits::{lasting, number_in};
 
 /// The name of what differs, its value before, and its value after.
 pub type Difference = (String, String, String);
@@ -254,18 +254,20 @@ const QUESTIONS: [&str; 3] = ["by", "group_by", "interval_s"];
 /// The reason if rows of two results of the same name cannot be paired: they stand for different
 /// things.
 fn other_rows(first: &Stored, second: &Stored) -> Option<String> {
-    let word = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Null => "nothing".to_owned(),
-        other => other.to_string(),
+    let word = |question: &str, value: &Value| match (value, value.as_f64()) {
+        (Value::String(text), _) => text.clone(),
+        (Value::Null, _) => "nothing".to_owned(),
+        (_, Some(seconds)) if question.ends_with("_s") => lasting(seconds),
+        (other, _) => other.to_string(),
     };
     QUESTIONS.into_iter().find_map(|question| {
         let (one, other) = (&first.whole, &second.whole);
         let places = [(&one.settings, &other.settings), (&one.answer, &other.answer)].into_iter();
         let mut pairs = places.map(|(one, other)| (&one[question], &other[question]));
         let (one, other) = pairs.find(|(one, other)| one != other)?;
-        let question = question.replace('_', " ");
-        Some(format!("other rows: {question} {} and {}", word(one), word(other)))
+        let [one, other] = [one, other].map(|value| word(question, value));
+        let question = question.trim_end_matches("_s").replace('_', " ");
+        Some(format!("other rows: {question} {one} and {other}"))
     })
 }
 
