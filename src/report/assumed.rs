@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::machines::Units;
 use super::text::sentence;
 use crate::answers::load;
 use crate::answers::monthly::{self, MonthlyAnswer};
@@ -152,9 +153,44 @@ pub(super) fn recorded<'a>(table: &'a Table, unrecorded: &[&str]) -> Option<Cow<
     }))
 }
 
+/// A table in which classes of requests are in words, with their unit.
+pub(super) fn with_requests<'a>(table: &'a Table, source: Option<&str>) -> Cow<'a, Table> {
+    let units = Units::of(source);
+    let known = [("cpu_request", units.cpu), ("memory_request", units.memory)];
+    let place = |name: &str| table.header.iter().position(|column| column == name);
+    let places = known.into_iter().filter_map(|(name, unit)| Some((place(name)?, unit)));
+    let places: Vec<(usize, &str)> = places.filter(|(_, unit)| !unit.is_empty()).collect();
+    if places.is_empty() {
+        return Cow::Borrowed(table);
+    }
+    let mut shown = table.clone();
+    for row in &mut shown.rows {
+        for &(place, unit) in &places {
+            if let Some(cell) = row.get_mut(place).filter(|cell| !cell.is_empty()) {
+                *cell = load::of_request(cell, unit);
+            }
+        }
+    }
+    Cow::Owned(shown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_of_requests_have_their_unit() {
+        let own = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect();
+        let table = Table {
+            file: "load-by-memory-request.csv".to_owned(),
+            header: own(&["memory_request", "jobs"]),
+            rows: vec![own(&["1000000 to 10000000", "7"])],
+            row_count: 1,
+        };
+        let shown = with_requests(&table, Some("slurm"));
+        assert_eq!(shown.rows[0].join(" "), "0.954 to 9.54 GiB 7");
+        assert_eq!(with_requests(&table, None).rows, table.rows);
+    }
 
     #[test]
     fn columns_of_outcomes_are_left_out_if_no_status_is_recorded() {

@@ -30,7 +30,7 @@ const KNOWN: [(&str, &str); 75] = [
     ("false_alarms_in_calm", "false alarms in other hours"),
     ("false_alarms_in_neither", "false alarms in hours left out"),
     ("false_alarms_in_shift", "false alarms in hours of change"),
-    ("false_alarms_per_task_hour", "false alarms per task-hour"),
+    ("false_alarms_per_task_hour", "false alarms per 1,000 task-hours"),
     ("false_negatives", "wrongly predicted to finish"),
     ("false_positives", "wrongly predicted not to finish"),
     ("flags_unjudged", "flags on tasks that are not judged"),
@@ -66,8 +66,8 @@ const KNOWN: [(&str, &str); 75] = [
     ("overruns", "longer than requested"),
     ("p_exponential", "p (exponential)"),
     ("predicted_share", "share predicted not to finish"),
-    ("rate_in_calm", "per task-hour, in other hours"),
-    ("rate_in_shift", "per task-hour, in hours of change"),
+    ("rate_in_calm", "per 1,000 task-hours, in other hours"),
+    ("rate_in_shift", "per 1,000 task-hours, in hours of change"),
     ("ratio_to_before", "median over that of the hours before"),
     ("reached", "attempts that reached the limit"),
     ("reached_cpu_h", "CPU (h) of these attempts"),
@@ -154,9 +154,11 @@ pub(crate) fn is_use(column: &str) -> bool {
     name.is_some_and(|name| name.split('_').any(is_used_over_time))
 }
 
-/// Whether a column is named after CPU, GPU or memory without a unit, which its row has: `net_cpu`.
+/// Whether a column is an amount of CPU, GPU or memory time in the unit that its row names: `net_cpu`,
+/// `test_gain_low`.
 pub(crate) fn is_use_by_unit(column: &str) -> bool {
-    column.split('_').next_back().is_some_and(is_used_over_time)
+    let is_amount = |word: &str| word == "gain" || is_used_over_time(word);
+    column.split('_').any(is_amount) && column.split('_').all(|word| word != "share")
 }
 
 /// Whether a column holds instants in seconds of the clock of the trace.
@@ -214,14 +216,15 @@ mod tests {
             assert!(!is_length(column), "{column}");
         }
         for (column, is_told, is_by_unit) in [
-            ("cpu_s", true, false),
-            ("lost_cpu_s", true, false),
-            ("cpu_until_then_s", true, false),
+            ("cpu_s", true, true),
+            ("lost_cpu_s", true, true),
+            ("cpu_until_then_s", true, true),
             ("net_cpu", false, true),
+            ("test_gain_low", false, true),
+            ("destroyed_cpu_share", false, false),
             ("memory", false, true),
             ("running_s", false, false),
-            ("wasted_cpu_h", false, false),
-            ("cpu_free", false, false),
+            ("wasted_cpu_h", false, true),
         ] {
             assert_eq!((is_use(column), is_use_by_unit(column)), (is_told, is_by_unit), "{column}");
         }

@@ -82,8 +82,10 @@ pub(super) fn told(job: &JobDetail, ends: Ends) -> String {
     facts.extend(recorded(&job.record));
     let limit_s = job.record.limit_s.filter(|limit_s| 0.0 < *limit_s && job.attempt_count == 1);
     facts.extend(limit_s.map(|limit_s| ("used of its limit", percent(job.running_s / limit_s))));
-    // Its tasks may be loaded for a part of it only.
+    // Its tasks may be loaded for a part of it only; of a job that has not ended, nobody knows.
+    let has_ended = !matches!(&*job.outcome_by_last_event, "running" | "pending" | "unknown");
     if let (Some(first), Some(last)) = (job.events.first(), job.events.last())
+        && has_ended
         && job.events.len() == job.event_count
     {
         facts.push(("from its first to its last event", lasting(last.time_s - first.time_s)));

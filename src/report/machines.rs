@@ -96,8 +96,8 @@ fn page(
 /// The units of the amounts of a trace; empty where they are not known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Units {
-    cpu: &'static str,
-    memory: &'static str,
+    pub(super) cpu: &'static str,
+    pub(super) memory: &'static str,
 }
 
 impl Units {

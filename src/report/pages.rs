@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::ReportError;
-use super::assumed::{Assumed, incomplete, recorded, unrecorded};
+use super::assumed::{Assumed, incomplete, recorded, unrecorded, with_requests};
 use super::findings::{answer, nothing, parts, question};
 use super::html::{self, Page};
 use super::indices::of_indices;
@@ -16,7 +16,7 @@ use crate::answers::classify::{self, ClassifyAnswer};
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
-use crate::answers::sweep::{SweepAnswer, SweepSettings};
+use crate::answers::sweep::{SweepAnswer, SweepSettings, lost_jobs};
 use crate::answers::{describe, list, replay, sweep};
 use crate::results::kind::{Kind, Pages};
 use crate::results::{Picture, Stored};
@@ -184,13 +184,14 @@ fn section(
     }
     let (unrecorded, indices) = (unrecorded(result, kind.pages), of_indices(result));
     for table in result.tables.iter().filter_map(|table| recorded(table, &unrecorded)) {
-        let table = &*table;
+        let table = &*with_requests(&table, result.whole.source.as_deref());
         let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
         if result.name == sweep::KIND.name && table.file == "sweep.csv" {
-            let unit = result.found::<SweepAnswer>().map_or("", |answer| &answer.unit);
-            body.push_str(&what_if(table, unit, result.whole.chosen::<SweepSettings>().price));
+            let answer = result.found::<SweepAnswer>();
+            let about = answer.map_or(("", ""), |own| (&*own.unit, lost_jobs(&own.total_cpu)));
+            body.push_str(&what_if(table, about, result.whole.chosen::<SweepSettings>().price));
         }
-        body.push_str(&stored_table(&caption, table, "", links, &indices));
+        body.push_str(&stored_table(&caption, table, "", links, &indices, unit_of(result)));
     }
     let json = format!("{}.json", result.name);
     let json = (!result.is_small()).then_some(&json);
@@ -204,6 +205,11 @@ fn section(
     body.push_str(&computed(result));
     body.push_str("</section>\n");
     Ok(body)
+}
+
+/// The unit of CPU, GPU and memory times of a result, if it has one: `NCU-s`.
+fn unit_of(result: &Stored) -> Option<&str> {
+    result.whole.answer.get("unit")?.as_str().filter(|unit| unit.ends_with("-s"))
 }
 
 /// An answer, whose last full stop is left out: its first sentence, and a list of the others.

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::assumed::{Assumed, complete_from, lacks_status};
+use super::assumed::{Assumed, complete_from, incomplete, lacks_status};
 use super::findings::{nothing, unanswered};
 use super::html::{self, Cell, Page};
 use super::links::Links;
@@ -65,6 +65,7 @@ impl Lake {
 /// The page of the checks.
 pub(super) fn page(topic: &'static Topic, checks: &[Shown<'_>], all: &[Stored]) -> Page {
     let mut body = format!("<p class=\"lead\">{}</p>\n", escape(topic.question));
+    body.push_str(&incomplete(all));
     for &(_, result) in checks {
         let lake = Lake::of(result);
         let findings = lake.verified.findings(&lake.inputs, &lake.known);
@@ -338,7 +339,14 @@ fn open(kind: &Kind<'_>, result: &Stored) -> Option<String> {
 fn counts(result: &Stored) -> String {
     let mut html = format!("<section>\n<h2 id=\"{}\">All counts</h2>\n", result.name);
     for table in &result.tables {
-        html.push_str(&stored_table("Counts of every table", table, "", &Links::default(), &[]));
+        html.push_str(&stored_table(
+            "Counts of every table",
+            table,
+            "",
+            &Links::default(),
+            &[],
+            None,
+        ));
     }
     html.push_str(&computed(result));
     html.push_str("</section>\n");

@@ -53,6 +53,9 @@ fn is_share(column: &str) -> bool {
 /// Columns of measures between 0 and 1 that are no shares of a whole.
 const MEASURES: [&str; 3] = ["auc", "brier_score", "f1"];
 
+/// Rates that pages show per 1,000 task-hours, as charts do.
+const PER_TASK_HOUR: [&str; 3] = ["false_alarms_per_task_hour", "rate_in_calm", "rate_in_shift"];
+
 /// The column that names the columns of a row that are only lower bounds. Their cells say so.
 const LOWER_BOUNDS: &str = "at_least";
 
@@ -129,6 +132,8 @@ struct Kept<'a> {
     of_amounts: Option<&'a str>,
     /// Columns of CPU, GPU or memory time that are shown in hours.
     in_hours: Vec<usize>,
+    /// The unit of these times in the result, if the table does not name it.
+    of_result: Option<&'a str>,
 }
 
 impl Kept<'_> {
@@ -148,8 +153,9 @@ impl Kept<'_> {
     fn heading(&self, table: &Table, column: &str) -> String {
         let is_told = self.of_amounts.is_some_and(|unit| in_hours(unit) != unit);
         let is_in_hours = self.in_hours.iter().any(|&idx| table.header[idx] == column);
-        let unit = if is_in_hours && !is_told { " (h)" } else { "" };
-        heading(column) + unit
+        let unit = self.of_result.map_or_else(|| "h".to_owned(), in_hours);
+        let unit = if is_in_hours && !is_told { format!(" ({unit})") } else { String::new() };
+        heading(column) + &unit
     }
 }
 
@@ -262,7 +268,7 @@ fn is_in_file_only(table: &Table, column: &str) -> bool {
     table.file == "sweep.csv" && is_detail
 }
 
-fn kept(table: &Table) -> Kept<'_> {
+fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
     let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row);
     let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
     let rows = one_group(&table.header, rows);
@@ -308,7 +314,17 @@ fn kept(table: &Table) -> Kept<'_> {
     let columns = with_harm_first(&table.header, columns);
     let zero_rows = table.rows.iter().filter(|row| !is_told(row)).count();
     let in_hours = in_hours_of(&table.header, &columns, &rows, of_amounts);
-    Kept { columns, rows, units, zero_rows, zero_columns, in_file_only, of_amounts, in_hours }
+    Kept {
+        columns,
+        rows,
+        units,
+        zero_rows,
+        zero_columns,
+        in_file_only,
+        of_amounts,
+        in_hours,
+        of_result: unit,
+    }
 }
 
 /// The rows without the one for all outcomes, if there is only one outcome and its row is the same.
@@ -319,13 +335,6 @@ fn one_group<'a>(header: &[String], rows: Vec<&'a [String]>) -> Vec<&'a [String]
     let is_same =
         all.get(place).is_some_and(|name| name == "all") && !(0..header.len()).any(differs);
     if is_same { vec![*all] } else { rows }
-}
-
-/// A range of whole numbers, `1000000 to 10000000`, with thousands separated.
-fn grouped_range(text: &str) -> String {
-    let number = |text: &str| text.parse::<u64>().ok().map(grouped);
-    let pair = text.split_once(" to ").and_then(|(from, to)| Some((number(from)?, number(to)?)));
-    pair.map_or_else(|| text.to_owned(), |(from, to)| format!("{from} to {to}"))
 }
 
 /// A cell of a stored table.
@@ -343,7 +352,10 @@ fn cell_of(table: &Table, kept: &Kept<'_>, links: &Links, row: &[String], idx: u
         _ if is_name(column) => Cell::name(text),
         "true" => Cell::name("yes"),
         "false" => Cell::name("no"),
-        _ if column.ends_with("_request") => Cell::name(&grouped_range(text)),
+        _ if column.ends_with("_request") => Cell::name(text),
+        _ if PER_TASK_HOUR.contains(&column) => {
+            text.parse().map_or_else(|_| Cell::of(text), |rate| Cell::in_units_of(rate, 0.001))
+        }
         _ if is_share(column) => Cell::share(text),
         // A survival counts from the start of each job or spell.
         _ if column == "time_s" && table.file.contains("survival") => {
@@ -398,15 +410,17 @@ fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
     notes + no_machines(table)
 }
 
-/// A stored table with a link to its file.
+/// A stored table with a link to its file; `unit` is that of CPU, GPU and memory times, if the table
+/// does not name it.
 pub(crate) fn stored_table(
     caption: &str,
     table: &Table,
     root: &str,
     links: &Links,
     indices: &OfIndices<'_>,
+    unit: Option<&str>,
 ) -> String {
-    let kept = kept(table);
+    let kept = kept(table, unit);
     let values = |column: &str| -> Vec<f64> {
         let place = table.header.iter().position(|name| name == column);
         let cells = kept.rows.iter().filter_map(|row| row.get(place?));
@@ -468,7 +482,7 @@ pub(crate) fn stored_table(
 /// The place, above the table of a sweep, where the script offers a price of a harmed job and a
 /// threshold. Empty unless the page has the whole table with one row per rule and threshold, since
 /// the script computes from its rows.
-pub(crate) fn what_if(table: &Table, unit: &str, price: f64) -> String {
+pub(crate) fn what_if(table: &Table, (unit, lost): (&str, &str), price: f64) -> String {
     let at = |column: &str| table.header.iter().position(|name| name == column);
     let keys = ["rule", "threshold"].map(at);
     let of = |row: &[String]| keys.map(|idx| idx.and_then(|idx| row.get(idx).cloned()));
@@ -478,7 +492,9 @@ pub(crate) fn what_if(table: &Table, unit: &str, price: f64) -> String {
         return String::new();
     }
     let unit = escape(unit);
-    format!("<div class=\"what-if\" data-unit=\"{unit}\" data-price=\"{price}\"></div>\n")
+    format!(
+        "<div class=\"what-if\" data-unit=\"{unit}\" data-lost=\"{lost}\" data-price=\"{price}\"></div>\n"
+    )
 }
 
 #[cfg(test)]
@@ -503,11 +519,11 @@ mod tests {
         let rows: [&[&str]; 3] =
             [&["true", "", "9", "4"], &["false", "x", "9", "4"], &["false", "", "0", "1"]];
         let mut machines = table(&header, &rows);
-        let html = stored_table("Machines", &machines, "", &Links::default(), &[]);
+        let html = stored_table("Machines", &machines, "", &Links::default(), &[], None);
         assert!(!html.contains("total") && html.matches(">all<").count() == 1, "{html}");
         assert!(!html.contains("a row of 0 machines"), "{html}");
         machines.file = "machines.csv".to_owned();
-        let html = stored_table("Machines", &machines, "", &Links::default(), &[]);
+        let html = stored_table("Machines", &machines, "", &Links::default(), &[], None);
         assert!(html.contains("; a row of 0 machines: they had"), "{html}");
     }
 
@@ -529,13 +545,13 @@ mod tests {
         ];
         let mut sweep = table(&header, &rows);
         sweep.file = "sweep.csv".to_owned();
-        let html = stored_table("Sweep", &sweep, "", &Links::default(), &[]);
+        let html = stored_table("Sweep", &sweep, "", &Links::default(), &[], None);
         assert_eq!(html.matches("</th>").count(), 6, "{html}");
         let said = "; only in the file: condemned at end, the bounds of the other intervals</p>";
         assert!(html.contains(said) && html.contains("data-column=\"net_share_low\""), "{html}");
         // Other tables keep such columns.
         sweep.file = "detect.csv".to_owned();
-        let html = stored_table("Sweep", &sweep, "", &Links::default(), &[]);
+        let html = stored_table("Sweep", &sweep, "", &Links::default(), &[], None);
         assert!(html.matches("</th>").count() == 8 && !html.contains("only in the file"), "{html}");
     }
 
@@ -547,23 +563,25 @@ mod tests {
             &["013", "failed", "0", "s", ""],
             &["", "other", "0.0", "s", ""],
         ];
-        let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default(), &[]);
+        let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default(), &[], None);
         assert!(html.contains("<caption>Jobs (s)</caption>"), "{html}");
         assert!(html.contains("finished") && !html.contains("failed"), "{html}");
         assert!(!html.contains("p99") && !html.contains("unit"), "{html}");
         assert!(html.contains("2 rows with zeros only are not shown"), "{html}");
-        let html = stored_table("Jobs", &table(&header, &rows[1..]), "", &Links::default(), &[]);
+        let html =
+            stored_table("Jobs", &table(&header, &rows[1..]), "", &Links::default(), &[], None);
         assert!(html.starts_with("<p>Jobs: no value above zero.</p>"), "{html}");
         // A column of zeros is named.
         let rows: [&[&str]; 2] = [&["014", "9", "0"], &["013", "3", "0.0"]];
         let header = ["sequence", "count", "not_finished"];
-        let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default(), &[]);
+        let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default(), &[], None);
         assert!(
             html.contains("; columns with only zeros are not shown: not finished</p>"),
             "{html}"
         );
         assert_eq!(html.matches("</th>").count(), 2, "{html}");
-        let html = stored_table("Jobs", &table(&header, &rows[..1]), "", &Links::default(), &[]);
+        let html =
+            stored_table("Jobs", &table(&header, &rows[..1]), "", &Links::default(), &[], None);
         assert_eq!(html.matches("</th>").count(), 3, "{html}");
         // A key that is a number keeps its row.
         let html = stored_table(
@@ -572,6 +590,7 @@ mod tests {
             "",
             &Links::default(),
             &[],
+            None,
         );
         assert!(html.contains(">10<"), "{html}");
     }
@@ -589,7 +608,7 @@ mod tests {
                 "mean,max",
             ],
         ];
-        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default(), &[]);
+        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default(), &[], None);
         assert!(html.contains("<caption>Waits</caption>"), "{html}");
         assert!(html.contains(">2 h</td>") && html.contains(">90 s</td>"), "{html}");
         assert_eq!(html.matches("≥&nbsp;").count(), 2, "{html}");
@@ -601,7 +620,7 @@ mod tests {
     #[test]
     fn times_of_use_of_an_hour_or_more_are_shown_in_hours_and_sorted_by_seconds() {
         let shown = |header: &[&str], rows: &[&[&str]]| {
-            stored_table("CPU", &table(header, rows), "", &Links::default(), &[])
+            stored_table("CPU", &table(header, rows), "", &Links::default(), &[], None)
         };
         let header = ["outcome", "cpu", "unit", "share"];
         let long = [["finished", "7200", "core-s", "0.5"], ["failed", "-1800", "core-s", "0.1"]];
@@ -620,6 +639,10 @@ mod tests {
         let html = shown(&["ended", "lost_cpu_s", "running_s"], &[&["killed", "5400", "7200"]]);
         assert!(html.contains(">lost CPU time (h)</th>") && html.contains(">1.5</td>"), "{html}");
         assert!(html.contains(">running, summed over tasks</th>") && html.contains(">2 h</td>"));
+        let rows = [&["killed", "5400"][..]];
+        let lost = table(&["ended", "lost_cpu_s"], &rows);
+        let html = stored_table("Lost", &lost, "", &Links::default(), &[], Some("NCU-s"));
+        assert!(html.contains(">lost CPU time (NCU-h)</th>"), "{html}");
         // A capacity is no time.
         let html = shown(&["cpu", "unit", "cpu_s"], &[&["4096", "core-s", "7200"]]);
         assert!(html.contains(">4,096</td>") && html.contains(">2</td>"), "{html}");
@@ -634,6 +657,7 @@ mod tests {
             "",
             &Links::default(),
             &[],
+            None,
         );
         assert!(html.contains(">0.502</td>") && html.contains(">area under ROC</th>"), "{html}");
         assert!(html.contains(">2016-12-21</td>") && html.contains(">3</td>"), "{html}");
@@ -642,17 +666,18 @@ mod tests {
     #[test]
     fn a_long_table_is_folded() {
         let rows: Vec<&[&str]> = vec![&["1"]; FOLDED_ABOVE + 1];
-        let html = stored_table("Jobs", &table(&["count"], &rows), "", &Links::default(), &[]);
+        let html =
+            stored_table("Jobs", &table(&["count"], &rows), "", &Links::default(), &[], None);
         assert!(html.starts_with("<details class=\"long\"><summary>Jobs: 41 rows<"), "{html}");
         let curves = Table {
             file: "x-curves.csv".to_owned(),
             ..table(&["running_s"], &[&["7200"], &["1"]])
         };
-        let html = stored_table("Points", &curves, "", &Links::default(), &[]);
+        let html = stored_table("Points", &curves, "", &Links::default(), &[], None);
         assert!(html.starts_with("<details class=\"long\"><summary>Points: 2 rows<"), "{html}");
         assert!(html.contains("data-value=\"7200\">2 h</td>"), "{html}");
         let longer = Table { row_count: 99, ..table(&["count"], &rows) };
-        let html = stored_table("Jobs", &longer, "", &Links::default(), &[]);
+        let html = stored_table("Jobs", &longer, "", &Links::default(), &[], None);
         assert!(html.contains("<summary>Jobs: 99 rows<"), "{html}");
         assert!(html.contains("the first 41 of 99 rows"), "{html}");
     }
@@ -663,7 +688,7 @@ mod tests {
         let idle: [&str; 5] = ["events", "90", "0", "0", "0"];
         let rows: Vec<&[&str]> =
             vec![&["events", "10", "5.12345", "183.69", "2"], &idle, &idle, &idle];
-        let html = stored_table("Sweep", &table(&header, &rows), "", &Links::default(), &[]);
+        let html = stored_table("Sweep", &table(&header, &rows), "", &Links::default(), &[], None);
         assert_eq!(html.matches("<tr class=\"idle\">").count(), 3, "{html}");
         assert!(html.contains("Show the 3 rows with only zeros"), "{html}");
         let place = |column: &str| html.find(&format!("data-column=\"{column}\"")).unwrap();
@@ -671,7 +696,8 @@ mod tests {
         assert!(place("harmed_jobs") < place("net_cpu"));
         assert!(html.contains("data-value=\"5.12345\">5.123<"), "{html}");
         assert!(html.contains("data-value=\"183.69\">3.06 min<"), "{html}");
-        let html = stored_table("Sweep", &table(&header, &rows[1..]), "", &Links::default(), &[]);
+        let html =
+            stored_table("Sweep", &table(&header, &rows[1..]), "", &Links::default(), &[], None);
         assert!(!html.contains("class=\"idle\""), "{html}");
     }
 
@@ -679,7 +705,7 @@ mod tests {
     fn lengths_are_in_words_and_variances_are_left_out() {
         let header = ["outcome", "unit", "mean", "p99", "variance", "variance_unit"];
         let rows: [&[&str]; 1] = [&["finished", "s", "7200", "18512.5", "466671", "s²"]];
-        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default(), &[]);
+        let html = stored_table("Waits", &table(&header, &rows), "", &Links::default(), &[], None);
         assert!(html.contains("<caption>Waits</caption>"), "{html}");
         assert!(html.contains(">2 h<") && html.contains(">5.14 h<"), "{html}");
         assert!(!html.contains("variance") && !html.contains("466"), "{html}");
@@ -691,14 +717,17 @@ mod tests {
         let rows: [&[&str]; 3] =
             [&["events", "10", "5"], &["events", "20", "3"], &["x", "10", "1"]];
         let whole = table(&header, &rows);
-        let offered = "<div class=\"what-if\" data-unit=\"NCU-s\" data-price=\"3600\"></div>\n";
-        assert_eq!(what_if(&whole, "NCU-s", 3600.0), offered);
+        let offered = "<div class=\"what-if\" data-unit=\"NCU-s\" data-lost=\"jobs that did not finish\" data-price=\"3600\"></div>\n";
+        assert_eq!(what_if(&whole, ("NCU-s", "jobs that did not finish"), 3600.0), offered);
         let cut = Table { row_count: 4, ..whole.clone() };
-        assert_eq!(what_if(&cut, "NCU-s", 3600.0), "");
+        assert_eq!(what_if(&cut, ("NCU-s", "jobs that did not finish"), 3600.0), "");
         // With groups, a rule and a threshold name several rows.
         let twice = table(&header, &[rows[0], rows[0]]);
-        assert_eq!(what_if(&twice, "NCU-s", 3600.0), "");
-        assert_eq!(what_if(&table(&["rule"], &[&["x"]]), "NCU-s", 3600.0), "");
+        assert_eq!(what_if(&twice, ("NCU-s", "jobs that did not finish"), 3600.0), "");
+        assert_eq!(
+            what_if(&table(&["rule"], &[&["x"]]), ("NCU-s", "jobs that did not finish"), 3600.0),
+            ""
+        );
     }
 
     proptest! {
@@ -711,7 +740,7 @@ mod tests {
                 cells.iter().map(|row| row.iter().map(u32::to_string).collect()).collect();
             let row_count = rows.len();
             let header = ["a", "b", "c"].map(str::to_owned).to_vec();
-            let html = stored_table("x", &Table { file: "x.csv".to_owned(), header, rows, row_count }, "", &Links::default(), &[]);
+            let html = stored_table("x", &Table { file: "x.csv".to_owned(), header, rows, row_count }, "", &Links::default(), &[], None);
             for number in 1..9_u32 {
                 let all = cells.iter().flatten().filter(|&&cell| cell == number).count();
                 prop_assert_eq!(html.matches(&format!(">{number}</td>")).count(), all);

@@ -251,23 +251,21 @@ const FILES: [&str; 3] = ["accounts", "index_file", "slurm_conf"];
 /// Settings that decide what a row is about.
 const QUESTIONS: [&str; 3] = ["by", "group_by", "interval_s"];
 
-/// The reason if rows of two results of the same name cannot be paired: they stand for different
-/// things.
+/// Why rows of two results of one name cannot be paired: they stand for different things.
 fn other_rows(first: &Stored, second: &Stored) -> Option<String> {
-    let word = |question: &str, value: &Value| match (value, value.as_f64()) {
-        (Value::String(text), _) => text.clone(),
-        (Value::Null, _) => "nothing".to_owned(),
-        (_, Some(seconds)) if question.ends_with("_s") => lasting(seconds),
-        (other, _) => other.to_string(),
+    let word = |question: &str, value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "nothing".to_owned(),
+        _ if question.ends_with("_s") => value.as_f64().map_or_else(String::new, lasting),
+        _ => value.to_string(),
     };
     QUESTIONS.into_iter().find_map(|question| {
         let (one, other) = (&first.whole, &second.whole);
         let places = [(&one.settings, &other.settings), (&one.answer, &other.answer)].into_iter();
         let mut pairs = places.map(|(one, other)| (&one[question], &other[question]));
         let (one, other) = pairs.find(|(one, other)| one != other)?;
-        let [one, other] = [one, other].map(|value| word(question, value));
-        let question = question.trim_end_matches("_s").replace('_', " ");
-        Some(format!("other rows: {question} {one} and {other}"))
+        let both = [one, other].map(|value| word(question, value)).join(" and ");
+        Some(format!("other rows: {} {both}", question.trim_end_matches("_s").replace('_', " ")))
     })
 }
 

@@ -185,7 +185,9 @@ fn shown(folder: &Path, root: &str, spec: &Spec) -> Result<(Markup, Markup), Str
             .tables
             .iter()
             .filter(|_| !is_fairness)
-            .map(|table| stored_table(&titled(&table.file), table, root, &Links::default(), &[]))
+            .map(|table| {
+                stored_table(&titled(&table.file), table, root, &Links::default(), &[], None)
+            })
             .collect();
         // The tables of indices say themselves why there is nothing.
         let nothing = result.whole.nothing().filter(|_| !is_fairness);

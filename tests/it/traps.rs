@@ -210,7 +210,7 @@ const SLURM: &[Trap] = &[
         "0@110 1@110 3@120",
         &[
             "memory_request=12288000",
-            "memory request that includes the `per CPU` bit: bit removed: 1"
+            "memory requested per CPU: the bit that marks it was removed: 1"
         ]
     ),
     slurm!(

@@ -24,6 +24,7 @@ pub use length::{Length, LengthError};
 pub use loaded::{Loaded, load};
 pub(super) use plan::asked;
 pub use plan::{LoadPlan, UsedMemory};
+pub(crate) use size_charts::of_request;
 pub(crate) use table::fate_columns;
 
 /// The result.

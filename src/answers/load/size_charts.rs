@@ -223,7 +223,7 @@ fn are_alike(values: impl Iterator<Item = f64>) -> bool {
 
 /// The name of a class of requests for readers, in millions or billions if it is large; bytes are in
 /// a unit of which there is one or more: `0.954 to 9.54 GiB` for `1000000 to 10000000` KiB.
-fn of_request(name: &str, unit: &'static str) -> String {
+pub(crate) fn of_request(name: &str, unit: &'static str) -> String {
     let units = table::several(unit);
     let Some((from, to)) = name.split_once(" to ") else { return format!("{name} {units}") };
     let (Ok(from), Ok(to)) = (from.parse::<f64>(), to.parse::<f64>()) else {

@@ -80,7 +80,8 @@ fn by_month(months: &Months) -> BarChart {
     BarChart {
         title: "CPU time by month and account".to_owned(),
         caption: format!(
-            "{found}Attempts are cut at the ends of months in {}; the text at a bar is its share of the month; the {} \
+            "{found}Attempts are cut at the ends of months in {}; a job counts in the month of its last \
+            event; the text at a bar is its share of the month; the {} \
             of each month with most CPU time{left}.{}",
             months.zone,
             counted(drawn as u64, "account"),
@@ -176,7 +177,8 @@ fn waits(months: &Months) -> BarChart {
             label: format!("{}, {}", named("queue", queue), cpus(&row.name)),
             value: wait_s / 3600.0,
             note: format!(
-                "median {} of {}",
+                "95 %: {}; median: {}; {}",
+                lasting(*wait_s),
                 lasting(row.wait_s_median?),
                 counted(row.jobs_with_wait, "job")
             ),
@@ -187,7 +189,7 @@ fn waits(months: &Months) -> BarChart {
         title: "Waits by queue and size".to_owned(),
         caption: format!(
             "{found}95 % of the jobs of a queue and size waited for at most as long as the bar, from \
-            their submission to their start; the text at a bar is the median.{left_out}{}",
+            their submission to their start.{left_out}{}",
             at_most(rows.len(), "the longest")
         ),
         value_axis: "wait, 95 % quantile (h)".to_owned(),
@@ -207,7 +209,8 @@ fn limits(months: &Months) -> BarChart {
             label: named("queue", queue),
             value: limits.used.share_of(limits.asked)? * 100.0,
             note: format!(
-                "{} of {} {}, {}",
+                "{}: {} of {} {}, {}",
+                percent(limits.used.share_of(limits.asked)),
                 grouped_decimal(hours(limits.used), 0),
                 grouped_decimal(hours(limits.asked), 0),
                 months.units[1],

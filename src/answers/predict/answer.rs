@@ -52,8 +52,9 @@ impl PredictAnswer {
         };
         let when = when_predicted(self.age_s);
         Some(format!(
-            "{}{}, `{}` is right for {} of {}{}{}{}{}. It predicts that a job does not finish if its chance \
-            not to is {THRESHOLD}. `{}`{alone} {do_rank} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance). {}",
+            "{}{}, `{}` is right for {} of {}{}{}. `{}` finds {}{}. It predicts that a job does not \
+            finish if its chance not to is {THRESHOLD}. `{}`{alone} {do_rank} jobs best ({BY_AREA}, \
+            {area:.3}; 0.5 is chance). {}",
             if is_hardly_better(rule) {
                 format!("Hardly: {}", &when[..1])
             } else {
@@ -65,6 +66,7 @@ impl PredictAnswer {
             counted(rule.jobs, "job"),
             without_rule(rule).unwrap_or_default(),
             self.of_last(rule).unwrap_or_default(),
+            rule.rule,
             found(rule),
             rule.precision.map_or_else(String::new, |share| {
                 format!(
@@ -127,18 +129,18 @@ fn as_good(rules: &[Score], best: &Score) -> Vec<String> {
     others.map(|rule| format!("`{}`", rule.rule)).collect()
 }
 
-/// `; it finds 94.3 % of those that do not finish (66.6 % of 10,058 failed and 95.3 % of 270,833
-/// killed ones)`; empty if all jobs finish.
+/// `94.3 % of the jobs that do not finish (66.6 % of 10,058 failed and 95.3 % of 270,833 killed ones,
+/// by their last event)`.
 fn found(rule: &Score) -> String {
-    let Some(recall) = rule.recall else { return String::new() };
+    let Some(recall) = rule.recall else { return "no job, since all finish".to_owned() };
     let of = |name: &str| {
         let own = rule.outcomes.iter().find(|own| own.outcome == name && 0 < own.jobs)?;
         Some(format!("{} of {} {name}", percent(own.predicted_share?), grouped(own.jobs)))
     };
-    let each = of("failed")
-        .zip(of("killed"))
-        .map_or_else(String::new, |(failed, killed)| format!(" ({failed} and {killed} ones)"));
-    format!("; it finds {} of those that do not finish{each}", percent(recall))
+    let each = of("failed").zip(of("killed")).map_or_else(String::new, |(failed, killed)| {
+        format!(" ({failed} and {killed} ones, by the last event)")
+    });
+    format!("{} of the jobs that do not finish{each}", percent(recall))
 }
 
 /// How the best rule is chosen, in words.
@@ -233,8 +235,8 @@ mod tests {
         assert_eq!(
             answer.sentence().unwrap(),
             "Hardly: at submission, `logistic` is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
-            finish, not less); the simplest rule, `last`, for 79.0 %; it finds 25.0 % of those that do \
-            not finish; 50.0 % of its predictions that a job does not finish are right. It predicts that \
+            finish, not less); the simplest rule, `last`, for 79.0 %. `logistic` finds 25.0 % of the jobs \
+            that do not finish; 50.0 % of its predictions that a job does not finish are right. It predicts that \
             a job does not finish if its chance not to is above 0.5. `logistic` and `other` rank jobs \
             best (the largest area under the ROC curve, 0.720; 0.5 is chance). Judged are 100 of 120 jobs: those that were \
             submitted in the window and ended with FINISH, FAIL or KILL. This last event alone is the \

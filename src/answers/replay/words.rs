@@ -132,8 +132,8 @@ pub(crate) fn recorded(answer: &ReplayAnswer) -> Option<String> {
     let first = answer.policies.first().and_then(|row| {
         let own = row.metrics.recorded_waiting_s.or(row.metrics.waiting_s)?;
         Some(format!(
-            "; under `{}` the same tasks waited {}. What the replay leaves out may make more of this \
-            difference than the policy",
+            "; under `{}` the same tasks waited {}. A part of this difference, perhaps most of it, comes \
+            from what the replay leaves out",
             row.policy,
             lasting(own.mean)
         ))

@@ -136,6 +136,15 @@ impl SweepAnswer {
     }
 }
 
+/// The jobs whose CPU a saving is a share of, in words: those that still ran at the end are among
+/// them.
+pub(crate) fn lost_jobs(total_cpu: &ByOutcome<f64>) -> &'static str {
+    match total_cpu.get("running") {
+        Some(open) if 0.0 < open => "jobs that did not finish or still ran",
+        _ => "jobs that did not finish",
+    }
+}
+
 /// `95 % interval 5.2 % to 38.4 %`; `None` if jobs were not resampled.
 fn bounds(bounds: Option<(f64, f64)>, text: impl Fn(f64) -> String) -> Option<String> {
     let (low, high) = bounds?;

@@ -2,14 +2,14 @@
 //!
 //! In: sweeps, with intervals if jobs were resampled. Out: charts by the stem of their files.
 
-use super::sum_of;
+use super::{lost_jobs, sum_of};
 use crate::answers::condition::condition;
 use crate::answers::edges;
 use crate::answers::sentences::percent;
 use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Stroke, Tone, outcome_tone};
 use crate::digits;
 use crate::studies::fold::Study;
-use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane};
+use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane, total_cpu};
 use crate::studies::meter::Resource;
 
 /// A point, with the bounds of its interval if it has one.
@@ -68,7 +68,8 @@ fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         (format!("{what} saved and finished jobs harmed, by rule"), said)
     };
     let bands = sweeps.first().map_or("", band_note);
-    let found = match best_of(&plane(study, sweeps), what) {
+    let lost = lost_jobs(&total_cpu(study));
+    let found = match best_of(&plane(study, sweeps), (what, lost)) {
         found if found.is_empty() => most_harm(&drawn),
         found => found,
     };
@@ -198,7 +199,7 @@ fn plot(sweep: &Sweep, y_axis: &str, lines: Vec<Line>) -> LineChart {
 }
 
 fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
-    let what = saved_of(study);
+    let (what, lost) = (saved_of(study), lost_jobs(&total_cpu(study)));
     let points = plane(study, sweeps);
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
     let at =
@@ -243,8 +244,8 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     Chart::Lines(LineChart {
         title: format!("{what} saved against finished jobs harmed"),
         caption: format!(
-            "{}Net {what} saved as a share of the {what} of jobs that did not finish; each point is a rule with one value of its parameter T, which is written beside it where there is room. The oracle, which knows how jobs end, is above the chart, at 100 % and 0 jobs.{note}{left_out} {definition}",
-            best_of(&points, what)
+            "{}Net {what} saved as a share of the {what} of {lost}; each point is a rule with one value of its parameter T, which is written beside it where there is room. The oracle, which knows how jobs end, is above the chart, at 100 % and 0 jobs.{note}{left_out} {definition}",
+            best_of(&points, (what, lost))
         ),
         x_axis: "finished jobs harmed".to_owned(),
         y_axis: format!("net {what} saved (%)"),
@@ -255,7 +256,7 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
 
 /// A sentence about the point that saves most, and about the one that saves most without harm;
 /// empty if none saves anything.
-fn best_of(points: &[PlanePoint], what: &str) -> String {
+fn best_of(points: &[PlanePoint], (what, lost): (&str, &str)) -> String {
     let known = || points.iter().filter(|point| point.threshold.is_some());
     let most = |all: &mut dyn Iterator<Item = &PlanePoint>| -> Option<(f64, String, u64)> {
         let shares = all.filter_map(|point| Some((point.net_share?, point)));
@@ -270,7 +271,7 @@ fn best_of(points: &[PlanePoint], what: &str) -> String {
         format!("; without harm, killing {when} saves {}", percent(share))
     });
     format!(
-        "Killing tasks {when} saves most, a net {} of the {what} of jobs that did not finish, and harms \
+        "Killing tasks {when} saves most, a net {} of the {what} of {lost}, and harms \
         {}{harmless}. ",
         percent(share),
         digits::counted(harmed, "finished job")

@@ -19,6 +19,7 @@ use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
 use crate::schema::Table;
 
+pub(crate) use answer::lost_jobs;
 pub use answer::{SweepAnswer, SweepSettings};
 pub use job_cpu::{JobCpu, JobUse, ToldUse};
 pub use job_record::JobRecord;

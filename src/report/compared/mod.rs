@@ -6,11 +6,12 @@
 mod changes;
 mod origin;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::ReportError;
-use super::findings::{NoAnswer, side_by_side, unanswered_by};
+use super::findings::{NoAnswer, lacks_outcomes, side_by_side, unanswered_by};
 use super::headings::{heading, is_length};
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
@@ -62,6 +63,12 @@ pub fn write_comparison(
     let (names, results) = (sides.map(|side| side.0), sides.map(|side| side.1));
     let (answers, unanswered) = (side_by_side(results), unanswered_by(results));
     let labels = &Names::of(names);
+    let lacks_outcomes = |side: &[Stored]| side.iter().any(lacks_outcomes);
+    let known = if results.into_iter().any(lacks_outcomes) {
+        changes.iter().map(of_all_outcomes).collect()
+    } else {
+        changes.to_vec()
+    };
     let mut body = format!(
         "<p class=\"lead\">First: <b>{}</b>. Second: <b>{}</b>.</p>\n",
         escape(names[0]),
@@ -71,13 +78,11 @@ pub fn write_comparison(
         let _ = writeln!(body, "<p class=\"answer\">{said}</p>");
     }
     body.push_str(&in_words(&answers, labels));
-    body.push_str(&overview(changes, &unanswered, labels));
-    body.push_str(&unchanged(changes));
-    let common = [common(changes, settings_of), common(changes, data_of)];
-    let (differ, sections) = (
-        made_from(&common[0], &common[1], labels),
-        sections(changes, &common, &unanswered, labels),
-    );
+    body.push_str(&overview(&known, &unanswered, labels));
+    body.push_str(&unchanged(&known, &unanswered));
+    let common = [common(&known, settings_of), common(&known, data_of)];
+    let (differ, sections) =
+        (made_from(&common[0], &common[1], labels), sections(&known, &common, &unanswered, labels));
     if !differ.is_empty() {
         let _ = write!(body, "<h2>What every result has different</h2>\n{differ}");
     }
@@ -151,9 +156,26 @@ fn why_not<'a>(own: &'a NoAnswer, names: &Names<'_>, said: &mut Vec<&'a str>) ->
     format!("not compared: {who} has no answer{more}")
 }
 
-/// The tables that are the same in both, in a sentence.
-fn unchanged(changes: &[ResultChange]) -> String {
-    let all = changes.iter().flat_map(|change| &change.tables).filter(|table| table.is_same());
+/// A change without the rows of single outcomes: a side does not record how its jobs ended.
+fn of_all_outcomes(change: &ResultChange) -> ResultChange {
+    let mut kept = change.clone();
+    for table in &mut kept.tables {
+        let Some(place) = table.key.iter().position(|name| name == "outcome") else { continue };
+        let is_of_all = |key: &Vec<String>| key.get(place).is_some_and(|name| name == "all");
+        table.cells.retain(|cell| is_of_all(&cell.key));
+        table.only_first.retain(is_of_all);
+        table.only_second.retain(is_of_all);
+        let rows: BTreeSet<&Vec<String>> = table.cells.iter().map(|cell| &cell.key).collect();
+        table.changed_rows = rows.len();
+    }
+    kept
+}
+
+/// The tables that are the same in both, in a sentence; those of results without an answer say
+/// nothing.
+fn unchanged(changes: &[ResultChange], unanswered: &[NoAnswer]) -> String {
+    let answered = changes.iter().filter(|change| unanswered_of(change, unanswered).is_none());
+    let all = answered.flat_map(|change| &change.tables).filter(|table| table.is_same());
     let files: Vec<String> = all.map(|table| escape(&table.file)).collect();
     if files.is_empty() {
         return String::new();
@@ -223,7 +245,9 @@ fn overview(changes: &[ResultChange], unanswered: &[NoAnswer], names: &Names<'_>
                 Cell::name(why),
             ]);
         }
-        for table in change.tables.iter().filter(|table| !table.is_same()) {
+        // The curves of a table change with it.
+        let told = |table: &&TableChange| !table.is_same() && !table.file.ends_with("-curves.csv");
+        for table in change.tables.iter().filter(told) {
             let count = |count: usize| Cell::of(&count.to_string());
             rows.push(vec![
                 name(),
@@ -262,13 +286,15 @@ fn sections(
         if tables.is_empty() && made_from.is_empty() {
             continue;
         }
-        let count = match differing.count() {
-            0 => "no table".to_owned(),
-            some => counted(some as u64, "table"),
+        let count = match (differing.count() as u64, one.not_compared.len() as u64) {
+            (0, 0) => "no table changed".to_owned(),
+            (0, others) => format!("{} not compared", counted(others, "table")),
+            (some, 0) => format!("{} changed", counted(some, "table")),
+            (some, others) => format!("{} changed, {others} not compared", counted(some, "table")),
         };
         let _ = write!(
             text,
-            "<section>\n<details><summary>{}: {count} changed</summary>\n{made_from}{tables}</details>\n\
+            "<section>\n<details><summary>{}: {count}</summary>\n{made_from}{tables}</details>\n\
             </section>\n",
             escape(&caption(&one.name))
         );

@@ -80,10 +80,10 @@ fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
     };
     let enough = known.iter().find(|(_, saved)| 0.999 * all <= *saved);
     let enough = enough.map_or_else(String::new, |(budget, _)| {
-        format!(", and no less than without a limit from {} on", percent(*budget))
+        format!("; a limit of {} or more makes no difference", percent(*budget))
     });
     format!(
-        "; with copies limited to {} of the slot time of each job, {}{enough}",
+        ". If the copies of a job may take {} of its slot time, jobs end {} earlier{enough}",
         percent(tight),
         percent(saved)
     )

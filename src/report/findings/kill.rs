@@ -3,7 +3,7 @@
 use super::{Told, of_one_job};
 use crate::answers::condition::{LIMITS, OF_REQUESTED, condition};
 use crate::answers::sentences::{capital, percent};
-use crate::answers::sweep::SweepAnswer;
+use crate::answers::sweep::{SweepAnswer, lost_jobs};
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::envelope::Envelope;
 use crate::studies::kill_sweep::{ByOutcome, SweepRow};
@@ -188,7 +188,7 @@ fn limits(answer: &SweepAnswer) -> Option<String> {
         cut_by(row.threshold),
         percent(row.net_share?),
         answer.cpu_words(),
-        lost_jobs(answer),
+        lost_jobs(&answer.total_cpu),
         rests_on(row),
         counted(row.harmed_jobs?, "finished job"),
     ))
@@ -285,7 +285,7 @@ fn over_all(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
         "saves a net {amount}{} of the {} of {}{bounds}{of_all}{}{}{}",
         percent(row.net_share?),
         answer.cpu_words(),
-        lost_jobs(answer),
+        lost_jobs(&answer.total_cpu),
         rests_on(row),
         of_one_job(row.largest_saved_in_all, "what is saved"),
         still_open(answer, row),
@@ -313,14 +313,6 @@ fn rests_on(row: &SweepRow) -> String {
     }
 }
 
-/// The jobs whose CPU a saving is a share of: those that still ran at the end are among them.
-fn lost_jobs(answer: &SweepAnswer) -> &'static str {
-    match answer.total_cpu.get("running") {
-        Some(open) if 0.0 < open => "jobs that did not finish or still ran",
-        _ => "jobs that did not finish",
-    }
-}
-
 /// The parts of the saving, and of the CPU that it is a share of, in jobs that still ran at the
 /// end; empty if nothing is saved in them.
 fn still_open(answer: &SweepAnswer, row: &SweepRow) -> String {
@@ -332,7 +324,11 @@ fn still_open(answer: &SweepAnswer, row: &SweepRow) -> String {
     };
     let Some(saved) = share(&row.saved_cpu) else { return String::new() };
     let belong = match share(&answer.total_cpu) {
-        Some(base) => format!(", and {base} of that CPU, belong"),
+        Some(base) => format!(
+            ", and {base} of the {} of {}, belong",
+            answer.cpu_words(),
+            lost_jobs(&answer.total_cpu)
+        ),
         None => " belongs".to_owned(),
     };
     format!(

@@ -240,6 +240,11 @@ pub(super) fn unanswered_by(sides: [&[Stored]; 2]) -> Vec<NoAnswer> {
     all
 }
 
+/// Whether a result is of a log that does not record how its jobs ended.
+pub(super) fn lacks_outcomes(result: &Stored) -> bool {
+    fate::no_outcomes(&result.whole).is_some()
+}
+
 /// What a finding is about: tables and hours, what was assumed, how CPU time is defined, and how
 /// many cross the edges of the window.
 fn scope(result: &Stored, kind: &Kind<'_>) -> String {

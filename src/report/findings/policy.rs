@@ -157,12 +157,17 @@ fn listed(all: &[String]) -> Option<String> {
     }
 }
 
-/// How many jobs end sooner, and how many later.
+/// How many jobs end sooner than under the first policy, and how many later.
 fn jobs(answer: &ReplayAnswer, best: &Replayed) -> Option<String> {
+    let first = &answer.policies.first()?.policy;
     let against = &best.against_first;
     let (helped, hurt) = (grouped(against.helped as u64), grouped(against.hurt as u64));
     let of = counted(answer.history?.jobs, "job");
-    Some(format!("Of {of}{}, {helped} end sooner and {hurt} later", cut(answer)))
+    Some(format!(
+        "Of {of}{}, {helped} end sooner under `{}` than under `{first}`, and {hurt} later",
+        cut(answer),
+        best.policy
+    ))
 }
 
 /// The policies under which tasks wait longer and are slowed down more than under the first.

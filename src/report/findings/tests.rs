@@ -257,7 +257,7 @@ fn a_saving_says_on_which_tasks_it_rests_and_how_much_of_it_is_open() {
     );
     assert!(
         text.contains(
-            "; 50.0 % of what it saves, and 75.0 % of that CPU, belong to jobs \
+            "; 50.0 % of what it saves, and 75.0 % of the CPU of jobs that did not finish or still ran, belong to jobs \
             that still ran at the end, whose outcome is not known; it harms"
         ),
         "{text}"
@@ -375,8 +375,8 @@ fn a_detector_says_what_its_copies_need_and_how_alike_the_truth_is() {
     let text = said(by(detector, &stored));
     assert_eq!(
         text,
-        "shown: `flink`: copies of the tasks that it flags would end jobs 5.2 % earlier; with copies limited \
-        to 0.5 % of the slot time of each job, 0.1 %, and no less than without a limit from 20.0 % on. This \
+        "shown: `flink`: copies of the tasks that it flags would end jobs 5.2 % earlier. If the copies \
+        of a job may take 0.5 % of its slot time, jobs end 0.1 % earlier; a limit of 20.0 % or more makes no difference. This \
         is a dry run, in which a copy takes as long as the median sibling of its task; 2,028 of the 26,282 \
         copies end before their task; copies that lose take 0.4 % of the slot time of all jobs. It finds 58.7 % of 397 stragglers (half of these 58.1 s or less before they end), and 80.5 % of its flags \
         on judged tasks are right; 11,317 of its 26,282 flags are on attempts that did not finish, which \
@@ -409,17 +409,20 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
         "shown: In part: `fair`, compared with `fifo`, lowers the mean wait of tasks (49 s \
         instead of 3.07 min) and the mean bounded slowdown of tasks (1.23 instead of 2.13), but raises the \
         mean response of jobs (9 s instead of 5 s); within 1 %: the 95 % quantile of \
-        responses, the 99 % quantile of responses and the makespan. Of 19 jobs, 13 end sooner and 1 later. `wqr` raises both the \
+        responses, the 99 % quantile of responses and the makespan. Of 19 jobs, 13 end sooner under `fair` than under `fifo`, and 1 later. `wqr` raises both the \
         mean wait (3.33 min instead of 3.07 min) and the mean bounded slowdown (3 instead of 2.13). In \
         the record, which follows none of these policies, tasks that started (17) waited 46 s on \
-        average; under `fifo` the same tasks waited 3.07 min. What the replay leaves out may make more of \
-        this difference than the policy"
+        average; under `fifo` the same tasks waited 3.07 min. A part of this difference, perhaps \
+        most of it, comes from what the replay leaves out"
     );
     let text = said(by(policy, &of(49.0, 1.23, [13, 1], 4)));
-    let cut = ". Of 19 jobs (4 with a task that is cut at the end of the window), 13 end sooner and 1 later. ";
+    let cut = ". Of 19 jobs (4 with a task that is cut at the end of the window), 13 end sooner under `fair` than under `fifo`, and 1 later. ";
     assert!(text.contains(cut), "{text}");
     let text = said(by(policy, &of(49.0, 1.23, [13, 14], 0)));
-    assert!(text.contains(". Of 19 jobs, 13 end sooner and 14 later. "), "{text}");
+    assert!(
+        text.contains(". Of 19 jobs, 13 end sooner under `fair` than under `fifo`, and 14 later. "),
+        "{text}"
+    );
     for (wait, slowdown) in [(183.0, 1.23), (49.0, 2.12), (190.0, 3.0)] {
         let text = said(by(policy, &of(wait, slowdown, [13, 1], 0)));
         let none = "not shown: No other policy is shown to lower both the mean wait of tasks and \

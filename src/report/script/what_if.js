@@ -23,7 +23,7 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   const said = (one) => {
     const percent = (share) => `${(100 * share).toLocaleString("en", { maximumSignificantDigits: 3 })} %`;
     const interval = one.low === null ? "" : `, 95 % interval ${percent(one.low)} to ${percent(one.high)}`;
-    const share = one.share === null ? "" : ` (${percent(one.share)} of the CPU of jobs that did not finish${interval})`;
+    const share = one.share === null ? "" : ` (${percent(one.share)} of the CPU of ${box.dataset.lost}${interval})`;
     const tasks = one.condemned === null ? "" : ` It condemns ${amount(one.condemned)} tasks.`;
     return `a net ${cpu(one.net)} saved${share}, ${amount(one.harmed)} finished ${one.harmed === 1 ? "job" : "jobs"} harmed.${tasks}`;
   };

@@ -156,6 +156,7 @@ const choose = (from, until, isTyped = false) => {
 let showWindow = () => {};
 if (0 < timed.length) {
   const { unit, svg, dated } = timed[0];
+  const pictures = new Set(timed.map((plot) => plot.svg)).size;
   // Numbers in the unit of the axis, or dates.
   const [from, until] = ["from", "to"].map((name) => {
     const input = dated === null
@@ -167,7 +168,7 @@ if (0 < timed.length) {
   const all = element("button", { type: "button", textContent: "Show all" });
   const box = element("div", { className: "filter window" }, "Window of time: ", from, " to ", until,
     dated === null ? ` ${unit} ` : " UTC ", all, element("span", { className: "source" },
-      timed.length < 2 ? " or drag on the time chart." : ` or drag on a time chart; ${timed.length === 2 ? "both" : `all ${timed.length}`} charts follow.`));
+      pictures < 2 ? " or drag on a time chart." : ` or drag on a time chart; ${pictures === 2 ? "both" : `all ${pictures}`} pictures follow.`));
   const section = svg.closest(".figures") ?? svg.closest("figure");
   section.before(box);
   // The whole time needs no more digits than its axis has; a window keeps those of the drag.

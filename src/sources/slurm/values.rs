@@ -53,7 +53,7 @@ pub(super) fn memory_kib(
             match of {
                 Some(b'c') => cpus.map(|cpus| bytes * cpus),
                 _ if PER_CPU <= bytes => {
-                    remarks.add("memory request that includes the `per CPU` bit: bit removed");
+                    remarks.add("memory requested per CPU: the bit that marks it was removed");
                     cpus.map(|cpus| (bytes - PER_CPU) * cpus)
                 }
                 Some(_) => Some(bytes * nodes),
