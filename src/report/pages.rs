@@ -1,5 +1,6 @@
 //! One page per topic, with the results that the list of studies puts there.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::ReportError;
@@ -10,7 +11,7 @@ use super::indices::of_indices;
 use super::links::Links;
 use super::replay::context;
 use super::settings::flatten;
-use super::tables::{stored_table, what_if};
+use super::tables::{FOLDED_ROWS, stored_table};
 use super::text::{caption, escape, gpu_time, sentence, sentence_ends};
 use crate::answers::classify::{self, ClassifyAnswer};
 use crate::answers::describe::DescribeAnswer;
@@ -19,7 +20,7 @@ use crate::answers::study::Topic;
 use crate::answers::sweep::{SweepAnswer, SweepSettings, lost_jobs};
 use crate::answers::{describe, list, replay, sweep};
 use crate::results::kind::{Kind, Pages};
-use crate::results::{Picture, Stored};
+use crate::results::{Picture, Stored, Table};
 
 /// A result on a page, and its kind.
 pub(super) type Shown<'a> = (&'static Kind<'static>, &'a Stored);
@@ -207,6 +208,24 @@ fn section(
     Ok(body)
 }
 
+/// The place, above the table of a sweep, where the script offers a price of a harmed job and a
+/// threshold. Empty unless the page has the whole table with one row per rule and threshold, since
+/// the script computes from its rows.
+fn what_if(table: &Table, (unit, lost): (&str, &str), price: f64) -> String {
+    let at = |column: &str| table.header.iter().position(|name| name == column);
+    let keys = ["rule", "threshold"].map(at);
+    let of = |row: &[String]| keys.map(|idx| idx.and_then(|idx| row.get(idx).cloned()));
+    let settings: BTreeSet<[Option<String>; 2]> = table.rows.iter().map(|row| of(row)).collect();
+    let is_whole = table.rows.len() == table.row_count && table.row_count <= 2 * FOLDED_ROWS;
+    if !is_whole || keys.contains(&None) || settings.len() < table.row_count {
+        return String::new();
+    }
+    let unit = escape(unit);
+    format!(
+        "<div class=\"what-if\" data-unit=\"{unit}\" data-lost=\"{lost}\" data-price=\"{price}\"></div>\n"
+    )
+}
+
 /// The unit of CPU, GPU and memory times of a result, if it has one: `NCU-s`.
 fn unit_of(result: &Stored) -> Option<&str> {
     result.whole.answer.get("unit")?.as_str().filter(|unit| unit.ends_with("-s"))
@@ -298,5 +317,34 @@ mod tests {
         );
         assert_eq!(unsaid(&format!("{long}."), &mut said), "Otherwise as above.");
         assert_eq!(unsaid("", &mut said), "");
+    }
+
+    fn table(header: &[&str], rows: &[&[&str]]) -> Table {
+        let own = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect();
+        Table {
+            file: "x.csv".to_owned(),
+            header: own(header),
+            rows: rows.iter().map(|row| own(row)).collect(),
+            row_count: rows.len(),
+        }
+    }
+
+    #[test]
+    fn a_price_is_offered_above_the_whole_of_a_sweep_alone() {
+        let header = ["rule", "threshold", "net_cpu"];
+        let rows: [&[&str]; 3] =
+            [&["events", "10", "5"], &["events", "20", "3"], &["x", "10", "1"]];
+        let whole = table(&header, &rows);
+        let offered = "<div class=\"what-if\" data-unit=\"NCU-s\" data-lost=\"jobs that did not finish\" data-price=\"3600\"></div>\n";
+        assert_eq!(what_if(&whole, ("NCU-s", "jobs that did not finish"), 3600.0), offered);
+        let cut = Table { row_count: 4, ..whole.clone() };
+        assert_eq!(what_if(&cut, ("NCU-s", "jobs that did not finish"), 3600.0), "");
+        // With groups, a rule and a threshold name several rows.
+        let twice = table(&header, &[rows[0], rows[0]]);
+        assert_eq!(what_if(&twice, ("NCU-s", "jobs that did not finish"), 3600.0), "");
+        assert_eq!(
+            what_if(&table(&["rule"], &[&["x"]]), ("NCU-s", "jobs that did not finish"), 3600.0),
+            ""
+        );
     }
 }

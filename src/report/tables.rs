@@ -7,8 +7,6 @@
 //! with a threshold and only zeros are folded.
 //! The file has everything.
 
-use std::collections::BTreeSet;
-
 use super::headings::{heading, is_instant, is_length, is_statistic, is_use, is_use_by_unit};
 use super::html::{self, Cell};
 use super::indices::{IndexColumn, OfIndices};
@@ -18,12 +16,13 @@ use crate::answers::machines;
 use crate::answers::sentences::short;
 use crate::digits::{HOURS_FROM_S, counted, grouped, unit_of_use};
 use crate::results::Table;
+use crate::studies::meter::CpuDefinition;
 
 /// A table of more rows is folded.
 const FOLDED_ABOVE: usize = 40;
 
 /// Rows of a folded table that a page holds.
-const FOLDED_ROWS: usize = 100;
+pub(super) const FOLDED_ROWS: usize = 100;
 
 /// Columns whose whole numbers are names.
 fn is_name(column: &str) -> bool {
@@ -128,12 +127,12 @@ struct Kept<'a> {
     zero_columns: Vec<&'a str>,
     /// Columns with values that only the file has.
     in_file_only: Vec<&'a str>,
-    /// The unit of CPU, GPU and memory times that the table names once for each row.
-    of_amounts: Option<&'a str>,
-    /// Columns of CPU, GPU or memory time that are shown in hours.
-    in_hours: Vec<usize>,
-    /// The unit of these times in the result, if the table does not name it.
-    of_result: Option<&'a str>,
+    /// Columns of CPU, GPU or memory time.
+    amounts: Vec<usize>,
+    /// Whether these are shown in hours.
+    in_hours: bool,
+    /// Their unit in the file, if the table or its result names one.
+    unit: Option<&'a str>,
 }
 
 impl Kept<'_> {
@@ -142,20 +141,26 @@ impl Kept<'_> {
         self.units == ["s"] && is_statistic(column)
     }
 
-    /// The units of the caption.
-    fn units(&self) -> Vec<String> {
-        let is_in_hours = |unit: &str| !self.in_hours.is_empty() && self.of_amounts == Some(unit);
-        let of = |unit: &&str| if is_in_hours(unit) { in_hours(unit) } else { (*unit).to_owned() };
-        self.units.iter().map(of).collect()
+    /// The units of the caption; that of amounts is in their headings.
+    fn units(&self) -> Vec<&str> {
+        let is_in_heading = |unit: &str| !self.amounts.is_empty() && self.unit == Some(unit);
+        self.units.iter().copied().filter(|unit| !is_in_heading(unit)).collect()
     }
 
-    /// The heading of a column; a time in hours says so, unless the caption has its unit.
+    /// The heading of a column; that of an amount has its unit.
     fn heading(&self, table: &Table, column: &str) -> String {
-        let is_told = self.of_amounts.is_some_and(|unit| in_hours(unit) != unit);
-        let is_in_hours = self.in_hours.iter().any(|&idx| table.header[idx] == column);
-        let unit = self.of_result.map_or_else(|| "h".to_owned(), in_hours);
-        let unit = if is_in_hours && !is_told { format!(" ({unit})") } else { String::new() };
-        heading(column) + &unit
+        if !self.amounts.iter().any(|&idx| table.header[idx] == column) {
+            return heading(column);
+        }
+        let is_of_gpus = column.split('_').any(|word| word == "gpu");
+        let unit = if is_of_gpus { Some(CpuDefinition::GPU_UNIT) } else { self.unit };
+        let unit = match (unit, self.in_hours) {
+            (Some(unit), true) => in_hours(unit),
+            (Some(unit), false) => unit.to_owned(),
+            (None, true) => "h".to_owned(),
+            (None, false) => return heading(column),
+        };
+        format!("{} ({unit})", heading(column))
     }
 }
 
@@ -164,27 +169,25 @@ fn in_hours(unit: &str) -> String {
     unit_of_use(unit, HOURS_FROM_S).0
 }
 
-/// The columns of CPU, GPU and memory times, if they are shown in hours, as in sentences and charts:
-/// if the largest is an hour of one unit or more.
-fn in_hours_of(
-    header: &[String],
-    columns: &[usize],
-    rows: &[&[String]],
-    of_amounts: Option<&str>,
-) -> Vec<usize> {
+/// The columns of CPU, GPU and memory times; none if rows have different units.
+fn amounts(header: &[String], columns: &[usize], unit: Option<&str>) -> Vec<usize> {
     let those = |is_one: fn(&str) -> bool| -> Vec<usize> {
         columns.iter().copied().filter(|&idx| is_one(&header[idx])).collect()
     };
-    let mut used = those(is_use);
-    if used.is_empty() && of_amounts.is_some_and(|unit| in_hours(unit) != unit) {
-        used = those(is_use_by_unit);
+    if columns.iter().any(|&idx| header[idx] == UNIT) {
+        return Vec::new();
     }
-    let cells = used.iter().flat_map(|&idx| rows.iter().filter_map(move |row| row.get(idx)));
+    let named = those(is_use);
+    let is_of_use = unit.is_some_and(|unit| in_hours(unit) != unit);
+    if named.is_empty() && is_of_use { those(is_use_by_unit) } else { named }
+}
+
+/// Whether amounts are shown in hours, as in sentences and charts: if the largest is an hour of one
+/// unit or more.
+fn are_long(amounts: &[usize], rows: &[&[String]]) -> bool {
+    let cells = amounts.iter().flat_map(|&idx| rows.iter().filter_map(move |row| row.get(idx)));
     let mut seconds = cells.filter_map(|cell| cell.parse::<f64>().ok());
-    let is_long = seconds.any(|seconds| HOURS_FROM_S <= seconds.abs());
-    // Rows with different units stay as they are in the file.
-    let is_one_unit = columns.iter().all(|&idx| header[idx] != UNIT);
-    if is_long && is_one_unit { used } else { Vec::new() }
+    seconds.any(|seconds| HOURS_FROM_S <= seconds.abs())
 }
 
 /// Columns of zeros are left out of tables with at least this many rows.
@@ -313,7 +316,8 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
     }
     let columns = with_harm_first(&table.header, columns);
     let zero_rows = table.rows.iter().filter(|row| !is_told(row)).count();
-    let in_hours = in_hours_of(&table.header, &columns, &rows, of_amounts);
+    let amounts = amounts(&table.header, &columns, of_amounts);
+    let in_hours = are_long(&amounts, &rows);
     Kept {
         columns,
         rows,
@@ -321,9 +325,9 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
         zero_rows,
         zero_columns,
         in_file_only,
-        of_amounts,
+        amounts,
         in_hours,
-        of_result: unit,
+        unit: of_amounts.or(unit),
     }
 }
 
@@ -364,7 +368,7 @@ fn cell_of(table: &Table, kept: &Kept<'_>, links: &Links, row: &[String], idx: u
         _ if is_instant(column) => Cell::instant(text.parse().ok()),
         _ if is_length(column) || kept.are_lengths(column) => Cell::lasting(text.parse().ok()),
         _ if column == "day" => Cell::day(text),
-        _ if kept.in_hours.contains(&idx) => {
+        _ if kept.in_hours && kept.amounts.contains(&idx) => {
             text.parse().map_or_else(|_| Cell::of(text), Cell::hours)
         }
         _ if MEASURES.contains(&column) => Cell::measure(text),
@@ -429,7 +433,7 @@ pub(crate) fn stored_table(
     let indices = IndexColumn::all(indices, values);
     let index_of = |column: &str| indices.iter().find(|index| index.column == column);
     let in_words = kept.columns.iter().any(|&idx| kept.are_lengths(&table.header[idx]));
-    let units: Vec<String> = if in_words { Vec::new() } else { kept.units() };
+    let units: Vec<&str> = if in_words { Vec::new() } else { kept.units() };
     let caption = match units.as_slice() {
         [] => caption.to_owned(),
         units if caption.ends_with(&format!("({})", units.join(", "))) => caption.to_owned(),
@@ -476,24 +480,6 @@ pub(crate) fn stored_table(
     let (said, count) = (escape(&caption), counted(all as u64, "row"));
     format!(
         "<details class=\"long\"><summary>{said}: {count}</summary>\n{whole}</details>\n{source}"
-    )
-}
-
-/// The place, above the table of a sweep, where the script offers a price of a harmed job and a
-/// threshold. Empty unless the page has the whole table with one row per rule and threshold, since
-/// the script computes from its rows.
-pub(crate) fn what_if(table: &Table, (unit, lost): (&str, &str), price: f64) -> String {
-    let at = |column: &str| table.header.iter().position(|name| name == column);
-    let keys = ["rule", "threshold"].map(at);
-    let of = |row: &[String]| keys.map(|idx| idx.and_then(|idx| row.get(idx).cloned()));
-    let settings: BTreeSet<[Option<String>; 2]> = table.rows.iter().map(|row| of(row)).collect();
-    let is_whole = table.rows.len() == table.row_count && table.row_count <= 2 * FOLDED_ROWS;
-    if !is_whole || keys.contains(&None) || settings.len() < table.row_count {
-        return String::new();
-    }
-    let unit = escape(unit);
-    format!(
-        "<div class=\"what-if\" data-unit=\"{unit}\" data-lost=\"{lost}\" data-price=\"{price}\"></div>\n"
     )
 }
 
@@ -625,12 +611,15 @@ mod tests {
         let header = ["outcome", "cpu", "unit", "share"];
         let long = [["finished", "7200", "core-s", "0.5"], ["failed", "-1800", "core-s", "0.1"]];
         let html = shown(&header, &long.each_ref().map(|row| &row[..]));
-        assert!(html.contains("<caption>CPU (core-h)</caption>"), "{html}");
+        assert!(
+            html.contains("<caption>CPU</caption>") && html.contains(">CPU (core-h)<"),
+            "{html}"
+        );
         assert!(html.contains("data-value=\"7200\">2</td>"), "{html}");
         assert!(html.contains("data-value=\"-1800\">-0.5</td>"), "{html}");
         let short = [["finished", "720", "core-s", "0.5"]];
         let html = shown(&header, &short.each_ref().map(|row| &row[..]));
-        assert!(html.contains("CPU (core-s)") && html.contains(">720</td>"), "{html}");
+        assert!(html.contains(">CPU (core-s)<") && html.contains(">720</td>"), "{html}");
         // Rows with units of their own stay as they are in the file.
         let mixed = [["finished", "7200", "core-s", "0.5"], ["failed", "9", "GiB-s", "0.1"]];
         let html = shown(&header, &mixed.each_ref().map(|row| &row[..]));
@@ -709,25 +698,6 @@ mod tests {
         assert!(html.contains("<caption>Waits</caption>"), "{html}");
         assert!(html.contains(">2 h<") && html.contains(">5.14 h<"), "{html}");
         assert!(!html.contains("variance") && !html.contains("466"), "{html}");
-    }
-
-    #[test]
-    fn a_price_is_offered_above_the_whole_of_a_sweep_alone() {
-        let header = ["rule", "threshold", "net_cpu"];
-        let rows: [&[&str]; 3] =
-            [&["events", "10", "5"], &["events", "20", "3"], &["x", "10", "1"]];
-        let whole = table(&header, &rows);
-        let offered = "<div class=\"what-if\" data-unit=\"NCU-s\" data-lost=\"jobs that did not finish\" data-price=\"3600\"></div>\n";
-        assert_eq!(what_if(&whole, ("NCU-s", "jobs that did not finish"), 3600.0), offered);
-        let cut = Table { row_count: 4, ..whole.clone() };
-        assert_eq!(what_if(&cut, ("NCU-s", "jobs that did not finish"), 3600.0), "");
-        // With groups, a rule and a threshold name several rows.
-        let twice = table(&header, &[rows[0], rows[0]]);
-        assert_eq!(what_if(&twice, ("NCU-s", "jobs that did not finish"), 3600.0), "");
-        assert_eq!(
-            what_if(&table(&["rule"], &[&["x"]]), ("NCU-s", "jobs that did not finish"), 3600.0),
-            ""
-        );
     }
 
     proptest! {

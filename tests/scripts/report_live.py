@@ -2,7 +2,8 @@
 
 `faults(page, path, report)` yields what is wrong on an open page:
 1. A window of time, typed or drawn by the mouse: every chart over time shows it, its ticks lie
-   within it, values outside it are not found, and all of it is shown again.
+   within it, values outside it are not found, and all of it is shown again. On axes of dates its
+   ticks are at the dates that they name.
 2. Of a sweep: the best setting at a price, and a setting of a rule, are those of the stored result.
 3. Of fairness: usage at any half-life and who passes any ceiling are those of the stored result, and
    of a second run with others in the folder `faded` beside the report, where there is one.
@@ -12,6 +13,7 @@
 import csv
 import io
 import json
+from datetime import datetime, timezone
 
 # Each plot with the start of the first: the numbers under it, and their positions as shares of the plot. Other plots
 # do not change.
@@ -98,6 +100,9 @@ def windows(page, path):
         yield f"{len(plots)} plots over time, {len(inputs)} fields of a window"
     if not plots or not inputs:
         return
+    if inputs[0].get_attribute("type") == "datetime-local":
+        yield from dates(page, inputs)
+        return
     low = min(plot["from"] * plot["unit"] for plot in plots)
     high = max(plot["until"] * plot["unit"] for plot in plots)
     unit = plots[0]["unit"]
@@ -145,6 +150,61 @@ def windows(page, path):
         chart.focus()
         page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Show all").click()
+
+
+# The instants of the axis of each plot, and its ticks: text, and position as a share of the plot.
+DATES = """() => [...document.querySelectorAll("g.plot[data-from]")].map((plot) => {
+  let ticks = plot.previousElementSibling;
+  while (!ticks.matches("g.ticks")) ticks = ticks.previousElementSibling;
+  const own = ticks.style.display === "none" ? ticks.previousElementSibling : ticks;
+  const [left, right] = plot.dataset.across.split(" ").map(Number);
+  return { width: right - left, from: Number(plot.dataset.from), seconds: plot.dataset.seconds.split(" ").map(Number),
+    ticks: [...own.querySelectorAll("text")].map((text) =>
+      [text.textContent, (text.getAttribute("x") - left) / (right - left)]) };
+})"""
+
+
+def dates(page, inputs):
+    """A window of dates: the whole, a part, and the whole again."""
+    plots = page.evaluate(DATES)
+    whole = [plots[0]["from"] + second for second in plots[0]["seconds"]]
+    yield from dated(plots, *whole)
+    # To the minute: a field leaves out seconds that are 0.
+    begin, end = (round(whole[0] + (whole[1] - whole[0]) * share) // 60 * 60 for share in (0.3, 0.6))
+    for field, second in zip(inputs, (begin, end)):
+        field.fill(datetime.fromtimestamp(second, timezone.utc).strftime("%Y-%m-%dT%H:%M"))
+    yield from dated(page.evaluate(DATES), begin, end)
+    other = page.context.new_page()
+    other.goto(page.url)
+    yield from dated(other.evaluate(DATES), begin, end)
+    other.close()
+    page.get_by_role("button", name="Show all").click()
+    if page.evaluate(DATES) != plots or "window" in page.url:
+        yield "not all dates are shown again"
+
+
+def dated(plots, begin, end):
+    """Whether the ticks of all plots are at the dates that they name, in UTC."""
+    for number, plot in enumerate(plots):
+        if not plot["ticks"]:
+            yield f"plot {number + 1} has no dates from {begin} to {end}"
+        for text, share in plot["ticks"]:
+            at = datetime.fromtimestamp(begin + share * (end - begin), timezone.utc)
+            form = next(form for form in ("%H:%M", "%Y-%m-%d", "%Y-%m", "%Y") if is_of(form, text))
+            named = datetime.strptime(text, form).replace(tzinfo=timezone.utc)
+            if form == "%H:%M":
+                named = named.replace(year=at.year, month=at.month, day=at.day)
+            # A label at the edge of the picture moves by less than its height, 12 pixels.
+            apart = abs((named - at).total_seconds()) / (end - begin)
+            if 12 / plot["width"] < min(apart, abs(apart - 86400 / (end - begin))):
+                yield f"plot {number + 1}: {text} stands at {at}"
+
+
+def is_of(form, text):
+    try:
+        return datetime.strptime(text, form).strftime(form) == text
+    except ValueError:
+        return False
 
 
 def drag(page):

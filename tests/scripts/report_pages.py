@@ -76,6 +76,7 @@ STRUCTURE = """() => {
       return [half, Math.abs(half)];
     }
     if (/^\\d{4}-\\d\\d-\\d\\d /.test(text)) return [Date.parse(`${text.replace(" ", "T")}Z`) / 1000, 1];
+    if (/^\\d{4}-\\d\\d-\\d\\d$/.test(text)) return [Date.parse(text) / 86400000, 0];
     const [number, unit, clock] = text.replaceAll(",", "").split(" ");
     const per = { "%": 0.01, s: 1, min: 60, h: 3600, d: 86400 }[unit];
     const last = 10 ** -(number.split(".")[1] ?? "").length;
@@ -90,9 +91,19 @@ STRUCTURE = """() => {
     const [hours, minutes, seconds] = clock.split(":").map(Number);
     return [number * per + hours * 3600 + minutes * 60 + seconds, 1];
   };
-  for (const { textContent: text, dataset: { value } } of all("td[data-value]")) {
-    const [number, near] = said(text);
-    if (!(Math.abs(number - value) <= near)) faults.push(`${text} is sorted as ${value}`);
+  // How many units of the file make one that is shown, as the heading says.
+  const sums = document.querySelector(".fading[data-sums]");
+  const intervalS = sums === null ? 3600 : JSON.parse(sums.dataset.sums).interval_s;
+  const unitOf = (cell) => {
+    const head = cell.closest("table").tHead.rows[0].cells[cell.cellIndex], said = head.textContent;
+    if (/effective (user )?priority \\(/.test(said)) return intervalS;
+    if (/[-(]h\\)/.test(said) && !(head.dataset.column ?? "").endsWith("_h")) return 3600;
+    return said.includes("1,000 task-hours") ? 0.001 : 1;
+  };
+  for (const cell of all("td[data-value]")) {
+    const { textContent: text, dataset: { value } } = cell;
+    const [number, near] = said(text), per = unitOf(cell);
+    if (!(Math.abs(number * per - value) <= near * per)) faults.push(`${text} is sorted as ${value}`);
   }
   return faults;
 }"""
