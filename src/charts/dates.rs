@@ -40,6 +40,9 @@ const YEARS: [u64; 7] = [1, 2, 5, 10, 20, 50, 100];
 /// Days from 1970-01-01, a Thursday, to a Monday.
 const MONDAY: u64 = 4;
 
+/// The first second of the year 10000: later instants are no dates.
+const YEAR_10000_S: f64 = 253_402_300_800.0;
+
 /// Most ticks of a set.
 const MOST: u64 = 12;
 
@@ -66,6 +69,9 @@ fn whole(seconds: f64) -> u64 {
 /// Sets of ticks from `low_s` to `high_s`, seconds since 1970, the finest first. A set has at least
 /// one tick, and the first sets at least two.
 pub(super) fn sets(low_s: f64, high_s: f64) -> Vec<Vec<Tick>> {
+    if YEAR_10000_S <= high_s {
+        return Vec::new();
+    }
     let (low, high) = (whole(low_s.max(0.0).ceil()), whole(high_s));
     let every = |step: u64, first: u64| {
         let begin = first + low.saturating_sub(first).div_ceil(step) * step;
@@ -145,6 +151,7 @@ mod tests {
         let month = of(30.0 * 86_400.0);
         let weeks = ["2017-01-02", "2017-01-09", "2017-01-16", "2017-01-23"];
         assert!(month.iter().any(|set| texts(set) == weeks), "{month:?}");
+        assert!(sets(from, 3e11).is_empty());
         let years = of(4000.0 * 86_400.0);
         assert!(years.iter().any(|set| texts(set) == ["2018", "2020", "2022", "2024", "2026"]));
         assert_eq!(

@@ -154,7 +154,7 @@ pub(super) fn recorded<'a>(table: &'a Table, unrecorded: &[&str]) -> Option<Cow<
 }
 
 /// A table in which classes of requests are in words, with their unit.
-pub(super) fn with_requests<'a>(table: &'a Table, source: Option<&str>) -> Cow<'a, Table> {
+pub(crate) fn with_requests<'a>(table: &'a Table, source: Option<&str>) -> Cow<'a, Table> {
     let units = Units::of(source);
     let known = [("cpu_request", units.cpu), ("memory_request", units.memory)];
     let place = |name: &str| table.header.iter().position(|column| column == name);

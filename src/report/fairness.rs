@@ -91,9 +91,9 @@ impl<'a> Of<'a> {
         unit_of_use(&self.answer.unit, self.answer.total_cpu_s.unwrap_or(0.0))
     }
 
-    /// A CPU time.
+    /// A CPU time in that unit, also where rows are downloaded: the heading has it.
     fn used(&self, cpu_s: f64) -> Cell {
-        Cell::in_units_of(cpu_s, self.unit().1)
+        Cell::rounded(cpu_s / self.unit().1)
     }
 
     /// A CPU time with its unit, as text.

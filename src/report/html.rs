@@ -217,7 +217,8 @@ fn marked_table(caption: &str, header: &Header<'_>, rows: &[Vec<Cell>], idle: &[
         let is_whole = said == *whole;
         let title = if is_whole { String::new() } else { format!(" title=\"{}\"", escape(whole)) };
         // Scripts find a column by the name that it has in the file.
-        let (name, said) = (escape(name), escape(&said));
+        // A browser would break `NCU-h` at its hyphen.
+        let (name, said) = (escape(name), escape(&said.replace("-h)", "\u{2011}h)")));
         let _ = write!(text, "<th scope=\"col\" data-column=\"{name}\"{class}{title}>{said}</th>");
     }
     text.push_str("</tr></thead><tbody>\n");

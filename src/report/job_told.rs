@@ -10,6 +10,7 @@ use crate::answers::sentences::Ends;
 use crate::answers::sweep::{JobDetail, JobRecord};
 use crate::digits::{counted, grouped};
 use crate::schema::EventType;
+use crate::units::{AFTER_TRACE_US, micros_to_seconds};
 
 /// What became of the job, in words.
 fn outcome(job: &JobDetail, ends: Ends) -> String {
@@ -82,11 +83,15 @@ pub(super) fn told(job: &JobDetail, ends: Ends) -> String {
     facts.extend(recorded(&job.record));
     let limit_s = job.record.limit_s.filter(|limit_s| 0.0 < *limit_s && job.attempt_count == 1);
     facts.extend(limit_s.map(|limit_s| ("used of its limit", percent(job.running_s / limit_s))));
-    // Its tasks may be loaded for a part of it only; of a job that has not ended, nobody knows.
+    // Its tasks may be loaded for a part of it only. Its life is not known if it has not ended, and if
+    // it began or ended outside the trace, whose clock has no instant for that.
     let has_ended = !matches!(&*job.outcome_by_last_event, "running" | "pending" | "unknown");
     if let (Some(first), Some(last)) = (job.events.first(), job.events.last())
         && has_ended
         && job.events.len() == job.event_count
+        && first.event == EventType::Submit.name()
+        && 0.0 < first.time_s
+        && last.time_s < micros_to_seconds(AFTER_TRACE_US)
     {
         facts.push(("from its first to its last event", lasting(last.time_s - first.time_s)));
     }

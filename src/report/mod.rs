@@ -32,7 +32,7 @@ use crate::results::kind::Pages;
 use crate::results::{ResultError, Stored};
 
 mod about;
-mod assumed;
+pub(crate) mod assumed;
 mod classes;
 mod compared;
 mod drawing;
@@ -50,7 +50,7 @@ pub(crate) mod links;
 pub(crate) mod machines;
 mod names;
 mod overview;
-mod pages;
+pub(crate) mod pages;
 mod place;
 mod quality;
 mod replay;

@@ -227,7 +227,7 @@ fn what_if(table: &Table, (unit, lost): (&str, &str), price: f64) -> String {
 }
 
 /// The unit of CPU, GPU and memory times of a result, if it has one: `NCU-s`.
-fn unit_of(result: &Stored) -> Option<&str> {
+pub(crate) fn unit_of(result: &Stored) -> Option<&str> {
     result.whole.answer.get("unit")?.as_str().filter(|unit| unit.ends_with("-s"))
 }
 

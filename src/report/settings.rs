@@ -75,9 +75,9 @@ pub(super) fn in_words(key: &str, value: &str) -> (String, String) {
         return (key.to_owned(), value.to_owned());
     };
     let name = path.replace('.', ": ").replace('_', " ");
-    match (name.strip_suffix(" us"), value.parse()) {
-        (Some(name), Ok(micros)) => (spoken(name), of_micros(micros)),
-        _ => (spoken(&name), value.to_owned()),
+    match name.strip_suffix(" us") {
+        Some(name) => (spoken(name), value.parse().map_or_else(|_| value.to_owned(), of_micros)),
+        None => (spoken(&name), value.to_owned()),
     }
 }
 
@@ -143,6 +143,7 @@ mod tests {
                 "7,949,022 s",
             ),
             ("settings.windows.first_us", "1", "window starts at", "1 µs"),
+            ("settings.windows.first_us", "", "window starts at", ""),
             ("settings.cpu", "slots", "cpu", "slots"),
             (
                 "inputs.job_events.end_s",

@@ -158,7 +158,7 @@ impl Kept<'_> {
             (Some(unit), true) => in_hours(unit),
             (Some(unit), false) => unit.to_owned(),
             (None, true) => "h".to_owned(),
-            (None, false) => return heading(column),
+            (None, false) => "s".to_owned(),
         };
         format!("{} ({unit})", heading(column))
     }
@@ -612,7 +612,7 @@ mod tests {
         let long = [["finished", "7200", "core-s", "0.5"], ["failed", "-1800", "core-s", "0.1"]];
         let html = shown(&header, &long.each_ref().map(|row| &row[..]));
         assert!(
-            html.contains("<caption>CPU</caption>") && html.contains(">CPU (core-h)<"),
+            html.contains("<caption>CPU</caption>") && html.contains(">CPU (core\u{2011}h)<"),
             "{html}"
         );
         assert!(html.contains("data-value=\"7200\">2</td>"), "{html}");
@@ -631,7 +631,7 @@ mod tests {
         let rows = [&["killed", "5400"][..]];
         let lost = table(&["ended", "lost_cpu_s"], &rows);
         let html = stored_table("Lost", &lost, "", &Links::default(), &[], Some("NCU-s"));
-        assert!(html.contains(">lost CPU time (NCU-h)</th>"), "{html}");
+        assert!(html.contains(">lost CPU time (NCU\u{2011}h)</th>"), "{html}");
         // A capacity is no time.
         let html = shown(&["cpu", "unit", "cpu_s"], &[&["4096", "core-s", "7200"]]);
         assert!(html.contains(">4,096</td>") && html.contains(">2</td>"), "{html}");

@@ -20,10 +20,12 @@ use crate::answers::list;
 use crate::answers::sentences::short;
 use crate::digits::{counted, unit_of_use};
 use crate::fairness::gather::By;
+use crate::report::assumed::with_requests;
 use crate::report::headings::{heading, is_instant, is_length, is_use};
 use crate::report::html::{Cell, figure, named_table};
 use crate::report::indices::{IndexColumn, OfIndices};
 use crate::report::links::Links;
+use crate::report::pages::unit_of;
 use crate::report::sentence;
 use crate::report::tables::stored_table;
 use crate::results::{Limits, Stored, quoted, read_all};
@@ -186,7 +188,9 @@ fn shown(folder: &Path, root: &str, spec: &Spec) -> Result<(Markup, Markup), Str
             .iter()
             .filter(|_| !is_fairness)
             .map(|table| {
-                stored_table(&titled(&table.file), table, root, &Links::default(), &[], None)
+                let shown = with_requests(table, result.whole.source.as_deref());
+                let (caption, links) = (titled(&table.file), Links::default());
+                stored_table(&caption, &shown, root, &links, &[], unit_of(result))
             })
             .collect();
         // The tables of indices say themselves why there is nothing.

@@ -190,7 +190,7 @@ def dated(plots, begin, end):
             yield f"plot {number + 1} has no dates from {begin} to {end}"
         for text, share in plot["ticks"]:
             at = datetime.fromtimestamp(begin + share * (end - begin), timezone.utc)
-            form = next(form for form in ("%H:%M", "%Y-%m-%d", "%Y-%m", "%Y") if is_of(form, text))
+            form = next(form for form in ("%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y-%m", "%Y") if is_of(form, text))
             named = datetime.strptime(text, form).replace(tzinfo=timezone.utc)
             if form == "%H:%M":
                 named = named.replace(year=at.year, month=at.month, day=at.day)

@@ -96,8 +96,10 @@ STRUCTURE = """() => {
   const intervalS = sums === null ? 3600 : JSON.parse(sums.dataset.sums).interval_s;
   const unitOf = (cell) => {
     const head = cell.closest("table").tHead.rows[0].cells[cell.cellIndex], said = head.textContent;
+    // A column that is no column of a file is in the unit of its heading.
+    if ((head.dataset.column ?? "").includes("(")) return 1;
     if (/effective (user )?priority \\(/.test(said)) return intervalS;
-    if (/[-(]h\\)/.test(said) && !(head.dataset.column ?? "").endsWith("_h")) return 3600;
+    if (/[\u2011(-]h\\)/.test(said) && !(head.dataset.column ?? "").endsWith("_h")) return 3600;
     return said.includes("1,000 task-hours") ? 0.001 : 1;
   };
   for (const cell of all("td[data-value]")) {

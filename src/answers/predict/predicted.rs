@@ -46,7 +46,7 @@ pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Pr
     if asks_tasks {
         past.progress = Some(Progress::read(lake, windows, &past.steps)?);
     }
-    // Without classes the rule is that of all jobs; it stays if it was asked for.
+    // Without classes the rule is that of all jobs; in another list than the default it stays.
     if plan.rules == Predictor::usual() && past.steps.iter().all(|step| step.who.class.is_none()) {
         rules.retain(|rule| *rule != Predictor::Class);
     }

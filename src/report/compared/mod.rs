@@ -44,6 +44,14 @@ impl<'a> Names<'a> {
             _ => Self { first: "first", second: "second" },
         }
     }
+
+    /// A table in which the names of the sides stay as they are: others may be columns of files.
+    fn table(&self, caption: &str, header: &[String], rows: &[Vec<Cell>]) -> String {
+        let is_of_side =
+            |name: &str| [self.first, self.second].iter().any(|side| name.ends_with(side));
+        let own = |name: &str| if is_of_side(name) { name.to_owned() } else { heading(name) };
+        html::named_table(caption, header, own, rows)
+    }
 }
 
 /// Changed values of a table that the page holds; `comparison.json` has all of them.
@@ -79,7 +87,7 @@ pub fn write_comparison(
     }
     body.push_str(&in_words(&answers, labels));
     body.push_str(&overview(&known, &unanswered, labels));
-    body.push_str(&unchanged(&known, &unanswered));
+    body.push_str(&unchanged(changes, &unanswered));
     let common = [common(&known, settings_of), common(&known, data_of)];
     let (differ, sections) =
         (made_from(&common[0], &common[1], labels), sections(&known, &common, &unanswered, labels));
@@ -168,7 +176,25 @@ fn of_all_outcomes(change: &ResultChange) -> ResultChange {
         let rows: BTreeSet<&Vec<String>> = table.cells.iter().map(|cell| &cell.key).collect();
         table.changed_rows = rows.len();
     }
+    let is_empty = |table: &TableChange| {
+        let was = change.tables.iter().find(|known| known.file == table.file);
+        table.is_same() && was.is_some_and(|known| !known.is_same())
+    };
+    let (emptied, tables) = kept.tables.into_iter().partition(is_empty);
+    kept.tables = tables;
+    let why = "not compared: one side does not record how jobs ended".to_owned();
+    kept.not_compared.extend(emptied.into_iter().map(|table| (table.file, why.clone())));
     kept
+}
+
+/// The tables with a change. The curves of a table change with it.
+fn changed(change: &ResultChange) -> Vec<&TableChange> {
+    let all = || change.tables.iter().filter(|table| !table.is_same());
+    let are_curves = |table: &&TableChange| table.file.ends_with("-curves.csv");
+    if all().all(|table| are_curves(&table)) {
+        return all().collect();
+    }
+    all().filter(|table| !are_curves(table)).collect()
 }
 
 /// The tables that are the same in both, in a sentence; those of results without an answer say
@@ -245,9 +271,7 @@ fn overview(changes: &[ResultChange], unanswered: &[NoAnswer], names: &Names<'_>
                 Cell::name(why),
             ]);
         }
-        // The curves of a table change with it.
-        let told = |table: &&TableChange| !table.is_same() && !table.file.ends_with("-curves.csv");
-        for table in change.tables.iter().filter(told) {
+        for table in changed(change) {
             let count = |count: usize| Cell::of(&count.to_string());
             rows.push(vec![
                 name(),
@@ -263,7 +287,7 @@ fn overview(changes: &[ResultChange], unanswered: &[NoAnswer], names: &Names<'_>
     if rows.is_empty() {
         return String::new();
     }
-    html::table("What changed, table by table", &header.map(str::to_owned), &rows)
+    names.table("What changed, table by table", &header.map(str::to_owned), &rows)
 }
 
 /// A folded section for each result of both sides with a difference that is not common.
@@ -281,12 +305,12 @@ fn sections(
         };
         let (settings, data) = (own(&one.settings, &common[0]), own(&one.data, &common[1]));
         let differing = one.tables.iter().filter(|table| !table.is_same());
-        let tables: String = differing.clone().map(|table| table_section(table, names)).collect();
+        let tables: String = differing.map(|table| table_section(table, names)).collect();
         let made_from = made_from(&settings, &data, names);
         if tables.is_empty() && made_from.is_empty() {
             continue;
         }
-        let count = match (differing.count() as u64, one.not_compared.len() as u64) {
+        let count = match (changed(one).len() as u64, one.not_compared.len() as u64) {
             (0, 0) => "no table changed".to_owned(),
             (0, others) => format!("{} not compared", counted(others, "table")),
             (some, 0) => format!("{} changed", counted(some, "table")),
@@ -370,7 +394,8 @@ fn cells(table: &TableChange, names: &Names<'_>) -> String {
         row
     };
     let rows: Vec<Vec<Cell>> = table.cells.iter().take(CELLS_SHOWN).map(row).collect();
-    let mut text = html::table(&format!("Values of {} that changed", table.file), &header, &rows);
+    let caption = format!("Values of {} that changed", table.file);
+    let mut text = names.table(&caption, &header, &rows);
     if CELLS_SHOWN < table.cells.len() {
         let _ = writeln!(
             text,
@@ -429,5 +454,69 @@ mod tests {
             "{said}"
         );
         assert!(!table_section(&table(3, 1), &Names::of(["a/x", "b/x"])).contains("No value"));
+    }
+
+    /// A table of outcomes, in which these rows changed.
+    fn of_outcomes(file: &str, rows: &[&str]) -> TableChange {
+        let cell = |outcome: &&str| CellChange {
+            key: vec![(*outcome).to_owned()],
+            column: "count".to_owned(),
+            first: "1".to_owned(),
+            second: "2".to_owned(),
+            change: Some(1.0),
+            relative: Some(1.0),
+            of_column: Some(1.0),
+        };
+        TableChange {
+            file: file.to_owned(),
+            key: vec!["outcome".to_owned()],
+            rows: rows.len(),
+            changed_rows: rows.len(),
+            only_first: Vec::new(),
+            only_second: Vec::new(),
+            columns: Vec::new(),
+            units: None,
+            other_unit: Vec::new(),
+            cells: rows.iter().map(cell).collect(),
+        }
+    }
+
+    #[test]
+    fn outcomes_that_a_side_does_not_record_are_not_compared() {
+        let tables = vec![
+            of_outcomes("lengths.csv", &["all", "finished"]),
+            of_outcomes("ends.csv", &["finished", "failed"]),
+        ];
+        let change = ResultChange {
+            name: "lengths".to_owned(),
+            side: Side::Both,
+            settings: Vec::new(),
+            data: Vec::new(),
+            tables,
+            not_compared: Vec::new(),
+        };
+        let kept = of_all_outcomes(&change);
+        assert_eq!(kept.tables.len(), 1);
+        assert_eq!((kept.tables[0].changed_rows, &*kept.tables[0].cells[0].key[0]), (1, "all"));
+        assert_eq!(kept.not_compared[0].0, "ends.csv");
+        // What differs is not called the same.
+        assert_eq!(unchanged(&[change], &[]), "");
+    }
+
+    #[test]
+    fn curves_are_told_only_if_nothing_else_changed() {
+        let of = |files: &[&str]| ResultChange {
+            name: "lengths".to_owned(),
+            side: Side::Both,
+            settings: Vec::new(),
+            data: Vec::new(),
+            tables: files.iter().map(|file| of_outcomes(file, &["all"])).collect(),
+            not_compared: Vec::new(),
+        };
+        let told = |files: &[&str]| -> Vec<String> {
+            changed(&of(files)).into_iter().map(|table| table.file.clone()).collect()
+        };
+        assert_eq!(told(&["a.csv", "a-curves.csv"]), ["a.csv"]);
+        assert_eq!(told(&["a-curves.csv"]), ["a-curves.csv"]);
     }
 }

@@ -4,7 +4,7 @@
 //! page, in words.
 
 use super::Names;
-use crate::report::html::{self, Cell};
+use crate::report::html::Cell;
 use crate::report::settings::in_words;
 use crate::results::{Difference, ResultChange, Side};
 
@@ -43,12 +43,14 @@ pub(super) fn made_from(settings: &[Difference], data: &[Difference], names: &Na
     for (title, found) in both.into_iter().filter(|(_, found)| !found.is_empty()) {
         let header = ["made from", names.first, names.second].map(str::to_owned);
         let row = |(what, first, second): &Difference| {
-            let said = [first, second].map(|value| in_words(what, value));
-            let [(name, first), (_, second)] = said;
+            // A value that only one side has names the difference.
+            let whole = if first.is_empty() { second } else { first };
+            let name = in_words(what, whole).0;
+            let [first, second] = [first, second].map(|value| in_words(what, value).1);
             vec![Cell::name(&name), Cell::name(&first), Cell::name(&second)]
         };
         let rows: Vec<Vec<Cell>> = found.iter().map(row).collect();
-        text.push_str(&html::table(title, &header, &rows));
+        text.push_str(&names.table(title, &header, &rows));
     }
     text
 }

@@ -37,15 +37,18 @@ const roundTicks = (low, high) => {
 const MINUTE = 60, HOUR = 3600, DAY = 86400;
 const dateTicks = (dated, low, high) => {
   const least = (high - low) / 8;
-  const steps = [1, 2, 5, 10, 30].map((one) => one * MINUTE)
-    .concat([1, 2, 3, 6, 12].map((one) => one * HOUR), [1, 2, 7, 14, 28, 91, 182, 365].map((one) => one * DAY));
-  const step = steps.find((one) => least <= one) ?? steps.at(-1);
+  const steps = [1, 5, 15, 30].concat([1, 2, 5, 10, 30].map((one) => one * MINUTE),
+    [1, 2, 3, 6, 12].map((one) => one * HOUR), [1, 2, 7, 14, 28, 91, 182, 365].map((one) => one * DAY));
+  const step = steps.find((one) => least <= one) ?? Math.ceil(least / steps.at(-1)) * steps.at(-1);
   const begin = Math.ceil((dated + low) / step) * step;
   const ticks = [];
   for (let at = begin; at <= dated + high; at += step) {
     const text = new Date(at * 1000).toISOString();
-    ticks.push([at - dated, at % DAY === 0 ? text.slice(0, 10) : text.slice(11, 16)]);
+    ticks.push([at - dated, at % DAY === 0 ? text.slice(0, 10) : text.slice(11, step < MINUTE ? 19 : 16)]);
   }
+  // Times of a day without a date would leave open which day it is.
+  if (0 < ticks.length && ticks.every(([, text]) => text.includes(":")))
+    ticks[0][1] = `${new Date((dated + ticks[0][0]) * 1000).toISOString().slice(0, 10)} ${ticks[0][1]}`;
   return ticks;
 };
 
