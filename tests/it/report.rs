@@ -124,12 +124,13 @@ fn a_browser_shows_the_pages_without_a_fault() {
         ["--index", "condor:half_life_s=7200", "--ceiling", "6%", "--top", "99", "--out", "faded"];
     place.run(&[&["fairness"][..], &faded, &other].concat()).ok();
     // A log with dates, over twelve days.
-    let mut log = "JobID|User|Account|State|Submit|Start|End|NCPUS\n".to_owned();
+    let mut log = "JobID|User|Account|State|Submit|Start|End|NCPUS|Timelimit\n".to_owned();
     for job in 0..600 {
+        let state = if job % 7 == 0 { "FAILED" } else { "COMPLETED" };
         let time =
             |minute: u32| format!("2017-01-{:02}T{:02}:{minute:02}:00", job / 50 + 1, job % 24);
         let times = [time(0), time(job % 3 + 1), time(job % 50 + 5)].join("|");
-        writeln!(log, "{job}|u{}|a{}|COMPLETED|{times}|4", job % 5, job % 2).unwrap();
+        writeln!(log, "{job}|u{}|a{}|{state}|{times}|4|01:00:00", job % 5, job % 2).unwrap();
     }
     fs::write(place.path("log.sacct"), log).unwrap();
     place.run(&["analyze", "log.sacct", "--out", "dated"]).ok();
