@@ -91,3 +91,25 @@ fn a_table_without_submit_times_has_no_waits() {
         assert!(!result.to_string().contains("\"wait_s_mean\":0"), "{name}: {result}");
     }
 }
+
+/// Without scheduling classes the rule of classes repeats that of all jobs: it is shown only if it is
+/// asked for.
+#[test]
+fn a_log_without_classes_is_not_predicted_by_class() {
+    let place = Place::new();
+    let mut log = String::from("; MaxProcs: 64\n");
+    for id in 1..60 {
+        let status = i32::from(id % 3 != 0);
+        writeln!(log, "{id} {} 5 60 1 -1 -1 1 -1 -1 {status} 3 1 -1 1 1 -1 -1", id * 100).unwrap();
+    }
+    fs::write(place.path("log.swf"), log).unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
+    let rules = |more: &[&str]| -> Vec<String> {
+        let run = place.run(&[&["predict", "--format", "csv"], more].concat()).ok();
+        let lines = run.stdout_text().lines().skip(1).map(str::to_owned).collect::<Vec<String>>();
+        lines.iter().map(|line| line.split(',').next().unwrap().to_owned()).collect()
+    };
+    let usual = rules(&[]);
+    assert!(!usual.contains(&"class".to_owned()) && usual.contains(&"overall".to_owned()));
+    assert_eq!(rules(&["--rules", "class,last"]), ["class", "last"]);
+}
