@@ -135,7 +135,7 @@ fn a_browser_shows_the_pages_without_a_fault() {
     fs::write(place.path("log.sacct"), log).unwrap();
     place.run(&["analyze", "log.sacct", "--out", "dated"]).ok();
     let load = fs::read_to_string(place.path("dated/report/load.html")).unwrap();
-    assert!(load.contains(">date (UTC)<") && load.contains(">2017-01-05<"), "{load}");
+    assert!(load.contains(">date (UTC)<") && load.contains(">2017-01-06<"), "{load}");
     for pages in ["pages", "dated/report"] {
         let said = script(&python, "report_pages.py", &[place.path(pages).to_str().unwrap()]);
         if said.contains("SKIPPED:") {
