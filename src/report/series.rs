@@ -154,8 +154,7 @@ impl OfIndex {
     fn shown_in(&self) -> (String, f64) {
         let (unit, interval_s) = &self.usage;
         let top = self.last.last().copied().unwrap_or(0.0);
-        let shown = shown_in((&self.settings, &self.column), (unit, *interval_s), top);
-        shown.unwrap_or((String::new(), 1.0))
+        shown_in((&self.settings, &self.column), (unit, *interval_s), top)
     }
 
     /// The place of the user among the others with usage at the end, as a sentence. `count` is the

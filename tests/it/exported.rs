@@ -193,7 +193,8 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     assert!(page("load").contains("Submissions before 2024-01-11 00:00:00 are left out"));
     let quality = page("quality");
     assert!(quality.contains("; complete only from 2024-01-11 00:00:00 on"), "{quality}");
-    assert!(quality.contains("<h3>Jobs that ended earlier are missing</h3>"), "{quality}");
+    let missing = "<h3>Jobs that ended earlier are missing</h3><p>No job ended before 2024-01-11";
+    assert!(quality.contains(missing), "{quality}");
     assert!(!quality.contains(">whole<") && !quality.contains("no part of them is missing"));
     let load = std::fs::read(place.path("found/load.json")).unwrap();
     let load: serde_json::Value = serde_json::from_slice(&load).unwrap();

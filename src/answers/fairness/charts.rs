@@ -243,7 +243,6 @@ fn shown_in(found: &Found, series: &Series, who: &[usize]) -> (String, f64) {
     let top = last.fold(0.0, f64::max);
     let of = (found.span.unit, found.span.plan.grid.length_s());
     values::shown_in((&series.settings, &series.columns[0]), of, top)
-        .unwrap_or((String::new(), 1.0))
 }
 
 /// Which of the named users has the largest value at the end, and what the index means, as sentences.

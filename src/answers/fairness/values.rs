@@ -45,8 +45,7 @@ impl InTable<'_> {
     /// the files make one.
     pub(crate) fn shown_in(&self, top: f64) -> (String, f64) {
         let first = self.index.columns.first().map_or("", String::as_str);
-        let shown = shown_in((&self.index.settings, first), self.usage, top);
-        shown.unwrap_or((String::new(), 1.0))
+        shown_in((&self.index.settings, first), self.usage, top)
     }
 }
 
@@ -94,18 +93,17 @@ pub(crate) fn unit_of_value(settings: &str, column: &str, unit: &str) -> Option<
 
 /// The unit in which charts and pages show the values of a column of an index up to `top`, and how
 /// many units of the files make one: hours for a long bill, and what was in use on average for a
-/// usage per interval.
+/// usage per interval. The unit is empty if there is none.
 pub(crate) fn shown_in(
     (settings, column): (&str, &str),
     (unit, interval_s): (&str, f64),
     top: f64,
-) -> Option<(String, f64)> {
-    let own = unit_of_value(settings, column, unit)?;
-    let per_interval = format!("{unit} per interval");
-    Some(match own.strip_prefix(&per_interval) {
+) -> (String, f64) {
+    let own = unit_of_value(settings, column, unit).unwrap_or_default();
+    match own.strip_prefix(&format!("{unit} per interval")) {
         Some(more) => (in_use(unit) + more, interval_s),
         None => unit_of_use(&own, top),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -148,17 +146,16 @@ mod tests {
     #[test]
     fn values_are_shown_in_hours_and_in_what_is_in_use() {
         for (index, column, unit, top, shown) in [
-            ("metered", "cv", "core-s", 3599.0, Some(("core-s", 1.0))),
-            ("metered", "cv", "core-s", 3600.0, Some(("core-h", 3600.0))),
-            ("condor", "eup", "core-s", 9e9, Some(("cores", 600.0))),
-            ("condor:factor=2", "eup", "NCU-s", 1.0, Some(("NCU, times the factor", 600.0))),
-            ("condor:rho=cores", "eup", "NCU-s", 9e9, Some(("cores", 1.0))),
-            ("jain", "jain", "core-s", 9e9, None),
+            ("metered", "cv", "core-s", 3599.0, ("core-s", 1.0)),
+            ("metered", "cv", "core-s", 3600.0, ("core-h", 3600.0)),
+            ("condor", "eup", "core-s", 9e9, ("cores", 600.0)),
+            ("condor:factor=2", "eup", "NCU-s", 1.0, ("NCU, times the factor", 600.0)),
+            ("condor:rho=cores", "eup", "NCU-s", 9e9, ("cores", 1.0)),
+            ("jain", "jain", "core-s", 9e9, ("", 1.0)),
         ] {
             let settings = indices::parse(index).unwrap().to_string();
             let found = shown_in((&settings, column), (unit, 600.0), top);
-            let found = found.as_ref().map(|(unit, per)| (unit.as_str(), *per));
-            assert_eq!(found, shown, "{index} {column}");
+            assert_eq!((found.0.as_str(), found.1), shown, "{index} {column}");
         }
     }
 

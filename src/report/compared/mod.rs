@@ -47,12 +47,17 @@ impl<'a> Names<'a> {
 
     /// A table in which the names of the sides stay as they are: others may be columns of files.
     fn table(&self, caption: &str, header: &[String], rows: &[Vec<Cell>]) -> String {
-        let is_of_side =
-            |name: &str| [self.first, self.second].iter().any(|side| name.ends_with(side));
+        let is_of_side = |name: &str| {
+            let side = name.strip_prefix(ONLY_IN).unwrap_or(name);
+            [self.first, self.second].contains(&side)
+        };
         let own = |name: &str| if is_of_side(name) { name.to_owned() } else { heading(name) };
         html::named_table(caption, header, own, rows)
     }
 }
+
+/// How the heading of a column of rows of one side begins.
+const ONLY_IN: &str = "only in ";
 
 /// Changed values of a table that the page holds; `comparison.json` has all of them.
 const CELLS_SHOWN: usize = 500;
@@ -229,7 +234,7 @@ pub fn nothing_changed(changes: &[ResultChange]) -> Option<String> {
 
 /// A line per table with a change, per table that is not compared, and per result of one side.
 fn overview(changes: &[ResultChange], unanswered: &[NoAnswer], names: &Names<'_>) -> String {
-    let only = [names.first, names.second].map(|name| format!("only in {name}"));
+    let only = [names.first, names.second].map(|name| format!("{ONLY_IN}{name}"));
     let header = [
         "result",
         "table",
