@@ -135,7 +135,14 @@ fn the_readme_shows_what_the_program_prints() {
     let said = script(&python, "readme.py", &args);
     said.lines().filter(|line| line.starts_with("SKIPPED:")).for_each(skipped);
     assert!(said.contains(" passed, 0 failed"), "{said}");
-    script(&python, "readme.py", &["--prose"]);
+}
+
+/// Every number in the text of a page is printed by one of its blocks or named with its source.
+#[test]
+fn the_numbers_of_every_page_are_printed_or_given() {
+    let Some(python) = python("tomllib") else { return };
+    let said = script(&python, "readme.py", &["--prose"]);
+    assert!(said.contains(" passed, 0 failed"), "{said}");
 }
 
 #[test]
