@@ -33,6 +33,11 @@ pub const DAYS_OF_TRACE: &str = "time since the start of the trace (d)";
 pub const HOURS_OF_REPLAY: &str = "time since the first arrival (h)";
 /// The title for a span within the trace.
 pub const DAYS_OF_SPAN: &str = "time since the start of the span (d)";
+/// The title for a short span.
+pub const HOURS_OF_SPAN: &str = "time since the start of the span (h)";
+
+/// Spans of this many seconds or more have axes in days, shorter ones in hours.
+pub(crate) const DAYS_FROM_S: f64 = 3.0 * 86_400.0;
 
 /// What a time axis counts from and in.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,11 +52,12 @@ struct Clock {
 }
 
 impl Clock {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::new(HOURS_OF_TRACE, "trace", "h", 3600.0, true),
         Self::new(HOURS_OF_REPLAY, "replay", "h", 3600.0, false),
         Self::new(DAYS_OF_TRACE, "trace", "d", 86_400.0, true),
         Self::new(DAYS_OF_SPAN, "span", "d", 86_400.0, true),
+        Self::new(HOURS_OF_SPAN, "span", "h", 3600.0, true),
     ];
 
     const fn new(

@@ -40,7 +40,9 @@ mod theme;
 mod timed;
 
 pub use areas::{Area, AreaChart};
-pub use axes::{DAYS_OF_SPAN, DAYS_OF_TRACE, HOURS_OF_REPLAY, HOURS_OF_TRACE, Scale};
+pub use axes::{
+    DAYS_OF_SPAN, DAYS_OF_TRACE, HOURS_OF_REPLAY, HOURS_OF_SPAN, HOURS_OF_TRACE, Scale,
+};
 pub use bars::{Bar, BarChart};
 pub use flow::{FlowChart, FlowNode, FlowWay};
 pub use forest::{ForestChart, ForestColumn, Interval};
@@ -53,8 +55,10 @@ pub use telling::telling;
 pub use theme::{Look, LookError, Tone, outcome_tone};
 pub use timed::TimedChart;
 
+pub(crate) use axes::DAYS_FROM_S;
 pub(crate) use numbers::beside_name;
 pub(crate) use survival::round_times;
+pub(crate) use timed::over_span;
 
 use canvas::Canvas;
 

@@ -1,8 +1,8 @@
 //! A chart over time: its dates, and its gaps, which is time that is not in the log.
 //!
 //! In: a chart, the instant at which its lower axis begins, and the gaps on it. Out: the same chart
-//! without a value inside a gap; `cuts` draws the gaps, and `axes` the dates. Bars over time have recorded ends, so they stay. A chart without gaps is
-//! drawn as it is.
+//! without a value inside a gap; `cuts` draws the gaps, and `axes` the dates. Bars over time have
+//! recorded ends, so they stay. A chart without gaps is drawn as it is.
 //!
 //! ```text
 //!  │ ────╮ ╱╱╱╱ ╭────
@@ -12,7 +12,33 @@
 //! ```
 
 use super::canvas::count;
-use super::{AreaChart, Chart, HeatChart, Line, LineChart, Stroke};
+use super::{
+    AreaChart, Chart, DAYS_FROM_S, DAYS_OF_SPAN, HOURS_OF_SPAN, HeatChart, Line, LineChart, Stroke,
+};
+
+/// A chart of curves over the days of a span of this many seconds, and the seconds of its unit: in
+/// hours if the span is short.
+pub(crate) fn over_span(mut chart: Chart, length_s: f64) -> (Chart, f64) {
+    if DAYS_FROM_S <= length_s {
+        return (chart, 86_400.0);
+    }
+    let in_hours = |chart: &mut LineChart| {
+        if chart.x_axis != DAYS_OF_SPAN {
+            return;
+        }
+        HOURS_OF_SPAN.clone_into(&mut chart.x_axis);
+        for line in &mut chart.lines {
+            line.points.iter_mut().for_each(|point| point.0 *= 24.0);
+            line.band.iter_mut().for_each(|bound| bound.0 *= 24.0);
+        }
+    };
+    match &mut chart {
+        Chart::Lines(lines) => in_hours(lines),
+        Chart::Panels(panels) => panels.panels.iter_mut().for_each(in_hours),
+        _ => {}
+    }
+    (chart, 3600.0)
+}
 
 /// A chart over time, with the gaps and the dates of its lower axis.
 #[derive(Clone, Debug)]
@@ -112,6 +138,29 @@ mod tests {
     use crate::charts::{Area, GanttChart, GanttSpan, HeatRow, Look, PanelChart, Scale, drawn};
 
     const HOURS: &str = "time since the start of the trace (h)";
+
+    #[test]
+    fn a_short_span_has_an_axis_in_hours() {
+        let line = Line {
+            band: vec![(0.5, 0.0, 1.0)],
+            ..Line::steps(String::new(), vec![(0.0, 1.0), (1.5, 2.0)], Tone::Blue)
+        };
+        let chart = Chart::Lines(LineChart {
+            title: String::new(),
+            caption: String::new(),
+            x_axis: DAYS_OF_SPAN.to_owned(),
+            y_axis: String::new(),
+            x_scale: Scale::Linear,
+            lines: vec![line],
+        });
+        let (Chart::Lines(long), per) = over_span(chart.clone(), DAYS_FROM_S) else { panic!() };
+        assert!(per == 86_400.0 && long.x_axis == DAYS_OF_SPAN);
+        assert_eq!(long.lines[0].points, [(0.0, 1.0), (1.5, 2.0)]);
+        let (Chart::Lines(short), per) = over_span(chart, DAYS_FROM_S - 1.0) else { panic!() };
+        assert!(per == 3600.0 && short.x_axis == HOURS_OF_SPAN);
+        assert_eq!(short.lines[0].points, [(0.0, 1.0), (36.0, 2.0)]);
+        assert_eq!(short.lines[0].band, [(12.0, 0.0, 1.0)]);
+    }
 
     /// A chart of each kind over 20 hours, with a value per hour.
     fn over_time(values: &[f64]) -> Vec<Chart> {

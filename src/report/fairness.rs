@@ -22,7 +22,7 @@ use super::text::{
 use super::users::Outcomes;
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings, KIND, meanings, undefined_of};
 use crate::answers::sentences::{capital, short, verb_of};
-use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
+use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone, over_span};
 use crate::digits::{counted, grouped, in_use, three_digits, unit_of_use};
 use crate::fairness::gather::By;
 use crate::fairness::history::NOBODY;
@@ -66,15 +66,18 @@ impl<'a> Of<'a> {
         if self.settings.is_only_cluster() && is_date(start_s) { start_s } else { 0.0 }
     }
 
-    /// A chart over the days of the span, without the time that is not in the log of the only
+    /// A chart over the span, given in days, without the time that is not in the log of the only
     /// cluster. Several clusters have a sum at every time.
+    #[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
     fn gapped(&self, chart: Chart) -> Chart {
+        let length_s = self.answer.intervals as f64 * self.answer.interval_s;
+        let (chart, unit_s) = over_span(chart, length_s);
         if !self.settings.is_only_cluster() {
             return chart;
         }
         let whole = &self.result.whole;
         let missing = Missing::of_inputs(&whole.inputs, &tables_of(&KIND, &whole.settings));
-        missing.over_time(chart, self.answer.start_s - self.settings.shift_s(), 86_400.0)
+        missing.over_time(chart, self.answer.start_s - self.settings.shift_s(), unit_s)
     }
 
     /// The clock of the times of users, in words.

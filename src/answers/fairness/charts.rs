@@ -4,7 +4,7 @@
 use super::{Found, entitled, kind_of, meaning_of_index, settings, values};
 use crate::answers::edges;
 use crate::answers::sentences::meaning_of_meter;
-use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone, over_span};
 use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
@@ -51,7 +51,10 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     let (missing, since_s) = missing(found);
     let mut all: Vec<(String, Chart)> = all
         .into_iter()
-        .map(|(stem, chart)| (stem, missing.over_time(chart, since_s, DAY_S)))
+        .map(|(stem, chart)| {
+            let (chart, unit_s) = over_span(chart, found.length_s());
+            (stem, missing.over_time(chart, since_s, unit_s))
+        })
         .collect();
     all.extend(lorenz(found, &users).map(|chart| ("fairness-lorenz".to_owned(), chart)));
     all

@@ -8,7 +8,8 @@ use super::{Loaded, arrival_charts, size_charts, table};
 use crate::answers::edges;
 use crate::answers::sentences::{Capacity, capital, percent};
 use crate::charts::{
-    Area, AreaChart, Chart, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Tone, outcome_tone,
+    Area, AreaChart, Chart, DAYS_FROM_S, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Tone,
+    outcome_tone,
 };
 use crate::digits;
 use crate::results::missing::Missing;
@@ -21,9 +22,6 @@ use crate::units::{CpuTime, micros_to_seconds};
 
 /// Most intervals of a chart; more are joined.
 const COLUMNS_MAX: usize = 360;
-
-/// Spans of this many days or more have an axis in days, others in hours.
-const HOURS_BELOW_DAYS: f64 = 3.0;
 
 /// Shares of machines are rounded to multiples of this, in per cent. Neighbouring fields of equal
 /// value are drawn as one, which keeps a page small.
@@ -99,8 +97,8 @@ const EVENTS: [Table; 2] = [Table::TaskEvents, Table::MachineEvents];
 
 /// The title of the time axis, and its unit, s.
 fn axis_of(at: &Intervals) -> (&'static str, f64) {
-    let days = micros_to_seconds(at.end_us - at.start_us) / 86_400.0;
-    if days < HOURS_BELOW_DAYS { (HOURS_OF_TRACE, 3600.0) } else { (DAYS_OF_TRACE, 86_400.0) }
+    let length_s = micros_to_seconds(at.end_us - at.start_us);
+    if length_s < DAYS_FROM_S { (HOURS_OF_TRACE, 3600.0) } else { (DAYS_OF_TRACE, 86_400.0) }
 }
 
 /// How intervals are joined: how many make one value, its edges on the axis, and the axis title.
