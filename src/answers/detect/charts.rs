@@ -63,14 +63,9 @@ fn caption(outcome: &DetectOutcome, plan: &DetectPlan) -> String {
 }
 
 fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, caption: &str) -> Chart {
-    let saved = |row: &DetectorRow| {
-        let all = outcome.copies.iter().filter(|copy| copy.budget.is_none());
-        let mut own = all.filter(|copy| copy.detector == row.detector);
-        own.find_map(|copy| copy.earlier_share).map(|share| share * 100.0)
-    };
-    let mut rows = by_f1(all);
+    let saved = |row: &DetectorRow| saved(outcome, row).map(|share| share * 100.0);
+    let rows = in_order(outcome, all);
     let knows_copies = rows.iter().any(|row| saved(row).is_some());
-    rows.sort_by(|one, other| saved(other).unwrap_or(0.0).total_cmp(&saved(one).unwrap_or(0.0)));
     let order = if knows_copies { "job time that their copies save" } else { "F1" };
     let savings = ForestColumn {
         axis: "saved (% of job time)".to_owned(),
@@ -93,7 +88,8 @@ fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, capti
     let recall = |score: &Score| share(score.hits, score.hits + score.missed);
     let lead = |score: &Score| {
         let (low, high) = (score.lead_p25_s?, score.lead_p75_s?);
-        Some(Interval { low, value: score.lead_median_s?, high })
+        let [low, value, high] = [low, score.lead_median_s?, high].map(|seconds| seconds / 60.0);
+        Some(Interval { low, value, high })
     };
     let scored = rows.iter().filter_map(|row| Some((row.scores[0].f1?, &row.detector)));
     let best = scored.filter(|(f1, _)| 0.0 < *f1);
@@ -122,17 +118,29 @@ fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, capti
             .chain([
                 column("precision (%)", &precision, Tone::Blue),
                 column("recall (%)", &recall, Tone::Vermilion),
-                column("lead time (s)", &lead, Tone::Green),
+                column("lead time (min)", &lead, Tone::Green),
             ])
             .collect(),
     })
 }
 
-/// The detectors by falling F1, without the bounds, whose values would squeeze those of the others.
-fn by_f1(rows: &[DetectorRow]) -> Vec<&DetectorRow> {
+/// The share of job time that copies of the tasks flagged by a detector save without a limit.
+fn saved(outcome: &DetectOutcome, row: &DetectorRow) -> Option<f64> {
+    let all = outcome.copies.iter().filter(|copy| copy.budget.is_none());
+    let mut own = all.filter(|copy| copy.detector == row.detector);
+    own.find_map(|copy| copy.earlier_share)
+}
+
+/// The detectors by what their copies save, then by F1, both from the largest; without the bounds,
+/// whose values would squeeze those of the others.
+fn in_order<'a>(outcome: &DetectOutcome, rows: &'a [DetectorRow]) -> Vec<&'a DetectorRow> {
     let mut rows: Vec<&DetectorRow> = rows.iter().filter(|row| !is_bound(&row.detector)).collect();
-    let f1 = |row: &DetectorRow| row.scores.first().and_then(|score| score.f1).unwrap_or(0.0);
-    rows.sort_by(|one, other| f1(other).total_cmp(&f1(one)));
+    let f1 = |row: &DetectorRow| row.scores.first().and_then(|score| score.f1);
+    let rank = |row: &DetectorRow| [saved(outcome, row), f1(row)].map(Option::unwrap_or_default);
+    rows.sort_by(|one, other| {
+        let (one, other) = (rank(one), rank(other));
+        other[0].total_cmp(&one[0]).then(other[1].total_cmp(&one[1]))
+    });
     rows
 }
 
@@ -371,7 +379,7 @@ fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
     let rows = outcome.rows.iter().zip(&outcome.shifts.rows).take(lineup.asked);
     let rows: Vec<(&DetectorRow, &ShiftRow)> =
         rows.filter(|(row, _)| !is_bound(&row.detector)).collect();
-    let order = by_f1(&outcome.rows[..lineup.asked]);
+    let order = in_order(outcome, &outcome.rows[..lineup.asked]);
     let own = |name: &str| rows.iter().find(|(row, _)| row.detector == name).map(|(_, own)| *own);
     let rates: Vec<(&str, [Option<f64>; 2])> = order
         .iter()
