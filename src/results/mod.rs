@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use crate::faults::{Code, Fault};
 
+mod change;
 mod chosen;
 mod commit;
 mod compare;
@@ -37,8 +38,9 @@ pub mod store;
 mod stored;
 pub mod view;
 
+pub use change::{CellChange, Difference, ResultChange, Side, TableChange};
 pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
-pub use compare::{CellChange, Difference, ResultChange, Side, TableChange, compare};
+pub use compare::compare;
 pub use files::ResultFile;
 pub use scope::scope;
 pub(crate) use scope::tables_of;

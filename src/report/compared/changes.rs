@@ -3,8 +3,8 @@
 
 use arrow::record_batch::RecordBatch;
 
-use crate::digits::{lasting, number_in};
-use crate::report::headings::{heading, is_length};
+use crate::digits::{HOURS_FROM_S, lasting, number_in, unit_of_use};
+use crate::report::headings::{heading, is_length, is_statistic, is_use_by_unit};
 use crate::report::text::{figure_text, percent};
 use crate::results::frame::Frame;
 use crate::results::{CellChange, ResultChange, Side, TableChange};
@@ -32,8 +32,14 @@ pub(super) fn largest(table: &TableChange, reader: Reader) -> String {
     let of = if key.is_empty() { String::new() } else { format!(" of {key}") };
     let figure = |text: &str| match number_in(text) {
         Some(share) if cell.is_share() => percent(share),
-        Some(number) if reader == Reader::OfPage && is_length(&cell.column) => lasting(number),
-        Some(number) => figure_text(number),
+        Some(number) if reader == Reader::OfPage && is_lasting(cell) => lasting(number),
+        Some(number) => match cell.unit.as_deref().filter(|_| has_unit(cell)) {
+            Some(unit) if reader == Reader::OfPage => {
+                let (unit, per) = unit_of_use(unit, HOURS_FROM_S);
+                format!("{} {unit}", figure_text(number / per))
+            }
+            _ => figure_text(number),
+        },
         None if text.is_empty() => "nothing".to_owned(),
         None => text.to_owned(),
     };
@@ -44,6 +50,16 @@ pub(super) fn largest(table: &TableChange, reader: Reader) -> String {
         Reader::OfTable => cell.column.clone(),
     };
     format!("{column}{of}: {first} to {second}{by}")
+}
+
+/// Whether a value is a length of time.
+pub(super) fn is_lasting(cell: &CellChange) -> bool {
+    is_length(&cell.column) || is_statistic(&cell.column) && cell.unit.as_deref() == Some("s")
+}
+
+/// Whether a value is in the unit of its row.
+pub(super) fn has_unit(cell: &CellChange) -> bool {
+    is_statistic(&cell.column) || is_use_by_unit(&cell.column)
 }
 
 /// How much a number changed: a share in points, a number that about doubled as a factor, the rest
@@ -120,10 +136,16 @@ mod tests {
     use super::*;
 
     fn said(column: &str, first: &str, second: &str, reader: Reader) -> String {
+        said_in(None, column, [first, second], reader)
+    }
+
+    fn said_in(unit: Option<&str>, column: &str, values: [&str; 2], reader: Reader) -> String {
+        let [first, second] = values;
         let (one, other) = (number_in(first), number_in(second));
         let change = one.zip(other).map(|(one, other)| other - one);
         let relative = one.zip(change).map(|(one, change)| change / one.abs());
         let cell = CellChange {
+            unit: unit.map(str::to_owned),
             key: vec!["physics".to_owned()],
             column: column.to_owned(),
             first: first.to_owned(),
@@ -145,6 +167,19 @@ mod tests {
             cells: vec![cell],
         };
         largest(&change, reader)
+    }
+
+    #[test]
+    fn values_have_the_unit_of_their_row_on_a_page() {
+        let of = |unit, column, values| said_in(Some(unit), column, values, Reader::OfPage);
+        assert_eq!(of("s", "max", ["60", "7200"]), "max of physics: 60 s to 2 h (120 times)");
+        let cpu = ["7200", "3600"];
+        assert_eq!(of("NCU-s", "cpu", cpu), "CPU of physics: 2 NCU-h to 1 NCU-h (-50.0 %)");
+        assert_eq!(of("tasks", "max", ["4", "3"]), "max of physics: 4 tasks to 3 tasks (-25.0 %)");
+        // A count of rows is not in their unit.
+        assert_eq!(of("s", "count", ["4", "3"]), "count of physics: 4 to 3 (-25.0 %)");
+        let in_file = said_in(Some("s"), "max", ["60", "7200"], Reader::OfTable);
+        assert_eq!(in_file, "max of physics: 60 to 7,200 (120 times)");
     }
 
     #[test]

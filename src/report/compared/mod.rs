@@ -12,15 +12,15 @@ use std::path::{Path, PathBuf};
 
 use super::ReportError;
 use super::findings::{NoAnswer, lacks_outcomes, side_by_side, unanswered_by};
-use super::headings::{heading, is_length};
+use super::headings::heading;
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
 use super::text::{caption, escape, figure_text, sentence};
-use crate::digits::{counted, number_in};
+use crate::digits::{HOURS_FROM_S, counted, number_in, unit_of_use};
 use crate::results::{CellChange, Difference, ResultChange, Side, Stored, TableChange};
 
 pub use changes::comparison_table;
-use changes::{Reader, how_much, largest};
+use changes::{Reader, has_unit, how_much, is_lasting, largest};
 use origin::{common, data_of, made_from, settings_of};
 
 /// What the page calls the two sides: the names of their folders, or first and second if these are
@@ -415,10 +415,16 @@ fn cells(table: &TableChange, names: &Names<'_>) -> String {
 fn of_column(cell: &CellChange, text: &str) -> Cell {
     if cell.is_share() {
         Cell::share(text)
-    } else if is_length(&cell.column) && !text.is_empty() {
+    } else if is_lasting(cell) && !text.is_empty() {
         Cell::lasting(number_in(text))
     } else {
-        Cell::of(text)
+        match (number_in(text), cell.unit.as_deref().filter(|_| has_unit(cell))) {
+            (Some(number), Some(unit)) => {
+                let (shown, per) = unit_of_use(unit, HOURS_FROM_S);
+                Cell::in_units_of(number, per).in_unit(unit, &shown)
+            }
+            _ => Cell::of(text),
+        }
     }
 }
 
@@ -464,6 +470,7 @@ mod tests {
     /// A table of outcomes, in which these rows changed.
     fn of_outcomes(file: &str, rows: &[&str]) -> TableChange {
         let cell = |outcome: &&str| CellChange {
+            unit: None,
             key: vec![(*outcome).to_owned()],
             column: "count".to_owned(),
             first: "1".to_owned(),
