@@ -66,9 +66,15 @@ const SHORT: usize = 16;
 pub(crate) struct Cell {
     html: String,
     number: Option<f64>,
+    /// Its interval and unit for scripts, as attributes.
+    beside: String,
 }
 
 impl Cell {
+    fn shown(html: String, number: Option<f64>) -> Self {
+        Self { html, number, beside: String::new() }
+    }
+
     /// A number with its thousands separated; other text as a name.
     pub(crate) fn of(text: &str) -> Self {
         let number = number_in(text).filter(|number| number.is_finite());
@@ -78,13 +84,13 @@ impl Cell {
             (Some(number), _) => four_digits(number),
             (None, _) => return Self::name(text),
         };
-        Self { html, number }
+        Self::shown(html, number)
     }
 
     /// A number with four significant digits; the CSV file has all of them.
     pub(crate) fn rounded(number: f64) -> Self {
         let html = if number.is_finite() { four_digits(number) } else { String::new() };
-        Self { html, number: Some(number).filter(|number| number.is_finite()) }
+        Self::shown(html, Some(number).filter(|number| number.is_finite()))
     }
 
     /// CPU, GPU or memory time in seconds, shown in hours; the CSV file and the sorting have seconds.
@@ -101,18 +107,36 @@ impl Cell {
     /// A share, shown in percent; the CSV file has the fraction. Other text is treated as by `of`.
     pub(crate) fn share(text: &str) -> Self {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-        number.map_or_else(|| Self::of(text), |share| Self { html: percent(share), number })
+        number.map_or_else(|| Self::of(text), |share| Self::shown(percent(share), number))
     }
 
     /// A number with three decimals, for measures between 0 and 1.
     pub(crate) fn measure(text: &str) -> Self {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-        number.map_or_else(|| Self::of(text), |own| Self { html: format!("{own:.3}"), number })
+        number.map_or_else(|| Self::of(text), |own| Self::shown(format!("{own:.3}"), number))
     }
 
     /// The same cell for a value that is only known to be as large or larger.
     pub(crate) fn at_least(self) -> Self {
         Self { html: format!("≥&nbsp;{}", self.html), ..self }
+    }
+
+    /// The same cell with the bounds of the interval of its value.
+    pub(crate) fn between(self, low: &Self, high: &Self) -> Self {
+        let html =
+            format!("{} <span class=\"interval\">{} to {}</span>", self.html, low.html, high.html);
+        let mut beside = self.beside;
+        for (name, bound) in [("low", low.number), ("high", high.number)] {
+            let _ = bound.map(|bound| write!(beside, " data-{name}=\"{bound}\""));
+        }
+        Self { html, beside, number: self.number }
+    }
+
+    /// The same cell with the unit of its value; the unit is not repeated if the text has its own.
+    pub(crate) fn in_unit(self, unit: &str, shown: &str) -> Self {
+        let html =
+            if shown.is_empty() { self.html } else { format!("{} {}", self.html, escape(shown)) };
+        Self { html, number: self.number, beside: format!(" data-unit=\"{}\"", escape(unit)) }
     }
 
     /// A day of the trace clock, counted from 0: a date if the clock counts from 1970.
@@ -121,19 +145,19 @@ impl Cell {
         let number = text.parse::<f64>().ok().filter(|day| is_date(day * SECONDS));
         let date = number.map(|day| instant(day * SECONDS));
         match date.as_deref().and_then(|date| date.split(' ').next()) {
-            Some(date) => Self { html: escape(date), number },
+            Some(date) => Self::shown(escape(date), number),
             None => Self::of(text),
         }
     }
 
     /// A length of time in words, sorted by its seconds; empty if unknown.
     pub(crate) fn lasting(seconds: Option<f64>) -> Self {
-        Self { html: seconds.map_or_else(String::new, lasting), number: seconds }
+        Self::shown(seconds.map_or_else(String::new, lasting), seconds)
     }
 
     /// An instant of the trace, sorted by its seconds; empty if unknown.
     pub(crate) fn instant(seconds: Option<f64>) -> Self {
-        Self { html: seconds.map_or_else(String::new, instant), number: seconds }
+        Self::shown(seconds.map_or_else(String::new, instant), seconds)
     }
 
     /// A name, which is never shown as a number.
@@ -142,7 +166,7 @@ impl Cell {
         // A browser would break `65-256` at the hyphen.
         let is_short = text.len() <= SHORT && text.contains(['-', ' ']);
         let html = if is_short { format!("<span class=\"short\">{html}</span>") } else { html };
-        Self { html, number: None }
+        Self::shown(html, None)
     }
 
     /// A short form of a name, which is its tooltip.
@@ -151,12 +175,12 @@ impl Cell {
             return Self::name(name);
         }
         let html = format!("<span title=\"{}\">{}</span>", escape(name), escape(short));
-        Self { html, number: None }
+        Self::shown(html, None)
     }
 
     /// A name with a link to its page.
     pub(crate) fn link(text: &str, href: &str) -> Self {
-        Self { html: format!("<a href=\"{}\">{}</a>", escape(href), escape(text)), number: None }
+        Self::shown(format!("<a href=\"{}\">{}</a>", escape(href), escape(text)), None)
     }
 }
 
@@ -228,7 +252,8 @@ fn marked_table(caption: &str, header: &Header<'_>, rows: &[Vec<Cell>], idle: &[
         for cell in row {
             let _ = match cell.number {
                 Some(number) => {
-                    write!(text, "<td data-value=\"{number}\">{}</td>", cell.html)
+                    let Cell { html, beside, .. } = cell;
+                    write!(text, "<td data-value=\"{number}\"{beside}>{html}</td>")
                 }
                 None => write!(text, "<td>{}</td>", cell.html),
             };
@@ -244,13 +269,13 @@ fn marked_table(caption: &str, header: &Header<'_>, rows: &[Vec<Cell>], idle: &[
 const INLINE_MAX: usize = 160 << 10;
 const INLINE_MAX_FIRST: usize = 40 << 10;
 
-/// A chart of a result with its caption (first the finding, if there is one, then the method) and
-/// links to its files.
+/// A chart of a result with its caption and links to its files. On the first page the caption is
+/// folded: the findings are above the charts.
 pub(crate) fn figure(
     chart: Picture<'_>,
     of: &Stored,
     root: &str,
-    found: Option<&str>,
+    on_first: bool,
 ) -> Result<String, ReportError> {
     let result = escape(&of.name);
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
@@ -259,7 +284,7 @@ pub(crate) fn figure(
     let (mut drawing, mut is_titled, mut size) = (None, false, None);
     if has(ChartFormat::Svg) || formats.is_empty() {
         let svg = of.svg(chart)?;
-        let most = if found.is_some() { INLINE_MAX_FIRST } else { INLINE_MAX };
+        let most = if on_first { INLINE_MAX_FIRST } else { INLINE_MAX };
         let label = format!("{}. {}", chart.title, chart.caption);
         let has_head = has_head(&svg);
         size = size_of(&svg);
@@ -289,15 +314,11 @@ pub(crate) fn figure(
         format!("<a href=\"{root}charts/{file}.{ending}\">{}</a>", ending.to_uppercase())
     });
     let (shown, rest) = folded(chart.caption);
-    let head = match (found, is_titled) {
-        (Some(found), true) => format!("<b>{}.</b>", sentence(found)),
-        (Some(found), false) => {
-            let more = format!("{title}. {}", sentence(chart.caption));
-            format!("<b>{}.</b>{}", sentence(found), more_of(&more))
-        }
-        (None, true) => String::new(),
-        (None, false) if rest.is_empty() => format!("<b>{title}.</b> {}", sentence(shown)),
-        (None, false) => {
+    let head = match (is_titled, on_first) {
+        (true, _) => String::new(),
+        (false, true) => format!("<b>{title}.</b>{}", more_of(&sentence(chart.caption))),
+        (false, false) if rest.is_empty() => format!("<b>{title}.</b> {}", sentence(shown)),
+        (false, false) => {
             format!("<b>{title}.</b> {}{}", sentence(shown), more_of(&sentence(rest)))
         }
     };

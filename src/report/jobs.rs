@@ -272,11 +272,10 @@ fn judged(
     if job.kills.is_empty() {
         html.push_str("<p>No rule of the sweep would have killed any of its tasks.</p>\n");
     } else {
-        let header =
-            ["rule", "threshold", "unit", "condemned tasks", "already ended", "first kill"];
+        let header = ["rule", "threshold", "unit", "killed tasks", "already ended", "first kill"];
         let header = header.map(str::to_owned);
         let rows: Vec<Vec<Cell>> = job.kills.iter().map(row).collect();
-        let caption = format!("Tasks that each rule condemns ({})", clock_of(job));
+        let caption = format!("Tasks that each rule would kill ({})", clock_of(job));
         html.push_str(&html::table(&caption, &header, &rows));
         if job.kills.iter().any(|kill| 0 < kill.over_by_then.unwrap_or(0)) {
             html.push_str(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::ReportError;
 use super::assumed::{Assumed, incomplete};
-use super::findings::{Findings, answer, findings, nothing, parts};
+use super::findings::{Findings, findings, nothing, parts};
 use super::html::{self, Cell, Page};
 use super::text::{beside, clock, clock_of_all, escape, sentence};
 use crate::answers::list;
@@ -110,14 +110,8 @@ pub(super) fn page(results: &[Stored]) -> Result<Page, ReportError> {
             results.iter().filter(|result| nothing(result).is_none()).find_map(|result| {
                 let chart =
                     result.charts().into_iter().find(|chart| chart.file.starts_with(begin))?;
-                let found = answer(kind, result);
                 let caption = assumed.without(chart.caption);
-                Some(html::figure(
-                    Picture { caption: &caption, ..chart },
-                    result,
-                    "",
-                    found.as_deref().map(|found| parts(found).0),
-                ))
+                Some(html::figure(Picture { caption: &caption, ..chart }, result, "", true))
             })
         })
         .collect::<Result<Vec<String>, ReportError>>()?;

@@ -96,7 +96,8 @@ fn two_ways(shown: &[Shown<'_>]) -> &'static str {
         "<p class=\"source\">Outcomes are counted in two ways. Bars and tables go by the exact sequence of \
         events: 014 finished, 013 failed, 015 killed, 01 running, any other sequence is \"other\". The \
         flows go by the last event. They differ for tasks and jobs that were killed before they started, \
-        or that had several attempts.</p>\n"
+        or that had several attempts. CPU time goes by the outcome of the job, whatever became of its \
+        tasks.</p>\n"
     } else {
         ""
     }
@@ -173,7 +174,7 @@ fn section(
     let figures = result.charts().into_iter().map(|chart| {
         let caption = chart.caption.strip_suffix(&end).unwrap_or(chart.caption).trim_end();
         let caption = unsaid(caption, &mut said);
-        html::figure(Picture { caption: &caption, ..chart }, result, "", None)
+        html::figure(Picture { caption: &caption, ..chart }, result, "", false)
     });
     let figures = figures.collect::<Result<String, ReportError>>()?;
     if !figures.is_empty() {

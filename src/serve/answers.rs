@@ -181,7 +181,7 @@ fn shown(folder: &Path, root: &str, spec: &Spec) -> Result<(Markup, Markup), Str
         } else {
             html! {}
         };
-        let figures = result.charts().into_iter().map(|chart| figure(chart, result, root, None));
+        let figures = result.charts().into_iter().map(|chart| figure(chart, result, root, false));
         let figures = figures.collect::<Result<String, _>>().map_err(|error| error.to_string())?;
         let tables: String = result
             .tables

@@ -234,7 +234,7 @@ def prices(page, path, report):
     cpu = lambda seconds: (f"{number(seconds)} {unit}" if abs(seconds) < 3600 or not unit.endswith("-s")
                            else f"{number(seconds / 3600)} {unit[:-1]}h")
     for price in (0, 1, result["settings"]["price"], 12345.678, 1e12):
-        box.get_by_label("Price of a harmed finished job").first.fill(repr(price))
+        box.get_by_label("Price of a harmed finished job").first.fill(repr(price / (3600 if unit.endswith("-s") else 1)))
         said = box.locator(".said").first.text_content()
         worth = lambda row: float(row["net_cpu"]) - price * float(row["harmed_jobs"])
         best = max(table, key=worth)
@@ -350,8 +350,13 @@ def rows(page, path):
     with page.expect_download() as download:
         tools.get_by_role("button", name="Download these rows").click()
     found = list(csv.reader(io.StringIO(open(download.value.path()).read())))
-    values = table.evaluate("(table) => [...table.rows].filter((row) => !row.hidden)"
-                            ".map((row) => [...row.cells].map((cell) =>"
-                            " cell.dataset.value ?? cell.dataset.column ?? cell.textContent))")
+    header, *shown = table.evaluate("(table) => [...table.rows].filter((row) => !row.hidden)"
+                                    ".map((row) => [...row.cells].map((cell) => ({ text: cell.textContent, ...cell.dataset })))")
+    # The unit and the bounds beside a value are columns of their own.
+    kinds = [["", *(kind for kind in ("unit", "low", "high") if any(kind in row[place] for row in shown))]
+             for place in range(len(header))]
+    names = [f"{head.get('column', head['text'])}{'_' * bool(kind)}{kind}" for head, own in zip(header, kinds) for kind in own]
+    values = [names] + [[cell.get(kind, "") if kind else cell.get("value", cell["text"]) for cell, own in zip(row, kinds)
+                         for kind in own] for row in shown]
     if found != values:
         yield f"a download of {len(found)} rows is not the table of {len(values)}"

@@ -103,9 +103,16 @@ STRUCTURE = """() => {
     return said.includes("1,000 task-hours") ? 0.001 : 1;
   };
   for (const cell of all("td[data-value]")) {
-    const { textContent: text, dataset: { value } } = cell;
-    const [number, near] = said(text), per = unitOf(cell);
-    if (!(Math.abs(number * per - value) <= near * per)) faults.push(`${text} is sorted as ${value}`);
+    const { value, low, high, unit } = cell.dataset, own = cell.cloneNode(true);
+    const interval = own.querySelector(".interval");
+    interval?.remove();
+    const bounds = interval === null ? [] : interval.textContent.split(" to ").map((text, place) => [text, [low, high][place]]);
+    for (const [whole, sorted] of [[own.textContent.trim(), value], ...bounds]) {
+      // The unit of the row follows its number; CPU time in seconds is shown in hours.
+      const text = unit === undefined || unit === "s" ? whole : whole.split(" ")[0];
+      const [number, near] = said(text), per = unitOf(cell) * (unit?.endsWith("-s") && whole.endsWith("-h") ? 3600 : 1);
+      if (!(Math.abs(number * per - sorted) <= near * per)) faults.push(`${whole} is sorted as ${sorted}`);
+    }
   }
   return faults;
 }"""

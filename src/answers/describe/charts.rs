@@ -201,7 +201,7 @@ pub(crate) fn chart(
             edges::ending(&edges_of(what, censoring))
         ),
         x_axis: match what.name().replace('-', " ") {
-            _ if what == What::JobSurvival => "time since the first SCHEDULE (s)".to_owned(),
+            _ if what == What::JobSurvival => "time since the first start (s)".to_owned(),
             name if name.split(' ').next() == Some(what.unit()) => name,
             name => format!("{name} ({})", what.unit()),
         },

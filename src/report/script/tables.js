@@ -26,14 +26,22 @@ const amount = (value) =>
     Math.abs(value) < 1e6 ? { maximumSignificantDigits: 6 } : { maximumFractionDigits: 0 },
   );
 
-// Downloads the shown rows of a table as CSV.
+// Downloads the shown rows of a table as CSV: unit and bounds of a value are columns of their own.
 const download = (table, name) => {
-  const cell = ({ dataset, textContent }) => {
-    const text = dataset.value ?? dataset.column ?? textContent;
-    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const rows = Array.from(table.tBodies[0].rows).filter((row) => !row.hidden);
+  const columns = Array.from(table.tHead.rows[0].cells).flatMap((header, place) => {
+    const own = (key) => rows.some((row) => key in row.cells[place].dataset);
+    const named = header.dataset.column ?? header.textContent;
+    const beside = ["unit", "low", "high"].filter(own).map((key) => ({ place, key, named: `${named}_${key}` }));
+    return [{ place, key: "value", named }, ...beside];
+  });
+  const cell = (row, { place, key }) => {
+    const { dataset, textContent } = row.cells[place];
+    return quoted(dataset[key] ?? (key === "value" ? textContent : ""));
   };
-  const rows = [table.tHead.rows[0], ...Array.from(table.tBodies[0].rows).filter((row) => !row.hidden)];
-  const text = rows.map((row) => Array.from(row.cells, cell).join(",") + "\n").join("");
+  const lines = [columns.map(({ named }) => quoted(named)), ...rows.map((row) => columns.map((column) => cell(row, column)))];
+  const text = lines.map((line) => line.join(",") + "\n").join("");
   const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   element("a", { href, download: `${name}.csv` }).click();
   setTimeout(() => URL.revokeObjectURL(href), 1000);

@@ -7,24 +7,28 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   const order = Array.from(table.tBodies[0].rows).sort((one, other) => one.dataset.place - other.dataset.place);
   const rows = order.map((row) => {
     const cell = (name) => row.cells[names.indexOf(name)];
-    const number = (name) => (cell(name)?.dataset.value === undefined ? null : Number(cell(name).dataset.value));
+    const data = (name, key) => (cell(name)?.dataset[key] === undefined ? null : Number(cell(name).dataset[key]));
+    const number = (name) => data(name, "value");
     return { row, rule: cell("rule").textContent, threshold: number("threshold"),
-      unit: cell("threshold_unit")?.textContent ?? "", net: number("net_cpu"),
-      share: number("net_share"), low: number("net_share_low"), high: number("net_share_high"),
+      unit: cell("threshold")?.dataset.unit ?? "", net: number("net_cpu"),
+      share: number("net_share"), low: data("net_share", "low"), high: data("net_share", "high"),
       harmed: number("harmed_jobs"), condemned: number("condemned_tasks") };
   }).filter((one) => one.net !== null && one.harmed !== null && one.threshold !== null);
   if (rows.length < 2) continue;
   const unit = box.dataset.unit;
+  const inHours = unit.endsWith("-s") ? `${unit.slice(0, -1)}h` : unit;
+  // A price is typed in hours of CPU.
+  const per = inHours === unit ? 1 : 3600;
   // As in the sentences of the page: from an hour on in hours.
-  const cpu = (seconds) => (Math.abs(seconds) < 3600 || !unit.endsWith("-s")
+  const cpu = (seconds) => (Math.abs(seconds) < per || per === 1
     ? `${amount(seconds)} ${unit}`
-    : `${amount(seconds / 3600)} ${unit.slice(0, -1)}h`);
-  const named = ({ rule, threshold, unit: own }) => `${rule} at T = ${amount(threshold)} ${own}`.trim();
+    : `${amount(seconds / per)} ${inHours}`);
+  const named = ({ rule, threshold, unit: own }) => `${rule} at T = ${amount(threshold)} ${threshold === 1 ? own.replace(/s\b/, "") : own}`.trim();
   const said = (one) => {
     const percent = (share) => `${(100 * share).toLocaleString("en", { maximumSignificantDigits: 3 })} %`;
     const interval = one.low === null ? "" : `, 95 % interval ${percent(one.low)} to ${percent(one.high)}`;
     const share = one.share === null ? "" : ` (${percent(one.share)} of the CPU of ${box.dataset.lost}${interval})`;
-    const tasks = one.condemned === null ? "" : ` It condemns ${amount(one.condemned)} tasks.`;
+    const tasks = one.condemned === null ? "" : ` It kills ${amount(one.condemned)} tasks, those of finished jobs included.`;
     return `a net ${cpu(one.net)} saved${share}, ${amount(one.harmed)} finished ${one.harmed === 1 ? "job" : "jobs"} harmed.${tasks}`;
   };
   const output = () => {
@@ -33,19 +37,20 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     return made;
   };
 
-  // The price of a harmed job: a slider from 1 to 10^7, or any number.
-  const price = element("input", { type: "number", min: 0, step: "any", value: box.dataset.price });
-  price.setAttribute("aria-label", `Price of a harmed finished job, ${unit}`);
-  const slide = element("input", { type: "range", min: 0, max: 7, step: 0.05 });
-  slide.setAttribute("aria-label", `Price of a harmed finished job, ${unit}, from 1 to ten million`);
+  // The price of a harmed job: a slider from 0.001 to 10,000, or any number.
+  const usual = Number(box.dataset.price);
+  const price = element("input", { type: "number", min: 0, step: "any", value: usual / per });
+  price.setAttribute("aria-label", `Price of a harmed finished job, ${inHours}`);
+  const slide = element("input", { type: "range", min: -3, max: 4, step: 0.05 });
+  slide.setAttribute("aria-label", `Price of a harmed finished job, ${inHours}, from a thousandth to ten thousand`);
   const best = output();
   const show = () => {
-    const cost = price.valueAsNumber;
+    const cost = per * price.valueAsNumber;
     if (!(0 <= cost && Number.isFinite(cost))) {
       best.textContent = "A price is a number of 0 or more.";
       return;
     }
-    slide.value = Math.log10(Math.max(cost, 1));
+    slide.value = Math.log10(Math.max(price.valueAsNumber, 0.001));
     const worth = (one) => one.net - cost * one.harmed;
     const found = rows.reduce((one, other) => (worth(one) < worth(other) ? other : one));
     rows.forEach((one) => one.row.classList.toggle("best", one === found && 0 < worth(found)));
@@ -79,8 +84,7 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     threshold.setAttribute("aria-valuetext", `T = ${amount(one.threshold)} ${one.unit}`);
   };
   // A rule starts at the threshold that is worth most at the price of the sweep.
-  // Settings that condemn nothing come last.
-  const usual = Number(box.dataset.price);
+  // Settings that kill nothing come last.
   const acting = (some) => {
     const those = some.filter((one) => one.condemned === null || 0 < one.condemned);
     return those.length === 0 ? some : those;
@@ -110,7 +114,7 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   show();
   mark();
   box.append(
-    element("div", { className: "filter" }, element("label", {}, "A harmed finished job costs ", price, ` ${unit} `), slide),
+    element("div", { className: "filter" }, element("label", {}, "A harmed finished job costs ", price, ` ${inHours} `), slide),
     best,
     element("div", { className: "filter" }, element("label", {}, "Rule ", rule), " ", element("label", {}, "T ", threshold)),
     at,

@@ -3,17 +3,24 @@
 //! In: a table of a result. Out: the table as HTML with a link to its file. Left out are columns
 //! without a value, variances, units that are the same in all rows (the caption has them), rows
 //! whose numbers are all zero or unknown, and columns that are zero in every row. The omitted rows
-//! are counted, and columns of zeros are named, as are those of a sweep that only the file has. Rows
-//! with a threshold and only zeros are folded.
-//! The file has everything.
+//! are counted, and columns of zeros are named, as are those that only the file has. Intervals and
+//! units of single rows are in the cells of their values. Rows with a threshold and only zeros are
+//! folded. The file has everything.
 
-use super::headings::{heading, is_instant, is_length, is_statistic, is_use, is_use_by_unit};
+mod cells;
+mod columns;
+
+use self::cells::cell_of;
+use self::columns::{
+    LOWER_BOUNDS, SORTED_BY, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept, heading_in,
+    is_folded, is_in_file_only, is_name, is_shown_above, is_unit, value_of, with_harm_first,
+};
+use super::headings::{heading, is_statistic, is_use, is_use_by_unit};
 use super::html::{self, Cell};
 use super::indices::{IndexColumn, OfIndices};
 use super::links::Links;
 use super::text::escape;
 use crate::answers::machines;
-use crate::answers::sentences::short;
 use crate::digits::{HOURS_FROM_S, counted, grouped, unit_of_use};
 use crate::results::Table;
 use crate::studies::meter::CpuDefinition;
@@ -24,50 +31,6 @@ const FOLDED_ABOVE: usize = 40;
 /// Rows of a folded table that a page holds.
 pub(super) const FOLDED_ROWS: usize = 100;
 
-/// Columns whose whole numbers are names.
-fn is_name(column: &str) -> bool {
-    column.ends_with("_id")
-        || matches!(
-            column,
-            "user"
-                | "job_name"
-                | "machine"
-                | "sequence"
-                | "priority"
-                | "figure"
-                | "size"
-                | "account"
-                | "queue"
-        )
-}
-
-/// Columns of shares of a whole.
-fn is_share(column: &str) -> bool {
-    let is_of_whole = |word: &str| {
-        matches!(word, "share" | "chance" | "precision" | "recall" | "accuracy" | "utilisation")
-    };
-    column == "false_positive_rate" || column.split('_').any(is_of_whole)
-}
-
-/// Columns of measures between 0 and 1 that are no shares of a whole.
-const MEASURES: [&str; 3] = ["auc", "brier_score", "f1"];
-
-/// Rates that pages show per 1,000 task-hours, as charts do.
-const PER_TASK_HOUR: [&str; 3] = ["false_alarms_per_task_hour", "rate_in_calm", "rate_in_shift"];
-
-/// The column that names the columns of a row that are only lower bounds. Their cells say so.
-const LOWER_BOUNDS: &str = "at_least";
-
-/// Columns of zeros that are not worth a note.
-const UNNOTED: [&str; 2] = ["censored", "left_censored"];
-
-/// The column with the unit of CPU, GPU and memory times.
-const UNIT: &str = "unit";
-
-fn is_unit(column: &str) -> bool {
-    column == UNIT || column.ends_with("_unit")
-}
-
 /// Whether a row has a zero and, names apart, no number except zeros and no `true`; other texts do
 /// not count.
 fn says_nothing(header: &[String], row: &[String]) -> bool {
@@ -76,9 +39,6 @@ fn says_nothing(header: &[String], row: &[String]) -> bool {
     let has_zero = cells.clone().any(|(_, cell)| is_zero(cell) == Ok(true));
     has_zero && cells.all(|(_, cell)| is_zero(cell) != Ok(false) && cell != "true")
 }
-
-/// A column that sets what a row is about, and is a number.
-const THRESHOLD: &str = "threshold";
 
 /// Whether a row has a threshold, and other numbers that are all zero.
 fn does_nothing(header: &[String], row: &[String]) -> bool {
@@ -94,27 +54,6 @@ fn does_nothing(header: &[String], row: &[String]) -> bool {
 
 /// Fewer rows that do nothing are shown like the others.
 const IDLE_FROM: usize = 3;
-
-/// Harm and what it buys follow the names: at the right they would be cut off on most screens.
-fn rank(column: &str) -> usize {
-    match column {
-        "harmed_jobs" | "jobs_harmed" | "jobs_hurt" => 0,
-        "net_cpu" => 1,
-        "net_share" => 2,
-        _ => 3,
-    }
-}
-
-/// The columns in the order of the page: names and thresholds, harm, the rest.
-fn with_harm_first(header: &[String], mut columns: Vec<usize>) -> Vec<usize> {
-    let of = |idx: &usize| header.get(*idx).map_or("", String::as_str);
-    let is_key = |column: &str| {
-        is_name(column) || matches!(column, "rule" | "policy" | THRESHOLD) || is_unit(column)
-    };
-    let keys = columns.iter().take_while(|idx| is_key(of(idx))).count();
-    columns[keys..].sort_by_key(|idx| rank(of(idx)));
-    columns
-}
 
 /// The parts of a table that are shown.
 struct Kept<'a> {
@@ -149,8 +88,12 @@ impl Kept<'_> {
 
     /// The heading of a column; that of an amount has its unit.
     fn heading(&self, table: &Table, column: &str) -> String {
+        // The file has hours of CPU, of the unit that the result names.
+        if let Some(unit) = self.unit.filter(|_| column.ends_with("cpu_h")) {
+            return heading_in(table, column).replace("(h)", &format!("({})", in_hours(unit)));
+        }
         if !self.amounts.iter().any(|&idx| table.header[idx] == column) {
-            return heading(column);
+            return heading_in(table, column);
         }
         let is_of_gpus = column.split('_').any(|word| word == "gpu");
         let unit = if is_of_gpus { Some(CpuDefinition::GPU_UNIT) } else { self.unit };
@@ -160,7 +103,7 @@ impl Kept<'_> {
             (None, true) => "h".to_owned(),
             (None, false) => "s".to_owned(),
         };
-        format!("{} ({unit})", heading(column))
+        format!("{} ({unit})", heading_in(table, column))
     }
 }
 
@@ -193,35 +136,8 @@ fn are_long(amounts: &[usize], rows: &[&[String]]) -> bool {
 /// Columns of zeros are left out of tables with at least this many rows.
 const ZEROS_FROM: usize = 2;
 
-/// Columns of `fairness.csv` that the table of all users above it shows in words.
-const OF_USERS: [&str; 8] = [
-    "share",
-    "ran_cpu_s",
-    "peak_cores",
-    "peak_gpus",
-    "peak_at_s",
-    "first_use_s",
-    "last_use_s",
-    "largest_step_share",
-];
-
-fn is_shown_above(table: &Table, column: &str) -> bool {
-    table.file == "fairness.csv" && (OF_USERS.contains(&column) || is_usage(table, column))
-}
-
-/// Whether a column repeats the usage of users: a bill without prices is the usage.
-fn is_usage(table: &Table, column: &str) -> bool {
-    let place = |name: &str| table.header.iter().position(|known| known == name);
-    let is_bill = column.starts_with("metered") && column.ends_with("_cv");
-    let usage = place("cpu_s").zip(place(column).filter(|_| is_bill));
-    usage.is_some_and(|(usage, bill)| table.rows.iter().all(|row| row.get(usage) == row.get(bill)))
-}
-
 /// The column that marks the row of all groups together. Its page names that row instead.
 const IS_TOTAL: &str = "is_total";
-
-/// A square of a unit says nothing to readers.
-const VARIANCE: &str = "variance";
 
 /// Whether a row is of all groups together.
 fn is_total(table: &Table, row: &[String]) -> bool {
@@ -242,39 +158,11 @@ fn no_machines(table: &Table) -> &'static str {
     }
 }
 
-/// Columns that are always kept, since the script of the page computes with them.
-fn columns_kept(table: &Table) -> &'static [&'static str] {
-    if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
-}
-
-/// Columns of a sweep that few readers compare, besides the bounds of intervals.
-const DETAILS_OF_SWEEP: [&str; 7] = [
-    "condemned_at_end",
-    "harmed_at_end",
-    "saved_share_running",
-    "saved_share_other",
-    "harmed_jobs_share",
-    "largest_saved_share",
-    "largest_destroyed_share",
-];
-
-/// Whether a column is the bound of an interval.
-fn is_bound(column: &str) -> bool {
-    column.ends_with("_low") || column.ends_with("_high")
-}
-
-/// Whether a column is only in the file: the table of a sweep would be too wide to read. The script
-/// of the page uses the bounds of the net share.
-fn is_in_file_only(table: &Table, column: &str) -> bool {
-    let is_detail =
-        DETAILS_OF_SWEEP.contains(&column) || is_bound(column) && !column.starts_with("net_share");
-    table.file == "sweep.csv" && is_detail
-}
-
 fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
     let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row);
     let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
-    let rows = one_group(&table.header, rows);
+    let mut rows = one_group(&table.header, rows);
+    sort(table, &mut rows);
     let (is_whole, kept_columns) = (table.rows.len() == table.row_count, columns_kept(table));
     let (mut columns, mut units, mut zero_columns) = (Vec::new(), Vec::new(), Vec::new());
     let (mut in_file_only, mut of_amounts) = (Vec::new(), None);
@@ -289,18 +177,27 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
         {
             continue;
         }
+        // Its value, with which it is kept or left out, has it beside it.
+        if value_of(&table.header, column).is_some() {
+            continue;
+        }
         let first = rows.first().and_then(|row| row.get(idx)).map_or("", String::as_str);
         if is_unit(column) && rows.iter().all(|row| cell(row) == first) {
             if column == UNIT {
                 of_amounts = Some(first);
             }
-            // The unit of a variance follows from that of its values.
-            if !units.contains(&first) && column != "variance_unit" {
+            if !units.contains(&first) {
                 units.push(first);
             }
             continue;
         }
-        let is_zero = |row: &&'_ [String]| cell(row).parse::<f64>() == Ok(0.0);
+        let is_zero = |row: &&'_ [String]| {
+            let is_zero = |text: &str| text.parse::<f64>() == Ok(0.0);
+            let bounds = beside(&table.header, column).bounds;
+            let bounds = bounds.into_iter().flat_map(|(low, high)| [low, high]);
+            let mut bounds = bounds.filter_map(|idx| row.get(idx));
+            is_zero(&cell(row)) && bounds.all(|text| text.is_empty() || is_zero(text))
+        };
         let may_drop = is_whole && !is_name(column) && !kept_columns.contains(&column.as_str());
         if may_drop && ZEROS_FROM <= rows.len() && rows.iter().all(is_zero) {
             if !UNNOTED.contains(&column.as_str()) {
@@ -331,6 +228,16 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
     }
 }
 
+/// Sorts the rows like the charts of the page, from the largest value.
+fn sort(table: &Table, rows: &mut [&[String]]) {
+    let column = SORTED_BY.iter().find(|(file, _)| *file == table.file).map(|(_, column)| *column);
+    let place = table.header.iter().position(|known| Some(known.as_str()) == column);
+    let value = |row: &&[String]| {
+        place.and_then(|idx| row.get(idx)?.parse::<f64>().ok()).unwrap_or(f64::NEG_INFINITY)
+    };
+    rows.sort_by(|one, other| value(other).total_cmp(&value(one)));
+}
+
 /// The rows without the one for all outcomes, if there is only one outcome and its row is the same.
 fn one_group<'a>(header: &[String], rows: Vec<&'a [String]>) -> Vec<&'a [String]> {
     let Some(place) = header.iter().position(|column| column == "outcome") else { return rows };
@@ -339,44 +246,6 @@ fn one_group<'a>(header: &[String], rows: Vec<&'a [String]>) -> Vec<&'a [String]
     let is_same =
         all.get(place).is_some_and(|name| name == "all") && !(0..header.len()).any(differs);
     if is_same { vec![*all] } else { rows }
-}
-
-/// A cell of a stored table.
-fn cell_of(table: &Table, kept: &Kept<'_>, links: &Links, row: &[String], idx: usize) -> Cell {
-    let text = row.get(idx).map_or("", String::as_str);
-    if text.is_empty() && kept.columns.first() == Some(&idx) && is_total(table, row) {
-        return Cell::name("all");
-    }
-    let column = table.header[idx].as_str();
-    if let Some(page) = links.page(column, text) {
-        return Cell::link(text, &page);
-    }
-    let own = match text {
-        _ if column == "platform" => Cell::short_of(text, &short(text)),
-        _ if is_name(column) => Cell::name(text),
-        "true" => Cell::name("yes"),
-        "false" => Cell::name("no"),
-        _ if column.ends_with("_request") => Cell::name(text),
-        _ if PER_TASK_HOUR.contains(&column) => {
-            text.parse().map_or_else(|_| Cell::of(text), |rate| Cell::in_units_of(rate, 0.001))
-        }
-        _ if is_share(column) => Cell::share(text),
-        // A survival counts from the start of each job or spell.
-        _ if column == "time_s" && table.file.contains("survival") => {
-            Cell::lasting(text.parse().ok())
-        }
-        _ if is_instant(column) => Cell::instant(text.parse().ok()),
-        _ if is_length(column) || kept.are_lengths(column) => Cell::lasting(text.parse().ok()),
-        _ if column == "day" => Cell::day(text),
-        _ if kept.in_hours && kept.amounts.contains(&idx) => {
-            text.parse().map_or_else(|_| Cell::of(text), Cell::hours)
-        }
-        _ if MEASURES.contains(&column) => Cell::measure(text),
-        _ => Cell::of(text),
-    };
-    let bounds = table.header.iter().position(|name| name == LOWER_BOUNDS);
-    let names = bounds.and_then(|place| row.get(place)).map_or("", String::as_str);
-    if names.split(',').any(|name| name == column) { own.at_least() } else { own }
 }
 
 /// What is not shown of a table, after the link to its file.
@@ -396,11 +265,11 @@ fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
         let names = escape(&names.join(", "));
         notes = format!("{notes}; columns with only zeros are not shown: {names}");
     }
-    let (bounds, others): (Vec<&str>, Vec<&str>) =
-        kept.in_file_only.iter().copied().partition(|column| is_bound(column));
-    let names = others.iter().map(|name| heading(name));
-    let bounds = (!bounds.is_empty()).then(|| "the bounds of the other intervals".to_owned());
-    let names: Vec<String> = names.chain(bounds).collect();
+    let has_interval = |&idx: &usize| beside(&table.header, &table.header[idx]).bounds.is_some();
+    if kept.columns.iter().any(has_interval) {
+        notes.push_str("; in small print: the 95 % interval");
+    }
+    let names: Vec<String> = kept.in_file_only.iter().map(|name| heading(name)).collect();
     if !names.is_empty() {
         notes = format!("{notes}; only in the file: {}", escape(&names.join(", ")));
     }
@@ -469,9 +338,8 @@ pub(crate) fn stored_table(
         };
         html::named_table(&caption, &header, heading, &rows)
     };
-    // Tables of curves are folded: the chart shows their points.
     let rows_seen = if idle_count < idle.len() { all - idle_count } else { all };
-    let is_short = rows_seen <= FOLDED_ABOVE && !table.file.ends_with("-curves.csv");
+    let is_short = rows_seen <= FOLDED_ABOVE && !is_folded(table);
     if is_short || links.are_in(&header) {
         return whole + &source;
     }
@@ -515,30 +383,77 @@ mod tests {
 
     #[test]
     fn the_table_of_a_sweep_has_what_readers_compare() {
-        let header = [
-            "rule",
-            "threshold",
-            "condemned_at_end",
-            "saved_share_failed",
-            "saved_share_failed_low",
-            "harmed_jobs",
-            "net_share",
-            "net_share_low",
-        ];
-        let rows: [&[&str]; 2] = [
-            &["events", "10", "3", "0.5", "0.4", "8", "0.04", "0.02"],
-            &["events", "20", "1", "0.4", "0.3", "4", "0.03", "0.01"],
-        ];
+        let header = ["rule", "threshold", "condemned_at_end", "saved_share_failed", "harmed_jobs"];
+        let rows: [&[&str]; 2] =
+            [&["events", "10", "3", "0.5", "8"], &["events", "20", "1", "0.4", "4"]];
         let mut sweep = table(&header, &rows);
         sweep.file = "sweep.csv".to_owned();
         let html = stored_table("Sweep", &sweep, "", &Links::default(), &[], None);
-        assert_eq!(html.matches("</th>").count(), 6, "{html}");
-        let said = "; only in the file: condemned at end, the bounds of the other intervals</p>";
-        assert!(html.contains(said) && html.contains("data-column=\"net_share_low\""), "{html}");
+        assert_eq!(html.matches("</th>").count(), 4, "{html}");
+        assert!(
+            html.contains("; only in the file: killed tasks that had ended by then</p>"),
+            "{html}"
+        );
         // Other tables keep such columns.
         sweep.file = "detect.csv".to_owned();
         let html = stored_table("Sweep", &sweep, "", &Links::default(), &[], None);
-        assert!(html.matches("</th>").count() == 8 && !html.contains("only in the file"), "{html}");
+        assert!(html.matches("</th>").count() == 5 && !html.contains("only in the file"), "{html}");
+    }
+
+    #[test]
+    fn an_interval_and_a_unit_are_in_the_cell_of_their_value() {
+        let header = [
+            "rule",
+            "threshold",
+            "threshold_unit",
+            "net_share",
+            "net_share_low",
+            "net_share_high",
+            "harmed_jobs",
+            "harmed_jobs_low",
+            "harmed_jobs_high",
+            "x_low",
+        ];
+        let rows: [&[&str]; 2] = [
+            &["restarts", "1", "restarts/h", "0.04", "0.02", "0.061", "0", "0", "3", "5"],
+            &["dead-time", "7200", "s", "-0.01", "", "", "0", "0", "0", "6"],
+        ];
+        let html = stored_table("Sweep", &table(&header, &rows), "", &Links::default(), &[], None);
+        for cell in [
+            "<td data-value=\"1\" data-unit=\"restarts/h\">1 restart/h</td>",
+            "<td data-value=\"7200\" data-unit=\"s\">2 h</td>",
+            "<td data-value=\"0.04\" data-low=\"0.02\" data-high=\"0.061\">4.00 % \
+             <span class=\"interval\">2.00 % to 6.10 %</span></td>",
+            "<td data-value=\"-0.01\">-1.00 %</td>",
+            // A column of zeros is kept for a bound above zero.
+            "<td data-value=\"0\" data-low=\"0\" data-high=\"3\">",
+            ">x low<",
+        ] {
+            assert!(html.contains(cell), "{cell}: {html}");
+        }
+        assert_eq!(html.matches("</th>").count(), 5, "{html}");
+        assert!(html.contains("<caption>Sweep</caption>"), "{html}");
+        assert!(html.contains("; in small print: the 95 % interval"), "{html}");
+    }
+
+    #[test]
+    fn detectors_are_in_the_order_of_their_chart() {
+        let header = ["detector", "flags", "earlier_share"];
+        let rows: [&[&str]; 4] = [
+            &["none", "1", ""],
+            &["late", "9", "0.02"],
+            &["yarn", "9", "0.3"],
+            &["spark", "3", "0.02"],
+        ];
+        let mut scores = table(&header, &rows);
+        scores.file = "detect.csv".to_owned();
+        let html = stored_table("Scores", &scores, "", &Links::default(), &[], None);
+        let places = ["yarn", "late", "spark", "none"].map(|name| html.find(name).unwrap());
+        assert!(places.is_sorted(), "{html}");
+        let parameters =
+            table(&["detector", "settings"], &[&["yarn", "yarn:a=1,b=2"], &["none", "none"]]);
+        let html = stored_table("Settings", &parameters, "", &Links::default(), &[], None);
+        assert!(html.contains("a=1, b=2</") && html.contains("no parameters"), "{html}");
     }
 
     #[test]

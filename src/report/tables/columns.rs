@@ -1,0 +1,196 @@
+//! What the columns of stored tables hold, and which of them a page shows.
+//!
+//! In: the names of columns in files. Out: their kinds, their order on a page, the columns that only
+//! the file has, and the bounds and units that a page writes beside a value.
+
+use crate::report::headings::heading;
+use crate::results::Table;
+
+/// Columns whose whole numbers are names.
+pub(super) fn is_name(column: &str) -> bool {
+    column.ends_with("_id")
+        || matches!(
+            column,
+            "user"
+                | "job_name"
+                | "machine"
+                | "sequence"
+                | "priority"
+                | "figure"
+                | "size"
+                | "account"
+                | "queue"
+        )
+}
+
+/// Columns of shares of a whole.
+pub(super) fn is_share(column: &str) -> bool {
+    let is_of_whole = |word: &str| {
+        matches!(word, "share" | "chance" | "precision" | "recall" | "accuracy" | "utilisation")
+    };
+    column == "false_positive_rate" || column.split('_').any(is_of_whole)
+}
+
+/// Columns of measures between 0 and 1 that are no shares of a whole.
+pub(super) const MEASURES: [&str; 3] = ["auc", "brier_score", "f1"];
+
+/// Rates that pages show per 1,000 task-hours, as charts do.
+pub(super) const PER_TASK_HOUR: [&str; 3] =
+    ["false_alarms_per_task_hour", "rate_in_calm", "rate_in_shift"];
+
+/// The column that names the columns of a row that are only lower bounds. Their cells say so.
+pub(super) const LOWER_BOUNDS: &str = "at_least";
+
+/// Columns of zeros that are not worth a note.
+pub(super) const UNNOTED: [&str; 2] = ["censored", "left_censored"];
+
+/// The column with the unit of CPU, GPU and memory times.
+pub(super) const UNIT: &str = "unit";
+
+pub(super) fn is_unit(column: &str) -> bool {
+    column == UNIT || column.ends_with("_unit")
+}
+
+/// A column that sets what a row is about, and is a number.
+pub(super) const THRESHOLD: &str = "threshold";
+
+/// Harm and what it buys follow the names: at the right they would be cut off on most screens.
+fn rank(column: &str) -> usize {
+    match column {
+        "harmed_jobs" | "jobs_harmed" | "jobs_hurt" => 0,
+        "net_cpu" => 1,
+        "net_share" => 2,
+        _ => 3,
+    }
+}
+
+/// The columns in the order of the page: names and thresholds, harm, the rest.
+pub(super) fn with_harm_first(header: &[String], mut columns: Vec<usize>) -> Vec<usize> {
+    let of = |idx: &usize| header.get(*idx).map_or("", String::as_str);
+    let is_key = |column: &str| {
+        is_name(column) || matches!(column, "rule" | "policy" | THRESHOLD) || is_unit(column)
+    };
+    let keys = columns.iter().take_while(|idx| is_key(of(idx))).count();
+    columns[keys..].sort_by_key(|idx| rank(of(idx)));
+    columns
+}
+
+/// Columns of `fairness.csv` that the table of all users above it shows in words.
+const OF_USERS: [&str; 8] = [
+    "share",
+    "ran_cpu_s",
+    "peak_cores",
+    "peak_gpus",
+    "peak_at_s",
+    "first_use_s",
+    "last_use_s",
+    "largest_step_share",
+];
+
+pub(super) fn is_shown_above(table: &Table, column: &str) -> bool {
+    table.file == "fairness.csv" && (OF_USERS.contains(&column) || is_usage(table, column))
+}
+
+/// Whether a column repeats the usage of users: a bill without prices is the usage.
+fn is_usage(table: &Table, column: &str) -> bool {
+    let place = |name: &str| table.header.iter().position(|known| known == name);
+    let is_bill = column.starts_with("metered") && column.ends_with("_cv");
+    let usage = place("cpu_s").zip(place(column).filter(|_| is_bill));
+    usage.is_some_and(|(usage, bill)| table.rows.iter().all(|row| row.get(usage) == row.get(bill)))
+}
+
+/// The heading of a column, which may depend on its table.
+pub(super) fn heading_in(table: &Table, column: &str) -> String {
+    let is_account = table.file == "account.csv";
+    let is_by_job = is_account || table.header.iter().any(|known| known == VARIANCE);
+    match column {
+        "outcome" if is_by_job => "outcome of the job".to_owned(),
+        "tasks" if is_account => "their tasks".to_owned(),
+        _ => heading(column),
+    }
+}
+
+/// A square of a unit says nothing to readers.
+pub(super) const VARIANCE: &str = "variance";
+
+/// Columns that are always kept, since the script of the page computes with them.
+pub(super) fn columns_kept(table: &Table) -> &'static [&'static str] {
+    if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
+}
+
+/// Columns that few readers compare, by file: with them, the table would be too wide to read.
+const IN_FILE_ONLY: [(&str, &[&str]); 6] = [
+    (
+        "sweep.csv",
+        &[
+            "condemned_at_end",
+            "harmed_at_end",
+            "saved_share_running",
+            "saved_share_other",
+            "harmed_jobs_share",
+            "largest_saved_share",
+            "largest_destroyed_share",
+        ],
+    ),
+    ("sweep-selection.csv", &["train_gain", "hindsight_gain"]),
+    ("detect.csv", &["flags_unjudged", "lead_median_share", "delay_median_s", "copies_won"]),
+    (
+        "replay.csv",
+        &[
+            "response_s_p95",
+            "largest_used_share",
+            "largest_wasted_share",
+            "response_s_change",
+            "depth_cuts",
+        ],
+    ),
+    ("machines-spells.csv", &["likelihood_ratio"]),
+    ("machines.csv", &["machines_first", "outage_s_min", "outage_s_max", "up_cpu_s"]),
+];
+
+/// Whether a column is only in the file.
+pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
+    let of_file = |known: &(&str, &[&str])| known.0 == table.file && known.1.contains(&column);
+    IN_FILE_ONLY.iter().any(of_file)
+}
+
+/// Tables whose rows follow the order of a chart: by this column, from its largest value.
+pub(super) const SORTED_BY: [(&str, &str); 1] = [("detect.csv", "earlier_share")];
+
+/// Whether a table is folded, however short: a chart shows its values, or they are details.
+pub(super) fn is_folded(table: &Table) -> bool {
+    table.file.ends_with("-curves.csv")
+        || matches!(
+            table.file.as_str(),
+            "detect-hours.csv" | "detect-settings.csv" | "detect-shifts.csv"
+        )
+}
+
+/// The columns of the same table that belong to a value and are written in its cell.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Beside {
+    /// The lower and the upper bound of its interval: `<name>_low` and `<name>_high`.
+    pub bounds: Option<(usize, usize)>,
+    /// Its unit, `<name>_unit`.
+    pub unit: Option<usize>,
+}
+
+/// What is written beside the value of a column.
+pub(super) fn beside(header: &[String], column: &str) -> Beside {
+    let place = |end: &str| {
+        let is_it = |known: &String| known.strip_suffix(end).is_some_and(|name| name == column);
+        header.iter().position(is_it)
+    };
+    Beside { bounds: place("_low").zip(place("_high")), unit: place("_unit") }
+}
+
+/// The column whose cells have this one beside their value: that of `net_share` for `net_share_low`.
+pub(super) fn value_of(header: &[String], column: &str) -> Option<usize> {
+    let name = ["_low", "_high", "_unit"].iter().find_map(|end| column.strip_suffix(end))?;
+    let place = header.iter().position(|known| known == name)?;
+    let Beside { bounds, unit } = beside(header, name);
+    let idx = header.iter().position(|known| known == column)?;
+    let is_beside =
+        bounds.is_some_and(|(low, high)| idx == low || idx == high) || unit == Some(idx);
+    is_beside.then_some(place)
+}
