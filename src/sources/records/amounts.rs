@@ -163,11 +163,13 @@ type GpuEntry<'a> = (Option<&'a [u8]>, i64);
 /// print if the plugin with its name is not loaded.
 const GPU_NUMBER: &[u8] = b"7696487";
 
-/// An entry such as `gres/gpu=2`, `gres/gpu:a100=2`, `gpu:a100:2`,
+/// An entry such as `gres/gpu=2`, `gres/gpu:a100=2`, `gpu:a100:2`, `PER_NODE:gpu:2`,
 /// `gpu:2`, `7696487:2`, or `gpu:a100`, which is one. `None` for another resource.
 fn gpu_entry(entry: &[u8]) -> Result<Option<GpuEntry<'_>>, RejectReason> {
     // `(S:0-1)` and `(IDX:0,3)` say which GPUs they are.
     let entry = entry.split(|&byte| byte == b'(').next().unwrap_or_default();
+    let per = [&b"PER_JOB:"[..], b"PER_NODE:", b"PER_SOCKET:", b"PER_TASK:"];
+    let entry = per.iter().find_map(|per| entry.strip_prefix(*per)).unwrap_or(entry);
     let after = |begin: &[u8]| entry.strip_prefix(begin)?.strip_prefix(b"gpu");
     let named = [&b"gres/"[..], b"gres:", b""].into_iter().find_map(after);
     let Some(rest) = named.or_else(|| entry.strip_prefix(GPU_NUMBER)) else { return Ok(None) };
@@ -249,6 +251,8 @@ mod tests {
             ("gpu:a100:2(S:0-1)", "2 a100"),
             ("gpu:a100:2(IDX:0,3),gpu:a100:1(IDX:1)", "3 a100"),
             ("gres:gpu:2", "2 -"),
+            ("PER_NODE:gpu:2", "2 -"),
+            ("PER_NODE:gpu:volta:1,PER_NODE:gpu:volta:2", "3 volta"),
             ("7696487:2", "2 -"),
             ("76964870:2", "none"),
             ("gres/gpu=1K", "1024 -"),

@@ -253,7 +253,7 @@ fn record<'a>(
     }
     let node_count = row.count(Col::NNodes)?;
     let (memory, requested_memory) = values::memory_kib(row, cpu, node_count, remarks)?;
-    let (gpus, gpu_model) = values::gpus(row, remarks)?;
+    let (gpus, gpu_model) = values::gpus(row, node_count, remarks)?;
     let array = values::array(name.unwrap_or_default(), remarks);
     let mut own = Accounted {
         account: row.text(Col::Account)?,

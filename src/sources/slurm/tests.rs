@@ -473,6 +473,31 @@ fn all_columns_of_old_versions_are_read() {
 }
 
 #[test]
+fn requested_gpus_are_per_node() {
+    let read = |list: &str, nodes: &str| {
+        let columns = "JobID|State|Submit|Start|End|NCPUS|NNodes|ReqGRES";
+        let times = "2024-01-01T00:00:00|2024-01-01T00:00:10|2024-01-01T00:00:40";
+        let text = format!("{columns}\n7|COMPLETED|{times}|4|{nodes}|{list}\n");
+        let rows = parsed(Source::Slurm, Table::TaskEvents, &text);
+        let said = rows.notes.remarks.keys().find(|said| said.starts_with("GPUs requested"));
+        let said = said.map_or("-", |said| said.strip_prefix("GPUs requested per ").unwrap());
+        (rows.cell("gpu_request", 1), said.to_owned())
+    };
+    for (list, nodes, gpus, said) in [
+        ("PER_NODE:gpu:2", "4", "8", "node: multiplied by the nodes"),
+        ("PER_NODE:gpu:volta:2", "1", "2", "-"),
+        ("gpu:1", "2", "2", "node: multiplied by the nodes"),
+        ("gpu:1", "", "1", "node, number of nodes unknown: taken as one"),
+        ("PER_JOB:gpu:8", "4", "8", "-"),
+        ("PER_TASK:gpu:1", "4", "-", "socket or task: their number is unknown"),
+        ("PER_NODE:craynetwork:1", "4", "-", "-"),
+        ("0", "4", "-", "-"),
+    ] {
+        assert_eq!(read(list, nodes), (gpus.to_owned(), said.to_owned()), "{list} on {nodes}");
+    }
+}
+
+#[test]
 fn the_export_command_names_columns_that_are_read() {
     let command = EXPORT_AGAIN.split_once(": ").unwrap().1;
     let columns = command.split_once("--format ").unwrap().1.split(' ').next().unwrap();
