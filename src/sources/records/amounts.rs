@@ -3,6 +3,7 @@
 //! In: a text with a suffix, or a list such as `cpu=8,mem=22400M,gres/gpu:a100=2`. Out: numbers;
 //! `None` for other texts.
 
+use super::Remarks;
 use super::fields::whole;
 use crate::sources::fields::careful_f64;
 use crate::sources::reject::RejectReason;
@@ -130,7 +131,7 @@ pub(in crate::sources) struct Gpus<'a> {
     /// Their model, if the list names one and no other.
     pub model: Option<&'a [u8]>,
     /// Whether it names several models.
-    pub are_mixed: bool,
+    are_mixed: bool,
 }
 
 /// The GPUs in a list, if it names any. Entries with models add up to the entry without one, which
@@ -162,6 +163,41 @@ type GpuEntry<'a> = (Option<&'a [u8]>, i64);
 /// The number of the resource `gpu` (its bytes, the first is the lowest), which old versions of Slurm
 /// print if the plugin with its name is not loaded.
 const GPU_NUMBER: &[u8] = b"7696487";
+
+impl Gpus<'_> {
+    /// Notes if they are of several models.
+    pub(in crate::sources) fn tell_mixed(&self, remarks: &mut Remarks) {
+        if self.are_mixed {
+            remarks.add("GPUs of several models: counted together, model unknown");
+        }
+    }
+
+    /// Multiplies the GPUs of a request of Slurm by its nodes, and returns whether their number is
+    /// known. `--gres` counts per node, which versions from 19.05 on say; counts per socket and per task
+    /// cannot be added up.
+    pub(in crate::sources) fn of_all_nodes(
+        &mut self,
+        list: &[u8],
+        nodes: Option<i32>,
+        remarks: &mut Remarks,
+    ) -> bool {
+        let is_per = |kind: &[u8]| memchr::memmem::find(list, kind).is_some();
+        match nodes {
+            _ if self.count == 0 || is_per(b"PER_JOB:") => {}
+            _ if is_per(b"PER_SOCKET:") || is_per(b"PER_TASK:") => {
+                remarks.add("GPUs requested per socket or task: their number is unknown");
+                return false;
+            }
+            Some(1) => {}
+            Some(nodes) => {
+                remarks.add("GPUs requested per node: multiplied by the nodes");
+                self.count = self.count.saturating_mul(i64::from(nodes));
+            }
+            None => remarks.add("GPUs requested per node, number of nodes unknown: taken as one"),
+        }
+        true
+    }
+}
 
 /// An entry such as `gres/gpu=2`, `gres/gpu:a100=2`, `gpu:a100:2`, `PER_NODE:gpu:2`,
 /// `gpu:2`, `7696487:2`, or `gpu:a100`, which is one. `None` for another resource.

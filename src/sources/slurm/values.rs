@@ -56,8 +56,7 @@ pub(super) fn memory_kib(
                     remarks.add("memory requested per CPU: the bit that marks it was removed");
                     cpus.map(|cpus| (bytes - PER_CPU) * cpus)
                 }
-                Some(_) => Some(bytes * nodes),
-                None => Some(bytes),
+                _ => Some(bytes * of.map_or(1.0, |_| nodes)),
             }
         }
     };
@@ -70,15 +69,6 @@ pub(super) fn memory_kib(
     Ok((bytes.map(kib), bytes.zip(cpus).map(|(bytes, cpus)| kib(bytes / cpus))))
 }
 
-/// What a count of `ReqGRES` is of. `--gres` counts per node, which versions of Slurm from 19.05 on
-/// say; counts per socket and per task cannot be added up.
-fn requested_per(list: &[u8]) -> &'static str {
-    const KINDS: [&str; 3] = ["PER_JOB:", "PER_SOCKET:", "PER_TASK:"];
-    let named =
-        KINDS.into_iter().find(|kind| memchr::memmem::find(list, kind.as_bytes()).is_some());
-    named.unwrap_or("PER_NODE:")
-}
-
 /// The number of GPUs, and their model if they have one.
 pub(super) fn gpus<'a>(
     row: &Row<'a>,
@@ -87,27 +77,10 @@ pub(super) fn gpus<'a>(
 ) -> Result<(Option<f32>, Option<&'a str>), Fault> {
     for column in [Col::AllocTres, Col::ReqTres, Col::AllocGres, Col::ReqGres] {
         let bad = |reason| (column.name(), reason);
-        let list = row.raw(column);
-        if let Some(mut gpus) = gpus_in_list(list).map_err(bad)? {
-            if column == Col::ReqGres && 0 < gpus.count {
-                match (requested_per(list), nodes) {
-                    ("PER_JOB:", _) | ("PER_NODE:", Some(1)) => {}
-                    ("PER_NODE:", Some(nodes)) => {
-                        remarks.add("GPUs requested per node: multiplied by the nodes");
-                        gpus.count = gpus.count.saturating_mul(i64::from(nodes));
-                    }
-                    ("PER_NODE:", None) => {
-                        remarks
-                            .add("GPUs requested per node, number of nodes unknown: taken as one");
-                    }
-                    _ => {
-                        remarks.add("GPUs requested per socket or task: their number is unknown");
-                        return Ok((None, None));
-                    }
-                }
-            }
-            if gpus.are_mixed {
-                remarks.add("GPUs of several models: counted together, model unknown");
+        if let Some(mut gpus) = gpus_in_list(row.raw(column)).map_err(bad)? {
+            gpus.tell_mixed(remarks);
+            if column == Col::ReqGres && !gpus.of_all_nodes(row.raw(column), nodes, remarks) {
+                return Ok((None, None));
             }
             let text = |name| careful_text(name).ok_or(bad(RejectReason::BadValue));
             return Ok((Some(float(gpus.count)), gpus.model.map(text).transpose()?));
