@@ -5,15 +5,16 @@
 //! cluster shifts. Some charts are split by family, so that their default detectors differ in
 //! colour.
 
-use crate::digits::{counted, grouped};
+use crate::digits::grouped;
 
 use super::Lineup;
+use super::order::{in_order, is_bound, saved};
+use super::shift_charts::{hours, shifts};
 use crate::charts::{
     Chart, ForestChart, ForestColumn, Interval, Line, LineChart, Scale, Stroke, Tone,
 };
 use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::score::Score;
-use crate::replay::detect::shifts::ShiftRow;
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
 use crate::replay::detectors::Family;
 use crate::studies::distributions::wilson;
@@ -124,26 +125,6 @@ fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, capti
     })
 }
 
-/// The share of job time that copies of the tasks flagged by a detector save without a limit.
-fn saved(outcome: &DetectOutcome, row: &DetectorRow) -> Option<f64> {
-    let all = outcome.copies.iter().filter(|copy| copy.budget.is_none());
-    let mut own = all.filter(|copy| copy.detector == row.detector);
-    own.find_map(|copy| copy.earlier_share)
-}
-
-/// The detectors by what their copies save, then by F1, both from the largest; without the bounds,
-/// whose values would squeeze those of the others.
-fn in_order<'a>(outcome: &DetectOutcome, rows: &'a [DetectorRow]) -> Vec<&'a DetectorRow> {
-    let mut rows: Vec<&DetectorRow> = rows.iter().filter(|row| !is_bound(&row.detector)).collect();
-    let f1 = |row: &DetectorRow| row.scores.first().and_then(|score| score.f1);
-    let rank = |row: &DetectorRow| [saved(outcome, row), f1(row)].map(Option::unwrap_or_default);
-    rows.sort_by(|one, other| {
-        let (one, other) = (rank(one), rank(other));
-        other[0].total_cmp(&one[0]).then(other[1].total_cmp(&one[1]))
-    });
-    rows
-}
-
 /// The best detectors by the other definitions of a straggler: `; by other definitions of a
 /// straggler: flink, 0.64 (mean:1.5)`; empty if there is only one definition.
 fn other_truths(rows: &[&DetectorRow], plan: &DetectPlan) -> String {
@@ -176,10 +157,6 @@ fn unjudged(rows: &[&DetectorRow]) -> String {
             row.detector
         )
     })
-}
-
-fn is_bound(name: &str) -> bool {
-    matches!(name, "none" | "oracle")
 }
 
 /// Positions of the detectors of a family, and their colours. Both families have the bounds.
@@ -244,6 +221,22 @@ fn most_saved(lines: &[Line]) -> String {
     )
 }
 
+/// A sentence if a detector saves more than the oracle under some limit; else empty.
+fn oracle_beaten(lines: &[Line]) -> &'static str {
+    let saved =
+        |line: &Line, limit: f64| line.points.iter().find(|own| own.0 == limit).map(|own| own.1);
+    let oracle = lines.iter().find(|line| line.name == "oracle");
+    let is_beaten = |&(limit, best): &(f64, f64)| {
+        lines.iter().any(|line| saved(line, limit).is_some_and(|own| best < own))
+    };
+    if oracle.is_some_and(|oracle| oracle.points.iter().any(is_beaten)) {
+        "Under a tight limit the oracle, which knows the stragglers, is not the best: a limit is spent in \
+        the order of the flags, and it flags every straggler soon after its start. "
+    } else {
+        ""
+    }
+}
+
 /// The detectors of a family in words, for the end of a title.
 const fn of_family(family: Family) -> &'static str {
     match family {
@@ -260,7 +253,8 @@ fn copies(lines: Vec<Line>, family: Family, replacement: Replacement, caption: &
     Chart::Lines(LineChart {
         title: format!("What copies of flagged tasks would have saved: {}", of_family(family)),
         caption: format!(
-            "{}A dry run: a copy starts at once and takes {length}; job time is from the first submit to the last finish, summed over jobs. The limit holds for each job and is spent in the order of the flags, so the oracle, which knows the stragglers, may save less than another detector under a tight limit. {caption}",
+            "{}{}A dry run: a copy starts at once and takes {length}; job time is from the first submit to the last finish, summed over jobs. The limit holds for each job. {caption}",
+            oracle_beaten(&lines),
             most_saved(&lines)
         ),
         x_axis: "limit on the slot time of copies in each job (% of the job's)".to_owned(),
@@ -322,134 +316,6 @@ fn curves(lines: Vec<Line>, family: Family, caption: &str) -> Chart {
     })
 }
 
-fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
-    let shifts = &outcome.shifts;
-    let first = shifts.hours.iter().map(|row| row.hour).min().unwrap_or(0);
-    #[expect(clippy::cast_precision_loss, reason = "an hour of a trace")]
-    let point = |hour: u64, length_s: f64| ((hour - first) as f64, length_s);
-    let all = shifts.hours.iter().filter_map(|row| Some(point(row.hour, row.length_median_s?)));
-    let line = |name: &str, points: Vec<(f64, f64)>, tone, stroke| Line {
-        name: name.to_owned(),
-        points,
-        band: Vec::new(),
-        tone,
-        stroke,
-    };
-    let mut lines: Vec<Line> = runs(all)
-        .enumerate()
-        .map(|(number, points)| {
-            let name = if number == 0 { "median task" } else { "" };
-            // An hour between two gaps is a point.
-            let stroke = if points.len() == 1 { Stroke::Marked } else { Stroke::Straight };
-            line(name, points, Tone::Blue, stroke)
-        })
-        .collect();
-    let line_count = lines.len();
-    for row in shifts.hours.iter().filter(|row| row.is_shift == Some(true)) {
-        let at = point(row.hour, row.length_median_s.unwrap_or(0.0));
-        let name = if lines.len() == line_count { "hour of change" } else { "" };
-        lines.push(line(name, vec![at], Tone::Vermilion, Stroke::Points));
-    }
-    let factor = shifts.plan.factor;
-    let shift_count = shifts.hours.iter().filter(|row| row.is_shift == Some(true)).count();
-    Chart::Lines(LineChart {
-        title: "Hours in which the typical task changes".to_owned(),
-        caption: format!(
-            "{shift_count} of {} are hours of change: their median is at least {factor} times, or at most 1/{factor} of, that of the {} hours before; hours with fewer than {} finished tasks are left out. {caption} The first hour is {first} h on the clock of the trace.",
-            counted(shifts.hours.len() as u64, "hour"),
-            shifts.plan.hours_before,
-            shifts.plan.tasks_min
-        ),
-        x_axis: "time since the first hour (h)".to_owned(),
-        y_axis: "median length of tasks finished in the hour (s)".to_owned(),
-        x_scale: Scale::Linear,
-        lines,
-    })
-}
-
-/// Points an hour apart, split where an hour is missing: a gap has no line.
-fn runs(points: impl Iterator<Item = (f64, f64)>) -> impl Iterator<Item = Vec<(f64, f64)>> {
-    let points: Vec<(f64, f64)> = points.collect();
-    let runs: Vec<Vec<(f64, f64)>> =
-        points.chunk_by(|one, next| next.0 - one.0 < 1.5).map(<[_]>::to_vec).collect();
-    runs.into_iter()
-}
-
-fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
-    let rows = outcome.rows.iter().zip(&outcome.shifts.rows).take(lineup.asked);
-    let rows: Vec<(&DetectorRow, &ShiftRow)> =
-        rows.filter(|(row, _)| !is_bound(&row.detector)).collect();
-    let order = in_order(outcome, &outcome.rows[..lineup.asked]);
-    let own = |name: &str| rows.iter().find(|(row, _)| row.detector == name).map(|(_, own)| *own);
-    let rates: Vec<(&str, [Option<f64>; 2])> = order
-        .iter()
-        .filter_map(|row| {
-            let own = own(&row.detector)?;
-            let rates = [own.rate_in_shift, own.rate_in_calm];
-            Some((row.detector.as_str(), rates.map(|rate| rate.map(|rate| rate * 1000.0))))
-        })
-        .collect();
-    let column = |title: &str, place: usize, tone| ForestColumn {
-        axis: format!("{title} (per 1,000 task-hours)"),
-        values: rates
-            .iter()
-            .map(|(_, rates)| rates[place].map(|value| Interval { low: 0.0, value, high: value }))
-            .collect(),
-        tone,
-    };
-    Chart::Forest(ForestChart {
-        title: "False alarms in hours of change and in others".to_owned(),
-        caption: format!("{}{}{caption}", most_and_least(&rates), in_neither(outcome, lineup)),
-        rows: rates.iter().map(|(name, _)| (*name).to_owned()).collect(),
-        columns: vec![
-            column("in hours of change", 0, Tone::Vermilion),
-            column("in other hours", 1, Tone::Blue),
-        ],
-    })
-}
-
-/// A sentence about hours that cannot be compared; empty if no false alarm is in one.
-fn in_neither(outcome: &DetectOutcome, lineup: &Lineup) -> String {
-    let rows = outcome.shifts.rows.iter().take(lineup.asked);
-    let most = rows.filter(|row| !is_bound(&row.detector)).max_by_key(|row| row.in_neither);
-    let Some(row) = most.filter(|row| 0 < row.in_neither) else { return String::new() };
-    let hours = outcome.shifts.hours.iter().filter(|row| row.is_shift.is_none()).count() as u64;
-    format!(
-        "Left out: {} that cannot be compared with those before, and times in which no judged task \
-        finished, with at most {} of a detector ({}). ",
-        counted(hours, "hour"),
-        counted(row.in_neither, "false alarm"),
-        row.detector
-    )
-}
-
-/// In how many detectors false alarms are more frequent in hours of change, and which has fewest and
-/// most of them there.
-fn most_and_least(rates: &[(&str, [Option<f64>; 2])]) -> String {
-    let known: Vec<(&str, f64, f64)> = rates
-        .iter()
-        .filter_map(|(name, [shift, calm])| Some((*name, (*shift)?, (*calm)?)))
-        .collect();
-    let by_rate = |one: &&(&str, f64, f64), other: &&(&str, f64, f64)| one.1.total_cmp(&other.1);
-    let (least, most) = (known.iter().min_by(by_rate), known.iter().max_by(by_rate));
-    let more = known.iter().filter(|(_, shift, calm)| calm < shift).count() as u64;
-    least.zip(most).filter(|(least, most)| least.1 < most.1).map_or_else(
-        String::new,
-        |(least, most)| {
-            format!(
-                "In {} of {}, false alarms are more frequent in hours of change than in others. In hours of \
-                change, {} has fewest with {:.2} per 1,000 task-hours, and {} most with {:.2}. ",
-                grouped(more),
-                counted(known.len() as u64, "detector"),
-                least.0,
-                least.1,
-                most.0,
-                most.1
-            )
-        },
-    )
-}
-
 fn windows(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
     let line = |is_scaled: bool, in_shift: bool| {
         let points = lineup
@@ -491,24 +357,20 @@ fn windows(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use super::*;
 
-    use super::runs;
-
-    proptest! {
-        /// No line crosses a missing hour, and every hour is in one run.
-        #[test]
-        fn a_missing_hour_is_a_gap(is_there in prop::collection::vec(any::<bool>(), 0..30)) {
-            let hours = (0_u32..).zip(&is_there).filter(|hour| *hour.1);
-            let points: Vec<(f64, f64)> = hours.map(|(hour, _)| (f64::from(hour), 1.0)).collect();
-            let runs: Vec<Vec<(f64, f64)>> = runs(points.iter().copied()).collect();
-            prop_assert_eq!(runs.concat(), points);
-            for pair in runs.iter().flat_map(|run| run.windows(2)) {
-                prop_assert_eq!(pair[1].0 - pair[0].0, 1.0);
-            }
-            let starts = is_there.iter().enumerate();
-            let starts = starts.filter(|&(hour, &own)| own && (hour == 0 || !is_there[hour - 1]));
-            prop_assert_eq!(runs.len(), starts.count());
-        }
+    #[test]
+    fn it_is_said_where_the_oracle_is_not_the_best() {
+        let line = |name: &str, saved: [f64; 2]| Line {
+            name: name.to_owned(),
+            points: vec![(0.5, saved[0]), (50.0, saved[1])],
+            band: Vec::new(),
+            tone: Tone::Ink,
+            stroke: Stroke::Marked,
+        };
+        let said = |own| oracle_beaten(&[line("oracle", [0.1, 9.0]), line("flink", own)]);
+        assert!(said([0.2, 5.0]).starts_with("Under a tight limit the oracle"));
+        assert_eq!(said([0.1, 5.0]), "");
+        assert_eq!(oracle_beaten(&[line("flink", [0.2, 5.0])]), "");
     }
 }

@@ -6,8 +6,10 @@ mod answer;
 pub(crate) mod charts;
 mod lines;
 mod lineup;
+mod order;
 pub mod plan;
 mod result;
+mod shift_charts;
 pub(crate) mod step;
 mod tables;
 

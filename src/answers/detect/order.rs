@@ -1,0 +1,33 @@
+//! The order of detectors in charts.
+//!
+//! In: an outcome. Out: its detectors, those first whose copies save most.
+
+use crate::replay::detect::{DetectOutcome, DetectorRow};
+
+/// The share of job time that copies of the tasks flagged by a detector save without a limit.
+pub(super) fn saved(outcome: &DetectOutcome, row: &DetectorRow) -> Option<f64> {
+    let all = outcome.copies.iter().filter(|copy| copy.budget.is_none());
+    let mut own = all.filter(|copy| copy.detector == row.detector);
+    own.find_map(|copy| copy.earlier_share)
+}
+
+/// The detectors by what their copies save, then by F1, both from the largest; without the bounds,
+/// whose values would squeeze those of the others.
+pub(super) fn in_order<'a>(
+    outcome: &DetectOutcome,
+    rows: &'a [DetectorRow],
+) -> Vec<&'a DetectorRow> {
+    let mut rows: Vec<&DetectorRow> = rows.iter().filter(|row| !is_bound(&row.detector)).collect();
+    let f1 = |row: &DetectorRow| row.scores.first().and_then(|score| score.f1);
+    let rank = |row: &DetectorRow| [saved(outcome, row), f1(row)].map(Option::unwrap_or_default);
+    rows.sort_by(|one, other| {
+        let (one, other) = (rank(one), rank(other));
+        other[0].total_cmp(&one[0]).then(other[1].total_cmp(&one[1]))
+    });
+    rows
+}
+
+/// Whether a detector is a bound for the others.
+pub(super) fn is_bound(name: &str) -> bool {
+    matches!(name, "none" | "oracle")
+}
