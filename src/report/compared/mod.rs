@@ -4,6 +4,7 @@
 //! of a table, and what differs in settings and data.
 
 mod changes;
+mod figures;
 mod origin;
 
 use std::collections::BTreeSet;
@@ -77,11 +78,9 @@ pub fn write_comparison(
     let (answers, unanswered) = (side_by_side(results), unanswered_by(results));
     let labels = &Names::of(names);
     let lacks_outcomes = |side: &[Stored]| side.iter().any(lacks_outcomes);
-    let known = if results.into_iter().any(lacks_outcomes) {
-        changes.iter().map(of_all_outcomes).collect()
-    } else {
-        changes.to_vec()
-    };
+    let has_outcomes = !results.into_iter().any(lacks_outcomes);
+    let known =
+        if has_outcomes { changes.to_vec() } else { changes.iter().map(of_all_outcomes).collect() };
     let mut body = format!(
         "<p class=\"lead\">First: <b>{}</b>. Second: <b>{}</b>.</p>\n",
         escape(names[0]),
@@ -90,6 +89,7 @@ pub fn write_comparison(
     if let Some(said) = nothing_changed(changes) {
         let _ = writeln!(body, "<p class=\"answer\">{said}</p>");
     }
+    body.push_str(&figures::table(results, has_outcomes, labels));
     body.push_str(&in_words(&answers, labels));
     body.push_str(&overview(&known, &unanswered, labels));
     body.push_str(&unchanged(changes, &unanswered));

@@ -1,0 +1,209 @@
+//! The key figures of two sets of results, side by side.
+//!
+//! In: the results of both. Out: a table with a row per figure that both have in the same unit:
+//! outcomes, CPU time, waits, lengths of jobs, users.
+
+use super::Names;
+use crate::digits::{HOURS_FROM_S, unit_of_use};
+use crate::report::html::Cell;
+use crate::results::{Stored, Table};
+
+/// What a figure is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Count,
+    Share,
+    /// In the unit of its row: a length of time, or CPU time.
+    Amount,
+}
+
+/// A figure: the sum of a column over the rows with one of these outcomes.
+struct Figure {
+    said: &'static str,
+    /// The table, and the column that its rows begin with.
+    table: (&'static str, &'static str),
+    /// The outcomes; empty for all rows.
+    outcomes: &'static [&'static str],
+    column: &'static str,
+    kind: Kind,
+}
+
+const JOBS: (&str, &str) = ("classify-jobs.csv", "sequence");
+const CPU: (&str, &str) = ("account.csv", "outcome");
+const WAITS: (&str, &str) = ("waiting.csv", "outcome");
+const LENGTHS: (&str, &str) = ("job-durations.csv", "outcome");
+const USERS: (&str, &str) = ("fairness.csv", "user");
+
+/// Whether a figure is about how jobs ended, which one side may not record.
+fn is_of_outcome(figure: &Figure) -> bool {
+    !matches!(figure.outcomes, [] | ["all"])
+}
+
+const fn figure(
+    said: &'static str,
+    table: (&'static str, &'static str),
+    outcomes: &'static [&'static str],
+    column: &'static str,
+    kind: Kind,
+) -> Figure {
+    Figure { said, table, outcomes, column, kind }
+}
+
+const LOST: [&str; 3] = ["failed", "killed", "other"];
+
+const FIGURES: [Figure; 14] = [
+    figure("jobs", JOBS, &[], "count", Kind::Count),
+    figure("jobs that finished", JOBS, &["finished"], "share", Kind::Share),
+    figure("jobs that failed", JOBS, &["failed"], "share", Kind::Share),
+    figure("jobs that were killed while running", JOBS, &["killed"], "share", Kind::Share),
+    figure("jobs with another outcome", JOBS, &["other"], "share", Kind::Share),
+    figure("CPU time", CPU, &[], "cpu", Kind::Amount),
+    figure("CPU time of jobs that did not finish", CPU, &LOST, "share", Kind::Share),
+    figure("mean wait of tasks", WAITS, &["all"], "mean", Kind::Amount),
+    figure("median wait of tasks", WAITS, &["all"], "median", Kind::Amount),
+    figure("99 % of the tasks wait at most", WAITS, &["all"], "p99", Kind::Amount),
+    figure("median length of jobs", LENGTHS, &["all"], "median", Kind::Amount),
+    figure("99 % of the jobs last at most", LENGTHS, &["all"], "p99", Kind::Amount),
+    figure("users with CPU time", USERS, &[], "", Kind::Count),
+    figure("heaviest user, of all CPU time", USERS, &[], "share", Kind::Share),
+];
+
+/// The value of a figure and its unit; `None` if the results lack it.
+fn value(figure: &Figure, results: &[Stored]) -> Option<(f64, String)> {
+    let (file, begins) = figure.table;
+    let is_it = |table: &&Table| {
+        table.file == file
+            && table.header.first().is_some_and(|column| column == begins)
+            && table.rows.len() == table.row_count
+    };
+    let table = results.iter().flat_map(|result| &result.tables).find(is_it)?;
+    let place = |name: &str| table.header.iter().position(|column| column == name);
+    let outcome = place("outcome");
+    let is_meant = |row: &&Vec<String>| {
+        figure.outcomes.is_empty()
+            || outcome.is_some_and(|idx| figure.outcomes.contains(&row[idx].as_str()))
+    };
+    let rows: Vec<&Vec<String>> = table.rows.iter().filter(is_meant).collect();
+    let first = rows.first()?;
+    let unit = place("unit").map(|idx| first[idx].clone()).unwrap_or_default();
+    if figure.column.is_empty() {
+        #[expect(clippy::cast_precision_loss, reason = "a table has fewer than 2^53 rows")]
+        let count = rows.len() as f64;
+        return Some((count, String::new()));
+    }
+    let column = place(figure.column)?;
+    let numbers: Option<Vec<f64>> = rows.iter().map(|row| row[column].parse().ok()).collect();
+    let numbers = numbers?;
+    // The heaviest user is the first.
+    let number = if figure.table == USERS { numbers[0] } else { numbers.iter().sum() };
+    Some((number, unit))
+}
+
+/// A figure in words, as a cell.
+fn cell(kind: Kind, number: f64, unit: &str) -> Cell {
+    match kind {
+        Kind::Count => Cell::of(&format!("{number:.0}")),
+        Kind::Share => Cell::share(&number.to_string()),
+        Kind::Amount if unit == "s" => Cell::lasting(Some(number)),
+        Kind::Amount => {
+            let (shown, per) = unit_of_use(unit, HOURS_FROM_S);
+            Cell::in_units_of(number, per).in_unit(unit, &shown)
+        }
+    }
+}
+
+/// How much a figure changed: a share in points, others in percent of the first.
+fn change(kind: Kind, first: f64, second: f64) -> String {
+    match kind {
+        _ if first.to_bits() == second.to_bits() => "same".to_owned(),
+        Kind::Share => format!("{:+.2} points", (second - first) * 100.0),
+        _ if first <= 0.0 => String::new(),
+        _ => format!("{:+.1} %", (second / first - 1.0) * 100.0),
+    }
+}
+
+/// The table; empty if the two have no figure in common. `has_outcomes` says whether both record how
+/// jobs ended.
+pub(super) fn table(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'_>) -> String {
+    let row = |figure: &Figure| {
+        let [first, second] = sides.map(|results| value(figure, results));
+        let ((first, unit), (second, other)) = first.zip(second)?;
+        let is_compared = unit == other && (has_outcomes || !is_of_outcome(figure));
+        is_compared.then(|| {
+            vec![
+                Cell::name(figure.said),
+                cell(figure.kind, first, &unit),
+                cell(figure.kind, second, &unit),
+                Cell::name(&change(figure.kind, first, second)),
+            ]
+        })
+    };
+    let rows: Vec<Vec<Cell>> = FIGURES.iter().filter_map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let header = ["figure", names.first, names.second, "change"].map(str::to_owned);
+    names.table("Key figures", &header, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::envelope::Envelope;
+
+    fn stored(files: &[(&str, &str)]) -> Vec<Stored> {
+        let mut result = Stored::of(Envelope::default());
+        for (file, csv) in files {
+            let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned).collect());
+            let header = lines.next().unwrap();
+            let rows: Vec<Vec<String>> = lines.collect();
+            let (file, row_count) = ((*file).to_owned(), rows.len());
+            result.tables.push(Table { file, header, rows, row_count });
+        }
+        vec![result]
+    }
+
+    #[test]
+    fn figures_are_compared_if_both_have_them_in_one_unit() {
+        let of = |failed: &str, unit: &str| {
+            stored(&[
+                (
+                    "classify-jobs.csv",
+                    &format!(
+                        "sequence,outcome,count,share\n014,finished,6,0.6\n013,failed,4,{failed}"
+                    ),
+                ),
+                (
+                    "account.csv",
+                    &format!(
+                        "outcome,cpu,unit,share\nfinished,3600,{unit},0.25\nfailed,7200,{unit},0.5\nkilled,3600,{unit},0.25"
+                    ),
+                ),
+                ("waiting.csv", "outcome,mean,median,p99,unit\nall,60,7200,0,s\nfailed,1,2,3,s"),
+                ("fairness.csv", "user,cpu_s,unit,share\na,9,x,0.9\nb,1,x,0.1"),
+            ])
+        };
+        let names = Names { first: "one", second: "two" };
+        let [one, two, other] = [of("0.4", "NCU-s"), of("0.5", "NCU-s"), of("0.4", "core-s")];
+        let html = table([&one, &two], true, &names);
+        for row in [
+            ">jobs</td><td data-value=\"10\">10</td><td data-value=\"10\">10</td><td>same</td>",
+            ">40.00 %</td><td data-value=\"0.5\">50.00 %</td><td>",
+            "+10.00 points",
+            "data-unit=\"NCU-s\">4 NCU-h</td>",
+            ">75.00 %</td>",
+            "<td data-value=\"60\">60 s</td>",
+            ">2 h</td>",
+            ">users with CPU time</td><td data-value=\"2\">2</td>",
+            ">90.00 %</td>",
+        ] {
+            assert!(html.contains(row), "{row}: {html}");
+        }
+        // No CPU time in different units, and no outcome where one side has none.
+        assert!(!table([&one, &other], true, &names).contains("NCU"));
+        let html = table([&one, &two], false, &names);
+        assert!(!html.contains("failed") && !html.contains("did not finish"), "{html}");
+        assert!(html.contains("mean wait of tasks"));
+        assert_eq!(table([&one, &[]], true, &names), "");
+    }
+}
