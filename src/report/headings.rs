@@ -51,7 +51,7 @@ const KNOWN: [(&str, &str); 90] = [
     ("is_straggler", "straggler"),
     ("jobs_helped", "jobs that end sooner"),
     ("jobs_hurt", "jobs that end later"),
-    ("jobs_with_wait", "jobs that started"),
+    ("jobs_with_wait", "submitted and started in the window"),
     ("largest_destroyed_share", "largest job's share of the destroyed CPU"),
     ("largest_job_share", "largest job, % of this row"),
     ("largest_saved_share", "largest job's share of the saved CPU"),

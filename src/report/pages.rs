@@ -73,8 +73,8 @@ pub(super) fn page(
         format!("<section>\n<h2>{heading}</h2>\n<ul class=\"found\">\n{items}</ul></section>\n")
     };
     let unknown = list("Unknown for this trace", &unknown);
-    let same = list("Results with the same rows as another", &same)
-        + &list("Quantities that do not vary", &constant);
+    let same = list("Results with the same numbers as one above", &same)
+        + &list("Quantities that hardly vary", &constant);
     // What leaves the question of the page open comes before what is known besides.
     let body = if has_answer(shown) {
         format!("{head}{body}{same}{unknown}")

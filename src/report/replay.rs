@@ -115,6 +115,12 @@ fn populations(answer: &ReplayAnswer) -> String {
         where runs of less than 10 s count as 10 s. Makespan: from the first submission to the last \
         end; charts leave out its end if nothing waits and hardly anything runs then."
         .to_owned();
+    if 0 < counts.dropped_attempts {
+        said.push_str(
+            " In the record both include attempts that were evicted, lost or submitted again, which the \
+            replays leave out, so a slowdown may be larger there although tasks start sooner.",
+        );
+    }
     if 0 < counts.still_running {
         let _ = write!(
             said,

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::html;
 use super::links::PAGES_MAX;
-use super::text::{escape, figure_text};
+use super::text::escape;
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings, shown_in};
 use crate::answers::labels::labels;
 use crate::charts::{
@@ -194,7 +194,7 @@ impl OfIndex {
                 "The median {kind} and the band are not drawn: {:.0} % of the {kind}s with usage are \
                 never above {} at the drawn instants.",
                 BAND[1] * 100.0,
-                figure_text(upper)
+                three_digits(upper)
             )
         });
         let median = all().map(|(&day, all)| (day, all[1])).collect();

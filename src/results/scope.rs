@@ -76,7 +76,7 @@ fn drawn(settings: &Value) -> Option<String> {
     let (jobs, machines) = (sample.unwrap_or(1.0), machines.unwrap_or(1.0));
     (jobs < 1.0 || machines < 1.0).then(|| {
         format!(
-            "sampled with the seed: {:.1} % of the jobs, {:.1} % of the machines",
+            "a random sample: each job with a chance of {:.1} %, each machine with {:.1} %",
             jobs * 100.0,
             machines * 100.0
         )
@@ -188,8 +188,8 @@ mod tests {
         );
         let half = json!({"sample": 0.5, "machines": 0.25});
         let said = scope(&tasks, &half, &log);
-        assert!(
-            said.ends_with("; sampled with the seed: 50.0 % of the jobs, 25.0 % of the machines")
-        );
+        assert!(said.ends_with(
+            "; a random sample: each job with a chance of 50.0 %, each machine with 25.0 %"
+        ));
     }
 }

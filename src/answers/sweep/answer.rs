@@ -90,7 +90,10 @@ impl SweepAnswer {
                 "CPU after the kill in jobs that did not finish, minus the CPU that killed tasks of \
                 finished jobs had spent",
             ),
-            ("Pareto front", "settings for which no other one saves more and harms as few jobs"),
+            (
+                "Pareto front",
+                "settings for which no other one, apart from the oracle, saves more and harms as few jobs",
+            ),
             (
                 "oracle",
                 "knows the outcome: kills the tasks of jobs that do not finish at their first event",

@@ -80,10 +80,10 @@ fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
     };
     let enough = known.iter().find(|(_, saved)| 0.999 * all <= *saved);
     let enough = enough.map_or_else(String::new, |(budget, _)| {
-        format!("; a limit of {} or more makes no difference", percent(*budget))
+        format!("; from {} on, this limit changes nothing", percent(*budget))
     });
     format!(
-        ". If the copies of a job may take {} of its slot time, jobs end {} earlier{enough}",
+        ". With copies for at most {} of the slot time of each job, jobs end {} earlier{enough}",
         percent(tight),
         percent(saved)
     )

@@ -54,7 +54,8 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     };
     let requested = if answer.cpu == "requested" { " of requested CPU" } else { "" };
     let later = format!(
-        "killing tasks {what} saves a net {} {}{requested} on {} submitted later and harms {harmed}",
+        "killing tasks {what} saves a net {} {}{requested} on {} submitted after the choice and harms \
+        {harmed}",
         six_digits(test.net_cpu),
         answer.unit,
         counted(selection.test_jobs, "job"),
@@ -64,7 +65,8 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     let jobs = row.and_then(|row| row.harmed_jobs).filter(|_| destroys.is_none());
     let harms = jobs.map(|jobs| format!("; it harms {}", counted(jobs, "finished job")));
     let over_all = over_all.map(|said| {
-        format!(". Over all jobs, in hindsight, it {said}{}", harms.unwrap_or_default())
+        let between = row.and_then(|row| between(answer, selection, row)).unwrap_or_default();
+        format!(". Over all jobs, in hindsight, it {said}{}{between}", harms.unwrap_or_default())
     });
     let over_all = format!(
         ". The rule was chosen on {train_jobs} that ended first{price}{}",
@@ -82,6 +84,23 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
         ));
     }
     Told::Shown(format!("{}{over_all}{more}", capital(&later)))
+}
+
+/// A sentence about the jobs that ran at the time of the choice, which are in neither group, if most of
+/// the saving over all jobs is theirs. `None` if the groups have other parameters.
+fn between(answer: &SweepAnswer, selection: &Selection, row: &SweepRow) -> Option<String> {
+    let (train, test) = (&selection.chosen.train, &selection.chosen.test);
+    let all = row.net_cpu.filter(|all| 0.0 < *all)?;
+    let theirs = all - train.net_cpu - test.net_cpu;
+    let is_same = (&train.rule, train.threshold) == (&test.rule, test.threshold);
+    (is_same && all < 2.0 * theirs).then(|| {
+        format!(
+            ". Of this, {} {} come from jobs that ran at the time of the choice, which belong neither to \
+            those that ended first nor to those submitted after it",
+            six_digits(theirs),
+            answer.unit
+        )
+    })
 }
 
 /// `, at a price of 3,600 NCU-s for each harmed job`; empty without a price.
@@ -123,8 +142,9 @@ fn destroys(row: &SweepRow) -> Option<String> {
 const NEARLY: f64 = 0.9;
 const GENTLER: f64 = 0.5;
 
-/// The rule that harms fewest jobs of those that save nearly as much as a row and destroy no more
-/// CPU, as the end of a sentence; `None` if none harms at most half as many.
+/// The rule that harms fewest jobs of those that save nearly as much as a row, as the end of a
+/// sentence; one that destroys no more CPU if there is any. `None` if none harms at most half as
+/// many.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
     let (net, harmed) = (than.net_share.filter(|net| 0.0 < *net)?, than.harmed_jobs?);
@@ -132,16 +152,26 @@ fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
     let all = answer.sweeps().filter(|(rule, _)| *rule != LIMITS);
     let all = all.flat_map(|(rule, rows)| rows.iter().map(move |row| (rule, row)));
     let destroyed = |row: &SweepRow| row.destroyed_cpu_share.unwrap_or(0.0);
-    let all = all.filter(|(_, row)| destroyed(row) <= destroyed(than));
     let known = all.filter_map(|(rule, row)| Some((row.harmed_jobs?, row.net_share?, rule, row)));
     let near = known.filter(|(own, share, _, _)| {
         NEARLY * net <= *share && *own as f64 <= GENTLER * harmed as f64 && *own < harmed
     });
-    let (own, share, rule, row) =
-        near.min_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)))?;
+    let (own, share, rule, row) = near.min_by(|one, other| {
+        let destroys_more = |row: &SweepRow| destroyed(than) < destroyed(row);
+        destroys_more(one.3)
+            .cmp(&destroys_more(other.3))
+            .then(one.0.cmp(&other.0))
+            .then(other.1.total_cmp(&one.1))
+    })?;
     let much = if net <= share { "no less" } else { "nearly as much" };
+    let more = if destroyed(than) < destroyed(row) {
+        let [own, other] = [row, than].map(|row| percent(destroyed(row)));
+        format!(", but destroys {own} instead of {other}")
+    } else {
+        String::new()
+    };
     Some(format!(
-        "; killing tasks {} saves {much} over all jobs ({} instead of {}), and harms {} instead of {}",
+        "; killing tasks {} saves {much} over all jobs ({} instead of {}), and harms {} instead of {}{more}",
         condition(rule, row.threshold),
         percent(share),
         percent(net),

@@ -154,7 +154,7 @@ fn a_sweep(gain: f64, [low, net, high]: [f64; 3], largest: f64) -> Value {
 #[test]
 fn a_kill_rule_is_shown_if_later_jobs_and_the_interval_confirm_it() {
     let chosen = "killing tasks at the first restart saves a net 3,300 task-s on 860 jobs submitted \
-        later and harms 12 of the 640 that finished. The rule was chosen on 950 jobs that ended first, \
+        after the choice and harms 12 of the 640 that finished. The rule was chosen on 950 jobs that ended first, \
         at a price of 3,600 task-s for each harmed job. Over all jobs, in hindsight, it saves a net 10.0 % of the CPU \
         of jobs that did not finish (95 % interval ";
     assert_eq!(
@@ -185,6 +185,10 @@ fn a_kill_rule_is_shown_if_later_jobs_and_the_interval_confirm_it() {
     assert!(text.ends_with("fitted to these jobs and not tested on others"), "{text}");
 }
 
+fn chosen_of(swept: &mut Value) -> &mut Value {
+    &mut swept["answer"]["selection"]["chosen"]
+}
+
 #[test]
 fn a_gentler_rule_the_edge_of_the_grid_and_evictions_are_said() {
     let mut swept = a_sweep(5.0, [0.05, 0.1, 0.2], 0.2);
@@ -206,6 +210,25 @@ fn a_gentler_rule_the_edge_of_the_grid_and_evictions_are_said() {
         of(1800, 2, 0.091, 0.1), of(2400, 1, 0.095, 0.165), of(3600, 1, 0.08, 0.1)]});
     answer["rules"].as_array_mut().unwrap().push(others);
     let text = said(by(kill, &swept));
+    // Rules that destroy more are named if there is no other.
+    let mut harsher = swept.clone();
+    harsher["answer"]["rules"][1]["rows"] =
+        json!([of(1800, 2, 0.091, 0.165), of(60, 4, 0.099, 0.1)]);
+    let only = said(by(kill, &harsher));
+    assert!(
+        only.contains("harms 2 instead of 7, but destroys 16.5 % instead of 14.5 %. The"),
+        "{only}"
+    );
+    // Most of the saving is of jobs that ran at the time of the choice.
+    let mut between = swept.clone();
+    let chosen = chosen_of(&mut between);
+    chosen["train"]["net_cpu"] = json!(1_000_000.0);
+    chosen["test"] =
+        json!({"rule": "restarts", "threshold": 1, "net_cpu": 2_000_000.0, "gain": 5.0});
+    let most = said(by(kill, &between));
+    assert!(most.contains(". Of this, 66,424,300 task-s come from jobs that ran at the"), "{most}");
+    chosen_of(&mut between)["train"]["net_cpu"] = json!(40_000_000.0);
+    assert!(!said(by(kill, &between)).contains("Of this"));
     for part in [
         "at the first restart (the smallest T that was tried) saves a net 3,300 task-s of requested CPU on",
         "; over all jobs it harms 7 that finished and destroys 14.5 % of the CPU of finished jobs; killing \
@@ -375,8 +398,9 @@ fn a_detector_says_what_its_copies_need_and_how_alike_the_truth_is() {
     let text = said(by(detector, &stored));
     assert_eq!(
         text,
-        "shown: `flink`: copies of the tasks that it flags would end jobs 5.2 % earlier. If the copies \
-        of a job may take 0.5 % of its slot time, jobs end 0.1 % earlier; a limit of 20.0 % or more makes no difference. This \
+        "shown: `flink`: copies of the tasks that it flags would end jobs 5.2 % earlier. With \
+        copies for at most 0.5 % of the slot time of each job, jobs end 0.1 % earlier; from 20.0 % on, this limit \
+        changes nothing. This \
         is a dry run, in which a copy takes as long as the median sibling of its task; 2,028 of the 26,282 \
         copies end before their task; copies that lose take 0.4 % of the slot time of all jobs. It finds 58.7 % of 397 stragglers (half of these 58.1 s or less before they end), and 80.5 % of its flags \
         on judged tasks are right; 11,317 of its 26,282 flags are on attempts that did not finish, which \

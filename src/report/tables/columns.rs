@@ -113,6 +113,14 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
 /// A square of a unit says nothing to readers.
 pub(super) const VARIANCE: &str = "variance";
 
+/// Whether a column repeats the number of jobs in every row: each has one task.
+pub(super) fn repeats_jobs(table: &Table, column: &str) -> bool {
+    let place = |name: &str| table.header.iter().position(|known| known == name);
+    let is_count = table.file == "account.csv" && matches!(column, "jobs_with_tasks" | "tasks");
+    let both = place("jobs").zip(place(column)).filter(|_| is_count);
+    both.is_some_and(|(jobs, own)| table.rows.iter().all(|row| row.get(jobs) == row.get(own)))
+}
+
 /// Columns that are always kept, since the script of the page computes with them.
 pub(super) fn columns_kept(table: &Table) -> &'static [&'static str] {
     if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }

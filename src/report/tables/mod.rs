@@ -13,7 +13,8 @@ mod columns;
 use self::cells::cell_of;
 use self::columns::{
     LOWER_BOUNDS, SORTED_BY, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept, heading_in,
-    is_folded, is_in_file_only, is_name, is_shown_above, is_unit, value_of, with_harm_first,
+    is_folded, is_in_file_only, is_name, is_shown_above, is_unit, repeats_jobs, value_of,
+    with_harm_first,
 };
 use super::headings::{heading, is_statistic, is_use, is_use_by_unit};
 use super::html::{self, Cell};
@@ -81,16 +82,19 @@ impl Kept<'_> {
     }
 
     /// The units of the caption; that of amounts is in their headings.
-    fn units(&self) -> Vec<&str> {
+    fn units(&self, table: &Table) -> Vec<String> {
         let is_in_heading = |unit: &str| !self.amounts.is_empty() && self.unit == Some(unit);
-        self.units.iter().copied().filter(|unit| !is_in_heading(unit)).collect()
+        let units = self.units.iter().copied().filter(|unit| !is_in_heading(unit));
+        let of_hours = self.unit.filter(|_| table.header.iter().any(|column| is_in_hours(column)));
+        let of_hours = of_hours.map(|unit| format!("CPU in {}", in_hours(unit)));
+        units.map(str::to_owned).chain(of_hours).collect()
     }
 
     /// The heading of a column; that of an amount has its unit.
     fn heading(&self, table: &Table, column: &str) -> String {
-        // The file has hours of CPU, of the unit that the result names.
-        if let Some(unit) = self.unit.filter(|_| column.ends_with("cpu_h")) {
-            return heading_in(table, column).replace("(h)", &format!("({})", in_hours(unit)));
+        // The caption has the unit.
+        if self.unit.is_some() && is_in_hours(column) {
+            return heading_in(table, column).replace(" (h)", "");
         }
         if !self.amounts.iter().any(|&idx| table.header[idx] == column) {
             return heading_in(table, column);
@@ -105,6 +109,11 @@ impl Kept<'_> {
         };
         format!("{} ({unit})", heading_in(table, column))
     }
+}
+
+/// Whether a file has a CPU time in hours: of processors or of another unit that the result names.
+fn is_in_hours(column: &str) -> bool {
+    column.ends_with("cpu_h")
 }
 
 /// The unit in hours of a unit of CPU, GPU or memory time in seconds; others as they are.
@@ -171,6 +180,7 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
         // A column of missing names (`-`) is a column without a value.
         if rows.iter().all(|row| matches!(cell(row).as_str(), "" | "-"))
             || is_shown_above(table, column)
+            || repeats_jobs(table, column)
             || column == IS_TOTAL
             || column == VARIANCE
             || column == LOWER_BOUNDS
@@ -302,7 +312,7 @@ pub(crate) fn stored_table(
     let indices = IndexColumn::all(indices, values);
     let index_of = |column: &str| indices.iter().find(|index| index.column == column);
     let in_words = kept.columns.iter().any(|&idx| kept.are_lengths(&table.header[idx]));
-    let units: Vec<&str> = if in_words { Vec::new() } else { kept.units() };
+    let units: Vec<String> = if in_words { Vec::new() } else { kept.units(table) };
     let caption = match units.as_slice() {
         [] => caption.to_owned(),
         units if caption.ends_with(&format!("({})", units.join(", "))) => caption.to_owned(),
@@ -434,6 +444,31 @@ mod tests {
         assert_eq!(html.matches("</th>").count(), 5, "{html}");
         assert!(html.contains("<caption>Sweep</caption>"), "{html}");
         assert!(html.contains("; in small print: the 95 % interval"), "{html}");
+    }
+
+    #[test]
+    fn hours_of_cpu_have_their_unit_in_the_caption() {
+        let use_by = table(&["month", "cpu_h", "wasted_cpu_h"], &[&["2024-01", "7", "3"]]);
+        let html = stored_table("Use", &use_by, "", &Links::default(), &[], Some("core-s"));
+        assert!(html.contains("<caption>Use (CPU in core-h)</caption>"), "{html}");
+        assert!(html.contains(">CPU</th>") && html.contains(">wasted CPU</th>"), "{html}");
+        let html = stored_table("Use", &use_by, "", &Links::default(), &[], None);
+        assert!(html.contains("<caption>Use</caption>") && html.contains(">CPU (h)</th>"));
+    }
+
+    #[test]
+    fn counts_that_repeat_the_jobs_are_left_out() {
+        let header = ["outcome", "jobs", "jobs_with_tasks", "tasks", "cpu"];
+        let of = |tasks| {
+            let mut account = table(
+                &header,
+                &[&["finished", "9", "9", "9", "1"], &["failed", "3", "3", tasks, "1"]],
+            );
+            account.file = "account.csv".to_owned();
+            stored_table("CPU", &account, "", &Links::default(), &[], None)
+        };
+        assert_eq!(of("3").matches("</th>").count(), 3);
+        assert!(of("4").contains(">their tasks<") && !of("4").contains("jobs with tasks"));
     }
 
     #[test]
