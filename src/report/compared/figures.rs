@@ -51,7 +51,7 @@ const fn figure(
 
 const LOST: [&str; 3] = ["failed", "killed", "other"];
 
-const FIGURES: [Figure; 14] = [
+const FIGURES: [Figure; 13] = [
     figure("jobs", JOBS, &[], "count", Kind::Count),
     figure("jobs that finished", JOBS, &["finished"], "share", Kind::Share),
     figure("jobs that failed", JOBS, &["failed"], "share", Kind::Share),
@@ -64,7 +64,6 @@ const FIGURES: [Figure; 14] = [
     figure("99 % of the tasks wait at most", WAITS, &["all"], "p99", Kind::Amount),
     figure("median length of jobs", LENGTHS, &["all"], "median", Kind::Amount),
     figure("99 % of the jobs last at most", LENGTHS, &["all"], "p99", Kind::Amount),
-    figure("users with CPU time", USERS, &[], "", Kind::Count),
     figure("heaviest user, of all CPU time", USERS, &[], "share", Kind::Share),
 ];
 
@@ -86,11 +85,6 @@ fn value(figure: &Figure, results: &[Stored]) -> Option<(f64, String)> {
     let rows: Vec<&Vec<String>> = table.rows.iter().filter(is_meant).collect();
     let first = rows.first()?;
     let unit = place("unit").map(|idx| first[idx].clone()).unwrap_or_default();
-    if figure.column.is_empty() {
-        #[expect(clippy::cast_precision_loss, reason = "a table has fewer than 2^53 rows")]
-        let count = rows.len() as f64;
-        return Some((count, String::new()));
-    }
     let column = place(figure.column)?;
     let numbers: Option<Vec<f64>> = rows.iter().map(|row| row[column].parse().ok()).collect();
     let numbers = numbers?;
@@ -194,7 +188,6 @@ mod tests {
             ">75.00 %</td>",
             "<td data-value=\"60\">60 s</td>",
             ">2 h</td>",
-            ">users with CPU time</td><td data-value=\"2\">2</td>",
             ">90.00 %</td>",
         ] {
             assert!(html.contains(row), "{row}: {html}");

@@ -426,7 +426,7 @@ mod tests {
         ];
         let rows: [&[&str]; 2] = [
             &["restarts", "1", "restarts/h", "0.04", "0.02", "0.061", "0", "0", "3", "5"],
-            &["dead-time", "7200", "s", "-0.01", "", "", "0", "0", "0", "6"],
+            &["dead-time", "7200", "s", "-0.01", "", "", "0", "0", "0", ""],
         ];
         let html = stored_table("Sweep", &table(&header, &rows), "", &Links::default(), &[], None);
         for cell in [
@@ -437,6 +437,7 @@ mod tests {
             "<td data-value=\"-0.01\">-1.00 %</td>",
             // A column of zeros is kept for a bound above zero.
             "<td data-value=\"0\" data-low=\"0\" data-high=\"3\">",
+            "<td data-value=\"0\">0</td><td data-value=\"-0.01\">",
             ">x low<",
         ] {
             assert!(html.contains(cell), "{cell}: {html}");
