@@ -156,6 +156,18 @@ mod tests {
         let (Chart::Lines(long), per) = over_span(chart.clone(), DAYS_FROM_S) else { panic!() };
         assert!(per == 86_400.0 && long.x_axis == DAYS_OF_SPAN);
         assert_eq!(long.lines[0].points, [(0.0, 1.0), (1.5, 2.0)]);
+        let panels = PanelChart {
+            title: String::new(),
+            caption: String::new(),
+            panels: match chart.clone() {
+                Chart::Lines(lines) => vec![lines.clone(), lines],
+                _ => Vec::new(),
+            },
+            columns: 2,
+        };
+        let (Chart::Panels(both), _) = over_span(Chart::Panels(panels), 7200.0) else { panic!() };
+        assert!(both.panels.iter().all(|panel| panel.x_axis == HOURS_OF_SPAN));
+        assert_eq!(both.panels[1].lines[0].points, [(0.0, 1.0), (36.0, 2.0)]);
         let (Chart::Lines(short), per) = over_span(chart, DAYS_FROM_S - 1.0) else { panic!() };
         assert!(per == 3600.0 && short.x_axis == HOURS_OF_SPAN);
         assert_eq!(short.lines[0].points, [(0.0, 1.0), (36.0, 2.0)]);

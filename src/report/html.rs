@@ -121,15 +121,24 @@ impl Cell {
         Self { html: format!("≥&nbsp;{}", self.html), ..self }
     }
 
-    /// The same cell with the bounds of the interval of its value.
+    /// The same cell with the bounds of the interval of its value; an interval of one value is not
+    /// shown.
     pub(crate) fn between(self, low: &Self, high: &Self) -> Self {
-        let html =
-            format!("{} <span class=\"interval\">{} to {}</span>", self.html, low.html, high.html);
         let mut beside = self.beside;
         for (name, bound) in [("low", low.number), ("high", high.number)] {
             let _ = bound.map(|bound| write!(beside, " data-{name}=\"{bound}\""));
         }
+        let html = if low.number == high.number {
+            self.html
+        } else {
+            format!("{} <span class=\"interval\">{} to {}</span>", self.html, low.html, high.html)
+        };
         Self { html, beside, number: self.number }
+    }
+
+    /// Whether it shows an interval.
+    pub(crate) fn has_interval(&self) -> bool {
+        self.html.contains("<span class=\"interval\">")
     }
 
     /// The same cell with the unit of its value; the unit is not repeated if the text has its own.

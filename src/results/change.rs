@@ -70,9 +70,10 @@ pub struct CellChange {
     pub first: String,
     /// After.
     pub second: String,
-    /// The unit that the row names, if it is the same in both.
+    /// The unit that the row names, if it is the same in both, and of the CPU times and statistics of
+    /// the row, not of its counts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unit: Option<String>,
+    pub row_unit: Option<String>,
     /// The difference, if both are numbers.
     pub change: Option<f64>,
     /// The difference over the first value, if that is not 0.

@@ -300,6 +300,8 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
         let place = table.header.iter().position(|name| name == "unit")?;
         Some(row[place].clone())
     };
+    // With columns that name their unit, the others are not in that of the row.
+    let names_own = first.header.iter().any(|name| name.ends_with("cpu_s"));
     let mut other_unit: BTreeSet<&str> = BTreeSet::new();
     change.only_second = theirs.keys().filter(|key| !ours.contains_key(*key)).cloned().collect();
     for (key, row) in &ours {
@@ -309,7 +311,8 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
         };
         change.rows += 1;
         let units = unit(row, first).zip(unit(other, second));
-        let same = units.clone().filter(|(one, other)| one == other).map(|(unit, _)| unit);
+        let same = units.clone().filter(|(one, other)| !names_own && one == other);
+        let same = same.map(|(unit, _)| unit);
         let own = units.filter(|(one, other)| one != other);
         if change.units.is_none() {
             change.units.clone_from(&own);
@@ -325,7 +328,7 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
                 other_unit.insert(column);
             } else if one != other {
                 let change_of = cell_change(key.clone(), column, one, other);
-                change.cells.push(CellChange { unit: same.clone(), ..change_of });
+                change.cells.push(CellChange { row_unit: same.clone(), ..change_of });
             }
         }
         change.changed_rows += usize::from(before < change.cells.len());
@@ -384,7 +387,7 @@ fn cell_change(key: Vec<String>, column: &str, first: &str, second: &str) -> Cel
         column: column.to_owned(),
         first: first.to_owned(),
         second: second.to_owned(),
-        unit: None,
+        row_unit: None,
         change,
         relative: relative.filter(|share| share.is_finite()),
         of_column: None,

@@ -259,7 +259,15 @@ fn months_are_compared_in_plain_figures() {
     }
     let page = fs::read_to_string(place.path("changes/comparison.html")).unwrap();
     assert!(!page.contains("Settings that differ") && !page.contains("sha256"), "{page}");
-    for part in [">100 times<", "Data that differ", "job_events: last row"] {
+    let failed = "<td data-value=\"0.003\">0.30 %</td><td data-value=\"0.3\">30.00 %</td>";
+    for part in [
+        "Key figures",
+        failed,
+        "+29.70 points",
+        ">100 times<",
+        "Data that differ",
+        "job_events: last row",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
 }

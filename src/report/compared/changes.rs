@@ -3,7 +3,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use crate::digits::{HOURS_FROM_S, lasting, number_in, unit_of_use};
+use crate::digits::{lasting, number_in, unit_of_use};
 use crate::report::headings::{heading, is_length, is_statistic, is_use_by_unit};
 use crate::report::text::{figure_text, percent};
 use crate::results::frame::Frame;
@@ -33,9 +33,8 @@ pub(super) fn largest(table: &TableChange, reader: Reader) -> String {
     let figure = |text: &str| match number_in(text) {
         Some(share) if cell.is_share() => percent(share),
         Some(number) if reader == Reader::OfPage && is_lasting(cell) => lasting(number),
-        Some(number) => match cell.unit.as_deref().filter(|_| has_unit(cell)) {
-            Some(unit) if reader == Reader::OfPage => {
-                let (unit, per) = unit_of_use(unit, HOURS_FROM_S);
+        Some(number) => match shown_in(cell) {
+            Some((unit, per)) if reader == Reader::OfPage => {
                 format!("{} {unit}", figure_text(number / per))
             }
             _ => figure_text(number),
@@ -54,12 +53,16 @@ pub(super) fn largest(table: &TableChange, reader: Reader) -> String {
 
 /// Whether a value is a length of time.
 pub(super) fn is_lasting(cell: &CellChange) -> bool {
-    is_length(&cell.column) || is_statistic(&cell.column) && cell.unit.as_deref() == Some("s")
+    is_length(&cell.column) || is_statistic(&cell.column) && cell.row_unit.as_deref() == Some("s")
 }
 
-/// Whether a value is in the unit of its row.
-pub(super) fn has_unit(cell: &CellChange) -> bool {
-    is_statistic(&cell.column) || is_use_by_unit(&cell.column)
+/// The unit in which both values are shown, and how many of that of the row make one; `None` if they
+/// are not in the unit of the row.
+pub(super) fn shown_in(cell: &CellChange) -> Option<(String, f64)> {
+    let has_unit = is_statistic(&cell.column) || is_use_by_unit(&cell.column);
+    let unit = cell.row_unit.as_deref().filter(|_| has_unit)?;
+    let numbers = [&cell.first, &cell.second].map(|text| number_in(text).unwrap_or(0.0).abs());
+    Some(unit_of_use(unit, numbers[0].max(numbers[1])))
 }
 
 /// How much a number changed: a share in points, a number that about doubled as a factor, the rest
@@ -145,7 +148,7 @@ mod tests {
         let change = one.zip(other).map(|(one, other)| other - one);
         let relative = one.zip(change).map(|(one, change)| change / one.abs());
         let cell = CellChange {
-            unit: unit.map(str::to_owned),
+            row_unit: unit.map(str::to_owned),
             key: vec!["physics".to_owned()],
             column: column.to_owned(),
             first: first.to_owned(),
@@ -176,6 +179,10 @@ mod tests {
         let cpu = ["7200", "3600"];
         assert_eq!(of("NCU-s", "cpu", cpu), "CPU of physics: 2 NCU-h to 1 NCU-h (-50.0 %)");
         assert_eq!(of("tasks", "max", ["4", "3"]), "max of physics: 4 tasks to 3 tasks (-25.0 %)");
+        assert_eq!(
+            of("NCU-s", "cpu", ["72", "36"]),
+            "CPU of physics: 72 NCU-s to 36 NCU-s (-50.0 %)"
+        );
         // A count of rows is not in their unit.
         assert_eq!(of("s", "count", ["4", "3"]), "count of physics: 4 to 3 (-25.0 %)");
         let in_file = said_in(Some("s"), "max", ["60", "7200"], Reader::OfTable);

@@ -4,9 +4,10 @@
 //! outcomes, CPU time, waits, lengths of jobs, users.
 
 use super::Names;
-use crate::digits::{HOURS_FROM_S, unit_of_use};
+use crate::digits::unit_of_use;
 use crate::report::html::Cell;
 use crate::results::{Stored, Table};
+use crate::studies::meter::CpuDefinition;
 
 /// What a figure is.
 #[derive(Clone, Copy)]
@@ -51,13 +52,15 @@ const fn figure(
 
 const LOST: [&str; 3] = ["failed", "killed", "other"];
 
-const FIGURES: [Figure; 13] = [
+const FIGURES: [Figure; 15] = [
     figure("jobs", JOBS, &[], "count", Kind::Count),
     figure("jobs that finished", JOBS, &["finished"], "share", Kind::Share),
     figure("jobs that failed", JOBS, &["failed"], "share", Kind::Share),
-    figure("jobs that were killed while running", JOBS, &["killed"], "share", Kind::Share),
+    figure("jobs that were killed", JOBS, &["killed"], "share", Kind::Share),
+    figure("jobs still running at the end", JOBS, &["running"], "share", Kind::Share),
     figure("jobs with another outcome", JOBS, &["other"], "share", Kind::Share),
-    figure("CPU time", CPU, &[], "cpu", Kind::Amount),
+    figure("CPU time of all outcomes", CPU, &[], "cpu", Kind::Amount),
+    figure("CPU time of jobs still running at the end", CPU, &["running"], "share", Kind::Share),
     figure("CPU time of jobs that did not finish", CPU, &LOST, "share", Kind::Share),
     figure("mean wait of tasks", WAITS, &["all"], "mean", Kind::Amount),
     figure("median wait of tasks", WAITS, &["all"], "median", Kind::Amount),
@@ -67,15 +70,26 @@ const FIGURES: [Figure; 13] = [
     figure("heaviest user, of all CPU time", USERS, &[], "share", Kind::Share),
 ];
 
-/// The value of a figure and its unit; `None` if the results lack it.
-fn value(figure: &Figure, results: &[Stored]) -> Option<(f64, String)> {
+/// A value of a figure.
+struct Value {
+    number: f64,
+    unit: String,
+    /// Whether it may be larger: some of what it is about had not ended.
+    is_bound: bool,
+    /// Choices that two values must have in common: classes of outcomes, and whose usage it is.
+    choices: [Option<serde_json::Value>; 2],
+}
+
+/// The value of a figure; `None` if the results lack it.
+fn value(figure: &Figure, results: &[Stored]) -> Option<Value> {
     let (file, begins) = figure.table;
     let is_it = |table: &&Table| {
         table.file == file
             && table.header.first().is_some_and(|column| column == begins)
             && table.rows.len() == table.row_count
     };
-    let table = results.iter().flat_map(|result| &result.tables).find(is_it)?;
+    let all = results.iter().flat_map(|result| result.tables.iter().map(move |own| (result, own)));
+    let (result, table) = all.into_iter().find(|(_, table)| is_it(table))?;
     let place = |name: &str| table.header.iter().position(|column| column == name);
     let outcome = place("outcome");
     let is_meant = |row: &&Vec<String>| {
@@ -88,22 +102,34 @@ fn value(figure: &Figure, results: &[Stored]) -> Option<(f64, String)> {
     let column = place(figure.column)?;
     let numbers: Option<Vec<f64>> = rows.iter().map(|row| row[column].parse().ok()).collect();
     let numbers = numbers?;
-    // The heaviest user is the first.
-    let number = if figure.table == USERS { numbers[0] } else { numbers.iter().sum() };
-    Some((number, unit))
+    let bounds = place("at_least").map_or("", |idx| first[idx].as_str());
+    let chosen = |key: &str| result.whole.settings.get(key).cloned();
+    Some(Value {
+        // The heaviest user is the first.
+        number: if figure.table == USERS { numbers[0] } else { numbers.iter().sum() },
+        unit,
+        is_bound: bounds.split(',').any(|name| name == figure.column),
+        choices: if figure.table == USERS {
+            [chosen("by"), None]
+        } else {
+            [chosen("classes"), chosen("by")]
+        },
+    })
 }
 
-/// A figure in words, as a cell.
-fn cell(kind: Kind, number: f64, unit: &str) -> Cell {
-    match kind {
+/// A value as a cell; `top` is the larger one of both sides.
+fn cell(kind: Kind, value: &Value, top: f64) -> Cell {
+    let Value { number, unit, is_bound, .. } = value;
+    let own = match kind {
         Kind::Count => Cell::of(&format!("{number:.0}")),
         Kind::Share => Cell::share(&number.to_string()),
-        Kind::Amount if unit == "s" => Cell::lasting(Some(number)),
+        Kind::Amount if unit == "s" => Cell::lasting(Some(*number)),
         Kind::Amount => {
-            let (shown, per) = unit_of_use(unit, HOURS_FROM_S);
-            Cell::in_units_of(number, per).in_unit(unit, &shown)
+            let (shown, per) = unit_of_use(unit, top);
+            Cell::in_units_of(*number, per).in_unit(unit, &shown)
         }
-    }
+    };
+    if *is_bound { own.at_least() } else { own }
 }
 
 /// How much a figure changed: a share in points, others in percent of the first.
@@ -121,14 +147,21 @@ fn change(kind: Kind, first: f64, second: f64) -> String {
 pub(super) fn table(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'_>) -> String {
     let row = |figure: &Figure| {
         let [first, second] = sides.map(|results| value(figure, results));
-        let ((first, unit), (second, other)) = first.zip(second)?;
-        let is_compared = unit == other && (has_outcomes || !is_of_outcome(figure));
+        let (first, second) = first.zip(second)?;
+        let is_same = first.unit == second.unit && first.choices == second.choices;
+        let is_of_users = figure.table != USERS || first.choices[0] == Some("user".into());
+        let is_compared = is_same && is_of_users && (has_outcomes || !is_of_outcome(figure));
         is_compared.then(|| {
+            let top = first.number.abs().max(second.number.abs());
+            let is_bound = first.is_bound || second.is_bound;
+            let by = change(figure.kind, first.number, second.number);
+            let is_of_gpus = first.unit == CpuDefinition::GPU_UNIT;
+            let noun = if is_of_gpus { "GPU time" } else { "CPU time" };
             vec![
-                Cell::name(figure.said),
-                cell(figure.kind, first, &unit),
-                cell(figure.kind, second, &unit),
-                Cell::name(&change(figure.kind, first, second)),
+                Cell::name(&figure.said.replace("CPU time", noun)),
+                cell(figure.kind, &first, top),
+                cell(figure.kind, &second, top),
+                Cell::name(if is_bound { "" } else { &by }),
             ]
         })
     };
@@ -142,13 +175,16 @@ pub(super) fn table(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'_>
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::results::envelope::Envelope;
 
     fn stored(files: &[(&str, &str)]) -> Vec<Stored> {
         let mut result = Stored::of(Envelope::default());
+        result.whole.settings = json!({"classes": "sequence", "by": "user"});
         for (file, csv) in files {
-            let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned).collect());
+            let mut lines = csv.lines().map(|line| line.split(';').map(str::to_owned).collect());
             let header = lines.next().unwrap();
             let rows: Vec<Vec<String>> = lines.collect();
             let (file, row_count) = ((*file).to_owned(), rows.len());
@@ -157,28 +193,35 @@ mod tests {
         vec![result]
     }
 
+    fn of(failed: &str, unit: &str) -> Vec<Stored> {
+        stored(&[
+            (
+                "classify-jobs.csv",
+                &format!("sequence;outcome;count;share\n014;finished;6;0.6\n013;failed;4;{failed}"),
+            ),
+            (
+                "account.csv",
+                &format!(
+                    "outcome;cpu;unit;share\nfinished;3600;{unit};0.25\nfailed;7200;{unit};0.5\nkilled;3600;{unit};0.25"
+                ),
+            ),
+            (
+                "waiting.csv",
+                "outcome;mean;median;p99;unit;at_least\nall;60;7200;90;s;mean,p99\nfailed;1;2;3;s;",
+            ),
+            ("fairness.csv", "user;cpu_s;unit;share\na;9;x;0.9\nb;1;x;0.1"),
+        ])
+    }
+
+    const NAMES: Names<'_> = Names { first: "one", second: "two" };
+
     #[test]
     fn figures_are_compared_if_both_have_them_in_one_unit() {
-        let of = |failed: &str, unit: &str| {
-            stored(&[
-                (
-                    "classify-jobs.csv",
-                    &format!(
-                        "sequence,outcome,count,share\n014,finished,6,0.6\n013,failed,4,{failed}"
-                    ),
-                ),
-                (
-                    "account.csv",
-                    &format!(
-                        "outcome,cpu,unit,share\nfinished,3600,{unit},0.25\nfailed,7200,{unit},0.5\nkilled,3600,{unit},0.25"
-                    ),
-                ),
-                ("waiting.csv", "outcome,mean,median,p99,unit\nall,60,7200,0,s\nfailed,1,2,3,s"),
-                ("fairness.csv", "user,cpu_s,unit,share\na,9,x,0.9\nb,1,x,0.1"),
-            ])
-        };
-        let names = Names { first: "one", second: "two" };
-        let [one, two, other] = [of("0.4", "NCU-s"), of("0.5", "NCU-s"), of("0.4", "core-s")];
+        let (names, [one, two, other]) = (
+            NAMES,
+            [("0.4", "NCU-s"), ("0.5", "NCU-s"), ("0.4", "core-s")]
+                .map(|(share, unit)| of(share, unit)),
+        );
         let html = table([&one, &two], true, &names);
         for row in [
             ">jobs</td><td data-value=\"10\">10</td><td data-value=\"10\">10</td><td>same</td>",
@@ -186,7 +229,8 @@ mod tests {
             "+10.00 points",
             "data-unit=\"NCU-s\">4 NCU-h</td>",
             ">75.00 %</td>",
-            "<td data-value=\"60\">60 s</td>",
+            // The mean may be larger, so no change is given.
+            "<td data-value=\"60\">≥&nbsp;60 s</td><td data-value=\"60\">≥&nbsp;60 s</td><td></td>",
             ">2 h</td>",
             ">90.00 %</td>",
         ] {
@@ -198,5 +242,32 @@ mod tests {
         assert!(!html.contains("failed") && !html.contains("did not finish"), "{html}");
         assert!(html.contains("mean wait of tasks"));
         assert_eq!(table([&one, &[]], true, &names), "");
+    }
+
+    #[test]
+    fn figures_of_other_choices_and_of_parts_of_a_table_are_left_out() {
+        let one = of("0.4", "NCU-s");
+        let with = |key: &str, value: &str| {
+            let mut other = of("0.4", "NCU-s");
+            other[0].whole.settings[key] = value.into();
+            other
+        };
+        let terminal = with("classes", "terminal");
+        let html = table([&one, &terminal], true, &NAMES);
+        assert!(!html.contains("jobs that finished") && html.contains("heaviest user"), "{html}");
+        let groups = [with("by", "group"), with("by", "group")];
+        assert!(!table([&groups[0], &groups[1]], true, &NAMES).contains("heaviest"));
+        let mut cut = of("0.4", "NCU-s");
+        cut[0].tables.iter_mut().for_each(|table| table.row_count += 1);
+        assert_eq!(table([&one, &cut], true, &NAMES), "");
+        let gpus = of("0.4", CpuDefinition::GPU_UNIT);
+        let html = table([&gpus, &gpus], true, &NAMES);
+        assert!(html.contains("GPU time of jobs that did not finish"), "{html}");
+        // Less than an hour stays in seconds.
+        let small = |cpu: &str| {
+            stored(&[("account.csv", &format!("outcome;cpu;unit\nfinished;{cpu};core-s"))])
+        };
+        let html = table([&small("9"), &small("18")], true, &NAMES);
+        assert!(html.contains(">9 core-s<") && html.contains("+100.0 %"), "{html}");
     }
 }

@@ -16,12 +16,12 @@ use super::findings::{NoAnswer, lacks_outcomes, side_by_side, unanswered_by};
 use super::headings::heading;
 use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
-use super::text::{caption, escape, figure_text, sentence};
-use crate::digits::{HOURS_FROM_S, counted, number_in, unit_of_use};
+use super::text::{caption, escape, sentence};
+use crate::digits::{counted, number_in};
 use crate::results::{CellChange, Difference, ResultChange, Side, Stored, TableChange};
 
 pub use changes::comparison_table;
-use changes::{Reader, has_unit, how_much, is_lasting, largest};
+use changes::{Reader, how_much, is_lasting, largest, shown_in};
 use origin::{common, data_of, made_from, settings_of};
 
 /// What the page calls the two sides: the names of their folders, or first and second if these are
@@ -387,13 +387,13 @@ fn cells(table: &TableChange, names: &Names<'_>) -> String {
     let mut header = table.key.clone();
     header.extend(["column", names.first, names.second, "change", "by"].map(str::to_owned));
     let row = |cell: &CellChange| {
-        let number = |number: Option<f64>| Cell::of(&number.map_or_else(String::new, figure_text));
+        let change = cell.change.map(|change| of_column(cell, &change.to_string()));
         let mut row: Vec<Cell> = cell.key.iter().map(|key| Cell::name(key)).collect();
         row.extend([
             Cell::name(&heading(&cell.column)),
             of_column(cell, &cell.first),
             of_column(cell, &cell.second),
-            number(cell.change),
+            change.unwrap_or_else(|| Cell::name("")),
             Cell::name(&how_much(cell).unwrap_or_default()),
         ]);
         row
@@ -418,9 +418,9 @@ fn of_column(cell: &CellChange, text: &str) -> Cell {
     } else if is_lasting(cell) && !text.is_empty() {
         Cell::lasting(number_in(text))
     } else {
-        match (number_in(text), cell.unit.as_deref().filter(|_| has_unit(cell))) {
-            (Some(number), Some(unit)) => {
-                let (shown, per) = unit_of_use(unit, HOURS_FROM_S);
+        match (number_in(text), shown_in(cell)) {
+            (Some(number), Some((shown, per))) => {
+                let unit = cell.row_unit.as_deref().unwrap_or_default();
                 Cell::in_units_of(number, per).in_unit(unit, &shown)
             }
             _ => Cell::of(text),
@@ -470,7 +470,7 @@ mod tests {
     /// A table of outcomes, in which these rows changed.
     fn of_outcomes(file: &str, rows: &[&str]) -> TableChange {
         let cell = |outcome: &&str| CellChange {
-            unit: None,
+            row_unit: None,
             key: vec![(*outcome).to_owned()],
             column: "count".to_owned(),
             first: "1".to_owned(),

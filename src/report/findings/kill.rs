@@ -86,19 +86,20 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     Told::Shown(format!("{}{over_all}{more}", capital(&later)))
 }
 
-/// A sentence about the jobs that ran at the time of the choice, which are in neither group, if most of
-/// the saving over all jobs is theirs. `None` if the groups have other parameters.
+/// A sentence about the jobs that are in neither group, if most of the saving over all jobs is theirs.
+/// `None` if the groups have other parameters, or if they lose, so that the rest saves more than all.
 fn between(answer: &SweepAnswer, selection: &Selection, row: &SweepRow) -> Option<String> {
     let (train, test) = (&selection.chosen.train, &selection.chosen.test);
-    let all = row.net_cpu.filter(|all| 0.0 < *all)?;
-    let theirs = all - train.net_cpu - test.net_cpu;
+    let all = row.net_cpu?;
+    let others = all - train.net_cpu - test.net_cpu;
     let is_same = (&train.rule, train.threshold) == (&test.rule, test.threshold);
-    (is_same && all < 2.0 * theirs).then(|| {
+    (is_same && all < 2.0 * others && others <= all).then(|| {
         format!(
-            ". Of this, {} {} come from jobs that ran at the time of the choice, which belong neither to \
-            those that ended first nor to those submitted after it",
-            six_digits(theirs),
-            answer.unit
+            ". Of the net {} {unit}, {} {unit} are of tasks in neither group: their job had not ended when \
+            the rule was chosen, and was submitted before",
+            six_digits(all),
+            six_digits(others),
+            unit = answer.unit
         )
     })
 }
@@ -142,6 +143,9 @@ fn destroys(row: &SweepRow) -> Option<String> {
 const NEARLY: f64 = 0.9;
 const GENTLER: f64 = 0.5;
 
+/// The smallest difference of two shares that a sentence shows.
+const SHOWN: f64 = 0.001;
+
 /// The rule that harms fewest jobs of those that save nearly as much as a row, as the end of a
 /// sentence; one that destroys no more CPU if there is any. `None` if none harms at most half as
 /// many.
@@ -156,17 +160,18 @@ fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
     let near = known.filter(|(own, share, _, _)| {
         NEARLY * net <= *share && *own as f64 <= GENTLER * harmed as f64 && *own < harmed
     });
+    // A difference that the sentence would not show does not count.
+    let destroys_more = |row: &SweepRow| SHOWN < destroyed(row) - destroyed(than);
     let (own, share, rule, row) = near.min_by(|one, other| {
-        let destroys_more = |row: &SweepRow| destroyed(than) < destroyed(row);
         destroys_more(one.3)
             .cmp(&destroys_more(other.3))
             .then(one.0.cmp(&other.0))
             .then(other.1.total_cmp(&one.1))
     })?;
     let much = if net <= share { "no less" } else { "nearly as much" };
-    let more = if destroyed(than) < destroyed(row) {
+    let more = if destroys_more(row) {
         let [own, other] = [row, than].map(|row| percent(destroyed(row)));
-        format!(", but destroys {own} instead of {other}")
+        format!(", but destroys {own} of the CPU of finished jobs instead of {other}")
     } else {
         String::new()
     };

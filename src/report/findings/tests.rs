@@ -216,7 +216,7 @@ fn a_gentler_rule_the_edge_of_the_grid_and_evictions_are_said() {
         json!([of(1800, 2, 0.091, 0.165), of(60, 4, 0.099, 0.1)]);
     let only = said(by(kill, &harsher));
     assert!(
-        only.contains("harms 2 instead of 7, but destroys 16.5 % instead of 14.5 %. The"),
+        only.contains("harms 2 instead of 7, but destroys 16.5 % of the CPU of finished jobs instead of 14.5 %. The"),
         "{only}"
     );
     // Most of the saving is of jobs that ran at the time of the choice.
@@ -226,9 +226,21 @@ fn a_gentler_rule_the_edge_of_the_grid_and_evictions_are_said() {
     chosen["test"] =
         json!({"rule": "restarts", "threshold": 1, "net_cpu": 2_000_000.0, "gain": 5.0});
     let most = said(by(kill, &between));
-    assert!(most.contains(". Of this, 66,424,300 task-s come from jobs that ran at the"), "{most}");
-    chosen_of(&mut between)["train"]["net_cpu"] = json!(40_000_000.0);
-    assert!(!said(by(kill, &between)).contains("Of this"));
+    let part = ". Of the net 69,424,300 task-s, 66,424,300 task-s are of tasks in neither group";
+    assert!(most.contains(part), "{most}");
+    // Not if it is less than half, more than all, or if the groups have other parameters.
+    for (key, value) in [
+        ("net_cpu", json!(40_000_000.0)),
+        ("net_cpu", json!(-3_000_000.0)),
+        ("threshold", json!(2)),
+    ] {
+        let mut other = between.clone();
+        chosen_of(&mut other)["train"][key] = value;
+        assert!(!said(by(kill, &other)).contains("Of the net"));
+    }
+    // The difference is not seen in one decimal.
+    harsher["answer"]["rules"][1]["rows"] = json!([of(1800, 2, 0.091, 0.1452)]);
+    assert!(said(by(kill, &harsher)).contains("harms 2 instead of 7. The"));
     for part in [
         "at the first restart (the smallest T that was tried) saves a net 3,300 task-s of requested CPU on",
         "; over all jobs it harms 7 that finished and destroys 14.5 % of the CPU of finished jobs; killing \

@@ -23,12 +23,15 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   const cpu = (seconds) => (Math.abs(seconds) < per || per === 1
     ? `${amount(seconds)} ${unit}`
     : `${amount(seconds / per)} ${inHours}`);
-  const named = ({ rule, threshold, unit: own }) => `${rule} at T = ${amount(threshold)} ${threshold === 1 ? own.replace(/s\b/, "") : own}`.trim();
+  // One restart, but one second has the unit `s`.
+  const ofT = ({ threshold, unit: own }) =>
+    `${amount(threshold)} ${threshold === 1 && own.length > 1 ? own.replace(/s\b/, "") : own}`.trim();
+  const named = (one) => `${one.rule} at T = ${ofT(one)}`;
   const said = (one) => {
     const percent = (share) => `${(100 * share).toLocaleString("en", { maximumSignificantDigits: 3 })} %`;
     const interval = one.low === null ? "" : `, 95 % interval ${percent(one.low)} to ${percent(one.high)}`;
     const share = one.share === null ? "" : ` (${percent(one.share)} of the CPU of ${box.dataset.lost}${interval})`;
-    const tasks = one.condemned === null ? "" : ` It kills ${amount(one.condemned)} tasks, those of finished jobs included.`;
+    const tasks = one.condemned === null ? "" : ` It acts on ${amount(one.condemned)} tasks, with those of finished jobs and those that had ended by then.`;
     return `a net ${cpu(one.net)} saved${share}, ${amount(one.harmed)} finished ${one.harmed === 1 ? "job" : "jobs"} harmed.${tasks}`;
   };
   const output = () => {
@@ -61,12 +64,12 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   };
   price.addEventListener("input", () => {
     show();
-    remember("price", price.value);
+    remember("price_h", price.value);
   });
   slide.addEventListener("input", () => {
     price.value = Number((10 ** slide.valueAsNumber).toPrecision(2));
     show();
-    remember("price", price.value);
+    remember("price_h", price.value);
   });
 
   // A rule, and its threshold among those that were computed.
@@ -81,7 +84,7 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     const one = ofRule()[threshold.valueAsNumber];
     rows.forEach((other) => other.row.classList.toggle("at", other === one));
     at.textContent = `${named(one)}: ${said(one)}`;
-    threshold.setAttribute("aria-valuetext", `T = ${amount(one.threshold)} ${one.unit}`);
+    threshold.setAttribute("aria-valuetext", `T = ${ofT(one)}`);
   };
   // A rule starts at the threshold that is worth most at the price of the sweep.
   // Settings that kill nothing come last.
@@ -106,7 +109,7 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     keep();
   });
   threshold.addEventListener("input", keep);
-  if (chosen.has("price")) price.value = chosen.get("price");
+  if (chosen.has("price_h")) price.value = chosen.get("price_h");
   rule.value = rules.includes(chosen.get("rule")) ? chosen.get("rule") : worthMost(rows).rule;
   restart();
   const place = ofRule().findIndex((one) => `${one.threshold}` === chosen.get("threshold"));

@@ -29,12 +29,7 @@ pub(super) fn cell_of(
     let value = |text: &str| in_unit(value_of(table, kept, text, idx), text, unit);
     let own = value(text);
     let bounds = beside.bounds.map(|(low, high)| [low, high].map(text_at));
-    // An interval of one value is not shown.
-    let has_width = |bounds: &[&str; 2]| {
-        let [low, high] = bounds.map(str::parse::<f64>);
-        low != high
-    };
-    let own = match bounds.filter(|bounds| !bounds.contains(&"") && has_width(bounds)) {
+    let own = match bounds.filter(|bounds| !bounds.contains(&"")) {
         Some([low, high]) => own.between(&value(low), &value(high)),
         None => own,
     };

@@ -3,8 +3,10 @@
 //! In: the names of columns in files. Out: their kinds, their order on a page, the columns that only
 //! the file has, and the bounds and units that a page writes beside a value.
 
+use crate::answers::{describe, machines};
 use crate::report::headings::heading;
 use crate::results::Table;
+use crate::results::kind::Kind;
 
 /// Columns whose whole numbers are names.
 pub(super) fn is_name(column: &str) -> bool {
@@ -102,7 +104,8 @@ fn is_usage(table: &Table, column: &str) -> bool {
 /// The heading of a column, which may depend on its table.
 pub(super) fn heading_in(table: &Table, column: &str) -> String {
     let is_account = table.file == "account.csv";
-    let is_by_job = is_account || table.header.iter().any(|known| known == VARIANCE);
+    let is_described = |kind: &Kind<'_>| table.file.starts_with(kind.name);
+    let is_by_job = is_account || describe::KINDS.iter().any(is_described);
     match column {
         "outcome" if is_by_job => "outcome of the job".to_owned(),
         "tasks" if is_account => "their tasks".to_owned(),
@@ -124,6 +127,15 @@ pub(super) fn repeats_jobs(table: &Table, column: &str) -> bool {
 /// Columns that are always kept, since the script of the page computes with them.
 pub(super) fn columns_kept(table: &Table) -> &'static [&'static str] {
     if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
+}
+
+/// Whether a row of the table of machines has none.
+pub(super) fn has_no_machines(table: &Table) -> bool {
+    // The file and its column of counts have the name of the study.
+    let name = machines::KIND.name;
+    let place = table.header.iter().position(|column| column == name);
+    let has_none = |row: &Vec<String>| place.and_then(|idx| row.get(idx)).is_some_and(|n| n == "0");
+    table.file == format!("{name}.csv") && table.rows.iter().any(has_none)
 }
 
 /// Columns that few readers compare, by file: with them, the table would be too wide to read.
@@ -156,21 +168,33 @@ const IN_FILE_ONLY: [(&str, &[&str]); 6] = [
     ("machines.csv", &["machines_first", "outage_s_min", "outage_s_max", "up_cpu_s"]),
 ];
 
-/// Whether a column is only in the file.
+/// Whether a column is only in the file. The machines of a row without any are those that had its
+/// configuration first.
 pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
+    if column == "machines_first" && has_no_machines(table) {
+        return false;
+    }
     let of_file = |known: &(&str, &[&str])| known.0 == table.file && known.1.contains(&column);
     IN_FILE_ONLY.iter().any(of_file)
 }
 
-/// Tables whose rows follow the order of a chart: by this column, from its largest value.
-pub(super) const SORTED_BY: [(&str, &str); 1] = [("detect.csv", "earlier_share")];
+/// The columns by which the rows of a table are sorted as in its chart, each from its largest value;
+/// unknown values count as 0.
+pub(super) fn sorted_by(table: &Table) -> &'static [&'static str] {
+    if table.file == "detect.csv" { &["earlier_share", "f1"] } else { &[] }
+}
 
 /// Whether a table is folded, however short: a chart shows its values, or they are details.
 pub(super) fn is_folded(table: &Table) -> bool {
     table.file.ends_with("-curves.csv")
         || matches!(
             table.file.as_str(),
-            "detect-hours.csv" | "detect-settings.csv" | "detect-shifts.csv"
+            "detect-copies.csv"
+                | "detect-hours.csv"
+                | "detect-settings.csv"
+                | "detect-shifts.csv"
+                | "detect-truths.csv"
+                | "detect-windows.csv"
         )
 }
 

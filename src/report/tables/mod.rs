@@ -12,16 +12,15 @@ mod columns;
 
 use self::cells::cell_of;
 use self::columns::{
-    LOWER_BOUNDS, SORTED_BY, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept, heading_in,
-    is_folded, is_in_file_only, is_name, is_shown_above, is_unit, repeats_jobs, value_of,
-    with_harm_first,
+    LOWER_BOUNDS, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept, has_no_machines,
+    heading_in, is_folded, is_in_file_only, is_name, is_shown_above, is_unit, repeats_jobs,
+    sorted_by, value_of, with_harm_first,
 };
 use super::headings::{heading, is_statistic, is_use, is_use_by_unit};
 use super::html::{self, Cell};
 use super::indices::{IndexColumn, OfIndices};
 use super::links::Links;
 use super::text::escape;
-use crate::answers::machines;
 use crate::digits::{HOURS_FROM_S, counted, grouped, unit_of_use};
 use crate::results::Table;
 use crate::studies::meter::CpuDefinition;
@@ -154,19 +153,6 @@ fn is_total(table: &Table, row: &[String]) -> bool {
     place.and_then(|idx| row.get(idx)).is_some_and(|text| text == "true")
 }
 
-/// What a row of 0 machines means; empty if there is none.
-fn no_machines(table: &Table) -> &'static str {
-    // The file and its column of counts have the name of the study.
-    let name = machines::KIND.name;
-    let place = table.header.iter().position(|column| column == name);
-    let has_none = |row: &Vec<String>| place.and_then(|idx| row.get(idx)).is_some_and(|n| n == "0");
-    if table.file == format!("{name}.csv") && table.rows.iter().any(has_none) {
-        "; a row of 0 machines: they had this configuration first, and another one when last seen"
-    } else {
-        ""
-    }
-}
-
 fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
     let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row);
     let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
@@ -238,14 +224,14 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
     }
 }
 
-/// Sorts the rows like the charts of the page, from the largest value.
+/// Sorts the rows like the chart of the page.
 fn sort(table: &Table, rows: &mut [&[String]]) {
-    let column = SORTED_BY.iter().find(|(file, _)| *file == table.file).map(|(_, column)| *column);
-    let place = table.header.iter().position(|known| Some(known.as_str()) == column);
-    let value = |row: &&[String]| {
-        place.and_then(|idx| row.get(idx)?.parse::<f64>().ok()).unwrap_or(f64::NEG_INFINITY)
-    };
-    rows.sort_by(|one, other| value(other).total_cmp(&value(one)));
+    let place = |name: &&str| table.header.iter().position(|known| known == name);
+    for idx in sorted_by(table).iter().rev().filter_map(place) {
+        let value = |row: &[String]| row.get(idx).and_then(|text| text.parse().ok());
+        let value = |row: &[String]| -> f64 { value(row).unwrap_or(0.0) };
+        rows.sort_by(|one, other| value(other).total_cmp(&value(one)));
+    }
 }
 
 /// The rows without the one for all outcomes, if there is only one outcome and its row is the same.
@@ -259,8 +245,8 @@ fn one_group<'a>(header: &[String], rows: Vec<&'a [String]>) -> Vec<&'a [String]
 }
 
 /// What is not shown of a table, after the link to its file.
-fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
-    let mut notes = String::new();
+fn notes(table: &Table, kept: &Kept<'_>, cells: &[Vec<Cell>]) -> String {
+    let (mut notes, shown) = (String::new(), cells.len());
     if shown < kept.rows.len() || table.rows.len() < table.row_count {
         let first = grouped(shown as u64);
         notes = format!("; the first {first} of {}", counted(table.row_count as u64, "row"));
@@ -275,8 +261,7 @@ fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
         let names = escape(&names.join(", "));
         notes = format!("{notes}; columns with only zeros are not shown: {names}");
     }
-    let has_interval = |&idx: &usize| beside(&table.header, &table.header[idx]).bounds.is_some();
-    if kept.columns.iter().any(has_interval) {
+    if cells.iter().flatten().any(Cell::has_interval) {
         notes.push_str("; in small print: the 95 % interval");
     }
     let names: Vec<String> = kept.in_file_only.iter().map(|name| heading(name)).collect();
@@ -290,7 +275,17 @@ fn notes(table: &Table, kept: &Kept<'_>, shown: usize) -> String {
     if kept.rows.iter().take(shown).any(has_bound) {
         notes.push_str("; ≥: some had not ended, so that the value is this or larger");
     }
-    notes + no_machines(table)
+    let repeated = table.header.iter().filter(|column| repeats_jobs(table, column));
+    let repeated: Vec<String> = repeated.map(|column| heading_in(table, column)).collect();
+    if !repeated.is_empty() {
+        notes = format!("{notes}; as many as jobs: {}", repeated.join(", "));
+    }
+    if has_no_machines(table) {
+        notes.push_str(
+            "; a row of 0 machines: they had this configuration first, and another one when last seen",
+        );
+    }
+    notes
 }
 
 /// A stored table with a link to its file; `unit` is that of CPU, GPU and memory times, if the table
@@ -330,7 +325,7 @@ pub(crate) fn stored_table(
         kept.columns.iter().map(cell).collect()
     };
     let rows: Vec<Vec<Cell>> = kept.rows.iter().take(shown).map(of_row).collect();
-    let (notes, file) = (notes(table, &kept, shown), escape(&table.file));
+    let (notes, file) = (notes(table, &kept, &rows), escape(&table.file));
     let source =
         format!("<p class=\"source\">Data: <a href=\"{root}data/{file}\">{file}</a>{notes}</p>\n");
     if rows.is_empty() {
@@ -389,6 +384,14 @@ mod tests {
         machines.file = "machines.csv".to_owned();
         let html = stored_table("Machines", &machines, "", &Links::default(), &[], None);
         assert!(html.contains("; a row of 0 machines: they had"), "{html}");
+        let with_first = |count| {
+            let header = ["platform", "machines", "machines_first"];
+            let own = table(&header, &[&["x", count, "9"], &["y", "5", "7"]]);
+            let own = Table { file: "machines.csv".to_owned(), ..own };
+            stored_table("Machines", &own, "", &Links::default(), &[], None)
+        };
+        assert!(with_first("0").contains(">machines with this configuration when first seen<"));
+        assert!(!with_first("1").contains(">machines with this configuration when first seen<"));
     }
 
     #[test]
@@ -400,10 +403,7 @@ mod tests {
         sweep.file = "sweep.csv".to_owned();
         let html = stored_table("Sweep", &sweep, "", &Links::default(), &[], None);
         assert_eq!(html.matches("</th>").count(), 4, "{html}");
-        assert!(
-            html.contains("; only in the file: killed tasks that had ended by then</p>"),
-            "{html}"
-        );
+        assert!(html.contains("; only in the file: of these tasks, ended by then</p>"), "{html}");
         // Other tables keep such columns.
         sweep.file = "detect.csv".to_owned();
         let html = stored_table("Sweep", &sweep, "", &Links::default(), &[], None);
@@ -437,7 +437,8 @@ mod tests {
             "<td data-value=\"-0.01\">-1.00 %</td>",
             // A column of zeros is kept for a bound above zero.
             "<td data-value=\"0\" data-low=\"0\" data-high=\"3\">",
-            "<td data-value=\"0\">0</td><td data-value=\"-0.01\">",
+            // Bounds that are not shown are downloaded.
+            "<td data-value=\"0\" data-low=\"0\" data-high=\"0\">0</td><td data-value=\"-0.01\">",
             ">x low<",
         ] {
             assert!(html.contains(cell), "{cell}: {html}");
@@ -469,22 +470,24 @@ mod tests {
             stored_table("CPU", &account, "", &Links::default(), &[], None)
         };
         assert_eq!(of("3").matches("</th>").count(), 3);
-        assert!(of("4").contains(">their tasks<") && !of("4").contains("jobs with tasks"));
+        assert!(of("3").contains("; as many as jobs: jobs with tasks, their tasks"));
+        assert!(of("4").contains(">their tasks<") && !of("4").contains(">jobs with tasks<"));
     }
 
     #[test]
     fn detectors_are_in_the_order_of_their_chart() {
-        let header = ["detector", "flags", "earlier_share"];
-        let rows: [&[&str]; 4] = [
-            &["none", "1", ""],
-            &["late", "9", "0.02"],
-            &["yarn", "9", "0.3"],
-            &["spark", "3", "0.02"],
+        let header = ["detector", "f1", "earlier_share"];
+        let rows: [&[&str]; 5] = [
+            &["none", "", ""],
+            &["late", "0.1", "0.02"],
+            &["yarn", "0.05", "0.3"],
+            &["spark", "0.2", "0.02"],
+            &["tqst", "0.3", "0"],
         ];
         let mut scores = table(&header, &rows);
         scores.file = "detect.csv".to_owned();
         let html = stored_table("Scores", &scores, "", &Links::default(), &[], None);
-        let places = ["yarn", "late", "spark", "none"].map(|name| html.find(name).unwrap());
+        let places = ["yarn", "spark", "late", "tqst", "none"].map(|name| html.find(name).unwrap());
         assert!(places.is_sorted(), "{html}");
         let parameters =
             table(&["detector", "settings"], &[&["yarn", "yarn:a=1,b=2"], &["none", "none"]]);

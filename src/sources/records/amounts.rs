@@ -181,19 +181,23 @@ impl Gpus<'_> {
         nodes: Option<i32>,
         remarks: &mut Remarks,
     ) -> bool {
-        let is_per = |kind: &[u8]| memchr::memmem::find(list, kind).is_some();
-        match nodes {
-            _ if self.count == 0 || is_per(b"PER_JOB:") => {}
-            _ if is_per(b"PER_SOCKET:") || is_per(b"PER_TASK:") => {
-                remarks.add("GPUs requested per socket or task: their number is unknown");
-                return false;
-            }
-            Some(1) => {}
-            Some(nodes) => {
+        let is_per = |kind: &[u8]| memchr::memmem::find(list, &[kind, b":gpu"].concat()).is_some();
+        let has = [&b"PER_JOB"[..], b"PER_NODE", b"PER_SOCKET", b"PER_TASK"].map(is_per);
+        match (has, nodes) {
+            _ if self.count == 0 => {}
+            ([true, false, false, false], _) | ([false, _, false, false], Some(1)) => {}
+            ([false, _, false, false], Some(nodes)) => {
                 remarks.add("GPUs requested per node: multiplied by the nodes");
                 self.count = self.count.saturating_mul(i64::from(nodes));
             }
-            None => remarks.add("GPUs requested per node, number of nodes unknown: taken as one"),
+            ([false, _, false, false], None) => {
+                remarks.add("GPUs requested per node, number of nodes unknown: taken as one");
+            }
+            _ => {
+                remarks
+                    .add("GPUs requested per socket, per task or in several ways: number unknown");
+                return false;
+            }
         }
         true
     }

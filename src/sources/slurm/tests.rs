@@ -489,7 +489,15 @@ fn requested_gpus_are_per_node() {
         ("gpu:1", "2", "2", "node: multiplied by the nodes"),
         ("gpu:1", "", "1", "node, number of nodes unknown: taken as one"),
         ("PER_JOB:gpu:8", "4", "8", "-"),
-        ("PER_TASK:gpu:1", "4", "-", "socket or task: their number is unknown"),
+        ("PER_TASK:gpu:1", "4", "-", "socket, per task or in several ways: number unknown"),
+        ("PER_SOCKET:gpu:1", "1", "-", "socket, per task or in several ways: number unknown"),
+        (
+            "PER_JOB:gpu:8,PER_NODE:gpu:4",
+            "2",
+            "-",
+            "socket, per task or in several ways: number unknown",
+        ),
+        ("PER_NODE:gpu:2,PER_JOB:license:1", "3", "6", "node: multiplied by the nodes"),
         ("PER_NODE:craynetwork:1", "4", "-", "-"),
         ("0", "4", "-", "-"),
     ] {
