@@ -86,20 +86,19 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     Told::Shown(format!("{}{over_all}{more}", capital(&later)))
 }
 
-/// A sentence about the jobs that are in neither group, if most of the saving over all jobs is theirs.
-/// `None` if the groups have other parameters, or if they lose, so that the rest saves more than all.
+/// How much of the saving over all jobs is of the two groups, if most is of tasks in neither. `None` if
+/// the groups have other parameters, or if they lose, so that the rest saves more than all.
 fn between(answer: &SweepAnswer, selection: &Selection, row: &SweepRow) -> Option<String> {
     let (train, test) = (&selection.chosen.train, &selection.chosen.test);
     let all = row.net_cpu?;
     let others = all - train.net_cpu - test.net_cpu;
     let is_same = (&train.rule, train.threshold) == (&test.rule, test.threshold);
     (is_same && all < 2.0 * others && others <= all).then(|| {
+        let [all, train, test] = [all, train.net_cpu, test.net_cpu]
+            .map(|amount| format!("{} {}", six_digits(amount), answer.unit));
         format!(
-            ". Of the net {} {unit}, {} {unit} are of tasks in neither group: their job had not ended when \
-            the rule was chosen, and was submitted before",
-            six_digits(all),
-            six_digits(others),
-            unit = answer.unit
+            ". Of the net {all}, {train} are of the jobs that ended first and {test} of those submitted \
+            after the choice; the rest is of tasks in neither group, such as those of jobs that ran then"
         )
     })
 }
