@@ -36,7 +36,7 @@ pub const DAYS_OF_SPAN: &str = "time since the start of the span (d)";
 /// The title for a short span.
 pub const HOURS_OF_SPAN: &str = "time since the start of the span (h)";
 
-/// Spans of this many seconds or more have axes in days, shorter ones in hours.
+/// Spans of this many seconds or more are given in days, shorter ones in hours.
 pub(crate) const DAYS_FROM_S: f64 = 3.0 * 86_400.0;
 
 /// What a time axis counts from and in.

@@ -9,14 +9,12 @@ use serde_json::Value;
 
 use super::envelope::{Input, Measures, if_it_reads};
 use super::kind::Kind;
+use crate::charts::DAYS_FROM_S;
 use crate::digits::{counted, grouped};
 use crate::lake::Gap;
 use crate::schema::Table;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
-
-/// Spans below this many days are given in hours.
-const HOURS_BELOW_DAYS: f64 = 3.0;
 
 /// The tables that an answer is made of; empty if it is made of the whole lake.
 pub(crate) fn tables_of(kind: &Kind<'_>, settings: &Value) -> Vec<Table> {
@@ -106,7 +104,9 @@ fn extent(input: &Input) -> String {
         None => parts,
         // All rows are at one instant, such as the machines of a log.
         Some(days) if days <= 0.0 => parts,
-        Some(days) if days < HOURS_BELOW_DAYS => format!("{parts}, {:.1} hours", days * 24.0),
+        Some(days) if days * SECONDS_PER_DAY < DAYS_FROM_S => {
+            format!("{parts}, {:.1} hours", days * 24.0)
+        }
         Some(days) => format!("{parts}, {days:.1} days"),
     };
     input.gaps.iter().fold(extent, |extent, gap| format!("{extent} without {}", missing(gap)))

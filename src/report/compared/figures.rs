@@ -70,14 +70,18 @@ const FIGURES: [Figure; 15] = [
     figure("heaviest user, of all CPU time", USERS, &[], "share", Kind::Share),
 ];
 
+/// Settings that two values must have in common: classes of outcomes, what counts as CPU time, and
+/// whose usage it is.
+const CHOICES: [&str; 3] = ["classes", "cpu", "by"];
+
 /// A value of a figure.
 struct Value {
     number: f64,
     unit: String,
     /// Whether it may be larger: some of what it is about had not ended.
     is_bound: bool,
-    /// Choices that two values must have in common: classes of outcomes, and whose usage it is.
-    choices: [Option<serde_json::Value>; 2],
+    /// The settings of `CHOICES`.
+    choices: [Option<serde_json::Value>; 3],
 }
 
 /// The value of a figure; `None` if the results lack it.
@@ -103,17 +107,12 @@ fn value(figure: &Figure, results: &[Stored]) -> Option<Value> {
     let numbers: Option<Vec<f64>> = rows.iter().map(|row| row[column].parse().ok()).collect();
     let numbers = numbers?;
     let bounds = place("at_least").map_or("", |idx| first[idx].as_str());
-    let chosen = |key: &str| result.whole.settings.get(key).cloned();
     Some(Value {
         // The heaviest user is the first.
         number: if figure.table == USERS { numbers[0] } else { numbers.iter().sum() },
         unit,
         is_bound: bounds.split(',').any(|name| name == figure.column),
-        choices: if figure.table == USERS {
-            [chosen("by"), None]
-        } else {
-            [chosen("classes"), chosen("by")]
-        },
+        choices: CHOICES.map(|key| result.whole.settings.get(key).cloned()),
     })
 }
 
@@ -149,7 +148,7 @@ pub(super) fn table(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'_>
         let [first, second] = sides.map(|results| value(figure, results));
         let (first, second) = first.zip(second)?;
         let is_same = first.unit == second.unit && first.choices == second.choices;
-        let is_of_users = figure.table != USERS || first.choices[0] == Some("user".into());
+        let is_of_users = figure.table != USERS || first.choices[2] == Some("user".into());
         let is_compared = is_same && is_of_users && (has_outcomes || !is_of_outcome(figure));
         is_compared.then(|| {
             let top = first.number.abs().max(second.number.abs());
@@ -182,7 +181,7 @@ mod tests {
 
     fn stored(files: &[(&str, &str)]) -> Vec<Stored> {
         let mut result = Stored::of(Envelope::default());
-        result.whole.settings = json!({"classes": "sequence", "by": "user"});
+        result.whole.settings = json!({"classes": "sequence", "cpu": "requested", "by": "user"});
         for (file, csv) in files {
             let mut lines = csv.lines().map(|line| line.split(';').map(str::to_owned).collect());
             let header = lines.next().unwrap();
@@ -252,9 +251,9 @@ mod tests {
             other[0].whole.settings[key] = value.into();
             other
         };
-        let terminal = with("classes", "terminal");
-        let html = table([&one, &terminal], true, &NAMES);
-        assert!(!html.contains("jobs that finished") && html.contains("heaviest user"), "{html}");
+        for (key, value) in [("classes", "terminal"), ("cpu", "measured"), ("by", "group")] {
+            assert_eq!(table([&one, &with(key, value)], true, &NAMES), "", "{key}");
+        }
         let groups = [with("by", "group"), with("by", "group")];
         assert!(!table([&groups[0], &groups[1]], true, &NAMES).contains("heaviest"));
         let mut cut = of("0.4", "NCU-s");

@@ -26,7 +26,7 @@ pub(super) fn cell_of(
     }
     let beside = beside(&table.header, column);
     let unit = beside.unit.map_or("", text_at);
-    let value = |text: &str| in_unit(value_of(table, kept, text, idx), text, unit);
+    let value = |text: &str| in_unit(in_form(table, kept, text, idx), text, unit);
     let own = value(text);
     let bounds = beside.bounds.map(|(low, high)| [low, high].map(text_at));
     let own = match bounds.filter(|bounds| !bounds.contains(&"")) {
@@ -39,7 +39,7 @@ pub(super) fn cell_of(
 }
 
 /// A value in the form of its column.
-fn value_of(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
+fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
     let column = table.header[idx].as_str();
     match text {
         _ if column == "platform" => Cell::short_of(text, &short(text)),

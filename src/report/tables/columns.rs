@@ -199,7 +199,6 @@ pub(super) fn is_folded(table: &Table) -> bool {
 }
 
 /// The columns of the same table that belong to a value and are written in its cell.
-#[derive(Clone, Copy, Default)]
 pub(super) struct Beside {
     /// The lower and the upper bound of its interval: `<name>_low` and `<name>_high`.
     pub bounds: Option<(usize, usize)>,
@@ -216,13 +215,14 @@ pub(super) fn beside(header: &[String], column: &str) -> Beside {
     Beside { bounds: place("_low").zip(place("_high")), unit: place("_unit") }
 }
 
-/// The column whose cells have this one beside their value: that of `net_share` for `net_share_low`.
-pub(super) fn value_of(header: &[String], column: &str) -> Option<usize> {
-    let name = ["_low", "_high", "_unit"].iter().find_map(|end| column.strip_suffix(end))?;
-    let place = header.iter().position(|known| known == name)?;
+/// Whether the cells of another column have this one beside their value: those of `net_share` for
+/// `net_share_low`.
+pub(super) fn is_beside(header: &[String], column: &str) -> bool {
+    let name = ["_low", "_high", "_unit"].iter().find_map(|end| column.strip_suffix(end));
+    let Some(name) = name.filter(|name| header.iter().any(|known| known == name)) else {
+        return false;
+    };
     let Beside { bounds, unit } = beside(header, name);
-    let idx = header.iter().position(|known| known == column)?;
-    let is_beside =
-        bounds.is_some_and(|(low, high)| idx == low || idx == high) || unit == Some(idx);
-    is_beside.then_some(place)
+    let places = bounds.into_iter().flat_map(|(low, high)| [low, high]).chain(unit);
+    places.into_iter().any(|idx| header[idx] == column)
 }

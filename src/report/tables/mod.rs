@@ -13,8 +13,8 @@ mod columns;
 use self::cells::cell_of;
 use self::columns::{
     LOWER_BOUNDS, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept, has_no_machines,
-    heading_in, is_folded, is_in_file_only, is_name, is_shown_above, is_unit, repeats_jobs,
-    sorted_by, value_of, with_harm_first,
+    heading_in, is_beside, is_folded, is_in_file_only, is_name, is_shown_above, is_unit,
+    repeats_jobs, sorted_by, with_harm_first,
 };
 use super::headings::{heading, is_statistic, is_use, is_use_by_unit};
 use super::html::{self, Cell};
@@ -174,7 +174,7 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
             continue;
         }
         // Its value, with which it is kept or left out, has it beside it.
-        if value_of(&table.header, column).is_some() {
+        if is_beside(&table.header, column) {
             continue;
         }
         let first = rows.first().and_then(|row| row.get(idx)).map_or("", String::as_str);

@@ -78,10 +78,10 @@ pub(super) fn gpus<'a>(
     for column in [Col::AllocTres, Col::ReqTres, Col::AllocGres, Col::ReqGres] {
         let bad = |reason| (column.name(), reason);
         if let Some(mut gpus) = gpus_in_list(row.raw(column)).map_err(bad)? {
-            gpus.tell_mixed(remarks);
             if column == Col::ReqGres && !gpus.of_all_nodes(row.raw(column), nodes, remarks) {
                 return Ok((None, None));
             }
+            gpus.tell_mixed(remarks);
             let text = |name| careful_text(name).ok_or(bad(RejectReason::BadValue));
             return Ok((Some(float(gpus.count)), gpus.model.map(text).transpose()?));
         }
