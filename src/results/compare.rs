@@ -563,6 +563,20 @@ mod tests {
         assert_eq!(largest.of_column, Some(-0.2));
         let share = change.cells.iter().find(|cell| cell.is_share()).unwrap();
         assert_eq!(share.of_column, share.change, "points, whatever else is in the column");
+        // A variance says least, however much it changed.
+        let of = |row: &str| table("outcome,variance,mean", &[row]);
+        let change = compared(&of("a,1,100"), &of("a,900,101"));
+        assert_eq!(change.largest().unwrap().column, "mean");
+    }
+
+    #[test]
+    fn values_have_the_unit_of_their_row_unless_columns_name_their_own() {
+        let units = |header: &str| -> Vec<Option<String>> {
+            let change = compared(&table(header, &["a,1,s"]), &table(header, &["a,2,s"]));
+            change.cells.into_iter().map(|cell| cell.row_unit).collect()
+        };
+        assert_eq!(units("outcome,mean,unit"), [Some("s".to_owned())]);
+        assert_eq!(units("outcome,ran_cpu_s,unit"), [None]);
     }
 
     #[test]
