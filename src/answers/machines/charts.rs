@@ -8,8 +8,8 @@ use crate::charts::{
 };
 use crate::digits;
 use crate::studies::load::Intervals;
-use crate::studies::machines::Outage;
 use crate::studies::machines::closeup::{Left, left_most_often};
+use crate::studies::machines::{Fleet, Outage};
 use crate::units::micros_to_seconds;
 
 /// The number of columns of a chart over time.
@@ -36,9 +36,10 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
         digits::grouped(returned.count as u64),
         digits::grouped(later as u64),
     );
-    let gapped = |chart| studied.missing.over_time(chart, 0.0, DAY_S);
+    let since_s = micros_to_seconds(studied.fleet.start_us);
+    let gapped = |chart| studied.missing.over_time(chart, since_s, DAY_S);
     vec![
-        ("machines-away".to_owned(), gapped(away_over_time(studied))),
+        ("machines-away".to_owned(), gapped(away_over_time(&studied.fleet))),
         (
             "machines-survival-up".to_owned(),
             survival(
@@ -54,14 +55,15 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
             "machines-survival-away".to_owned(),
             survival(["How long machines are away", ""], "away", &[(away, "outages", Tone::Blue)]),
         ),
-        ("machines-strips".to_owned(), gapped(strips(studied))),
+        ("machines-strips".to_owned(), gapped(strips(&studied.fleet))),
     ]
 }
 
-/// Columns over the whole time.
-fn columns(studied: &Studied) -> Intervals {
-    let end_us = studied.fleet.end_us.max(1);
-    Intervals { start_us: 0, length_us: (end_us / COLUMNS).max(1), end_us }
+/// Columns over the whole time, from the first event of a machine on.
+fn columns(fleet: &Fleet) -> Intervals {
+    let &Fleet { start_us, end_us, .. } = fleet;
+    let end_us = end_us.max(start_us + 1);
+    Intervals { start_us, length_us: ((end_us - start_us) / COLUMNS).max(1), end_us }
 }
 
 /// Seconds of a day.
@@ -77,9 +79,8 @@ fn spread(at: &Intervals, outage: &Outage, sums: &mut [f64]) {
     }
 }
 
-fn away_over_time(studied: &Studied) -> Chart {
-    let fleet = &studied.fleet;
-    let at = columns(studied);
+fn away_over_time(fleet: &Fleet) -> Chart {
+    let at = columns(fleet);
     let count = at.count();
     let (mut back, mut gone) = (vec![0.0; count], vec![0.0; count]);
     for outage in &fleet.outages {
@@ -105,7 +106,7 @@ fn away_over_time(studied: &Studied) -> Chart {
         ),
         x_axis: DAYS_OF_TRACE.to_owned(),
         y_axis: "machines".to_owned(),
-        edges: edges.map(|us| micros_to_seconds(us) / DAY_S).collect(),
+        edges: edges.map(|us| micros_to_seconds(us - at.start_us) / DAY_S).collect(),
         areas: vec![
             Area {
                 name: "did not come back before the end".to_owned(),
@@ -183,9 +184,8 @@ fn most_often((id, _, outages): &Left<'_>) -> String {
     format!("Machine {id} left most often: {}. ", digits::counted(outages.len() as u64, "time"))
 }
 
-fn strips(studied: &Studied) -> Chart {
-    let fleet = &studied.fleet;
-    let at = columns(studied);
+fn strips(fleet: &Fleet) -> Chart {
+    let at = columns(fleet);
     let longest = left_most_often(fleet, STRIPS_MAX);
     let row = |(id, _, outages): &Left<'_>| {
         let mut sums = vec![0.0; at.count()];
@@ -209,9 +209,66 @@ fn strips(studied: &Studied) -> Chart {
             longest.first().map_or(0, |own| own.2.len()),
         ),
         x_axis: DAYS_OF_TRACE.to_owned(),
-        x: 0.0..(micros_to_seconds(at.end_us) / DAY_S),
+        x: 0.0..(micros_to_seconds(at.end_us - at.start_us) / DAY_S),
         y_axis: "machines".to_owned(),
         rows: longest.iter().map(row).collect(),
         value: "% of the time away".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::facts::machines::{MachineChange, MachineEvent, MachineEvents};
+    use crate::studies::machines::fleet;
+
+    proptest! {
+        /// Promise: charts begin with the first event, whatever the clock of the log counts from.
+        #[test]
+        fn charts_do_not_depend_on_the_clock(
+            events in prop::collection::vec((0..40_i64, 0..3_i64, prop::bool::ANY), 1..30),
+            since_us in prop_oneof![Just(0), Just(1_480_000_000_000_000_i64)],
+        ) {
+            let event = |(row_id, &(hour, machine_id, is_add)): (i64, &(i64, i64, bool))| MachineEvent {
+                time_us: hour * 3_600_000_000,
+                row_id,
+                machine_id,
+                change: if is_add { MachineChange::Add } else { MachineChange::Remove },
+                platform: None,
+                cpu: Some(1.0),
+                memory: None,
+                gpus: None,
+            };
+            let mut all: Vec<MachineEvent> = (0..).zip(&events).map(event).collect();
+            all.sort_by_key(|event| (event.time_us, event.row_id));
+            let first_us = all[0].time_us;
+            let at = |offset_us: i64| {
+                let moved = |event: &MachineEvent| {
+                    let time_us = event.time_us - first_us + offset_us;
+                    MachineEvent { time_us, ..*event }
+                };
+                let events = all.iter().map(moved).collect();
+                let end_us = 60 * 3_600_000_000 + offset_us;
+                let fleet = fleet(&MachineEvents { events, platforms: Vec::new() }, end_us);
+                (away_over_time(&fleet), strips(&fleet))
+            };
+            let ((Chart::Areas(away), Chart::Heat(strips)), (Chart::Areas(zero), Chart::Heat(plain))) =
+                (at(since_us), at(0)) else { unreachable!() };
+            prop_assert_eq!(away.edges[0], 0.0);
+            prop_assert!((away.edges.last().unwrap() - 2.5).abs() < 1e-9);
+            for (one, other) in away.edges.iter().zip(&zero.edges) {
+                prop_assert!((one - other).abs() < 1e-9);
+            }
+            for (one, other) in away.areas.iter().zip(&zero.areas) {
+                prop_assert_eq!(&one.values, &other.values);
+            }
+            prop_assert_eq!(strips.x, plain.x);
+            prop_assert_eq!(strips.rows.len(), plain.rows.len());
+            for (one, other) in strips.rows.iter().zip(&plain.rows) {
+                prop_assert_eq!(&one.values, &other.values);
+            }
+        }
+    }
 }

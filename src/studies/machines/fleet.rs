@@ -74,6 +74,8 @@ pub struct Together {
 /// History of all machines.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
+    /// The first event, µs: 0 if the machines were there when the trace began.
+    pub start_us: i64,
     /// End of the window, µs.
     pub end_us: i64,
     /// Machines that were seen.
@@ -154,8 +156,9 @@ pub fn end_of(events: &MachineEvents, windows: Windows) -> i64 {
 
 /// Follows all machines to the end of the window.
 pub fn fleet(events: &MachineEvents, end_us: i64) -> Fleet {
-    let mut fold = Fold { end_us, ..Fold::default() };
     let start_us = events.events.first().map_or(0, |event| event.time_us);
+    let fleet = Fleet { start_us, ..Fleet::default() };
+    let mut fold = Fold { end_us, fleet, ..Fold::default() };
     for event in &events.events {
         fold.fleet.without_capacity += u64::from(event.cpu.is_none());
         let at_us = event.time_us.min(end_us);
