@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::{ReplayAnswer, pool};
+use super::{ReplayAnswer, Replayed, pool};
 use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, lasting};
 use crate::replay::detectors;
@@ -125,33 +125,37 @@ pub(super) fn decisive(
     said
 }
 
-/// The recorded mean wait in a sentence, beside that of the same tasks under the first policy, if it
-/// is known.
-pub(crate) fn recorded(answer: &ReplayAnswer) -> Option<String> {
+/// The recorded mean wait in a sentence, beside that of the same tasks under some of the policies;
+/// `None` if it is not known of the record or of any of them.
+pub(crate) fn recorded<'a>(
+    answer: &ReplayAnswer,
+    policies: impl IntoIterator<Item = &'a Replayed>,
+) -> Option<String> {
     let waits = answer.recorded?.waiting_s?;
-    let first = answer.policies.first().and_then(|row| {
+    let under = policies.into_iter().filter_map(|row| {
         let own = row.metrics.recorded_waiting_s.or(row.metrics.waiting_s)?;
-        Some(format!(
-            "; under `{}` the same tasks waited {}. A part of this difference, perhaps most of it, comes \
-            from what the replay leaves out",
-            row.policy,
-            lasting(own.mean)
-        ))
+        Some(format!("{} under `{}`", lasting(own.mean), row.policy))
     });
-    Some(format!(
-        "In the record, which follows none of these policies, tasks that started ({}) waited {} on \
-        average{}",
-        grouped(waits.count as u64),
-        lasting(waits.mean),
-        first.unwrap_or_default()
-    ))
+    let under: Vec<String> = under.collect();
+    (!under.is_empty()).then(|| {
+        format!(
+            "the {} that started waited {} on average in the record, and {} in the replays",
+            counted(waits.count as u64, "task"),
+            lasting(waits.mean),
+            under.join(" and ")
+        )
+    })
 }
+
+/// What to think of a difference between the record and a replay.
+pub(crate) const LEFT_OUT: &str = "The difference to the record comes in part, perhaps mostly, from what \
+    the replays leave out";
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::replay::history::Schedule;
-    use crate::replay::metrics::Spread;
+    use crate::replay::metrics::{Metrics, Spread};
 
     #[test]
     fn policies_are_explained_in_words() {
@@ -228,9 +232,15 @@ mod tests {
         let waits = Spread { count: 4, mean: 7560.0, ..Spread::default() };
         let schedule = Schedule { waiting_s: Some(waits), ..Schedule::default() };
         let answer = ReplayAnswer { recorded: Some(schedule), ..ReplayAnswer::default() };
-        let said = "In the record, which follows none of these policies, tasks that started (4) waited \
-            2.1 h on average";
-        assert_eq!(recorded(&answer).unwrap(), said);
-        assert_eq!(recorded(&ReplayAnswer::default()), None);
+        let row = |policy: &str, mean| {
+            let own = Some(Spread { mean, ..Spread::default() });
+            let metrics = Metrics { recorded_waiting_s: own, ..Metrics::default() };
+            Replayed { policy: policy.to_owned(), metrics, ..Replayed::default() }
+        };
+        let said = "the 4 tasks that started waited 2.1 h on average in the record, and 46 s under `a` \
+            and 7 s under `b` in the replays";
+        assert_eq!(recorded(&answer, &[row("a", 46.0), row("b", 7.0)]).unwrap(), said);
+        assert_eq!(recorded(&answer, &[]), None);
+        assert_eq!(recorded(&ReplayAnswer::default(), &[row("a", 46.0)]), None);
     }
 }
