@@ -49,6 +49,7 @@ pub(crate) mod jobs;
 pub(crate) mod links;
 pub(crate) mod machines;
 mod names;
+mod open_tasks;
 mod overview;
 pub(crate) mod pages;
 mod place;

@@ -9,6 +9,7 @@ use super::findings::{answer, nothing, parts, question};
 use super::html::{self, Page};
 use super::indices::of_indices;
 use super::links::Links;
+use super::open_tasks::added_up;
 use super::replay::context;
 use super::settings::flatten;
 use super::tables::{FOLDED_ROWS, stored_table};
@@ -63,7 +64,7 @@ pub(super) fn page(
         } else if is_constant(result) {
             constant.push_str(&item(kind, result, None));
         } else {
-            body.push_str(&section(kind, result, (&links, &assumed))?);
+            body.push_str(&section(kind, (result, all), (&links, &assumed))?);
         }
     }
     let list = |heading: &str, items: &str| {
@@ -150,7 +151,7 @@ fn is_same(one: &Stored, other: &Stored) -> bool {
 /// A result on its page: question, answer, picture, table, and how it was computed.
 fn section(
     kind: &Kind<'_>,
-    result: &Stored,
+    (result, all): (&Stored, &[Stored]),
     (links, assumed): (&Links, &Assumed),
 ) -> Result<String, ReportError> {
     let heading = escape(&of_result(result, &caption(&result.name)));
@@ -195,6 +196,7 @@ fn section(
         }
         body.push_str(&stored_table(&caption, table, "", links, &indices, unit_of(result)));
     }
+    body.push_str(&added_up(result, all));
     let json = format!("{}.json", result.name);
     let json = (!result.is_small()).then_some(&json);
     for file in result.left_out.iter().chain(json) {

@@ -26,7 +26,7 @@ fn words(way: Way) -> &'static str {
     match (way.has_submit(), way.attempts(), way.end()) {
         (false, ..) => "without a recorded SUBMIT",
         (true, 0, "killed") => NEVER_STARTED,
-        (true, 0, "pending") => "never started",
+        (true, 0, "pending") => WAITS_FIRST,
         (true, 0, _) => "ended before the start",
         (true, 1, "evicted") => "evicted",
         (true, 1, "lost") => "lost",
@@ -34,6 +34,30 @@ fn words(way: Way) -> &'static str {
         (true, 1, _) => "one attempt and other events",
         (true, ..) => "several attempts",
     }
+}
+
+/// Whether a job or task with this sequence still waits for its first attempt.
+pub(crate) fn waits_first(sequence: &str) -> bool {
+    words(Way::of(sequence)) == WAITS_FIRST
+}
+
+/// Submitted, and neither scheduled nor ended.
+const WAITS_FIRST: &str = "waiting for the first attempt";
+
+/// The jobs or tasks without an attempt, by what became of them, the largest group first.
+pub(crate) fn without_attempt(sequences: &[OutcomeRow]) -> Vec<(&'static str, u64)> {
+    let mut all: Vec<(&'static str, u64)> = Vec::new();
+    for row in sequences {
+        let way = Way::of(row.sequence.as_deref().unwrap_or_default());
+        if way.attempts() == 0 {
+            match all.iter_mut().find(|part| part.0 == words(way)) {
+                Some(part) => part.1 += row.count,
+                None => all.push((words(way), row.count)),
+            }
+        }
+    }
+    all.sort_by_key(|part| (std::cmp::Reverse(part.1), part.0));
+    all
 }
 
 /// The groups of `other`, the largest first.
@@ -87,7 +111,7 @@ mod tests {
     fn other_is_told_by_what_its_sequences_have_in_common() {
         for (sequence, said) in [
             ("05", "killed before the start"),
-            ("0", "never started"),
+            ("0", "waiting for the first attempt"),
             ("03", "ended before the start"),
             ("012", "evicted"),
             ("016", "lost"),

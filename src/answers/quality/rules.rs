@@ -54,11 +54,11 @@ pub(super) const RULES: [Rule; 10] = [
     Rule {
         what: "ended while pending",
         of: "entities",
-        about: "Ended without having run",
+        about: "Ended while waiting",
         noun: "end",
-        said: "before the start",
-        means: "They cost no CPU time. Where outcomes go by the exact sequence of events, they count as \
-            `other`; where they go by the last end, as killed or failed",
+        said: "of a job or task that waited, for its first attempt or for another one",
+        means: "The waiting costs no CPU time. Where outcomes go by the exact sequence of events, it \
+            counts as `other`; where they go by the last end, as killed or failed",
         act: "",
     },
     Rule {

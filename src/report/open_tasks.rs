@@ -1,0 +1,173 @@
+//! How the counts of tasks without an end add up: each page counts those that its question is about.
+//!
+//! In: the stored outcomes of tasks, CPU time and attempts of each task. Out: HTML below the flow of
+//! tasks; nothing if a result is missing, or if no task is open.
+//!
+//! ```text
+//!  last event is a SCHEDULE or a SUBMIT      flow of tasks
+//!    ├── exactly 01; or no attempt           outcomes by sequence
+//!    ├── the job has ended                   CPU time: closed with the job
+//!    └── the job has not ended               CPU time, load, distributions: open at the end
+//! ```
+
+use super::html::{self, Cell};
+use super::text::sentence;
+use crate::answers::account::AccountAnswer;
+use crate::answers::classify::{self, ClassifyAnswer};
+use crate::answers::describe::DescribeAnswer;
+use crate::answers::flow::ending_as;
+use crate::digits::grouped;
+use crate::results::Stored;
+use crate::studies::censoring::Censoring;
+use crate::studies::outcomes::OutcomeRow;
+
+/// Counts of running tasks, of waiting tasks, and of both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Counts {
+    running: u64,
+    waiting: u64,
+}
+
+impl Counts {
+    fn row(self, name: &str) -> Vec<Cell> {
+        let Self { running, waiting } = self;
+        let count = |count: u64| Cell::of(&count.to_string());
+        vec![Cell::name(name), count(running), count(waiting), count(running + waiting)]
+    }
+}
+
+/// The tasks without an end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Open {
+    /// By their last event.
+    last: Counts,
+    /// Those among them with the sequence 01, and those that wait for the first attempt.
+    plain: Counts,
+    /// Those of jobs that have ended.
+    closed: Counts,
+    /// Those of jobs that have not.
+    going_on: Counts,
+}
+
+impl Open {
+    /// `None` if the counts do not add up, for example because a result is about other tasks.
+    fn of(tasks: &ClassifyAnswer, cpu: &AccountAnswer, open_tasks: u64) -> Option<Self> {
+        let plain = |is_one: fn(&str) -> bool| -> u64 {
+            let is_one = |row: &&OutcomeRow| row.sequence.as_deref().is_some_and(is_one);
+            tasks.sequences.iter().filter(is_one).map(|row| row.count).sum()
+        };
+        let last = Counts {
+            running: ending_as(&tasks.sequences, "running"),
+            waiting: ending_as(&tasks.sequences, "pending"),
+        };
+        let running = cpu.censoring.censored?;
+        let going_on = Counts { running, waiting: open_tasks.checked_sub(running)? };
+        let closed = Counts {
+            running: last.running.checked_sub(going_on.running)?,
+            waiting: last.waiting.checked_sub(going_on.waiting)?,
+        };
+        let plain =
+            Counts { running: plain(|own| own == "01"), waiting: plain(classify::waits_first) };
+        (closed.running == cpu.attempts_closed_with_job).then_some(Self {
+            last,
+            plain,
+            closed,
+            going_on,
+        })
+    }
+}
+
+/// The counts of open tasks side by side, and what tasks without an attempt are; empty for a result
+/// that is not the outcomes of tasks by their exact sequence.
+pub(super) fn added_up(result: &Stored, all: &[Stored]) -> String {
+    let named = |name: &str| all.iter().find(|result| result.name == name);
+    let tasks = (result.name == TASKS).then(|| result.found::<ClassifyAnswer>()).flatten();
+    let Some(tasks) = tasks.filter(|own| own.is_counted_in_two_ways()) else {
+        return String::new();
+    };
+    let cpu = named("account").and_then(|result| result.found::<AccountAnswer>());
+    let attempts = named("attempts").and_then(|result| result.found::<DescribeAnswer>());
+    let open = cpu.zip(attempts).and_then(|(cpu, attempts)| {
+        let Censoring { censored, censored_out, .. } = attempts.censoring;
+        Open::of(tasks, cpu, censored? + censored_out)
+    });
+    let table = open.filter(|open| open.last != open.plain).map(Open::table);
+    format!("{}{}", table.unwrap_or_default(), without_attempt(&tasks.sequences))
+}
+
+/// The outcomes of tasks.
+const TASKS: &str = classify::KINDS[1].name;
+
+impl Open {
+    fn table(self) -> String {
+        let columns = ["tasks without an end", "running", "waiting", "together"].map(str::to_owned);
+        let rows = [
+            self.last.row("last event is a SCHEDULE, or a SUBMIT (flow of tasks)"),
+            self.plain.row("of these, 01, or waiting for the first attempt (outcomes by sequence)"),
+            self.closed
+                .row("of the first, in jobs that have ended (CPU time: closed with the job)"),
+            self.going_on.row(
+                "of the first, in other jobs (CPU time, load, distributions: open at the end)",
+            ),
+        ];
+        html::named_table("Open tasks, as they are counted", &columns, str::to_owned, &rows)
+    }
+}
+
+/// What the tasks without an attempt are, in a paragraph; empty if all were submitted and wait.
+fn without_attempt(sequences: &[OutcomeRow]) -> String {
+    let parts = classify::without_attempt(sequences);
+    let total: u64 = parts.iter().map(|part| part.1).sum();
+    if parts.len() < 2 {
+        return String::new();
+    }
+    let parts = parts.iter().map(|(words, count)| format!("{} {words}", grouped(*count)));
+    let parts: Vec<String> = parts.collect();
+    format!(
+        "<p class=\"source\">{}.</p>\n",
+        sentence(&format!("{} tasks have no attempt: {}", grouped(total), parts.join(", ")))
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_open_tasks_are_shown_if_they_add_up() {
+        let row = |sequence: &str, count| OutcomeRow {
+            sequence: Some(sequence.to_owned()),
+            outcome: "other".to_owned(),
+            count,
+            ..OutcomeRow::default()
+        };
+        let tasks = ClassifyAnswer {
+            sequences: vec![
+                row("01", 5),
+                row("0121", 3),
+                row("0", 2),
+                row("0120", 1),
+                row("014", 9),
+            ],
+            ..ClassifyAnswer::default()
+        };
+        let cpu = |closed, open| AccountAnswer {
+            attempts_closed_with_job: closed,
+            censoring: Censoring { censored: Some(open), ..Censoring::default() },
+            ..AccountAnswer::default()
+        };
+        let counts = |running, waiting| Counts { running, waiting };
+        assert_eq!(
+            Open::of(&tasks, &cpu(2, 6), 8),
+            Some(Open {
+                last: counts(8, 3),
+                plain: counts(5, 2),
+                closed: counts(2, 1),
+                going_on: counts(6, 2),
+            })
+        );
+        for (closed, running, open) in [(1, 6, 8), (2, 9, 9), (2, 6, 5), (2, 6, 10)] {
+            assert_eq!(Open::of(&tasks, &cpu(closed, running), open), None);
+        }
+    }
+}
