@@ -402,14 +402,27 @@ impl Frame {
         gaps.filter(|gap| gap.across[0] < gap.across[1]).collect()
     }
 
-    /// Hatches the gaps, before the contents of the plot are drawn.
+    /// Left and right edge of the time on the plot for which the log lacks jobs, pixels.
+    fn early(&self, canvas: &Canvas) -> Option<[f64; 2]> {
+        let place = self.x.place(canvas.whole_from?).min(1.0);
+        (0.0 < place).then_some([self.left, self.left + place * self.width])
+    }
+
+    /// Shades the time for which the log lacks jobs and hatches the gaps, before the contents of the
+    /// plot are drawn.
     pub(super) fn shade_gaps(&self, canvas: &mut Canvas) {
+        if let Some(early) = self.early(canvas) {
+            cuts::shade_early([self.top, self.bottom()], early, canvas.marks.len(), canvas);
+        }
         let gaps = self.gaps(canvas);
         cuts::shade([self.top, self.bottom()], &gaps, canvas);
     }
 
     /// Declares that all marks from `first` on are within the plot. Those inside a gap are removed.
     pub(super) fn close(&self, first: usize, canvas: &mut Canvas) {
+        if let Some(early) = self.early(canvas) {
+            cuts::shade_early([self.top, self.bottom()], early, first, canvas);
+        }
         let gaps = self.gaps(canvas);
         cuts::leave_out([self.top, self.bottom()], &gaps, first, canvas);
         if let Some(time) = self.time() {

@@ -108,6 +108,10 @@ pub(super) struct Canvas {
     pub gaps: Vec<[f64; 2]>,
     /// Whether a plot shows any of it.
     pub has_shown_gaps: bool,
+    /// From where on the lower axis the log has all jobs, if it lacks some before.
+    pub whole_from: Option<f64>,
+    /// Whether a plot shows any time before.
+    pub has_shown_early: bool,
     /// The instant at 0 of the lower axis, seconds since 1970, if dates are known.
     pub since_s: Option<f64>,
 }
@@ -115,8 +119,9 @@ pub(super) struct Canvas {
 impl Canvas {
     pub(super) fn new(look: Look) -> Self {
         let (head, marks, layers, places, gaps) = Default::default();
-        let (head_height, height, has_shown_gaps) = (0.0, 0.0, false);
-        let since_s = None;
+        let (head_height, height) = (0.0, 0.0);
+        let (has_shown_gaps, has_shown_early) = (false, false);
+        let (whole_from, since_s) = (None, None);
         Self {
             look,
             head,
@@ -127,6 +132,8 @@ impl Canvas {
             height,
             gaps,
             has_shown_gaps,
+            whole_from,
+            has_shown_early,
             since_s,
         }
     }

@@ -1,4 +1,5 @@
-//! The gaps of a plot over time: nothing is drawn inside them, and they are hatched and named.
+//! The gaps of a plot over time: nothing is drawn inside them, and they are hatched and named. The time
+//! for which a log lacks jobs is shaded and named.
 //!
 //! In: what was drawn, and the gaps on the plot. Out: the same without the parts inside a gap, and a
 //! hatched field over each gap.
@@ -9,6 +10,12 @@ use super::theme::{Ink, Tone};
 
 /// What a gap is called below the plot and under the pointer.
 pub(super) const NAME: &str = "not in the log";
+
+/// What the time is called for which a log lacks the jobs that had ended.
+pub(super) const EARLY: &str = "jobs that had ended are not in the log";
+
+/// The colour of that time.
+const PALE: Ink = Ink::GRID.with_opacity(0.6);
 
 /// A gap on a plot.
 pub(super) struct Gap {
@@ -28,6 +35,23 @@ pub(super) fn shade(down: [f64; 2], gaps: &[Gap], canvas: &mut Canvas) {
         canvas.places.push(Place { shape, says: says.clone() });
         canvas.has_shown_gaps = true;
     }
+}
+
+/// Shades the time for which a log lacks jobs behind what was drawn of a plot, from mark `first` on, and
+/// ends it with a line in front.
+pub(super) fn shade_early(
+    [top, bottom]: [f64; 2],
+    [left, right]: [f64; 2],
+    first: usize,
+    canvas: &mut Canvas,
+) {
+    let drawn = canvas.marks.split_off(first);
+    let bottom = bottom - canvas.look.line() / 2.0;
+    canvas.fill((left, top), (right - left, bottom - top), PALE);
+    canvas.marks.extend(drawn);
+    let (points, width) = (vec![(right, top), (right, bottom)], canvas.look.line());
+    canvas.marks.push(Mark::Path { points, width, dash: &[4.0, 3.0], ink: Ink::TEXT });
+    canvas.has_shown_early = true;
 }
 
 fn field([left, top, right, bottom]: [f64; 4], canvas: &mut Canvas) {
@@ -61,17 +85,24 @@ pub(super) fn leave_out(down: [f64; 2], gaps: &[Gap], first: usize, canvas: &mut
     canvas.marks.extend(drawn.iter().flat_map(|mark| outside(mark, &kept)));
 }
 
-/// Names the hatched fields below the picture.
+/// Names the hatched and the shaded fields below the picture.
 pub(super) fn explain(canvas: &mut Canvas) {
-    if !canvas.has_shown_gaps {
-        return;
-    }
     let (size, margin) = (canvas.look.text, canvas.look.margin());
-    let y = canvas.height + 0.3 * size;
-    field([margin, y - 0.4 * size, margin + 2.4 * size, y + 0.4 * size], canvas);
-    let at = (margin + 2.9 * size, y);
-    canvas.text(NAME, at, Align::Left, size, Ink::TEXT);
-    canvas.height = y + 1.2 * size;
+    for (is_shown, name) in [(canvas.has_shown_gaps, NAME), (canvas.has_shown_early, EARLY)] {
+        if !is_shown {
+            continue;
+        }
+        let y = canvas.height + 0.3 * size;
+        let [left, right] = [margin, margin + 2.4 * size];
+        let down = [y - 0.4 * size, y + 0.4 * size];
+        if name == NAME {
+            field([left, down[0], right, down[1]], canvas);
+        } else {
+            canvas.fill((left, down[0]), (right - left, down[1] - down[0]), PALE);
+        }
+        canvas.text(name, (right + 0.5 * size, y), Align::Left, size, Ink::TEXT);
+        canvas.height = y + 1.2 * size;
+    }
 }
 
 /// The parts of a mark in the kept stretches of the plot, pixels.

@@ -172,7 +172,22 @@ impl Chart {
         if !gaps.is_empty() {
             self.say(said);
         }
-        Self::Timed(TimedChart { chart: Box::new(self), gaps, since_s })
+        Self::Timed(TimedChart { chart: Box::new(self), gaps, whole_from: None, since_s })
+    }
+
+    /// The same chart over time with the values before `whole_from`, in the unit of its lower axis,
+    /// shaded as too low; `said` explains it in its caption.
+    #[must_use]
+    pub fn whole_from(mut self, whole_from: f64, said: &str) -> Self {
+        self.say(said);
+        let whole_from = Some(whole_from);
+        match self {
+            Self::Timed(own) => Self::Timed(TimedChart { whole_from, ..own }),
+            own => {
+                let chart = Box::new(own);
+                Self::Timed(TimedChart { chart, gaps: Vec::new(), whole_from, since_s: None })
+            }
+        }
     }
 }
 
@@ -249,6 +264,7 @@ fn drawn(chart: &Chart, look: Look) -> Canvas {
     match chart {
         Chart::Timed(own) => {
             canvas.gaps.clone_from(&own.gaps);
+            canvas.whole_from = own.whole_from;
             canvas.since_s = own.since_s;
             draw(&own.known(), &mut canvas);
             cuts::explain(&mut canvas);

@@ -21,7 +21,7 @@ pub fn telling(chart: &Chart) -> Option<Chart> {
         Chart::Flow(flow) => self::flow(flow).map(Chart::Flow),
         Chart::Timed(own) => {
             let chart = Box::new(telling(&own.chart)?);
-            Some(Chart::Timed(TimedChart { chart, gaps: own.gaps.clone(), since_s: own.since_s }))
+            Some(Chart::Timed(TimedChart { chart, ..own.clone() }))
         }
         other => Some(other.clone()),
     }

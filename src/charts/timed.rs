@@ -1,8 +1,9 @@
 //! A chart over time: its dates, and its gaps, which is time that is not in the log.
 //!
-//! In: a chart, the instant at which its lower axis begins, and the gaps on it. Out: the same chart
-//! without a value inside a gap; `cuts` draws the gaps, and `axes` the dates. Bars over time have
-//! recorded ends, so they stay. A chart without gaps is drawn as it is.
+//! In: a chart, the instant at which its lower axis begins, the gaps on it, and from when on its log is
+//! whole. Out: the same chart without a value inside a gap; `cuts` draws the gaps and shades the time
+//! before, and `axes` draws the dates. Bars over time have recorded ends, so they stay. A chart without
+//! gaps is drawn as it is.
 //!
 //! ```text
 //!  │ ────╮ ╱╱╱╱ ╭────
@@ -47,6 +48,8 @@ pub struct TimedChart {
     pub chart: Box<Chart>,
     /// Start and end of each gap, in the unit of the axis; in order and apart.
     pub gaps: Vec<[f64; 2]>,
+    /// From where on the axis the log has all jobs, if it lacks some before: values there are too low.
+    pub whole_from: Option<f64>,
     /// The instant at 0 of the axis, seconds since 1970; `None` if dates are not known.
     pub since_s: Option<f64>,
 }
@@ -133,7 +136,7 @@ mod tests {
 
     use super::*;
     use crate::charts::canvas::{Canvas, Mark};
-    use crate::charts::cuts::NAME;
+    use crate::charts::cuts::{EARLY, NAME};
     use crate::charts::theme::{Ink, Tone};
     use crate::charts::{Area, GanttChart, GanttSpan, HeatRow, Look, PanelChart, Scale, drawn};
 
@@ -297,6 +300,7 @@ mod tests {
             let gapped = TimedChart {
                 chart: Box::new(Chart::Lines(chart.clone())),
                 gaps: vec![[from, from + length]],
+                whole_from: None,
                 since_s: None,
             };
             let Chart::Lines(known) = gapped.known() else { unreachable!() };
@@ -322,11 +326,40 @@ mod tests {
                 let same = chart.clone().over_time(Vec::new(), "Hatched: not in the log.", None);
                 prop_assert!(!matches!(same, Chart::Timed(_)));
                 // A gap outside of the plot changes nothing either.
-                let beyond = TimedChart { chart: Box::new(chart), gaps: vec![[90.0, 95.0]], since_s: None };
+                let beyond = TimedChart { chart: Box::new(chart), gaps: vec![[90.0, 95.0]], whole_from: None, since_s: None };
                 for other in [drawn(&same, Look::SCREEN), drawn(&Chart::Timed(beyond), Look::SCREEN)] {
                     prop_assert_eq!(&canvas.marks, &other.marks);
                     prop_assert_eq!(canvas.height.to_bits(), other.height.to_bits());
                 }
+            }
+        }
+    }
+
+    proptest! {
+        /// Promise: time for which a log lacks jobs is shaded from the left edge to where it ends, behind
+        /// all that is drawn, which stays; and only if the plot shows any of it.
+        #[test]
+        fn early_time_is_shaded_behind_all_that_is_drawn(
+            values in prop::collection::vec(1.0..50.0_f64, 20),
+            from in -5.0..18.0_f64,
+        ) {
+            for chart in over_time(&values) {
+                let plain = drawn(&chart, Look::SCREEN);
+                let shaded = drawn(&chart.clone().whole_from(from, "Shaded."), Look::SCREEN);
+                let is_said = |text: &str| shaded.marks.iter().any(
+                    |mark| matches!(mark, Mark::Text { text: own, .. } if own == text),
+                );
+                prop_assert_eq!(is_said(EARLY), 0.0 < from);
+                if from <= 0.0 {
+                    prop_assert_eq!(&plain.marks, &shaded.marks);
+                    continue;
+                }
+                let mut rest = shaded.marks.iter();
+                for mark in &plain.marks {
+                    prop_assert!(rest.any(|own| own == mark), "{mark:?} is missing or behind");
+                }
+                let is_line = |mark: &&Mark| matches!(mark, Mark::Path { dash: [4.0, 3.0], .. });
+                prop_assert!(shaded.marks.iter().any(|mark| is_line(&mark)));
             }
         }
     }

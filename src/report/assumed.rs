@@ -16,24 +16,6 @@ use crate::results::kind::Pages;
 use crate::results::{Stored, Table};
 use crate::schema::Source;
 
-/// From when on a log seems to hold all jobs, if it was selected by time of end.
-pub(super) fn complete_from(results: &[Stored]) -> Option<String> {
-    let of_load = |result: &&Stored| result.name == load::KIND.name;
-    let loads = results.iter().filter(of_load).filter_map(Stored::found::<load::LoadAnswer>);
-    loads.filter_map(|answer| answer.whole_from.as_ref()).map(|from| from.when.clone()).next()
-}
-
-/// A warning for pages whose numbers include time for which the log lacks jobs; empty if there is
-/// none.
-pub(super) fn incomplete(results: &[Stored]) -> String {
-    complete_from(results).map_or_else(String::new, |when| {
-        format!(
-            "<p class=\"notice\">The log seems to hold only jobs that ended from {when} on. Use, load, \
-            waits and shares that include earlier time are too low.</p>\n"
-        )
-    })
-}
-
 /// An assumption as scopes have it, its wording, and the number of lines.
 struct Piece {
     in_scope: String,

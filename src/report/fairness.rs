@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::classes::{kind_of_all, machine_name, short_parts, site_of, spoken};
+use super::early::whole_from;
 use super::html::{self, Cell, Page};
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
@@ -37,11 +38,14 @@ struct Of<'a> {
     result: &'a Stored,
     answer: &'a FairnessAnswer,
     settings: FairnessSettings,
+    /// From when on the log has all jobs, if it lacks some before.
+    whole_from: Option<(f64, String)>,
 }
 
 impl<'a> Of<'a> {
-    fn new(result: &'a Stored) -> Option<Self> {
-        Some(Self { result, answer: result.found()?, settings: result.whole.chosen() })
+    fn new(result: &'a Stored, all: &[Stored]) -> Option<Self> {
+        let (answer, settings) = (result.found()?, result.whole.chosen());
+        Some(Self { result, answer, settings, whole_from: whole_from(all) })
     }
 
     /// What usage is grouped by: `user`, or another key.
@@ -76,7 +80,8 @@ impl<'a> Of<'a> {
             return chart;
         }
         let whole = &self.result.whole;
-        let missing = Missing::of_inputs(&whole.inputs, &tables_of(&KIND, &whole.settings));
+        let missing = Missing::of_inputs(&whole.inputs, &tables_of(&KIND, &whole.settings))
+            .whole_from(self.whole_from.clone());
         missing.over_time(chart, self.answer.start_s - self.settings.shift_s(), unit_s)
     }
 
@@ -142,7 +147,7 @@ fn share_text(share: Option<f64>) -> String {
 
 /// The tables of users and machines on the page of the study, with suggestions.
 pub(super) fn index(result: &Stored) -> String {
-    let Some(of) = Of::new(result) else { return String::new() };
+    let Some(of) = Of::new(result, &[]) else { return String::new() };
     let (is_only, site) = (of.settings.is_only_cluster(), site_of(result));
     let used = of.column();
     let (most, since_s) = (of.most(), of.since_s());
@@ -249,7 +254,7 @@ fn suggestions(of: &Of<'_>) -> String {
 
 /// The pages of users and machines; pages of users link to the pages of their jobs.
 pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
-    let Some(of) = Of::new(result) else { return Vec::new() };
+    let Some(of) = Of::new(result, all) else { return Vec::new() };
     let jobs = jobs_by_user(all);
     let (indices, outcomes) = (Indices::read(result), Outcomes::of(all));
     let FairnessAnswer { users, machines, .. } = of.answer;
@@ -298,7 +303,7 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
 /// `None` if it used nothing.
 #[cfg(feature = "serve")]
 pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
-    let of = Of::new(result)?;
+    let of = Of::new(result, &[])?;
     let mut all = of.answer.users.iter().enumerate();
     let (place, user) = all.find(|(_, user)| user.user == name)?;
     let title = format!("{} {}: {} so far", of.kind(), short(user_name(name)), of.noun());

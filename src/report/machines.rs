@@ -9,6 +9,7 @@ use std::fmt::Write;
 
 use rayon::prelude::*;
 
+use super::early::whole_from;
 use super::gantt::Bars;
 use super::html::{self, Cell, Page};
 use super::links::{Links, file_of_machine};
@@ -28,7 +29,8 @@ const HOUR_S: f64 = 3600.0;
 pub(super) fn pages(result: &Stored, all: &[Stored], within: &'static str) -> Vec<Page> {
     let links = Links::of(all);
     let Some(MachineDetails { load, machines }) = result.found() else { return Vec::new() };
-    let missing = missing(result.whole.inputs.iter().flat_map(|input| &input.gaps));
+    let missing = missing(result.whole.inputs.iter().flat_map(|input| &input.gaps))
+        .whole_from(whole_from(all));
     let page = |own: &MachineDetail| page(result, own, (*load, &missing), &links, within);
     machines.par_iter().map(page).collect()
 }

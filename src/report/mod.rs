@@ -36,6 +36,7 @@ pub(crate) mod assumed;
 mod classes;
 mod compared;
 mod drawing;
+mod early;
 mod fading;
 pub(crate) mod fairness;
 mod findings;

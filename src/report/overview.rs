@@ -6,7 +6,8 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::ReportError;
-use super::assumed::{Assumed, incomplete};
+use super::assumed::Assumed;
+use super::early::incomplete;
 use super::findings::{Findings, findings, nothing, parts};
 use super::html::{self, Cell, Page};
 use super::text::{beside, clock, clock_of_all, escape, sentence};

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::ReportError;
-use super::assumed::{Assumed, incomplete, recorded, unrecorded, with_requests};
+use super::assumed::{Assumed, recorded, unrecorded, with_requests};
+use super::early::incomplete;
 use super::findings::{answer, nothing, parts, question};
 use super::html::{self, Page};
 use super::indices::of_indices;

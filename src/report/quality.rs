@@ -6,7 +6,8 @@
 
 use std::fmt::Write;
 
-use super::assumed::{Assumed, complete_from, incomplete, lacks_status};
+use super::assumed::{Assumed, lacks_status};
+use super::early::{complete_from, incomplete};
 use super::findings::{nothing, unanswered};
 use super::html::{self, Cell, Page};
 use super::links::Links;

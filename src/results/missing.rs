@@ -15,9 +15,14 @@ use crate::digits::{grouped_decimal, is_date};
 use crate::lake::Gap;
 use crate::schema::Table;
 
-/// Times for which a table is not loaded, s of the trace clock; in order and apart.
+/// What is missing of a log over time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Missing(Vec<[f64; 2]>);
+pub struct Missing {
+    /// Times for which a table is not loaded, s of the trace clock; in order and apart.
+    times: Vec<[f64; 2]>,
+    /// From when on the log has all jobs, if it lacks some before: s of the trace clock, and in words.
+    whole_from: Option<(f64, String)>,
+}
 
 impl Missing {
     /// The times for which any of these tables is not loaded.
@@ -35,7 +40,14 @@ impl Missing {
                 None => apart.push([from_s, until_s]),
             }
         }
-        Self(apart)
+        Self { times: apart, whole_from: None }
+    }
+
+    /// The same for a log that lacks the jobs that had ended before an instant: s of the trace clock,
+    /// and in words.
+    #[must_use]
+    pub fn whole_from(self, whole_from: Option<(f64, String)>) -> Self {
+        Self { whole_from, ..self }
     }
 
     /// The same for the tables that a stored result was made from.
@@ -47,20 +59,31 @@ impl Missing {
     #[must_use]
     pub fn within(&self, [start_s, end_s]: [f64; 2]) -> Self {
         let is_within = |[from_s, until_s]: &&[f64; 2]| *from_s < end_s && start_s < *until_s;
-        Self(self.0.iter().filter(is_within).copied().collect())
+        let times = self.times.iter().filter(is_within).copied().collect();
+        let before = |(at_s, _): &&(f64, String)| start_s < *at_s;
+        Self { times, whole_from: self.whole_from.as_ref().filter(before).cloned() }
     }
 
     /// Whether an instant of the trace clock, s, is inside one of the times.
     pub fn has(&self, at_s: f64) -> bool {
-        self.0.iter().any(|[from_s, until_s]| *from_s < at_s && at_s < *until_s)
+        self.times.iter().any(|[from_s, until_s]| *from_s < at_s && at_s < *until_s)
     }
 
     /// A chart without anything that is drawn in these times, and with dates if its log has them. Its
     /// lower axis starts at `since_s` of the trace clock, and has units of `per` seconds.
     #[must_use]
     pub fn over_time(&self, chart: Chart, since_s: f64, per: f64) -> Chart {
-        let gaps = self.0.iter().map(|times| times.map(|at_s| (at_s - since_s) / per));
-        chart.over_time(gaps.collect(), &self.said(), Some(since_s).filter(|at_s| is_date(*at_s)))
+        let on_axis = |at_s: f64| (at_s - since_s) / per;
+        let gaps = self.times.iter().map(|times| times.map(on_axis));
+        let since_s = Some(since_s).filter(|at_s| is_date(*at_s));
+        let chart = chart.over_time(gaps.collect(), &self.said(), since_s);
+        match &self.whole_from {
+            Some((at_s, when)) => chart.whole_from(
+                on_axis(*at_s),
+                &format!("Before {when} the log lacks the jobs that had ended."),
+            ),
+            None => chart,
+        }
     }
 
     /// That averages over time include these times, as a sentence without its full stop; `None` if
@@ -74,14 +97,14 @@ impl Missing {
         let said = format!(
             "Averages include {when}: attempts count as running there until their next event"
         );
-        (!self.0.is_empty()).then_some(said)
+        (!self.times.is_empty()).then_some(said)
     }
 
     /// The times in a sentence; without the times for a log of dates.
     pub fn said(&self) -> String {
         let times = self.hours();
         let of_trace = if times.is_empty() { times } else { format!(" ({times} of the trace)") };
-        if self.0.is_empty() {
+        if self.times.is_empty() {
             String::new()
         } else {
             format!("Hatched: not in the log{of_trace}.")
@@ -91,7 +114,7 @@ impl Missing {
     /// The times in hours of the trace; empty for a log of dates.
     fn hours(&self) -> String {
         let hours = |at_s: f64| grouped_decimal(at_s / 3600.0, 2);
-        let times = self.0.iter().filter(|times| !is_date(times[0]));
+        let times = self.times.iter().filter(|times| !is_date(times[0]));
         let times = times.map(|times| format!("hours {} to {}", hours(times[0]), hours(times[1])));
         times.collect::<Vec<String>>().join("; ")
     }
@@ -117,7 +140,7 @@ mod tests {
         ];
         let of = |tables: &[Table]| Missing::of(&gaps, tables);
         let both = of(&[Table::TaskEvents, Table::TaskUsage]);
-        assert_eq!(both.0, [[3600.0, 7200.0], [14_400.0, 25_200.0]]);
+        assert_eq!(both.times, [[3600.0, 7200.0], [14_400.0, 25_200.0]]);
         assert_eq!(
             both.said(),
             "Hatched: not in the log (hours 1.00 to 2.00; hours 4.00 to 7.00 of the trace)."
@@ -130,7 +153,7 @@ mod tests {
             "Averages include hours 0.00 to 20.00 of the trace, which are not in the log: attempts \
             count as running there until their next event"
         );
-        assert_eq!(both.within([7200.0, 20_000.0]).0, [[14_400.0, 25_200.0]]);
+        assert_eq!(both.within([7200.0, 20_000.0]).times, [[14_400.0, 25_200.0]]);
         assert!(both.has(7199.0) && !both.has(7200.0) && !both.has(8000.0));
         let dates = [gap(Table::TaskEvents, Some([400_000.0, 400_001.0]))];
         assert_eq!(Missing::of(&dates, &[Table::TaskEvents]).said(), "Hatched: not in the log.");

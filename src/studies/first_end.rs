@@ -77,6 +77,11 @@ impl FirstEnd {
         }
     }
 
+    /// The instant on the clock of the trace, s, and in words.
+    pub fn instant(&self) -> (f64, String) {
+        (micros_to_seconds(self.at_us), self.when())
+    }
+
     /// What is missing, in a sentence without its full stop.
     pub fn said(&self) -> String {
         format!(

@@ -11,6 +11,7 @@ use crate::fairness::series::Series;
 use crate::fairness::usage::{self, UserUsage};
 use crate::results::missing::Missing;
 use crate::results::tables_of;
+use crate::studies::first_end::FirstEnd;
 use crate::units::micros_to_seconds;
 
 const DAY_S: f64 = 86_400.0;
@@ -65,7 +66,8 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
 fn missing(found: &Found) -> (Missing, f64) {
     let [only] = found.span.clusters.as_slice() else { return (Missing::default(), 0.0) };
     let kind = kind_of(found.span.plan.meter.resource());
-    let missing = Missing::of(&only.lake.gaps(), &tables_of(&kind, &settings(found)));
+    let missing = Missing::of(&only.lake.gaps(), &tables_of(&kind, &settings(found)))
+        .whole_from(found.first_end.as_ref().map(FirstEnd::instant));
     let start_us = found.history.grid.start_of(found.history.shown_from);
     (missing, micros_to_seconds(start_us - only.shift_us))
 }

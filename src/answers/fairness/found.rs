@@ -11,6 +11,7 @@ use crate::fairness::history::History;
 use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Limits, Suggestions, suggest};
 use crate::fairness::usage;
+use crate::studies::first_end::FirstEnd;
 
 /// Lakes and intervals, checked.
 pub struct Span {
@@ -28,6 +29,8 @@ pub struct Found {
     pub history: History,
     pub counts: Counts,
     pub series: Vec<Series>,
+    /// The first end of the only cluster, if its log seems to be selected by time of end.
+    pub first_end: Option<FirstEnd>,
 }
 
 impl Found {

@@ -23,6 +23,7 @@ use crate::fairness::site::Rule;
 use crate::fairness::{formula, template};
 use crate::faults::{Context, Result, Usage};
 use crate::progress;
+use crate::studies::first_end::FirstEnd;
 
 /// Whether the ends of attempts are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +151,11 @@ impl Gathered {
             let remarks = series.remarks.iter();
             remarks.for_each(|it| say(&Said::warning(format!("{}: {it}", series.index))));
         }
-        Ok(Found { asked, span, history, counts, series })
+        let first_end = match span.clusters.as_slice() {
+            [only] => FirstEnd::of(&only.lake, only.windows)?,
+            _ => None,
+        };
+        Ok(Found { asked, span, history, counts, series, first_end })
     }
 }
 

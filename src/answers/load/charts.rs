@@ -14,6 +14,7 @@ use crate::charts::{
 use crate::digits;
 use crate::results::missing::Missing;
 use crate::schema::Table;
+use crate::studies::first_end::FirstEnd;
 use crate::studies::load::groups::band_in_words;
 use crate::studies::load::strips::{Strip, Strips};
 use crate::studies::load::{Amount, By, Cells, Intervals, Load};
@@ -46,8 +47,9 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
 fn over_time(loaded: &Loaded) -> Vec<(String, Chart)> {
     let wants = |resource| loaded.plan.resource.is_none_or(|wanted| wanted == resource);
     let at = loaded.load.asked.at;
+    let whole_from = loaded.first_end.as_ref().map(FirstEnd::instant);
     let gapped = |chart: Chart, tables: &[Table]| {
-        let missing = Missing::of(&loaded.gaps, tables);
+        let missing = Missing::of(&loaded.gaps, tables).whole_from(whole_from.clone());
         missing.over_time(chart, micros_to_seconds(at.start_us), axis_of(&at).1)
     };
     let averaged = &averaged(loaded);
@@ -80,16 +82,10 @@ fn over_time(loaded: &Loaded) -> Vec<(String, Chart)> {
     charts
 }
 
-/// Sentences that averages include time that is not in the log, and since when it lacks no jobs;
-/// empty if there is none.
+/// A sentence that averages include time that is not in the log; empty if there is none.
 fn averaged(loaded: &Loaded) -> String {
     let missing = Missing::of(&loaded.gaps, &EVENTS).in_averages();
-    let cut = loaded.first_end.as_ref().map(|first| {
-        let when = first.when();
-        format!("Before {when} the log lacks jobs")
-    });
-    let said = |said: Option<String>| said.map_or_else(String::new, |said| format!(" {said}."));
-    said(missing) + &said(cut)
+    missing.map_or_else(String::new, |said| format!(" {said}."))
 }
 
 /// The tables of attempts and of the capacity.

@@ -10,7 +10,7 @@
 //! ```
 
 use crate::charts::Chart;
-use crate::lake::Lake;
+use crate::lake::Gap;
 use crate::replay::history::{History, HistoryPlan};
 use crate::results::missing::Missing;
 use crate::schema::Table;
@@ -37,10 +37,11 @@ pub struct Absent {
 }
 
 impl Absent {
-    /// The time that is missing from a replay. If users react, tasks do not arrive at their
-    /// recorded times, so no time of the replay is missing.
+    /// The time that is missing from a replay: the gaps of the log, and from when on it has all jobs.
+    /// If users react, tasks do not arrive at their recorded times, so no time of the replay is
+    /// missing.
     pub(super) fn of(
-        lake: &Lake,
+        (gaps, whole_from): (Vec<Gap>, Option<(f64, String)>),
         plan: &HistoryPlan,
         history: &History,
         machines: Machines,
@@ -55,7 +56,7 @@ impl Absent {
             Machines::Recorded if plan.load == 1.0 => &[Table::TaskEvents, Table::MachineEvents],
             _ => &[Table::TaskEvents],
         };
-        let missing = Missing::of(&lake.gaps(), tables);
+        let missing = Missing::of(&gaps, tables).whole_from(whole_from);
         let arrival_s = |task: usize| {
             let task = u32::try_from(task).expect("tasks are numbered with 32 bits");
             micros_to_seconds(workload.arrival_us.get(task))
@@ -91,7 +92,6 @@ impl Absent {
 mod tests {
     use super::*;
     use crate::charts::{HOURS_OF_REPLAY, LineChart, Scale};
-    use crate::lake::Gap;
 
     #[test]
     fn a_gap_of_the_log_is_at_the_same_tasks_under_any_load() {

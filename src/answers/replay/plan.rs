@@ -26,6 +26,7 @@ use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
 use crate::replay::workload::{Estimates, UNITS};
 use crate::schema::Table;
+use crate::studies::first_end::FirstEnd;
 use crate::studies::machines;
 use crate::studies::rules::RuleGrid;
 
@@ -374,7 +375,9 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     let pooled = pooled(asked, lake, &cluster);
     let is_simulated = asked.cluster.is_some() || asked.failures.is_some();
     let machines = if is_simulated { Machines::Simulated } else { Machines::Recorded };
-    let absent = Absent::of(lake, &plan, &history, machines);
+    let whole_from = FirstEnd::of(lake, windows)?.map(|first| first.instant());
+    let missing = (lake.gaps(), whole_from);
+    let absent = Absent::of(missing, &plan, &history, machines);
     Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation, capacity, pooled, absent })
 }
 
