@@ -1,10 +1,11 @@
-//! Horizontal bars with their values next to them.
+//! Horizontal bars with their values next to them; on a logarithmic axis, dots.
 
 use super::Chart;
 use super::axes::{Axis, Frame, Room, Scale};
 use super::canvas::{Align, Canvas, Place, Shape, count, shortened, width_of};
 use super::says;
-use super::theme::{Ink, Tone};
+use super::signs::mark;
+use super::theme::{Ink, Marker, Tone};
 
 /// Horizontal bars from 0.
 #[derive(Clone, Debug)]
@@ -119,9 +120,22 @@ pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
             if is_above { (top + 1.7 * size, 1.4 * size) } else { (top + 0.3 * size, 1.6 * size) };
         let middle = from + high / 2.0;
         let end = frame.at(bar.value.max(0.0), 0.0).0;
-        canvas.fill((left, from), (end - left, high), bar.tone.ink());
-        let note = fitting(&bar.note, look.width - margin - end - 0.5 * size, size);
-        canvas.text(&note, (end + 0.5 * size, middle), Align::Left, size, Ink::TEXT);
+        let apart = match scale {
+            Scale::Linear => {
+                canvas.fill((left, from), (end - left, high), bar.tone.ink());
+                0.5 * size
+            }
+            // A logarithmic axis has no zero at which a bar could begin: only its end means something.
+            Scale::Log => {
+                canvas.line(vec![(left, middle), (end, middle)], look.line(), Ink::GRID);
+                if 0.0 < bar.value {
+                    mark(canvas, (end, middle), Marker::Dot, 0.45 * size, bar.tone.ink());
+                }
+                0.8 * size
+            }
+        };
+        let note = fitting(&bar.note, look.width - margin - end - apart, size);
+        canvas.text(&note, (end + apart, middle), Align::Left, size, Ink::TEXT);
         if is_above {
             let label = shortened(&bar.label, width, size);
             canvas.text(

@@ -67,7 +67,7 @@ use canvas::Canvas;
 pub enum Chart {
     /// Horizontal bars.
     Bars(BarChart),
-    /// Horizontal bars on a logarithmic axis, for values that span powers of ten.
+    /// The same as dots on a logarithmic axis, for values that span powers of ten.
     LogBars(BarChart),
     /// Curves.
     Lines(LineChart),

@@ -6,13 +6,14 @@ use super::axes::Frame;
 use super::canvas::{Align, At, Canvas, Mark, width_of};
 use super::theme::{Ink, Marker};
 
-/// Writes a text beside a point, if there is room in the plot that no other text has.
+/// Writes a text beside a point, if there is room in the plot that no other text has; if it can, where
+/// it covers no mark of a point. Lines behind it are faint.
 pub(super) fn label(canvas: &mut Canvas, frame: &Frame, (x, y): At, text: &str) {
     let size = canvas.look.text;
     let wide = width_of(text, size);
     let (apart, up) = (0.5 * size, 0.8 * size);
     let right = frame.left + frame.width;
-    let is_free = |(left, middle): At| {
+    let is_free = |(left, middle): At, taken: fn(&Mark) -> Option<[f64; 4]>| {
         let own = [left, middle - 0.6 * size, left + wide, middle + 0.6 * size];
         let is_inside = frame.left <= own[0]
             && frame.top <= own[1]
@@ -21,14 +22,36 @@ pub(super) fn label(canvas: &mut Canvas, frame: &Frame, (x, y): At, text: &str) 
         let meets = |other: [f64; 4]| {
             own[0] < other[2] && other[0] < own[2] && own[1] < other[3] && other[1] < own[3]
         };
-        is_inside && !canvas.marks.iter().filter_map(box_of).any(meets)
+        is_inside && !canvas.marks.iter().filter_map(taken).any(meets)
     };
     let sides = [x + apart, x - apart - wide];
-    let places = [-up, up].into_iter().flat_map(|down| sides.map(|left| (left, y + down)));
-    if let Some(place) = places.into_iter().find(|place| is_free(*place)) {
+    let places = || [-up, up].into_iter().flat_map(|down| sides.map(|left| (left, y + down)));
+    let apart_from_points = places().find(|place| is_free(*place, taken));
+    if let Some(place) = apart_from_points.or_else(|| places().find(|at| is_free(*at, box_of))) {
+        let corner = (place.0 - 0.15 * size, place.1 - 0.55 * size);
+        canvas.fill(corner, (wide + 0.3 * size, 1.1 * size), Ink::PAPER.with_opacity(0.75));
         canvas.text(text, place, Align::Left, size, Ink::TEXT);
     }
 }
+
+/// The box of a level text, or of the mark of a point.
+fn taken(mark: &Mark) -> Option<[f64; 4]> {
+    let around = |(x, y): At, radius: f64| [x - radius, y - radius, x + radius, y + radius];
+    match mark {
+        Mark::Dot { at, radius, .. } | Mark::Ring { at, radius, .. } => Some(around(*at, *radius)),
+        Mark::Area { points, .. } if points.len() <= MARK_CORNERS => {
+            let all =
+                points.iter().fold([f64::MAX, f64::MAX, f64::MIN, f64::MIN], |own, (x, y)| {
+                    [own[0].min(*x), own[1].min(*y), own[2].max(*x), own[3].max(*y)]
+                });
+            Some(all)
+        }
+        other => box_of(other),
+    }
+}
+
+/// The most corners of the mark of a point.
+const MARK_CORNERS: usize = 4;
 
 /// The left, top, right and bottom of a level text.
 fn box_of(mark: &Mark) -> Option<[f64; 4]> {
@@ -72,6 +95,53 @@ pub(super) fn mark(canvas: &mut Canvas, (x, y): At, marker: Marker, radius: f64,
             .extend([stroke((-1.0, -1.0), (1.0, 1.0)), stroke((-1.0, 1.0), (1.0, -1.0))]),
         Marker::Plus => {
             canvas.marks.extend([stroke((-1.2, 0.0), (1.2, 0.0)), stroke((0.0, -1.2), (0.0, 1.2))]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::charts::{Chart, Line, LineChart, Look, Scale, Stroke, Tone, drawn};
+
+    proptest! {
+        /// Promise: no label covers another one, and at least one point has one.
+        #[test]
+        fn labels_cover_no_text(
+            points in prop::collection::vec((0.0..100.0_f64, 0.0..100.0_f64), 1..12),
+        ) {
+            let line = |name: &str, points: Vec<At>, stroke| Line {
+                name: name.to_owned(),
+                points,
+                band: Vec::new(),
+                tone: Tone::Blue,
+                stroke,
+            };
+            let mut lines = vec![line("rule", points.clone(), Stroke::Points)];
+            let labels = points.iter().enumerate();
+            lines.extend(labels.map(|(idx, at)| line(&format!("rule {idx}"), vec![*at], Stroke::Label)));
+            let chart = Chart::Lines(LineChart {
+                title: String::new(),
+                caption: String::new(),
+                x_axis: "jobs".to_owned(),
+                y_axis: "saved (%)".to_owned(),
+                x_scale: Scale::Linear,
+                lines,
+            });
+            let canvas = drawn(&chart, Look::SCREEN);
+            let is_label = |mark: &&Mark| {
+                matches!(mark, Mark::Text { text, .. } if text.starts_with("rule "))
+            };
+            let labels: Vec<[f64; 4]> = canvas.marks.iter().filter(is_label).filter_map(box_of).collect();
+            prop_assert!(!labels.is_empty());
+            for (idx, own) in labels.iter().enumerate() {
+                for other in &labels[idx + 1..] {
+                    let meets = own[0] < other[2] && other[0] < own[2] && own[1] < other[3] && other[1] < own[3];
+                    prop_assert!(!meets, "{own:?} {other:?}");
+                }
+            }
         }
     }
 }

@@ -50,11 +50,13 @@ pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
 fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     let what = saved_of(study);
     let (drawn, left_out) = drawn(sweeps);
-    let columns = drawn.len().clamp(1, COLUMNS);
-    let rows = drawn.chunks(columns).flat_map(|row| {
+    let (told, is_cut): (Vec<Sweep>, Vec<bool>) =
+        drawn.iter().map(|sweep| until_flat(sweep)).unzip();
+    let columns = told.len().clamp(1, COLUMNS);
+    let rows = told.chunks(columns).flat_map(|row| {
         // In a log without a status, nothing can be saved.
         let saved = row.iter().map(|sweep| saved_plot(study, sweep)).filter(has_points);
-        saved.chain(row.iter().map(|sweep| harmed_plot(sweep))).collect::<Vec<LineChart>>()
+        saved.chain(row.iter().map(harmed_plot)).collect::<Vec<LineChart>>()
     });
     let panels: Vec<LineChart> = rows.collect();
     let (title, said) = if panels.len() == drawn.len() {
@@ -68,6 +70,11 @@ fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         (format!("{what} saved and finished jobs harmed, by rule"), said)
     };
     let bands = sweeps.first().map_or("", band_note);
+    let bands = if is_cut.contains(&true) {
+        format!("{bands} Beyond the last T that is drawn, a rule saves and harms nothing.")
+    } else {
+        bands.to_owned()
+    };
     let lost = lost_jobs(&total_cpu(study));
     let found = match best_of(&plane(study, sweeps), (what, lost)) {
         found if found.is_empty() => most_harm(&drawn),
@@ -113,6 +120,26 @@ fn left_out(rules: &[&Sweep]) -> String {
 fn has_effect(row: &SweepRow) -> bool {
     row.harmed_jobs.is_some_and(|jobs| 0 < jobs) || row.net_share.is_some_and(|share| share != 0.0)
 }
+
+/// The rows of a sweep up to the first of those at its end that save and harm nothing, even in the
+/// intervals, and whether more follow.
+fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
+    let is_wide = |bounds: Option<(f64, f64)>| bounds.is_some_and(|own| own != (0.0, 0.0));
+    let is_flat = |row: &SweepRow| {
+        let interval = row.interval.as_ref();
+        !has_effect(row)
+            && row.saved_share.iter().all(|(_, share)| share.is_none_or(|share| share == 0.0))
+            && !is_wide(interval.and_then(|own| own.net_share))
+            && !is_wide(interval.and_then(|own| own.harmed_jobs))
+    };
+    let last = sweep.rows.iter().rposition(|row| !is_flat(row));
+    let kept = last.map_or(sweep.rows.len(), |last| (last + 2).max(FEWEST)).min(sweep.rows.len());
+    let rows = sweep.rows[..kept].to_vec();
+    (Sweep { rows, ..sweep.clone() }, kept < sweep.rows.len())
+}
+
+/// The fewest values of T of a curve, if there are as many.
+const FEWEST: usize = 3;
 
 /// The most rules in a row of the chart.
 const COLUMNS: usize = 4;
@@ -217,9 +244,14 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         let all = sweeps.iter().zip(Tone::SERIES.iter().cycle());
         all.filter(|(sweep, _)| drawn.iter().any(|own| own.rule == sweep.rule))
     };
+    let within = seen(points.iter().filter(|point| point.net_share.is_some()).map(at));
+    let is_outside = |ends: &Vec<(f64, f64)>| ends.iter().any(|end| within.nearest(*end) != *end);
+    let is_cut =
+        sweeps.iter().flat_map(|sweep| &sweep.rows).flat_map(whiskers).any(|own| is_outside(&own));
     let mut lines: Vec<Line> = tones()
         .flat_map(|(sweep, &tone)| {
             let ends = sweep.rows.iter().flat_map(whiskers);
+            let ends = ends.map(|ends| ends.into_iter().map(|end| within.nearest(end)).collect());
             ends.map(move |ends| line("", ends, tone, Stroke::Whisker)).collect::<Vec<Line>>()
         })
         .collect();
@@ -237,7 +269,11 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     );
     lines.push(line("never kill", vec![(0.0, 0.0)], Tone::Grey, Stroke::Marked));
     let note = if sweeps.iter().any(|sweep| !band_note(sweep).is_empty()) {
-        " Whiskers: 95 % under resampling of jobs."
+        if is_cut {
+            " Whiskers: 95 % under resampling of jobs; some go on beyond the plot."
+        } else {
+            " Whiskers: 95 % under resampling of jobs."
+        }
     } else {
         ""
     };
@@ -252,6 +288,29 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         x_scale: Scale::Linear,
         lines,
     })
+}
+
+/// The part of a plane that is drawn.
+struct Seen {
+    low: (f64, f64),
+    high: (f64, f64),
+}
+
+impl Seen {
+    /// The nearest position inside.
+    fn nearest(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (x.clamp(self.low.0, self.high.0), y.clamp(self.low.1, self.high.1))
+    }
+}
+
+/// What is drawn of a plane with these points and the origin: their range, and on each side as much
+/// again. Intervals that are much wider than the points are apart would press these together.
+fn seen(points: impl Iterator<Item = (f64, f64)>) -> Seen {
+    let (low, high) = points.fold(((0.0, 0.0), (0.0, 0.0)), |(low, high), (x, y): (f64, f64)| {
+        ((x.min(low.0), y.min(low.1)), (x.max(high.0), y.max(high.1)))
+    });
+    let wide = (high.0 - low.0, high.1 - low.1);
+    Seen { low: (low.0 - wide.0, low.1 - wide.1), high: (high.0 + wide.0, high.1 + wide.1) }
 }
 
 /// A sentence about the point that saves most, and about the one that saves most without harm;
@@ -326,4 +385,61 @@ fn whiskers(row: &SweepRow) -> Vec<Vec<(f64, f64)>> {
     let upright = interval.net_share.map(|(low, high)| vec![(x, low * 100.0), (x, high * 100.0)]);
     let level = interval.harmed_jobs.map(|(low, high)| vec![(low, y), (high, y)]);
     upright.into_iter().chain(level).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::studies::selection::Interval;
+
+    proptest! {
+        /// Promise: what is left out at the end of a curve saves and harms nothing, also in its
+        /// intervals; one such row stays, and no curve is cut below the fewest rows.
+        #[test]
+        fn only_a_flat_end_of_a_curve_is_left_out(
+            rows in prop::collection::vec((0..3_u64, 0..3_u32, prop::bool::weighted(0.2)), 1..15),
+        ) {
+            let row = |(threshold, &(harmed, net, is_wide)): (i64, &(u64, u32, bool))| SweepRow {
+                threshold,
+                harmed_jobs: Some(harmed / 2),
+                net_share: Some(f64::from(net / 2)),
+                interval: is_wide.then(|| Interval {
+                    harmed_jobs: Some((0.0, 1.0)),
+                    ..Interval::default()
+                }),
+                ..SweepRow::default()
+            };
+            let sweep = Sweep { rows: (0..).zip(&rows).map(row).collect(), ..Sweep::default() };
+            let (kept, is_cut) = until_flat(&sweep);
+            let count = kept.rows.len();
+            prop_assert_eq!(is_cut, count < rows.len());
+            let is_flat = |own: &(u64, u32, bool)| own.0 < 2 && own.1 < 2 && !own.2;
+            prop_assert!(rows[count..].iter().all(is_flat));
+            if is_cut {
+                prop_assert!(FEWEST <= count && is_flat(&rows[count - 1]));
+                let flat = rows.iter().rev().take_while(|own| is_flat(own)).count();
+                prop_assert!(flat == rows.len() || count == FEWEST.max(rows.len() - flat + 1));
+            }
+        }
+
+        /// Promise: every point is drawn, and an interval goes beyond the points by at most their own
+        /// range.
+        #[test]
+        fn intervals_do_not_press_the_points_together(
+            points in prop::collection::vec((0.0..200.0_f64, -50.0..50.0_f64), 1..10),
+            end in (-900.0..900.0_f64, -900.0..900.0_f64),
+        ) {
+            let seen = seen(points.iter().copied());
+            for point in &points {
+                prop_assert_eq!(seen.nearest(*point), *point);
+            }
+            let top = points.iter().fold(0.0, |top: f64, point| top.max(point.1));
+            let bottom = points.iter().fold(0.0, |bottom: f64, point| bottom.min(point.1));
+            let drawn = seen.nearest(end);
+            prop_assert!(drawn.1 <= 2.0 * top - bottom + 1e-9);
+            prop_assert!(2.0 * bottom - top - 1e-9 <= drawn.1);
+        }
+    }
 }
