@@ -323,7 +323,11 @@ const MEANINGS: &[(&str, &str)] = &[
     ("difference_s", "Mean response time minus that of the first policy under the same seed"),
     ("waiting_s_mean", "Mean time of tasks from their first submit to their first start"),
     ("waiting_s_p99", "99 % quantile of that time"),
-    ("slowdown_mean", "Mean bounded slowdown of tasks (run times of at least 10 s)"),
+    (
+        "slowdown_mean",
+        "Mean bounded slowdown, by run times of at least 10 s: under `load` of all jobs that ended, \
+        under `replay` of the tasks that finished",
+    ),
     // Fairness.
     ("peak_cores", "Most cores in use over an interval"),
     ("peak_gpus", "Most GPUs in use over an interval"),

@@ -199,7 +199,7 @@ fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
         "How much waiting slows jobs of each size down",
         &format!(
             "{how} bounded slowdown: time from the submission to the end, divided by the run time \
-            (at least 10 s); at least 1."
+            (at least 10 s); at least 1. All jobs that ended count, whatever their outcome."
         ),
         slowdown.drawn(sizes),
     );
