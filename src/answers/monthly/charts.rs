@@ -67,7 +67,10 @@ fn by_month(months: &Months) -> BarChart {
         bars.extend(own.take(most).map(|(name, sums)| Bar {
             label: format!("{month} {}", named("account", name)),
             value: hours(sums.used.cpu),
-            note: percent(sums.used.cpu.share_of(total.used.cpu)),
+            note: match sums.used.cpu.share_of(total.used.cpu) {
+                Some(share) => format!("{} of {month}", percent(Some(share))),
+                None => String::new(),
+            },
             tone: tone(name),
         }));
         drawn = drawn.max(bars.len() - before);
@@ -80,12 +83,12 @@ fn by_month(months: &Months) -> BarChart {
     BarChart {
         title: "CPU time by month and account".to_owned(),
         caption: format!(
-            "{found}Attempts are cut at the ends of months in {}; a job counts in the month of its last \
+            "{found}{}Attempts are cut at the ends of months in {}; a job counts in the month of its last \
             event; the text at a bar is its share of the month; the {} \
-            of each month with most CPU time{left}.{}",
+            of each month with most CPU time{left}.",
+            covered(months),
             months.zone,
             counted(drawn as u64, "account"),
-            covered(months)
         ),
         value_axis: format!("CPU time ({})", months.units[1]),
         bars,
@@ -98,8 +101,8 @@ fn covered(months: &Months) -> String {
     let months: Vec<String> = months.covered.in_part.iter().map(ToString::to_string).collect();
     match months.as_slice() {
         [] => String::new(),
-        [one] => format!(" The log covers {from} to {to}: {one} in part."),
-        [first, last, ..] => format!(" The log covers {from} to {to}: {first} and {last} in part."),
+        [one] => format!("The log covers {from} to {to}: {one} in part. "),
+        [first, last, ..] => format!("The log covers {from} to {to}: {first} and {last} in part. "),
     }
 }
 
@@ -120,8 +123,10 @@ fn users(months: &Months) -> BarChart {
         },
         tone: Tone::Blue,
     });
-    let bars: Vec<Bar> = bars.collect();
+    let mut bars: Vec<Bar> = bars.collect();
     let noted = if bars.iter().any(|bar| !bar.note.is_empty()) {
+        let nothing_lost = bars.iter_mut().filter(|bar| bar.note.is_empty());
+        nothing_lost.for_each(|bar| bar.note.push_str("0 % of it did not finish"));
         "; the text at a bar is the share of its CPU time in attempts that did not finish"
     } else {
         ""
