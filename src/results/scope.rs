@@ -72,13 +72,22 @@ fn drawn(settings: &Value) -> Option<String> {
     }
     let Shares { sample, machines } = Shares::deserialize(settings).unwrap_or_default();
     let (jobs, machines) = (sample.unwrap_or(1.0), machines.unwrap_or(1.0));
-    (jobs < 1.0 || machines < 1.0).then(|| {
-        format!(
-            "a random sample: each job with a chance of {:.1} %, each machine with {:.1} %",
-            jobs * 100.0,
-            machines * 100.0
-        )
-    })
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    match (jobs < 1.0, machines < 1.0) {
+        (false, false) => None,
+        (true, false) => {
+            Some(format!("a random sample of the jobs: each with a chance of {}", percent(jobs)))
+        }
+        (false, true) => Some(format!(
+            "a random sample of the machines: each with a chance of {}",
+            percent(machines)
+        )),
+        (true, true) => Some(format!(
+            "a random sample: each job with a chance of {}, each machine with {}",
+            percent(jobs),
+            percent(machines)
+        )),
+    }
 }
 
 /// `a, b and c`.
@@ -191,5 +200,11 @@ mod tests {
         assert!(said.ends_with(
             "; a random sample: each job with a chance of 50.0 %, each machine with 25.0 %"
         ));
+        let machines = scope(&tasks, &json!({"sample": 1.0, "machines": 0.25}), &log);
+        assert!(
+            machines.ends_with("; a random sample of the machines: each with a chance of 25.0 %")
+        );
+        let jobs = scope(&tasks, &json!({"sample": 0.5}), &log);
+        assert!(jobs.ends_with("; a random sample of the jobs: each with a chance of 50.0 %"));
     }
 }

@@ -10,9 +10,10 @@ use super::answer::{BY_AREA, THRESHOLD, best};
 use crate::answers::sentences;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
+use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
 
-/// A tone for each rule; they repeat after seven.
+/// Tones of rules in the order of [`Predictor::ALL`]; they repeat after seven.
 const TONES: [Tone; 7] =
     [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Purple, Tone::Orange, Tone::Grey, Tone::Sky];
 
@@ -333,6 +334,19 @@ fn days(scores: &[Score]) -> Vec<Line> {
     })
 }
 
+/// The tone of each rule: always the same one, unless a rule before it has that already.
+fn tones(scores: &[Score]) -> Vec<Tone> {
+    let mut all: Vec<Tone> = Vec::new();
+    for score in scores {
+        let name = score.rule.split(':').next().unwrap_or_default();
+        let place = Predictor::ALL.iter().position(|rule| rule.name() == name).unwrap_or(0);
+        let own = TONES[place % TONES.len()];
+        let free = TONES.into_iter().find(|tone| !all.contains(tone));
+        all.push(if all.contains(&own) { free.unwrap_or(own) } else { own });
+    }
+    all
+}
+
 /// A line for each rule that has points. Rules with the same points share a line with all of their
 /// names, and a single point is marked.
 fn lines(
@@ -341,7 +355,7 @@ fn lines(
     points: &dyn Fn(&Score) -> Vec<(f64, f64)>,
 ) -> Vec<Line> {
     let mut all: Vec<Line> = Vec::new();
-    for (score, &tone) in scores.iter().zip(TONES.iter().cycle()) {
+    for (score, tone) in scores.iter().zip(tones(scores)) {
         let mut points = points(score);
         points.dedup();
         if let Some(same) = all.iter_mut().find(|line| line.points == points) {
@@ -357,6 +371,18 @@ fn lines(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rule_has_the_same_colour_in_every_report() {
+        let of = |rules: &[&str]| -> Vec<Tone> {
+            let score = |rule: &&str| Score { rule: (*rule).to_owned(), ..Score::default() };
+            tones(&rules.iter().map(score).collect::<Vec<Score>>())
+        };
+        let [one, other] = [of(&["last", "logistic"]), of(&["logistic", "class", "last"])];
+        assert_eq!((one[0], one[1]), (other[2], other[0]));
+        let twice = of(&["rate:half_life=5", "rate:half_life=9", "rate"]);
+        assert!(twice[0] != twice[1] && twice[1] != twice[2] && twice[0] != twice[2]);
+    }
 
     fn day(day: i64, jobs: u64, accuracy: f64) -> OfDay {
         OfDay { day, jobs, accuracy: Some(accuracy), ..OfDay::default() }

@@ -74,7 +74,8 @@ impl Predictor {
     /// The rule that kill rules use.
     pub const USUAL: Self = Self::Rate { half_life: HALF_LIFE };
 
-    const fn name(self) -> &'static str {
+    /// Its name, without its parameters.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Last => "last",
             Self::LastOrRate => "last-or-rate",
