@@ -11,6 +11,7 @@ use crate::digits;
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane, total_cpu};
 use crate::studies::meter::Resource;
+use crate::studies::selection::Interval;
 
 /// A point, with the bounds of its interval if it has one.
 type Bounded = (f64, Option<(f64, f64)>);
@@ -71,7 +72,9 @@ fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     };
     let bands = sweeps.first().map_or("", band_note);
     let bands = if is_cut.contains(&true) {
-        format!("{bands} Beyond the last T that is drawn, a rule saves and harms nothing.")
+        format!(
+            "{bands} Beyond the last T that is drawn, a rule harms no job and saves under 0.1 % of any outcome."
+        )
     } else {
         bands.to_owned()
     };
@@ -121,22 +124,30 @@ fn has_effect(row: &SweepRow) -> bool {
     row.harmed_jobs.is_some_and(|jobs| 0 < jobs) || row.net_share.is_some_and(|share| share != 0.0)
 }
 
-/// The rows of a sweep up to the first of those at its end that save and harm nothing, even in the
-/// intervals, and whether more follow.
+/// The rows of a sweep up to the first of those at its end that harm nothing and save next to nothing,
+/// even in the intervals, and whether more follow.
 fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
-    let is_wide = |bounds: Option<(f64, f64)>| bounds.is_some_and(|own| own != (0.0, 0.0));
+    let is_small = |share: f64| share.abs() < NEXT_TO_NOTHING;
     let is_flat = |row: &SweepRow| {
         let interval = row.interval.as_ref();
-        !has_effect(row)
-            && row.saved_share.iter().all(|(_, share)| share.is_none_or(|share| share == 0.0))
-            && !is_wide(interval.and_then(|own| own.net_share))
-            && !is_wide(interval.and_then(|own| own.harmed_jobs))
+        let bounds = |of: fn(&Interval) -> Option<(f64, f64)>| {
+            let (low, high) = interval.and_then(of).unwrap_or((0.0, 0.0));
+            [low, high]
+        };
+        let mut shares = row.saved_share.iter().filter_map(|(_, share)| share).chain(row.net_share);
+        row.harmed_jobs.unwrap_or(0) == 0
+            && shares.all(is_small)
+            && bounds(|own| own.net_share).into_iter().all(is_small)
+            && bounds(|own| own.harmed_jobs) == [0.0, 0.0]
     };
     let last = sweep.rows.iter().rposition(|row| !is_flat(row));
     let kept = last.map_or(sweep.rows.len(), |last| (last + 2).max(FEWEST)).min(sweep.rows.len());
     let rows = sweep.rows[..kept].to_vec();
     (Sweep { rows, ..sweep.clone() }, kept < sweep.rows.len())
 }
+
+/// A smaller share cannot be told from nothing in a chart.
+const NEXT_TO_NOTHING: f64 = 0.001;
 
 /// The fewest values of T of a curve, if there are as many.
 const FEWEST: usize = 3;
@@ -244,7 +255,9 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         let all = sweeps.iter().zip(Tone::SERIES.iter().cycle());
         all.filter(|(sweep, _)| drawn.iter().any(|own| own.rule == sweep.rule))
     };
-    let within = seen(points.iter().filter(|point| point.net_share.is_some()).map(at));
+    // The oracle is far above all rules.
+    let is_of_rule = |point: &&PlanePoint| point.net_share.is_some() && point.threshold.is_some();
+    let within = seen(points.iter().filter(is_of_rule).map(at));
     let is_outside = |ends: &Vec<(f64, f64)>| ends.iter().any(|end| within.nearest(*end) != *end);
     let is_cut =
         sweeps.iter().flat_map(|sweep| &sweep.rows).flat_map(whiskers).any(|own| is_outside(&own));
@@ -392,7 +405,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::studies::selection::Interval;
 
     proptest! {
         /// Promise: what is left out at the end of a curve saves and harms nothing, also in its
