@@ -2,8 +2,12 @@
 //!
 //! In: a machine or a class of a stored result. Out: its name in words; hashes may be shortened.
 
-use super::text::figure_text;
+use serde::Deserialize;
+
+use super::text::{figure_text, percent};
+use crate::answers::machines::{self, MachinesAnswer};
 use crate::answers::sentences::short;
+use crate::digits::{counted, grouped};
 use crate::fairness::usage::MachineUsage;
 use crate::results::Stored;
 use crate::schema::Source;
@@ -103,6 +107,48 @@ pub(super) fn spoken(own: &MachineUsage, place: &'static str) -> (String, &'stat
     }
 }
 
+/// A row of the machines' answer: a configuration, or all machines.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Configuration {
+    is_total: bool,
+    platform: Option<String>,
+    cpu_capacity: Option<f32>,
+    memory_capacity: Option<f32>,
+    machines: u64,
+    outages: u64,
+    up_cpu_s: f64,
+}
+
+/// How many machines a class has, what they have of all CPU, and how often they left, if the machines
+/// were studied.
+pub(super) fn of_class(own: &MachineUsage, all: &[Stored]) -> Vec<(&'static str, String)> {
+    if own.machine.is_some() || own.site.is_some() {
+        return Vec::new();
+    }
+    let mut studied = all.iter().filter(|result| result.name == machines::KIND.name);
+    let answer = studied.next().and_then(Stored::found::<MachinesAnswer>);
+    let rows = answer.iter().flat_map(|answer| answer.rows.iter());
+    let rows = rows.filter_map(|row| Configuration::deserialize(row).ok());
+    facts_of(own, &rows.collect::<Vec<Configuration>>())
+}
+
+fn facts_of(own: &MachineUsage, rows: &[Configuration]) -> Vec<(&'static str, String)> {
+    let is_same = |row: &&Configuration| {
+        !row.is_total
+            && row.platform == own.platform
+            && row.cpu_capacity == own.cpu
+            && row.memory_capacity == own.memory
+    };
+    let total = rows.iter().find(|row| row.is_total);
+    let Some((class, total)) = rows.iter().find(is_same).zip(total) else { return Vec::new() };
+    vec![
+        ("machines", format!("{} of {}", grouped(class.machines), grouped(total.machines))),
+        ("share of the CPU in service", percent(class.up_cpu_s / total.up_cpu_s)),
+        ("they left", counted(class.outages, "time")),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +165,27 @@ mod tests {
             share: None,
             users: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_class_has_its_machines_and_its_share_of_the_cpu() {
+        let row = |is_total: bool, cpu: f32, machines: u64, up_cpu_s: f64| Configuration {
+            is_total,
+            cpu_capacity: Some(cpu),
+            memory_capacity: Some(cpu),
+            machines,
+            outages: 2 * machines,
+            up_cpu_s,
+            ..Configuration::default()
+        };
+        let rows = [row(true, 0.5, 40, 8.0), row(false, 0.25, 10, 1.0), row(false, 0.5, 30, 7.0)];
+        let own = MachineUsage { memory: Some(0.5), ..self::row(None, Some(0.5), None) };
+        let said = [("machines", "30 of 40"), ("share of the CPU in service", "87.50 %")];
+        let facts = facts_of(&own, &rows);
+        assert_eq!(facts[..2], said.map(|(key, text)| (key, text.to_owned())));
+        assert_eq!(facts[2].1, "60 times");
+        let other = MachineUsage { platform: Some("x".to_owned()), ..own };
+        assert_eq!(facts_of(&other, &rows), []);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::classes::{kind_of_all, machine_name, short_parts, site_of, spoken};
+use super::classes::{kind_of_all, machine_name, of_class, short_parts, site_of, spoken};
 use super::early::whole_from;
 use super::html::{self, Cell, Page};
 use super::jobs;
@@ -38,14 +38,13 @@ struct Of<'a> {
     result: &'a Stored,
     answer: &'a FairnessAnswer,
     settings: FairnessSettings,
-    /// From when on the log has all jobs, if it lacks some before.
-    whole_from: Option<(f64, String)>,
+    /// All results of the report.
+    all: &'a [Stored],
 }
 
 impl<'a> Of<'a> {
-    fn new(result: &'a Stored, all: &[Stored]) -> Option<Self> {
-        let (answer, settings) = (result.found()?, result.whole.chosen());
-        Some(Self { result, answer, settings, whole_from: whole_from(all) })
+    fn new(result: &'a Stored, all: &'a [Stored]) -> Option<Self> {
+        Some(Self { result, answer: result.found()?, settings: result.whole.chosen(), all })
     }
 
     /// What usage is grouped by: `user`, or another key.
@@ -81,7 +80,7 @@ impl<'a> Of<'a> {
         }
         let whole = &self.result.whole;
         let missing = Missing::of_inputs(&whole.inputs, &tables_of(&KIND, &whole.settings))
-            .whole_from(self.whole_from.clone());
+            .whole_from(whole_from(self.all));
         missing.over_time(chart, self.answer.start_s - self.settings.shift_s(), unit_s)
     }
 
@@ -477,6 +476,7 @@ fn machine_page(
     if let Some(platform) = machine.platform.as_ref().filter(|name| short(name) != **name) {
         pairs.push(("platform", platform.clone()));
     }
+    pairs.extend(of_class(machine, of.all));
     body.push_str(&html::facts(pairs));
     let row = |(user, cpu_s): &(Option<String>, f64)| {
         let user = user.as_deref().unwrap_or(NOBODY);
