@@ -68,6 +68,9 @@ proptest! {
             }).collect())),
         ];
         prop_assert_eq!(recorded["finished"].as_u64(), Some(finished().count() as u64));
+        let cpu_s: f64 = jobs.iter().map(|job| f64::from(job.2 * job.3)).sum();
+        prop_assert!(is_near(recorded["cpu_s"].as_f64().unwrap(), cpu_s), "{}", recorded);
+        prop_assert_eq!(&recorded["dropped_cpu_s"], 0.0);
         for (name, (count, mean)) in expected {
             let found = &recorded[name];
             if count == 0 {
@@ -79,6 +82,28 @@ proptest! {
             prop_assert!(is_near(own, mean), "{}: {} instead of {}", name, own, mean);
         }
     }
+}
+
+/// All recorded attempts together have the CPU time of `account`, and those that are not replayed a part
+/// of it.
+#[test]
+fn the_record_has_the_cpu_time_of_the_ledger() {
+    let place = Place::new();
+    let synth = ["synth", "trace", "--jobs", "300", "--days", "1", "--seed", "7", "--quiet"];
+    place.run(&synth).ok();
+    place.run(&["ingest", "trace", "--lake", "lake", "--quiet"]).ok();
+    let json = |args: &[&str]| place.run(&[args, &["--format", "json"]].concat()).ok().json();
+    let ledger = json(&["account", "--lake", "lake", "--cpu", "requested"]);
+    let replay = json(&["replay", "--lake", "lake", "--policies", "fifo:depth=100"]);
+    let value = |of: &Value, name: &str| of[name].as_f64().unwrap();
+    let recorded = &replay["recorded"];
+    let (all, dropped) = (value(recorded, "cpu_s"), value(recorded, "dropped_cpu_s"));
+    // A replay begins at the start of the window, the ledger with what ran before it.
+    let total = value(&ledger, "total");
+    assert!(0.999 * total < all && all <= total, "{all} {ledger}");
+    assert!(0.0 < dropped && dropped < all, "{recorded}");
+    assert!(is_near(value(recorded, "dropped_cpu_share"), dropped / all), "{recorded}");
+    assert!(0 < replay["history"]["dropped_attempts"].as_u64().unwrap(), "{}", replay["history"]);
 }
 
 /// A replay whose journal is exported as a log and ingested: the record of that log has the numbers

@@ -53,6 +53,9 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     };
     let response = responses(runs, setting, &caption);
     let queue = over_time("Tasks that wait", ["tasks waiting", ""], |sample| Some(sample.waiting));
+    let is_drawn = |time_s: f64| time_s <= until_s && !absent.has(time_s);
+    let record = setting.history.waiting.iter().copied().filter(|point| is_drawn(point.0));
+    let queue = with_record(queue, record.map(|(time_s, waiting)| (hours(time_s), waiting)));
     let axis = match setting.capacity {
         Capacity::Recorded => "CPU in use (% of the available)",
         Capacity::FromUse => "CPU in use (% of the most ever used at once)",
@@ -79,6 +82,31 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     }
     charts.extend(gantts(runs, setting, &caption));
     charts
+}
+
+/// The same chart with the record as a further line, if it has any point.
+fn with_record(mut chart: Chart, points: impl Iterator<Item = (f64, f64)>) -> Chart {
+    let points: Vec<(f64, f64)> = points.collect();
+    let lines = match &mut chart {
+        Chart::Lines(lines) => Some(lines),
+        Chart::Timed(timed) => match &mut *timed.chart {
+            Chart::Lines(lines) => Some(lines),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some(lines) = lines.filter(|_| !points.is_empty()) {
+        lines.lines.push(Line {
+            name: RECORD.to_owned(),
+            points,
+            band: Vec::new(),
+            tone: Tone::Grey,
+            stroke: Stroke::Straight,
+        });
+        let said = " The record: tasks that were submitted in the window and started.";
+        lines.caption.push_str(said);
+    }
+    chart
 }
 
 /// The free GPUs that tasks cannot use, over time.

@@ -30,7 +30,7 @@ mod words;
 
 pub(crate) use answer::pool;
 pub use answer::{ReplayAnswer, Replayed};
-pub(crate) use words::{LEFT_OUT, explained, killed, recorded};
+pub(crate) use words::{explained, killed, left_out, recorded};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {

@@ -368,9 +368,16 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     history.assumptions.extend(told);
     let has_fragmentation = asked.fragmentation;
     match assumed_waits(lake, history.counts.in_lake) {
-        Some(waits) if waits.of_all => history.schedule = None,
+        Some(waits) if waits.of_all => {
+            history.schedule = None;
+            history.waiting.clear();
+        }
         Some(waits) => history.assumptions.push(waits.note),
         None => {}
+    }
+    if plan.load != 1.0 || plan.has_feedback {
+        // Tasks arrive at other times than in the record.
+        history.waiting.clear();
     }
     let pooled = pooled(asked, lake, &cluster);
     let is_simulated = asked.cluster.is_some() || asked.failures.is_some();

@@ -139,7 +139,7 @@ pub(crate) fn recorded<'a>(
     let under: Vec<String> = under.collect();
     (!under.is_empty()).then(|| {
         format!(
-            "the {} that started waited {} on average in the record, and {} in the replays",
+            "The {} that started waited {} on average in the record; in the replays the same tasks wait {}",
             counted(waits.count as u64, "task"),
             lasting(waits.mean),
             under.join(" and ")
@@ -147,9 +147,20 @@ pub(crate) fn recorded<'a>(
     })
 }
 
-/// What to think of a difference between the record and a replay.
-pub(crate) const LEFT_OUT: &str = "The difference to the record comes in part, perhaps mostly, from what \
-    the replays leave out";
+/// What to think of a difference between the record and a replay, in a sentence.
+pub(crate) fn left_out(answer: &ReplayAnswer) -> String {
+    let share = answer.recorded.and_then(|record| record.dropped_cpu_share);
+    let such = share.filter(|&share| MENTIONED <= share).map_or_else(String::new, |share| {
+        format!(", such as attempts with {} of the requested CPU time", percent(share))
+    });
+    format!(
+        "The replays leave out what else made tasks wait{such}: compare the policies with each other, not \
+        with the record"
+    )
+}
+
+/// The smallest share of the recorded CPU time that is worth a word.
+const MENTIONED: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
@@ -237,8 +248,8 @@ mod tests {
             let metrics = Metrics { recorded_waiting_s: own, ..Metrics::default() };
             Replayed { policy: policy.to_owned(), metrics, ..Replayed::default() }
         };
-        let said = "the 4 tasks that started waited 2.1 h on average in the record, and 46 s under `a` \
-            and 7 s under `b` in the replays";
+        let said = "The 4 tasks that started waited 2.1 h on average in the record; in the replays the \
+            same tasks wait 46 s under `a` and 7 s under `b`";
         assert_eq!(recorded(&answer, &[row("a", 46.0), row("b", 7.0)]).unwrap(), said);
         assert_eq!(recorded(&answer, &[]), None);
         assert_eq!(recorded(&ReplayAnswer::default(), &[row("a", 46.0)]), None);

@@ -9,6 +9,7 @@ use super::items::{Item, Items};
 use super::numbers::{Numbers, scaled, units};
 use super::plan::{HistoryPlan, RerunWork};
 use super::recorded::History;
+use super::schedule::Schedule;
 use super::{assumptions, schedule, stages};
 use crate::facts::FactError;
 use crate::facts::window::Windows;
@@ -16,6 +17,7 @@ use crate::lake::Lake;
 use crate::replay::feedback::Stay;
 use crate::replay::workload::{Column, Failures, Reruns, UNITS, Workload, WorkloadError};
 use crate::schema::{Source, Table};
+use crate::units::CpuTime;
 
 /// Reads the tasks of a lake.
 pub fn workload(
@@ -48,7 +50,7 @@ fn assemble(
     plan: &HistoryPlan,
     (source, end_us): (Source, i64),
 ) -> Result<History, WorkloadError> {
-    let Items { tasks: mut items, failures, users: user_names, texts, mut counts, .. } = all;
+    let Items { tasks: mut items, failures, users: user_names, texts, mut counts, cpu, .. } = all;
     items.sort_unstable_by_key(|item| (item.arrival_us, item.id));
     let start_us = items.first().map_or(0, |item| item.arrival_us);
     let last = items.last().map(|item| arrival_us(item, start_us, plan.load));
@@ -65,7 +67,10 @@ fn assemble(
     workload.dependencies = dependencies;
     let mut workload = workload.check()?;
     counts.jobs = workload.job_count() as u64;
+    let [cpu_s, dropped_cpu_s] = cpu.map(CpuTime::seconds);
     let schedule = schedule::schedule(&items, &workload, end_us);
+    let dropped_cpu_share = cpu[1].share_of(cpu[0]);
+    let schedule = Schedule { cpu_s, dropped_cpu_s, dropped_cpu_share, ..schedule };
     if plan.reruns == RerunWork::Sibling {
         workload.reruns = Reruns::of_siblings(&workload);
     }
@@ -75,6 +80,7 @@ fn assemble(
         stays: if plan.has_feedback { stays(&items, plan.load) } else { Vec::new() },
         counts,
         schedule: Some(schedule),
+        waiting: schedule::waiting(&items, end_us),
         unchecked_gpus: 0,
         assumptions: assumptions::of(&counts, waiting, plan, source),
     })

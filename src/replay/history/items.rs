@@ -23,6 +23,7 @@ use crate::replay::gpus::GpuAsk;
 use crate::replay::random::{Draws, Purpose};
 use crate::replay::workload::Fate;
 use crate::schema::{EventType, Table};
+use crate::units::{CpuRate, CpuTime};
 
 /// Tasks with the names and failures that they refer to.
 #[derive(Debug, Default)]
@@ -35,6 +36,8 @@ pub(super) struct Items {
     /// Names of tasks, and lists of tasks that they wait for.
     pub(super) texts: Names,
     pub(super) counts: Counts,
+    /// Requested CPU x running time of all attempts, and of those that are not replayed.
+    pub(super) cpu: [CpuTime; 2],
 }
 
 /// One task.
@@ -251,6 +254,8 @@ impl Items {
             }));
             all.failures.extend(part.failures);
             all.counts.add(&part.counts);
+            all.cpu[0] += part.cpu[0];
+            all.cpu[1] += part.cpu[1];
         }
         all
     }
@@ -290,7 +295,10 @@ impl Items {
         };
         let counts = &mut self.counts;
         counts.left_out += u64::from(work_us.is_none());
-        let work_us = work_us?;
+        let Some(work_us) = work_us else {
+            self.add_cpu(view, run_us, |_, _| false);
+            return None;
+        };
         counts.still_running += u64::from(ended_by == Some(EndedBy::Nothing));
         counts.ended_with_job += u64::from(ended_by == Some(EndedBy::Job));
         counts.never_back += u64::from(!is_open && ended.is_some_and(has_lost_machine));
@@ -305,6 +313,11 @@ impl Items {
         let ends_here = usize::from(carries_last && is_killed);
         let dropped = view.attempts.len() - kept;
         self.counts.dropped_attempts += dropped.saturating_sub(ends_here) as u64;
+        let last_place = view.attempts.len().saturating_sub(1);
+        let is_kept = |idx: usize, attempt: &Attempt| {
+            earlier <= idx || is_failed(attempt) || (idx == last_place && 0 < ends_here)
+        };
+        self.add_cpu(view, run_us, is_kept);
         let events = || view.events.iter().rev();
         let rows = || events().map(|event| event.row as usize);
         Some(Item {
@@ -325,6 +338,23 @@ impl Items {
             ended_us: recorded_end_us(last, ended).map(inside),
             more: self.more(view, cells).if_known(),
         })
+    }
+
+    /// Adds the requested CPU x running time of the attempts of a task.
+    fn add_cpu(
+        &mut self,
+        view: &TaskView<'_>,
+        run_us: impl Fn(&Attempt) -> i64,
+        is_kept: impl Fn(usize, &Attempt) -> bool,
+    ) {
+        for (idx, attempt) in view.attempts.iter().enumerate() {
+            let rate = attempt.cpu_request.map_or(CpuRate::ZERO, CpuRate::new);
+            let cpu = rate.over(run_us(attempt));
+            self.cpu[0] += cpu;
+            if !is_kept(idx, attempt) {
+                self.cpu[1] += cpu;
+            }
+        }
     }
 
     fn more(&mut self, view: &TaskView<'_>, cells: &Cells) -> More {
@@ -352,9 +382,8 @@ impl Items {
         attempts: &[Attempt],
         run_us: impl Fn(&Attempt) -> i64,
     ) -> Range<u32> {
-        let is_failed = |attempt: &&Attempt| attempt.ended_by == EndedBy::Event(EventType::Fail);
         let from = self.failure_count();
-        let failed = attempts.iter().filter(is_failed);
+        let failed = attempts.iter().filter(|attempt| is_failed(attempt));
         self.failures.extend(failed.map(run_us));
         from..self.failure_count()
     }
@@ -362,6 +391,11 @@ impl Items {
     fn failure_count(&self) -> u32 {
         u32::try_from(self.failures.len()).expect("fewer than 2^32 failures")
     }
+}
+
+/// Whether an attempt failed by itself.
+fn is_failed(attempt: &Attempt) -> bool {
+    attempt.ended_by == EndedBy::Event(EventType::Fail)
 }
 
 /// The fate of a task with a known last end, and its work until then; `last` is its last attempt,

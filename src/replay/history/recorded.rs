@@ -21,6 +21,9 @@ pub struct History {
     pub counts: Counts,
     /// The recorded schedule; `None` if the log records no waits.
     pub schedule: Option<Schedule>,
+    /// The mean number of tasks that waited in the record, with the end of each stretch of time, s; as
+    /// recorded, whatever the load of the plan.
+    pub waiting: Vec<(f64, f64)>,
     /// Tasks that ask for GPUs, of which no machine records any: the workload leaves them out.
     pub unchecked_gpus: u64,
     /// The assumptions, as sentences.

@@ -2,8 +2,8 @@
 
 use super::Told;
 use crate::answers::assumed::NO_WAIT;
-use crate::answers::replay::{LEFT_OUT, ReplayAnswer, Replayed, killed, recorded};
-use crate::answers::sentences::{Capacity, capital, percent};
+use crate::answers::replay::{ReplayAnswer, Replayed, killed, left_out, recorded};
+use crate::answers::sentences::{Capacity, percent};
 use crate::digits::{alike, counted, grouped, six_digits, three_digits};
 use crate::replay::metrics::Spread;
 use crate::results::envelope::Envelope;
@@ -99,22 +99,17 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let kills = if kills.is_empty() { kills } else { format!("; {kills}") };
     let jobs = jobs(answer, best)?;
     let record = recorded(answer, [first, best]);
+    let record = record.map(|said| format!("{said}. {}. ", left_out(answer))).unwrap_or_default();
     let compared = compared(best, first);
     if delay != [Change::Lower; 2] {
-        let record = record.map(|said| format!("{}. {LEFT_OUT}. ", capital(&said)));
         return Some(Told::NotShown(format!(
             "No other policy is shown to lower both the mean wait of tasks and their mean bounded \
-            slowdown: {compared}{kills}. {}{jobs}",
-            record.unwrap_or_default()
+            slowdown: {compared}{kills}. {record}{jobs}"
         )));
     }
     let verdict = if compared.contains("but raises") { "In part" } else { "Yes" };
     let others = worse_ones(answer, first);
-    let record = record.map(|said| format!("{said}. {LEFT_OUT}. "));
-    Some(Told::Shown(format!(
-        "{verdict}: {}{compared}{kills}. {jobs}{others}",
-        record.unwrap_or_default()
-    )))
+    Some(Told::Shown(format!("{verdict}: {compared}{kills}. {record}{jobs}{others}")))
 }
 
 /// What the kill rule of a policy did; `None` if it has none that killed.
