@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::digits::number_in;
+
 /// The name of what differs, its value before, and its value after.
 pub type Difference = (String, String, String);
 
@@ -88,16 +90,31 @@ impl CellChange {
     pub fn is_share(&self) -> bool {
         is_share(&self.column)
     }
+
+    /// Whether it counts or adds up something, so that it grows with the log.
+    fn is_of_size(&self) -> bool {
+        let mut words = self.column.split('_');
+        !self.is_share() && words.any(|word| OF_SIZE.contains(&word))
+    }
 }
+
+/// Words in the names of columns that count or add up something.
+const OF_SIZE: [&str; 8] =
+    ["count", "jobs", "tasks", "attempts", "cpu", "risk", "cumulative", "users"];
 
 impl TableChange {
     /// The largest change, measured against the largest number of its column: from 5 to 1,000 jobs
-    /// is a small change in a column of millions. A variance, whose unit is a square, says less than
-    /// any other value.
-    pub fn largest(&self) -> Option<&CellChange> {
+    /// is a small change in a column of millions. Of counts and sums, only what differs from
+    /// `growth` counts, the change of the log: in one of half the jobs, each is half. A variance, whose unit is a
+    /// square, says less than any other value.
+    pub fn largest(&self, growth: f64) -> Option<&CellChange> {
         let size = |cell: &&CellChange| match cell.column.as_str() {
             "variance" => f64::NEG_INFINITY,
-            _ => cell.of_column.map_or(f64::NEG_INFINITY, f64::abs),
+            _ => cell.of_column.map_or(f64::NEG_INFINITY, |own| {
+                let known = cell.relative.filter(|relative| cell.is_of_size() && *relative != 0.0);
+                let apart = known.map_or(1.0, |relative| 1.0 - growth / relative);
+                (own * apart).abs()
+            }),
         };
         self.cells.iter().rev().max_by(|one, other| size(one).total_cmp(&size(other)))
     }
@@ -117,7 +134,111 @@ impl TableChange {
     }
 }
 
+/// The relative change of the number of jobs, from the outcomes of jobs of all results; 0 if it is not
+/// known.
+pub fn growth(changes: &[ResultChange]) -> f64 {
+    let outcomes = changes.iter().filter(|change| change.name == JOBS).flat_map(|own| &own.tables);
+    let counts = outcomes.flat_map(|table| &table.cells).filter(|cell| cell.column == "count");
+    let (mut first, mut more, mut most) = (0.0, 0.0, 0.0_f64);
+    for cell in counts {
+        let (Some(own), Some(change)) = (number_in(&cell.first), cell.change) else { continue };
+        (first, more) = (first + own, more + change);
+        most = most.max(cell.of_column.map_or(0.0, |of| if of == 0.0 { 0.0 } else { change / of }));
+    }
+    // A row that has not changed is not among the cells: it may be the largest of its column.
+    if first <= 0.0 || first.max(first + more) < most { 0.0 } else { more / first }
+}
+
+/// The result with the number of jobs.
+const JOBS: &str = "classify-jobs";
+
 /// Whether a column has shares of a whole.
 pub(super) fn is_share(column: &str) -> bool {
     column.contains("share")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cell(column: &str, [first, second]: [f64; 2], most: f64) -> CellChange {
+        CellChange {
+            key: Vec::new(),
+            column: column.to_owned(),
+            first: first.to_string(),
+            second: second.to_string(),
+            row_unit: None,
+            change: Some(second - first),
+            relative: (first != 0.0).then(|| (second - first) / first),
+            of_column: Some((second - first) / most),
+        }
+    }
+
+    fn table(cells: Vec<CellChange>) -> TableChange {
+        TableChange {
+            file: String::new(),
+            key: Vec::new(),
+            rows: cells.len(),
+            changed_rows: cells.len(),
+            only_first: Vec::new(),
+            only_second: Vec::new(),
+            columns: Vec::new(),
+            units: None,
+            other_unit: Vec::new(),
+            cells,
+        }
+    }
+
+    fn outcomes(cells: Vec<CellChange>) -> Vec<ResultChange> {
+        vec![ResultChange {
+            name: JOBS.to_owned(),
+            side: Side::Both,
+            settings: Vec::new(),
+            data: Vec::new(),
+            tables: vec![table(cells)],
+            not_compared: Vec::new(),
+        }]
+    }
+
+    proptest! {
+        /// Promise: of a log that is a part of the other, what differs besides its size is named.
+        #[test]
+        fn the_size_of_a_log_is_not_what_matters_most(
+            counts in prop::collection::vec(1.0..1000.0_f64, 2..9),
+            factor in 0.1..3.0_f64,
+        ) {
+            prop_assume!(0.05 < (factor - 1.0).abs());
+            let most = counts.iter().copied().fold(0.0, f64::max) * factor.max(1.0);
+            let all = |column| {
+                let own = counts.iter().map(move |&count| cell(column, [count, count * factor], most));
+                own.collect::<Vec<CellChange>>()
+            };
+            let growth = growth(&outcomes(all("count")));
+            prop_assert!((growth - (factor - 1.0)).abs() < 1e-9, "{growth}");
+            let share = cell("largest_job_share", [0.2, 0.21], 1.0);
+            let table = table(all("jobs").into_iter().chain([share]).collect());
+            prop_assert_eq!(&table.largest(growth).unwrap().column, "largest_job_share");
+        }
+    }
+
+    #[test]
+    fn a_count_that_changed_otherwise_matters() {
+        let cells = vec![
+            cell("jobs", [1000.0, 500.0], 1000.0),
+            cell("jobs", [800.0, 390.0], 1000.0),
+            cell("jobs", [200.0, 190.0], 1000.0),
+        ];
+        let halved = table(cells);
+        assert_eq!(halved.largest(-0.5).unwrap().first, "200");
+        assert_eq!(halved.largest(0.0).unwrap().first, "1000");
+    }
+
+    #[test]
+    fn growth_is_not_known_if_most_jobs_are_in_a_row_without_a_change() {
+        let cells = vec![cell("count", [5.0, 10.0], 10_000.0), cell("count", [1.0, 2.0], 10_000.0)];
+        assert_eq!(growth(&outcomes(cells)), 0.0);
+        assert_eq!(growth(&[]), 0.0);
+    }
 }

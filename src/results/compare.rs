@@ -419,7 +419,7 @@ mod tests {
         assert_eq!(change.only_first, [["b", "1"]]);
         assert_eq!(change.only_second, [["c", "3"]]);
         assert_eq!(change.columns, ["old", "new"]);
-        let cell = change.largest().unwrap();
+        let cell = change.largest(0.0).unwrap();
         assert_eq!(
             (cell.column.as_str(), cell.change, cell.relative),
             ("cpu", Some(5.0), Some(0.5))
@@ -558,7 +558,7 @@ mod tests {
         let first = table("outcome,jobs,cpu_share", &["a,5000000,0.5", "b,5,0.5", "c,0,0"]);
         let second = table("outcome,jobs,cpu_share", &["a,4000000,0.6", "b,1000,0.4", "c,0,0"]);
         let change = compared(&first, &second);
-        let largest = change.largest().unwrap();
+        let largest = change.largest(0.0).unwrap();
         assert_eq!((largest.key[0].as_str(), largest.column.as_str()), ("a", "jobs"));
         assert_eq!(largest.of_column, Some(-0.2));
         let share = change.cells.iter().find(|cell| cell.is_share()).unwrap();
@@ -566,7 +566,7 @@ mod tests {
         // A variance says least, however much it changed.
         let of = |row: &str| table("outcome,variance,mean", &[row]);
         let change = compared(&of("a,1,100"), &of("a,900,101"));
-        assert_eq!(change.largest().unwrap().column, "mean");
+        assert_eq!(change.largest(0.0).unwrap().column, "mean");
     }
 
     #[test]

@@ -3,11 +3,11 @@
 
 use arrow::record_batch::RecordBatch;
 
-use crate::digits::{lasting, number_in, unit_of_use};
+use crate::digits::{is_date, lasting, number_in, unit_of_use};
 use crate::report::headings::{heading, is_length, is_statistic, is_use_by_unit};
-use crate::report::text::{figure_text, percent};
+use crate::report::text::{figure_text, instant, percent};
 use crate::results::frame::Frame;
-use crate::results::{CellChange, ResultChange, Side, TableChange};
+use crate::results::{CellChange, ResultChange, Side, TableChange, growth};
 
 /// Who reads a change: a page has headings and units of time, a table on stdout has the names of
 /// columns and seconds, as files do.
@@ -17,8 +17,9 @@ pub(super) enum Reader {
     OfTable,
 }
 
-/// The change of a table that matters most, in words; the units, if they differ.
-pub(super) fn largest(table: &TableChange, reader: Reader) -> String {
+/// The change of a table that matters most, in words; the units, if they differ. `growth` is that of
+/// the number of jobs.
+pub(super) fn largest(table: &TableChange, growth: f64, reader: Reader) -> String {
     if let Some((first, second)) = &table.units {
         let columns = table.other_unit.join(", ");
         let rest = if columns.is_empty() { "" } else { " not compared" };
@@ -27,8 +28,14 @@ pub(super) fn largest(table: &TableChange, reader: Reader) -> String {
     if table.has_no_pairs() {
         return "not compared: no row is in both".to_owned();
     }
-    let Some(cell) = table.largest() else { return String::new() };
-    let key = cell.key.join(" ");
+    let Some(cell) = table.largest(growth) else { return String::new() };
+    let key = match reader {
+        Reader::OfPage => {
+            let named = cell.key.iter().zip(&table.key);
+            named.map(|(text, column)| in_words(column, text)).collect::<Vec<String>>().join(" ")
+        }
+        Reader::OfTable => cell.key.join(" "),
+    };
     let of = if key.is_empty() { String::new() } else { format!(" of {key}") };
     let figure = |text: &str| match number_in(text) {
         Some(share) if cell.is_share() => percent(share),
@@ -51,9 +58,21 @@ pub(super) fn largest(table: &TableChange, reader: Reader) -> String {
     format!("{column}{of}: {first} to {second}{by}")
 }
 
+/// A value that names a row: an instant or a length of time in words, a long number shorter.
+fn in_words(column: &str, text: &str) -> String {
+    match number_in(text) {
+        Some(seconds) if column.ends_with("_s") && is_date(seconds) => instant(seconds),
+        Some(seconds) if column.ends_with("_s") => lasting(seconds),
+        _ => text.to_owned(),
+    }
+}
+
 /// Whether a value is a length of time.
 pub(super) fn is_lasting(cell: &CellChange) -> bool {
-    is_length(&cell.column) || is_statistic(&cell.column) && cell.row_unit.as_deref() == Some("s")
+    cell.column.starts_with("first_use")
+        || cell.column.starts_with("last_use")
+        || is_length(&cell.column)
+        || is_statistic(&cell.column) && cell.row_unit.as_deref() == Some("s")
 }
 
 /// The unit in which both values are shown, and how many of that of the row make one; `None` if they
@@ -88,6 +107,7 @@ pub(super) fn how_much(cell: &CellChange) -> Option<String> {
 pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
     let (mut results, mut files, mut counts, mut most) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let growth = growth(changes);
     for change in changes {
         let missing = match change.side {
             Side::First => Some("only in the first"),
@@ -118,7 +138,7 @@ pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
                 table.only_first.len() as u64,
                 table.only_second.len() as u64,
             ]);
-            most.push(largest(table, Reader::OfTable));
+            most.push(largest(table, growth, Reader::OfTable));
         }
     }
     let count = |place: usize| counts.iter().map(move |counts| counts[place]);
@@ -159,7 +179,7 @@ mod tests {
         };
         let change = TableChange {
             file: String::new(),
-            key: Vec::new(),
+            key: vec!["user".to_owned()],
             rows: 1,
             changed_rows: 1,
             only_first: Vec::new(),
@@ -169,7 +189,7 @@ mod tests {
             other_unit: Vec::new(),
             cells: vec![cell],
         };
-        largest(&change, reader)
+        largest(&change, 0.0, reader)
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::html::{self, Cell, Navigation, Page};
 use super::place::NewFolder;
 use super::text::{caption, escape, sentence};
 use crate::digits::{counted, number_in};
-use crate::results::{CellChange, Difference, ResultChange, Side, Stored, TableChange};
+use crate::results::{CellChange, Difference, ResultChange, Side, Stored, TableChange, growth};
 
 pub use changes::comparison_table;
 use changes::{Reader, how_much, is_lasting, largest, shown_in};
@@ -244,6 +244,7 @@ fn overview(changes: &[ResultChange], unanswered: &[NoAnswer], names: &Names<'_>
         &only[1],
         "change that matters most",
     ];
+    let growth = growth(changes);
     let mut rows = Vec::new();
     let mut reasons = Vec::new();
     for change in changes {
@@ -285,7 +286,7 @@ fn overview(changes: &[ResultChange], unanswered: &[NoAnswer], names: &Names<'_>
                 count(table.changed_rows),
                 count(table.only_first.len()),
                 count(table.only_second.len()),
-                Cell::name(&largest(table, Reader::OfPage)),
+                Cell::name(&largest(table, growth, Reader::OfPage)),
             ]);
         }
     }
@@ -458,7 +459,7 @@ mod tests {
         assert_eq!(same, "Nothing changed: both have the same values (1 table).");
         assert_eq!(nothing_changed(&[change(table(3, 0)), change(table(0, 1))]), None);
         assert_eq!(nothing_changed(&[]), None);
-        assert_eq!(largest(&table(0, 1), Reader::OfPage), "not compared: no row is in both");
+        assert_eq!(largest(&table(0, 1), 0.0, Reader::OfPage), "not compared: no row is in both");
         let said = table_section(&table(0, 1), &Names::of(["a/x", "b/y"]));
         assert!(
             said.contains("No value of a.csv is compared: no row has the same sequence"),
