@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::classes::{kind_of_all, machine_name, of_class, short_parts, site_of, spoken};
 use super::early::whole_from;
 use super::html::{self, Cell, Page};
+use super::indices::explained;
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
 use super::series::{self, Indices};
@@ -21,7 +22,7 @@ use super::text::{
     clock, escape, gpu_time, instant, is_date, lasting, percent, sentence, user_name,
 };
 use super::users::Outcomes;
-use crate::answers::fairness::{FairnessAnswer, FairnessSettings, KIND, meanings, undefined_of};
+use crate::answers::fairness::{FairnessAnswer, FairnessSettings, KIND, undefined_of};
 use crate::answers::sentences::{capital, short, verb_of};
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone, over_span};
 use crate::digits::{counted, grouped, in_use, three_digits, unit_of_use};
@@ -145,8 +146,8 @@ fn share_text(share: Option<f64>) -> String {
 }
 
 /// The tables of users and machines on the page of the study, with suggestions.
-pub(super) fn index(result: &Stored) -> String {
-    let Some(of) = Of::new(result, &[]) else { return String::new() };
+pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
+    let Some(of) = Of::new(result, all) else { return String::new() };
     let (is_only, site) = (of.settings.is_only_cluster(), site_of(result));
     let used = of.column();
     let (most, since_s) = (of.most(), of.since_s());
@@ -166,7 +167,7 @@ pub(super) fn index(result: &Stored) -> String {
     let caption = format!("By {} ({})", of.kind(), of.clock());
     let mut html = super::fading::element(result).unwrap_or_default();
     html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
-    html.push_str(&explained(&of));
+    html.push_str(&explained(of.answer));
     for said in undefined_of(of.answer) {
         let _ = writeln!(html, "<p class=\"source\">{}.</p>", escape(&said));
     }
@@ -185,18 +186,6 @@ pub(super) fn index(result: &Stored) -> String {
     html
 }
 
-/// What each index means, as a list; empty if there is none to explain.
-fn explained(of: &Of<'_>) -> String {
-    let items = meanings(of.answer).into_iter().map(|(name, meaning)| {
-        format!("<li><code>{}</code>: {}.</li>\n", escape(name), sentence(&meaning))
-    });
-    let items: String = items.collect();
-    if items.is_empty() {
-        return items;
-    }
-    format!("<p class=\"source\">The indices:</p>\n<ul class=\"source\">\n{items}</ul>\n")
-}
-
 /// The header of the column about the first use of a user, which is known to the interval.
 const FIRST_USE: &str = "start of the first interval with use";
 
@@ -207,7 +196,8 @@ fn linked(name: &str, folder: &str, place: usize) -> Cell {
     if place < PAGES_MAX { Cell::link(name, &file_of(folder, place)) } else { Cell::name(name) }
 }
 
-/// The users to hold back, and the users who came when capacity was free.
+/// The users to hold back, and the users who came when capacity was free; without those of the time for
+/// which the log lacks jobs.
 fn suggestions(of: &Of<'_>) -> String {
     let places = of.places();
     let cpu = of.column();
@@ -219,12 +209,15 @@ fn suggestions(of: &Of<'_>) -> String {
         }
     };
     let (found, since_s) = (&of.answer.suggestions, of.since_s());
-    let held = found.hold_back.iter().map(|own| {
+    let first_s = of.answer.start_s - of.settings.shift_s();
+    let whole_from_s = whole_from(of.all).map_or(f64::NEG_INFINITY, |from| from.0);
+    let is_known = |at_s: f64| whole_from_s <= first_s + at_s;
+    let held = found.hold_back.iter().filter(|own| is_known(own.passed_at_s)).map(|own| {
         let [before, after] =
             [own.cpu_until_then_s, own.cpu_afterwards_s].map(|cpu_s| of.used(cpu_s));
         vec![name(&own.user), Cell::instant(Some(since_s + own.passed_at_s)), before, after]
     });
-    let came = found.came_when_free.iter().map(|own| {
+    let came = found.came_when_free.iter().filter(|own| is_known(own.first_use_s)).map(|own| {
         let first = Cell::instant(Some(since_s + own.first_use_s));
         vec![name(&own.user), first, share(Some(own.load_before)), of.used(own.cpu_s)]
     });

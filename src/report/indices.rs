@@ -4,7 +4,8 @@
 
 use super::headings::heading;
 use super::html::Cell;
-use crate::answers::fairness::{FairnessAnswer, InTable, KIND, MEMORY_KIND, in_table};
+use super::text::{escape, sentence};
+use crate::answers::fairness::{FairnessAnswer, InTable, KIND, MEMORY_KIND, in_table, meanings};
 use crate::results::Stored;
 
 /// The columns of a table that are values of indices. Their values have no unit that their name would
@@ -48,4 +49,16 @@ impl<'a> IndexColumn<'a> {
             _ => Cell::of(text),
         }
     }
+}
+
+/// What each index means, as a list; empty if there is none to explain.
+pub(super) fn explained(answer: &FairnessAnswer) -> String {
+    let items = meanings(answer).into_iter().map(|(name, meaning)| {
+        format!("<li><code>{}</code>: {}.</li>\n", escape(name), sentence(&meaning))
+    });
+    let items: String = items.collect();
+    if items.is_empty() {
+        return items;
+    }
+    format!("<p class=\"source\">The indices:</p>\n<ul class=\"source\">\n{items}</ul>\n")
 }

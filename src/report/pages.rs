@@ -184,7 +184,7 @@ fn section(
     }
     body.push_str(&super::names::meanings(kind, result));
     if kind.pages == Some(Pages::Users) {
-        body.push_str(&super::fairness::index(result));
+        body.push_str(&super::fairness::index(result, all));
     }
     let (unrecorded, indices) = (unrecorded(result, kind.pages), of_indices(result));
     for table in result.tables.iter().filter_map(|table| recorded(table, &unrecorded)) {
