@@ -6,7 +6,7 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 90] = [
+const KNOWN: [(&str, &str); 92] = [
     ("among", "among the settings of"),
     ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),
@@ -62,8 +62,10 @@ const KNOWN: [(&str, &str); 90] = [
     ("lead_median_share", "median lead, share of the task"),
     ("left_censored", "from before the window"),
     ("length_median_s", "median length"),
+    ("lost_cpu_s", "CPU time lost in outages that ended"),
     ("lost_s", "slot time of copies that lost"),
     ("lost_share", "slot time of copies that lost"),
+    ("machines_down", "machines away at least once"),
     ("machines_first", "machines with this configuration when first seen"),
     ("metered_cv", "charged value (metered)"),
     ("missed", "missed stragglers"),

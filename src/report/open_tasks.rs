@@ -102,13 +102,13 @@ impl Open {
     fn table(self) -> String {
         let columns = ["tasks without an end", "running", "waiting", "together"].map(str::to_owned);
         let rows = [
-            self.last.row("last event is a SCHEDULE, or a SUBMIT (flow of tasks)"),
-            self.plain.row("of these, 01, or waiting for the first attempt (outcomes by sequence)"),
-            self.closed
-                .row("of the first, in jobs that have ended (CPU time: closed with the job)"),
-            self.going_on.row(
-                "of the first, in other jobs (CPU time, load, distributions: open at the end)",
+            self.last.row("all, by their last event (the flow above)"),
+            self.plain.row(
+                "those with the sequence 01, or that wait for the first attempt (the bars above)",
             ),
+            self.closed.row("those of jobs that have ended (CPU time closes them with the job)"),
+            self.going_on
+                .row("those of other jobs (open at the end: in CPU time, load and distributions)"),
         ];
         html::named_table("Open tasks, as they are counted", &columns, str::to_owned, &rows)
     }

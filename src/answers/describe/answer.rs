@@ -102,6 +102,11 @@ fn open(row: &DescribedRow, what: &str) -> String {
     })
 }
 
+/// `at least ` if some values may still grow.
+fn at_least(row: &DescribedRow) -> &'static str {
+    if row.censored.is_some_and(|open| 0 < open) { "at least " } else { "" }
+}
+
 /// `. Of these, 568,531 were started; 39,701 ended before any attempt and 8,429 still wait, and count
 /// with the time until then`; empty if all were started.
 fn ends_of_waits(row: &DescribedRow) -> String {
@@ -152,9 +157,10 @@ impl DescribeAnswer {
             Rarely::AtLeast(p99) => format!("one in a hundred at least {} s", seconds(p99)),
         };
         Some(format!(
-            "Half of {} that started took at most {} s, {longest}; the mean is {} s{}",
+            "Half of {} that started took at most {} s, {longest}; the mean is {}{} s{}",
             counted(count, "job"),
             seconds(all.median?),
+            at_least(&all),
             seconds(all.mean?),
             open(&all, "had not ended"),
         ))
@@ -179,8 +185,8 @@ impl DescribeAnswer {
             Rarely::AtLeast(p99) => format!(", one in a hundred at least {}", six_digits(p99)),
             Rarely::Longest(_) => String::new(),
         };
-        let most = six_digits(max);
-        Some(format!("Half of {all} have at most {}{few}; the most is {most}", of(median)))
+        let (least, most) = (at_least(&row), six_digits(max));
+        Some(format!("Half of {all} have at most {}{few}; the most is {least}{most}", of(median)))
     }
 
     /// The median, the 99 % quantile and the mean of waits.
@@ -194,8 +200,9 @@ impl DescribeAnswer {
         };
         Some(format!(
             "Half of {all} that were submitted in the window wait for at most {} s, {longest}; the mean is \
-            {} s{}",
+            {}{} s{}",
             seconds(row.median?),
+            at_least(&row),
             seconds(row.mean?),
             ends_of_waits(&row),
         ))
@@ -344,7 +351,7 @@ mod tests {
                 "jobs",
                 "tasks",
                 row(1.0, 1.0, 40.0, 90.0),
-                "Half of 1,200 jobs have at most 1 task, one in a hundred at least 40; the most is 90",
+                "Half of 1,200 jobs have at most 1 task, one in a hundred at least 40; the most is at least 90",
             ),
             ("tasks", "events", row(3.0, 3.0, 3.0, 3.0), "1,200 tasks, each with 3 events"),
             ("tasks", "events", row(2.0, 3.0, 3.0, 3.0), "1,200 tasks, each with 2 to 3 events"),
@@ -352,7 +359,7 @@ mod tests {
                 "tasks",
                 "events",
                 row(2.0, 3.0, 4.0, 4.0),
-                "Half of 1,200 tasks have at most 3 events; the most is 4",
+                "Half of 1,200 tasks have at most 3 events; the most is at least 4",
             ),
         ] {
             assert_eq!(of(what, unit, &row).counts().unwrap(), said);
@@ -360,7 +367,7 @@ mod tests {
         assert_eq!(
             of("tasks", "s", &row(0.0, 2.0, 600.0, 900.0)).waits().unwrap(),
             "Half of 1,200 tasks that were submitted in the window wait for at most 2 s, one in a hundred \
-            for at least 600 s; the mean is 3.5 s. Of these, 1,198 were started; 2 still wait at the \
+            for at least 600 s; the mean is at least 3.5 s. Of these, 1,198 were started; 2 still wait at the \
             end, and count with the time until then"
         );
         let said = of("attempts", "%", &row(0.0, 9.0, 99.0, 100.0)).estimates().unwrap();
@@ -369,7 +376,7 @@ mod tests {
             "p99": 1000.0, "mean": 255.0});
         assert_eq!(
             of("jobs", "s", &all).durations().unwrap(),
-            "Half of 700 jobs that started took at most 178.500 s, one in a hundred at least 1,000 s; the mean is 255 s; 2 had not ended and count with the time seen so far"
+            "Half of 700 jobs that started took at most 178.500 s, one in a hundred at least 1,000 s; the mean is at least 255 s; 2 had not ended and count with the time seen so far"
         );
     }
 

@@ -193,7 +193,7 @@ fn waits(months: &Months) -> BarChart {
     BarChart {
         title: "Waits by queue and size".to_owned(),
         caption: format!(
-            "{found}95 % of the jobs of a queue and size waited for at most as long as the bar, from \
+            "{found}95 % of the jobs of a queue and size waited for at most this long, from \
             their submission to their start.{left_out}{}",
             at_most(rows.len(), "the longest")
         ),

@@ -80,7 +80,7 @@ impl SweepAnswer {
         if self.cpu == "requested" { "requested CPU" } else { "CPU" }
     }
 
-    /// What the rules do, and the words of the charts.
+    /// What the rules do that save or harm anything, and the words of the charts.
     pub(super) fn names(&self) -> Vec<(String, String)> {
         const WORDS: [(&str, &str); 5] = [
             ("T", "the parameter of a rule"),
@@ -99,7 +99,13 @@ impl SweepAnswer {
                 "knows the outcome: kills the tasks of jobs that do not finish at their first event",
             ),
         ];
-        let rules = self.sweeps().filter_map(|(name, _)| {
+        let has_effect = |row: &SweepRow| {
+            row.harmed_jobs != Some(0) || row.net_share.is_some_and(|share| share != 0.0)
+        };
+        let acts = |rows: &[SweepRow]| rows.iter().any(has_effect);
+        let none_acts = self.sweeps().all(|(_, rows)| !acts(rows));
+        let told = self.sweeps().filter(|(_, rows)| none_acts || acts(rows));
+        let rules = told.filter_map(|(name, _)| {
             let known: RuleGrid = name.parse().ok()?;
             Some((name.to_owned(), known.rule.about().to_owned()))
         });

@@ -175,7 +175,7 @@ fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
         String::new()
     };
     Some(format!(
-        "; killing tasks {} saves {much} over all jobs ({} instead of {}), and harms {} instead of {}{more}",
+        ". Killing tasks {} saves {much} over all jobs ({} instead of {}) and harms {} finished jobs instead of {}{more}",
         condition(rule, row.threshold),
         percent(share),
         percent(net),

@@ -580,12 +580,19 @@ mod tests {
         assert!(html.contains(">7,200</td>"), "{html}");
         // A column that names its unit has it in its heading.
         let html = shown(&["ended", "lost_cpu_s", "running_s"], &[&["killed", "5400", "7200"]]);
-        assert!(html.contains(">lost CPU time (h)</th>") && html.contains(">1.5</td>"), "{html}");
+        assert!(
+            html.contains(">CPU time lost in outages that ended (h)</th>")
+                && html.contains(">1.5</td>"),
+            "{html}"
+        );
         assert!(html.contains(">running, summed over tasks</th>") && html.contains(">2 h</td>"));
         let rows = [&["killed", "5400"][..]];
         let lost = table(&["ended", "lost_cpu_s"], &rows);
         let html = stored_table("Lost", &lost, "", &Links::default(), &[], Some("NCU-s"));
-        assert!(html.contains(">lost CPU time (NCU\u{2011}h)</th>"), "{html}");
+        assert!(
+            html.contains(">CPU time lost in outages that ended (NCU\u{2011}h)</th>"),
+            "{html}"
+        );
         // A capacity is no time.
         let html = shown(&["cpu", "unit", "cpu_s"], &[&["4096", "core-s", "7200"]]);
         assert!(html.contains(">4,096</td>") && html.contains(">2</td>"), "{html}");
