@@ -124,7 +124,8 @@ mod tests {
             let found = FirstEnd::of_lives(&kept);
             if EARLY_MIN <= long {
                 let found = found.unwrap();
-                prop_assert!((cut_us..cut_us + 40).contains(&found.at_us), "{:?}", found);
+                // If several long jobs begin around the cut, the first end comes some time after it.
+                prop_assert_eq!(Some(found.at_us), kept.iter().map(|one| one.1).min());
                 prop_assert!(long as u64 <= found.early);
             }
         }
