@@ -402,10 +402,12 @@ impl Frame {
         gaps.filter(|gap| gap.across[0] < gap.across[1]).collect()
     }
 
-    /// Left and right edge of the time on the plot for which the log lacks jobs, pixels.
-    fn early(&self, canvas: &Canvas) -> Option<[f64; 2]> {
-        let place = self.x.place(canvas.whole_from?).min(1.0);
-        (0.0 < place).then_some([self.left, self.left + place * self.width])
+    /// Left and right edge of the time on the plot for which the log lacks jobs, pixels, and whether it
+    /// ends on the plot.
+    fn early(&self, canvas: &Canvas) -> Option<([f64; 2], bool)> {
+        let place = self.x.place(canvas.whole_from?);
+        let right = self.left + place.min(1.0) * self.width;
+        (0.0 < place).then_some(([self.left, right], place < 1.0))
     }
 
     /// Shades the time for which the log lacks jobs and hatches the gaps, before the contents of the

@@ -38,10 +38,10 @@ pub(super) fn shade(down: [f64; 2], gaps: &[Gap], canvas: &mut Canvas) {
 }
 
 /// Shades the time for which a log lacks jobs behind what was drawn of a plot, from mark `first` on, and
-/// ends it with a line in front.
+/// ends it with a line in front if it ends on the plot.
 pub(super) fn shade_early(
     [top, bottom]: [f64; 2],
-    [left, right]: [f64; 2],
+    ([left, right], has_end): ([f64; 2], bool),
     first: usize,
     canvas: &mut Canvas,
 ) {
@@ -49,8 +49,10 @@ pub(super) fn shade_early(
     let bottom = bottom - canvas.look.line() / 2.0;
     canvas.fill((left, top), (right - left, bottom - top), PALE);
     canvas.marks.extend(drawn);
-    let (points, width) = (vec![(right, top), (right, bottom)], canvas.look.line());
-    canvas.marks.push(Mark::Path { points, width, dash: &[4.0, 3.0], ink: Ink::TEXT });
+    if has_end {
+        let (points, width) = (vec![(right, top), (right, bottom)], canvas.look.line());
+        canvas.marks.push(Mark::Path { points, width, dash: &[4.0, 3.0], ink: Ink::TEXT });
+    }
     canvas.has_shown_early = true;
 }
 

@@ -138,7 +138,8 @@ mod tests {
             prop_assert!(!labels.is_empty());
             for (idx, own) in labels.iter().enumerate() {
                 for other in &labels[idx + 1..] {
-                    let meets = own[0] < other[2] && other[0] < own[2] && own[1] < other[3] && other[1] < own[3];
+                    let meets = |from: usize, to: usize| own[from] < other[to] && other[from] < own[to];
+                    let meets = meets(0, 2) && meets(1, 3);
                     prop_assert!(!meets, "{own:?} {other:?}");
                 }
             }

@@ -2,8 +2,8 @@
 //!
 //! In: a chart, the instant at which its lower axis begins, the gaps on it, and from when on its log is
 //! whole. Out: the same chart without a value inside a gap; `cuts` draws the gaps and shades the time
-//! before, and `axes` draws the dates. Bars over time have recorded ends, so they stay. A chart without
-//! gaps is drawn as it is.
+//! before, and `axes` draws the dates. Bars over time have recorded ends, so they stay. A chart of a
+//! whole log is drawn as it is.
 //!
 //! ```text
 //!  │ ────╮ ╱╱╱╱ ╭────
@@ -341,7 +341,7 @@ mod tests {
         #[test]
         fn early_time_is_shaded_behind_all_that_is_drawn(
             values in prop::collection::vec(1.0..50.0_f64, 20),
-            from in -5.0..18.0_f64,
+            from in -5.0..30.0_f64,
         ) {
             for chart in over_time(&values) {
                 let plain = drawn(&chart, Look::SCREEN);
@@ -358,8 +358,14 @@ mod tests {
                 for mark in &plain.marks {
                     prop_assert!(rest.any(|own| own == mark), "{mark:?} is missing or behind");
                 }
-                let is_line = |mark: &&Mark| matches!(mark, Mark::Path { dash: [4.0, 3.0], .. });
-                prop_assert!(shaded.marks.iter().any(|mark| is_line(&mark)));
+                let is_line = |mark: &Mark| matches!(mark, Mark::Path { dash: [4.0, 3.0], .. });
+                // The axis ends with the values, at most two hours before or after the last.
+                prop_assert!(17.0 < from || shaded.marks.iter().any(is_line));
+                prop_assert!(from < 23.0 || !shaded.marks.iter().any(is_line));
+                // The first mark that is new is the field, behind all that differs.
+                let mut pairs = shaded.marks.iter().zip(&plain.marks);
+                let new = pairs.find(|(own, other)| own != other).map(|pair| pair.0);
+                prop_assert!(matches!(new, Some(Mark::Box { .. })), "{new:?}");
             }
         }
     }

@@ -142,11 +142,14 @@ fn facts_of(own: &MachineUsage, rows: &[Configuration]) -> Vec<(&'static str, St
     };
     let total = rows.iter().find(|row| row.is_total);
     let Some((class, total)) = rows.iter().find(is_same).zip(total) else { return Vec::new() };
-    vec![
-        ("machines", format!("{} of {}", grouped(class.machines), grouped(total.machines))),
-        ("share of the CPU in service", percent(class.up_cpu_s / total.up_cpu_s)),
-        ("they left", counted(class.outages, "time")),
-    ]
+    let count = format!("{} of {}", grouped(class.machines), grouped(total.machines));
+    let mut facts = vec![("machines", count)];
+    if 0.0 < total.up_cpu_s {
+        let share = percent(class.up_cpu_s / total.up_cpu_s);
+        facts.push(("share of the CPU in service", share));
+    }
+    facts.push(("they left", counted(class.outages, "time")));
+    facts
 }
 
 #[cfg(test)]

@@ -196,8 +196,8 @@ fn linked(name: &str, folder: &str, place: usize) -> Cell {
     if place < PAGES_MAX { Cell::link(name, &file_of(folder, place)) } else { Cell::name(name) }
 }
 
-/// The users to hold back, and the users who came when capacity was free; without those of the time for
-/// which the log lacks jobs.
+/// The users to hold back, and the users who came when capacity was free; of these, without those of the
+/// time for which the log lacks jobs.
 fn suggestions(of: &Of<'_>) -> String {
     let places = of.places();
     let cpu = of.column();
@@ -210,9 +210,11 @@ fn suggestions(of: &Of<'_>) -> String {
     };
     let (found, since_s) = (&of.answer.suggestions, of.since_s());
     let first_s = of.answer.start_s - of.settings.shift_s();
-    let whole_from_s = whole_from(of.all).map_or(f64::NEG_INFINITY, |from| from.0);
-    let is_known = |at_s: f64| whole_from_s <= first_s + at_s;
-    let held = found.hold_back.iter().filter(|own| is_known(own.passed_at_s)).map(|own| {
+    let whole_from = whole_from(of.all).filter(|_| of.settings.is_only_cluster());
+    let whole_from_s = whole_from.map_or(f64::NEG_INFINITY, |from| from.0);
+    // The load is that of the interval before the first use.
+    let is_known = |at_s: f64| whole_from_s <= first_s + at_s - of.answer.interval_s;
+    let held = found.hold_back.iter().map(|own| {
         let [before, after] =
             [own.cpu_until_then_s, own.cpu_afterwards_s].map(|cpu_s| of.used(cpu_s));
         vec![name(&own.user), Cell::instant(Some(since_s + own.passed_at_s)), before, after]

@@ -1,7 +1,8 @@
 //! How the counts of tasks without an end add up: each page counts those that its question is about.
 //!
-//! In: the stored outcomes of tasks, CPU time and attempts of each task. Out: HTML below the flow of
-//! tasks; nothing if a result is missing, or if no task is open.
+//! In: the stored outcomes of tasks, CPU time and attempts of each task. Out: HTML below the tables of
+//! tasks: how the counts of open tasks add up, unless all pages have the same or a result is missing;
+//! and what tasks without an attempt are.
 //!
 //! ```text
 //!  last event is a SCHEDULE or a SUBMIT      flow of tasks
@@ -27,6 +28,9 @@ struct Counts {
     running: u64,
     waiting: u64,
 }
+
+/// No task.
+const NONE: Counts = Counts { running: 0, waiting: 0 };
 
 impl Counts {
     fn row(self, name: &str) -> Vec<Cell> {
@@ -91,7 +95,7 @@ pub(super) fn added_up(result: &Stored, all: &[Stored]) -> String {
         let Censoring { censored, censored_out, .. } = attempts.censoring;
         Open::of(tasks, cpu, censored? + censored_out)
     });
-    let table = open.filter(|open| open.last != open.plain).map(Open::table);
+    let table = open.filter(|open| open.last != open.plain || open.closed != NONE).map(Open::table);
     format!("{}{}", table.unwrap_or_default(), without_attempt(&tasks.sequences))
 }
 
@@ -114,7 +118,7 @@ impl Open {
     }
 }
 
-/// What the tasks without an attempt are, in a paragraph; empty if all were submitted and wait.
+/// What the tasks without an attempt are, in a paragraph; empty if there is only one kind.
 fn without_attempt(sequences: &[OutcomeRow]) -> String {
     let parts = classify::without_attempt(sequences);
     let total: u64 = parts.iter().map(|part| part.1).sum();

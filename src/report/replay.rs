@@ -112,8 +112,8 @@ fn beside_record(answer: &ReplayAnswer) -> String {
 fn populations(answer: &ReplayAnswer) -> String {
     let counts = answer.history.unwrap_or_default();
     let mut said = "Response: from submission to end. Bounded slowdown: response over run time, \
-        where runs of less than 10 s count as 10 s; that of finished tasks, while \
-        Load over time also has jobs that failed or were killed. Makespan: from the first submission to the last \
+        where runs of less than 10 s count as 10 s. It is that of finished tasks here; on the page about \
+        load, it is that of all jobs that ended. Makespan: from the first submission to the last \
         end; charts leave out its end if nothing waits and hardly anything runs then."
         .to_owned();
     if 0 < counts.dropped_attempts {

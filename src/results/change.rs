@@ -94,25 +94,43 @@ impl CellChange {
     /// Whether it counts or adds up something, so that it grows with the log.
     fn is_of_size(&self) -> bool {
         let mut words = self.column.split('_');
-        !self.is_share() && words.any(|word| OF_SIZE.contains(&word))
+        let is_rate = self.column.contains("_per_");
+        !self.is_share() && !is_rate && words.any(|word| OF_SIZE.contains(&word))
     }
 }
 
 /// Words in the names of columns that count or add up something.
-const OF_SIZE: [&str; 8] =
-    ["count", "jobs", "tasks", "attempts", "cpu", "risk", "cumulative", "users"];
+const OF_SIZE: [&str; 16] = [
+    "attempts",
+    "count",
+    "cpu",
+    "cumulative",
+    "events",
+    "flags",
+    "gpu",
+    "jobs",
+    "machines",
+    "negatives",
+    "positives",
+    "risk",
+    "stragglers",
+    "tasks",
+    "users",
+    "windows",
+];
 
 impl TableChange {
     /// The largest change, measured against the largest number of its column: from 5 to 1,000 jobs
     /// is a small change in a column of millions. Of counts and sums, only what differs from
-    /// `growth` counts, the change of the log: in one of half the jobs, each is half. A variance, whose unit is a
-    /// square, says less than any other value.
+    /// `growth` counts, the change of the log: in one of half the jobs, each is half. A variance,
+    /// whose unit is a square, says less than any other value.
     pub fn largest(&self, growth: f64) -> Option<&CellChange> {
         let size = |cell: &&CellChange| match cell.column.as_str() {
             "variance" => f64::NEG_INFINITY,
             _ => cell.of_column.map_or(f64::NEG_INFINITY, |own| {
-                let known = cell.relative.filter(|relative| cell.is_of_size() && *relative != 0.0);
-                let apart = known.map_or(1.0, |relative| 1.0 - growth / relative);
+                let known = number_in(&cell.first).zip(cell.change);
+                let known = known.filter(|(_, change)| cell.is_of_size() && *change != 0.0);
+                let apart = known.map_or(1.0, |(first, change)| 1.0 - growth * first / change);
                 (own * apart).abs()
             }),
         };
@@ -134,8 +152,8 @@ impl TableChange {
     }
 }
 
-/// The relative change of the number of jobs, from the outcomes of jobs of all results; 0 if it is not
-/// known.
+/// About the relative change of the number of jobs: that of the outcomes whose count changed; 0 if it is
+/// not known, or if more jobs are in an outcome that has not changed.
 pub fn growth(changes: &[ResultChange]) -> f64 {
     let outcomes = changes.iter().filter(|change| change.name == JOBS).flat_map(|own| &own.tables);
     let counts = outcomes.flat_map(|table| &table.cells).filter(|cell| cell.column == "count");
@@ -171,7 +189,7 @@ mod tests {
             second: second.to_string(),
             row_unit: None,
             change: Some(second - first),
-            relative: (first != 0.0).then(|| (second - first) / first),
+            relative: (first != 0.0).then(|| (second - first) / first.abs()),
             of_column: Some((second - first) / most),
         }
     }
@@ -233,6 +251,13 @@ mod tests {
         let halved = table(cells);
         assert_eq!(halved.largest(-0.5).unwrap().first, "200");
         assert_eq!(halved.largest(0.0).unwrap().first, "1000");
+        // What is lost halves with the log, and a rate does not.
+        let cells = vec![
+            cell("net_cpu", [-100.0, -50.0], 100.0),
+            cell("jobs_per_hour", [100.0, 101.0], 101.0),
+            cell("jobs", [100.0, 48.0], 100.0),
+        ];
+        assert_eq!(table(cells).largest(-0.5).unwrap().column, "jobs");
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Missing {
         let gaps = self.times.iter().map(|times| times.map(on_axis));
         let since_s = Some(since_s).filter(|at_s| is_date(*at_s));
         let chart = chart.over_time(gaps.collect(), &self.said(), since_s);
-        match &self.whole_from {
+        match self.whole_from.as_ref().filter(|(at_s, _)| 0.0 < on_axis(*at_s)) {
             Some((at_s, when)) => chart.whole_from(
                 on_axis(*at_s),
                 &format!("Before {when} the log lacks the jobs that had ended."),

@@ -93,6 +93,14 @@ pub struct SweepRow {
     pub harmed: Vec<HarmedJob>,
 }
 
+impl SweepRow {
+    /// Whether killing saves or harms anything.
+    pub(crate) fn has_effect(&self) -> bool {
+        self.harmed_jobs.is_some_and(|jobs| 0 < jobs)
+            || self.net_share.is_some_and(|share| share != 0.0)
+    }
+}
+
 /// A rule over its grid.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

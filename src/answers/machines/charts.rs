@@ -36,7 +36,7 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
         digits::grouped(returned.count as u64),
         digits::grouped(later as u64),
     );
-    let since_s = micros_to_seconds(studied.fleet.start_us);
+    let since_s = micros_to_seconds(columns(&studied.fleet).start_us);
     let gapped = |chart| studied.missing.over_time(chart, since_s, DAY_S);
     vec![
         ("machines-away".to_owned(), gapped(away_over_time(&studied.fleet))),
@@ -59,9 +59,12 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
     ]
 }
 
-/// Columns over the whole time, from the first event of a machine on.
+/// Columns over the whole time: from the first event of a machine on if it has a date, otherwise from the
+/// start of the trace on.
 fn columns(fleet: &Fleet) -> Intervals {
-    let &Fleet { start_us, end_us, .. } = fleet;
+    let Fleet { start_us, end_us, .. } = *fleet;
+    let has_date = digits::is_date(micros_to_seconds(start_us));
+    let start_us = if has_date { start_us.min(end_us - 1) } else { 0 };
     let end_us = end_us.max(start_us + 1);
     Intervals { start_us, length_us: ((end_us - start_us) / COLUMNS).max(1), end_us }
 }
@@ -243,7 +246,7 @@ mod tests {
             };
             let mut all: Vec<MachineEvent> = (0..).zip(&events).map(event).collect();
             all.sort_by_key(|event| (event.time_us, event.row_id));
-            let first_us = all[0].time_us;
+            let first_us = if since_us == 0 { 0 } else { all[0].time_us };
             let at = |offset_us: i64| {
                 let moved = |event: &MachineEvent| {
                     let time_us = event.time_us - first_us + offset_us;
@@ -255,7 +258,7 @@ mod tests {
                 (away_over_time(&fleet), strips(&fleet))
             };
             let ((Chart::Areas(away), Chart::Heat(strips)), (Chart::Areas(zero), Chart::Heat(plain))) =
-                (at(since_us), at(0)) else { unreachable!() };
+                (at(since_us), at(since_us * 2)) else { unreachable!() };
             prop_assert_eq!(away.edges[0], 0.0);
             prop_assert!((away.edges.last().unwrap() - 2.5).abs() < 1e-9);
             for (one, other) in away.edges.iter().zip(&zero.edges) {

@@ -112,24 +112,27 @@ fn users(months: &Months) -> BarChart {
     let used = |sums: &Sums| hours(sums.used.cpu);
     let all = by_use(all);
     let whole = all.iter().map(|row| row.1.used.cpu).sum::<CpuTime>();
+    let all_wasted = all.iter().map(|row| row.1.wasted.cpu).sum::<CpuTime>();
     let found = heaviest("User", all.iter().map(|row| (row.0, row.1.used.cpu)), whole);
     let shown = all.into_iter().take(months.plan.users.min(BARS_SHOWN));
     let bars = shown.map(|(name, sums)| Bar {
         label: named("user", name),
         value: used(&sums),
-        note: match sums.wasted.cpu.share_of(sums.used.cpu).filter(|&share| 0.0 < share) {
+        note: match sums.wasted.cpu.share_of(sums.used.cpu) {
             Some(share) => format!("{} of it did not finish", percent(Some(share))),
             None => String::new(),
         },
         tone: Tone::Blue,
     });
     let mut bars: Vec<Bar> = bars.collect();
-    let noted = if bars.iter().any(|bar| !bar.note.is_empty()) {
-        let nothing_lost = bars.iter_mut().filter(|bar| bar.note.is_empty());
-        nothing_lost.for_each(|bar| bar.note.push_str("0 % of it did not finish"));
-        "; the text at a bar is the share of its CPU time in attempts that did not finish"
-    } else {
+    let noted = if all_wasted == CpuTime::ZERO {
+        // A log without outcomes has no such share.
+        for bar in &mut bars {
+            bar.note.clear();
+        }
         ""
+    } else {
+        "; the text at a bar is the share of its CPU time in attempts that did not finish"
     };
     BarChart {
         title: "Users by CPU time".to_owned(),

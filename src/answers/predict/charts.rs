@@ -334,17 +334,21 @@ fn days(scores: &[Score]) -> Vec<Line> {
     })
 }
 
-/// The tone of each rule: always the same one, unless a rule before it has that already.
+/// The tone of each rule: always the same one, unless a rule with the same tone comes before it.
 fn tones(scores: &[Score]) -> Vec<Tone> {
-    let mut all: Vec<Tone> = Vec::new();
-    for score in scores {
+    let own = |score: &Score| {
         let name = score.rule.split(':').next().unwrap_or_default();
         let place = Predictor::ALL.iter().position(|rule| rule.name() == name).unwrap_or(0);
-        let own = TONES[place % TONES.len()];
-        let free = TONES.into_iter().find(|tone| !all.contains(tone));
-        all.push(if all.contains(&own) { free.unwrap_or(own) } else { own });
+        TONES[place % TONES.len()]
+    };
+    let mut given: Vec<Option<Tone>> = Vec::new();
+    for score in scores {
+        let own = Some(own(score));
+        given.push(own.filter(|_| !given.contains(&own)));
     }
-    all
+    let mut free = TONES.into_iter().filter(|tone| !given.contains(&Some(*tone)));
+    let all = scores.iter().zip(&given);
+    all.map(|(score, given)| given.or_else(|| free.next()).unwrap_or_else(|| own(score))).collect()
 }
 
 /// A line for each rule that has points. Rules with the same points share a line with all of their
@@ -382,6 +386,13 @@ mod tests {
         assert_eq!((one[0], one[1]), (other[2], other[0]));
         let twice = of(&["rate:half_life=5", "rate:half_life=9", "rate"]);
         assert!(twice[0] != twice[1] && twice[1] != twice[2] && twice[0] != twice[2]);
+        // A rule without a tone of its own takes none of a later rule.
+        let many = of(&["last", "hazard", "last-or-rate", "class"]);
+        assert_eq!(
+            [many[0], many[2], many[3]],
+            [of(&["last"])[0], of(&["last-or-rate"])[0], of(&["class"])[0]]
+        );
+        assert!(!many[..1].contains(&many[1]) && !many[2..].contains(&many[1]));
     }
 
     fn day(day: i64, jobs: u64, accuracy: f64) -> OfDay {

@@ -57,8 +57,8 @@ pub(super) const RULES: [Rule; 10] = [
         about: "Ended while waiting",
         noun: "end",
         said: "of a job or task that waited, for its first attempt or for another one",
-        means: "The waiting costs no CPU time. Where outcomes go by the exact sequence of events, it \
-            counts as `other`; where they go by the last end, as killed or failed",
+        means: "The waiting costs no CPU time. Where outcomes go by the exact sequence of events, its job or \
+            task counts as `other`; where they go by the last end, as killed or failed",
         act: "",
     },
     Rule {

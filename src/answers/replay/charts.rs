@@ -53,7 +53,8 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     };
     let response = responses(runs, setting, &caption);
     let queue = over_time("Tasks that wait", ["tasks waiting", ""], |sample| Some(sample.waiting));
-    let is_drawn = |time_s: f64| time_s <= until_s && !absent.has(time_s);
+    let last_s = samples.iter().map(|sample| sample.time_s).fold(0.0, f64::max).min(until_s);
+    let is_drawn = |time_s: f64| time_s <= last_s && !absent.has(time_s);
     let record = setting.history.waiting.iter().copied().filter(|point| is_drawn(point.0));
     let queue = with_record(queue, record.map(|(time_s, waiting)| (hours(time_s), waiting)));
     let axis = match setting.capacity {

@@ -99,10 +99,7 @@ impl SweepAnswer {
                 "knows the outcome: kills the tasks of jobs that do not finish at their first event",
             ),
         ];
-        let has_effect = |row: &SweepRow| {
-            row.harmed_jobs != Some(0) || row.net_share.is_some_and(|share| share != 0.0)
-        };
-        let acts = |rows: &[SweepRow]| rows.iter().any(has_effect);
+        let acts = |rows: &[SweepRow]| rows.iter().any(SweepRow::has_effect);
         let none_acts = self.sweeps().all(|(_, rows)| !acts(rows));
         let told = self.sweeps().filter(|(_, rows)| none_acts || acts(rows));
         let rules = told.filter_map(|(name, _)| {

@@ -96,7 +96,7 @@ fn has_points(plot: &LineChart) -> bool {
 /// something, or all if none does.
 fn drawn(sweeps: &[Sweep]) -> (Vec<&Sweep>, String) {
     let (drawn, others): (Vec<&Sweep>, Vec<&Sweep>) =
-        sweeps.iter().partition(|sweep| sweep.rows.iter().any(has_effect));
+        sweeps.iter().partition(|sweep| sweep.rows.iter().any(SweepRow::has_effect));
     if drawn.is_empty() || others.is_empty() {
         return (sweeps.iter().collect(), String::new());
     }
@@ -119,11 +119,6 @@ fn left_out(rules: &[&Sweep]) -> String {
     parts.into_iter().flatten().collect::<Vec<String>>().join("; ")
 }
 
-/// Whether killing saves or harms anything.
-fn has_effect(row: &SweepRow) -> bool {
-    row.harmed_jobs.is_some_and(|jobs| 0 < jobs) || row.net_share.is_some_and(|share| share != 0.0)
-}
-
 /// The rows of a sweep up to the first of those at its end that harm nothing and save next to nothing,
 /// even in the intervals, and whether more follow.
 fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
@@ -135,8 +130,14 @@ fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
             [low, high]
         };
         let mut shares = row.saved_share.iter().filter_map(|(_, share)| share).chain(row.net_share);
+        let outcomes = row
+            .saved_share
+            .iter()
+            .filter_map(|(outcome, _)| interval.and_then(|own| own.saved_share_of(outcome)));
+        let mut widths = outcomes.flat_map(|(low, high)| [low, high]);
         row.harmed_jobs.unwrap_or(0) == 0
             && shares.all(is_small)
+            && widths.all(is_small)
             && bounds(|own| own.net_share).into_iter().all(is_small)
             && bounds(|own| own.harmed_jobs) == [0.0, 0.0]
     };

@@ -58,7 +58,7 @@ pub(super) fn largest(table: &TableChange, growth: f64, reader: Reader) -> Strin
     format!("{column}{of}: {first} to {second}{by}")
 }
 
-/// A value that names a row: an instant or a length of time in words, a long number shorter.
+/// A value that names a row, with an instant or a length of time in words.
 fn in_words(column: &str, text: &str) -> String {
     match number_in(text) {
         Some(seconds) if column.ends_with("_s") && is_date(seconds) => instant(seconds),

@@ -175,11 +175,11 @@ fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
         String::new()
     };
     Some(format!(
-        ". Killing tasks {} saves {much} over all jobs ({} instead of {}) and harms {} finished jobs instead of {}{more}",
+        ". Killing tasks {} saves {much} over all jobs ({} instead of {}) and harms {} instead of {}{more}",
         condition(rule, row.threshold),
         percent(share),
         percent(net),
-        grouped(own),
+        counted(own, "finished job"),
         grouped(harmed)
     ))
 }
