@@ -10,7 +10,7 @@ use crate::results::shares::{Share, share};
 use crate::studies::named::Named;
 
 /// The shares that a replay gives.
-pub const SHARES: [Share; 5] = [
+pub const SHARES: [Share; 6] = [
     share(
         "utilisation",
         "CPU requested by attempts times their time",
@@ -23,6 +23,11 @@ pub const SHARES: [Share; 5] = [
     ),
     share("largest_used_share", "largest used_cpu_s of one job", "used_cpu_s"),
     share("largest_wasted_share", "largest wasted_cpu_s of one job", "wasted_cpu_s"),
+    share(
+        "dropped_cpu_share",
+        "requested CPU time of recorded attempts that are not replayed",
+        "that of all recorded attempts",
+    ),
     share("mean_ratio", "response of a job", "its response under the first policy; mean over jobs"),
 ];
 
