@@ -71,13 +71,7 @@ fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         (format!("{what} saved and finished jobs harmed, by rule"), said)
     };
     let bands = sweeps.first().map_or("", band_note);
-    let bands = if is_cut.contains(&true) {
-        format!(
-            "{bands} Beyond the last T that is drawn, a rule harms no job and saves under 0.1 % of any outcome."
-        )
-    } else {
-        bands.to_owned()
-    };
+    let bands = if is_cut.contains(&true) { format!("{bands}{BEYOND}") } else { bands.to_owned() };
     let lost = lost_jobs(&total_cpu(study));
     let found = match best_of(&plane(study, sweeps), (what, lost)) {
         found if found.is_empty() => most_harm(&drawn),
@@ -146,6 +140,10 @@ fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
     let rows = sweep.rows[..kept].to_vec();
     (Sweep { rows, ..sweep.clone() }, kept < sweep.rows.len())
 }
+
+/// What the caption of the rules says if curves are cut. The figures of the paper have all values of T.
+pub(crate) const BEYOND: &str = " Beyond the last T that is drawn, a rule harms no job and saves under \
+    0.1 % of any outcome.";
 
 /// A smaller share cannot be told from nothing in a chart.
 const NEXT_TO_NOTHING: f64 = 0.001;
