@@ -176,7 +176,7 @@ impl Chart {
     }
 
     /// The same chart over time with the values before `whole_from`, in the unit of its lower axis,
-    /// shaded as too low; `said` explains it in its caption.
+    /// shaded, because the log lacks the jobs that had ended; `said` explains it in its caption.
     #[must_use]
     pub fn whole_from(mut self, whole_from: f64, said: &str) -> Self {
         self.say(said);

@@ -48,7 +48,7 @@ pub struct TimedChart {
     pub chart: Box<Chart>,
     /// Start and end of each gap, in the unit of the axis; in order and apart.
     pub gaps: Vec<[f64; 2]>,
-    /// From where on the axis the log has all jobs, if it lacks some before: values there are too low.
+    /// From where on the axis the log has all jobs, if it lacks those that had ended before.
     pub whole_from: Option<f64>,
     /// The instant at 0 of the axis, seconds since 1970; `None` if dates are not known.
     pub since_s: Option<f64>,

@@ -121,11 +121,11 @@ impl Open {
 /// What the tasks without an attempt are, in a paragraph; empty if there is only one kind.
 fn without_attempt(sequences: &[OutcomeRow]) -> String {
     let parts = classify::without_attempt(sequences);
-    let total: u64 = parts.iter().map(|part| part.1).sum();
+    let total: u64 = parts.iter().map(|part| part.count).sum();
     if parts.len() < 2 {
         return String::new();
     }
-    let parts = parts.iter().map(|(words, count)| format!("{} {words}", grouped(*count)));
+    let parts = parts.iter().map(|part| format!("{} {}", grouped(part.count), part.words));
     let parts: Vec<String> = parts.collect();
     format!(
         "<p class=\"source\">{}.</p>\n",

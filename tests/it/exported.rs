@@ -167,13 +167,21 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     let place = Place::new();
     let (day, late) = (86_400, 10 * 86_400);
     let row = |id: i64, start: i64, end: i64| {
+        // Two users who come later than the others, one of them while jobs are missing.
+        let user = match id {
+            8 => "early",
+            100 => "tardy",
+            _ => "u",
+        };
         format!(
-            "{id}|u|a|p|COMPLETED|{start}|{start}|{end}|{}|1|1|99999|00:00:01|n1\n",
+            "{id}|{user}|a|p|COMPLETED|{start}|{start}|{end}|{}|1|1|99999|00:00:01|n1\n",
             end - start
         )
     };
     // Twenty jobs of several days that end on the tenth day, then a hundred short ones.
-    let long = (0..20).map(|n| row(n, BEGIN_S + n * day / 4, BEGIN_S + late + n));
+    let start =
+        |n: i64| BEGIN_S + if n < 9 { n * day * 3 / 4 } else { 6 * day + (n - 8) * day / 4 };
+    let long = (0..20).map(|n| row(n, start(n), BEGIN_S + late + n));
     let short = (0..100).map(|n| {
         let start = BEGIN_S + late + n * 300;
         row(20 + n, start, start + 60)
@@ -191,6 +199,17 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     let average = "from 2024-01-11 00:00:00 on, ";
     assert!(page("load").contains(average), "the average is that of the whole part");
     assert!(page("load").contains("Submissions before 2024-01-11 00:00:00 are left out"));
+    for name in ["load", "fairness"] {
+        assert!(page(name).contains(">jobs that had ended are not in the log<"), "{name}");
+    }
+    let fairness = page("fairness");
+    let came = fairness.find("First used something when capacity was free").unwrap();
+    let came = &fairness[came..came + fairness[came..].find("</table>").unwrap()];
+    assert!(came.contains("tardy") && !came.contains("early"), "{came}");
+    let json = std::fs::read(place.path("found/fairness/result.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let all = json["answer"]["suggestions"]["came_when_free"].to_string();
+    assert!(all.contains("tardy") && all.contains("early"), "{all}");
     let quality = page("quality");
     assert!(quality.contains("; complete only from 2024-01-11 00:00:00 on"), "{quality}");
     let missing = "<h3>Jobs that ended earlier are missing</h3><p>No job ended before 2024-01-11";

@@ -7,7 +7,7 @@
 use crate::answers::flow::Way;
 use crate::studies::outcomes::OutcomeRow;
 
-/// A group of jobs or tasks with the outcome `other`.
+/// A group of jobs or tasks, such as some of those with the outcome `other`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
     /// What they have in common.
@@ -45,26 +45,24 @@ pub(crate) fn waits_first(sequence: &str) -> bool {
 const WAITS_FIRST: &str = "waiting for the first attempt";
 
 /// The jobs or tasks without an attempt, by what became of them, the largest group first.
-pub(crate) fn without_attempt(sequences: &[OutcomeRow]) -> Vec<(&'static str, u64)> {
-    let mut all: Vec<(&'static str, u64)> = Vec::new();
-    for row in sequences {
-        let way = Way::of(row.sequence.as_deref().unwrap_or_default());
-        if way.attempts() == 0 {
-            match all.iter_mut().find(|part| part.0 == words(way)) {
-                Some(part) => part.1 += row.count,
-                None => all.push((words(way), row.count)),
-            }
-        }
-    }
-    all.sort_by_key(|part| (std::cmp::Reverse(part.1), part.0));
-    all
+pub(crate) fn without_attempt(sequences: &[OutcomeRow]) -> Vec<Part> {
+    grouped(sequences.iter().filter(|row| way(row).attempts() == 0))
 }
 
 /// The groups of `other`, the largest first.
 pub(crate) fn parts(sequences: &[OutcomeRow]) -> Vec<Part> {
+    grouped(sequences.iter().filter(|row| row.outcome == "other"))
+}
+
+fn way(row: &OutcomeRow) -> Way {
+    Way::of(row.sequence.as_deref().unwrap_or_default())
+}
+
+/// Sequences by what they have in common, the largest group first.
+fn grouped<'a>(sequences: impl Iterator<Item = &'a OutcomeRow>) -> Vec<Part> {
     let mut all: Vec<Part> = Vec::new();
-    for row in sequences.iter().filter(|row| row.outcome == "other") {
-        let words = words(Way::of(row.sequence.as_deref().unwrap_or_default()));
+    for row in sequences {
+        let words = words(way(row));
         match all.iter_mut().find(|part| part.words == words) {
             Some(part) => {
                 part.count += row.count;
@@ -124,6 +122,24 @@ mod tests {
         }
         let finished = OutcomeRow { outcome: "finished".to_owned(), ..row("014", 9) };
         assert_eq!(parts(&[finished]), []);
+    }
+
+    #[test]
+    fn what_has_no_attempt_is_told_whatever_its_outcome() {
+        let failed = OutcomeRow { outcome: "failed".to_owned(), ..row("03", 2) };
+        let all = [row("05", 3), row("0", 9), row("07", 1), row("01", 20), row("5", 4), failed];
+        let told: Vec<(&str, u64)> =
+            without_attempt(&all).iter().map(|part| (part.words, part.count)).collect();
+        assert_eq!(
+            told,
+            [
+                ("waiting for the first attempt", 10),
+                ("without a recorded SUBMIT", 4),
+                ("killed before the start", 3),
+                ("ended before the start", 2),
+            ]
+        );
+        assert!(waits_first("07") && !waits_first("05") && !waits_first("0120"));
     }
 
     proptest! {

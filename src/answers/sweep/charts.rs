@@ -18,39 +18,54 @@ type Bounded = (f64, Option<(f64, f64)>);
 
 /// Two charts: what each rule saves and harms, and all rules in one plane.
 pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
+    vec![
+        ("sweep-rules".to_owned(), rules_chart(study, sweeps)),
+        ("sweep-plane".to_owned(), plane_chart(study, sweeps)),
+    ]
+}
+
+/// How CPU time and outcomes are defined, and what crosses the edges of the window.
+fn definition(study: &Study) -> String {
     let requested = if study.asked.meter.to_string() == "requested" {
         " (as requested, whether it was used or not)"
     } else {
         ""
     };
-    let definition = format!(
+    format!(
         "{}: {}{requested}; outcomes classified by {}.{}",
         study.asked.meter.resource().title(),
         study.asked.meter,
         study.asked.classes,
         edges::ending(&edges::of_study(study))
-    );
-    vec![
-        ("sweep-rules".to_owned(), rules_chart(study, sweeps, &definition)),
-        ("sweep-plane".to_owned(), plane_chart(study, sweeps, &definition)),
+    )
+}
+
+/// Figures 4.2.1 and 4.2.2 of the paper of 2017, of one rule; with all values of T.
+pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
+    let caption = caption(study, std::slice::from_ref(sweep), Shown::All);
+    let of = |title: &str, plot: LineChart| LineChart {
+        title: title.to_owned(),
+        caption: caption.clone(),
+        ..plot
+    };
+    [
+        of("CPU saved by killing at T", saved_plot(study, sweep)),
+        of("finished jobs harmed by killing at T", harmed_plot(sweep)),
     ]
 }
 
-/// Figures 4.2.1 and 4.2.2 of the paper of 2017, of one rule.
-pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
-    [
-        LineChart { title: "CPU saved by killing at T".to_owned(), ..saved_plot(study, sweep) },
-        LineChart {
-            title: "finished jobs harmed by killing at T".to_owned(),
-            ..harmed_plot(sweep)
-        },
-    ]
+/// Which values of T the curves of a chart have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    All,
+    /// Only up to where nothing happens any more.
+    Cut,
 }
 
 /// What each rule saves, and below it what it harms, over its parameter.
-fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
+fn rules_chart(study: &Study, sweeps: &[Sweep]) -> Chart {
     let what = saved_of(study);
-    let (drawn, left_out) = drawn(sweeps);
+    let drawn = drawn(sweeps).0;
     let (told, is_cut): (Vec<Sweep>, Vec<bool>) =
         drawn.iter().map(|sweep| until_flat(sweep)).unzip();
     let columns = told.len().clamp(1, COLUMNS);
@@ -60,25 +75,41 @@ fn rules_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
         saved.chain(row.iter().map(harmed_plot)).collect::<Vec<LineChart>>()
     });
     let panels: Vec<LineChart> = rows.collect();
-    let (title, said) = if panels.len() == drawn.len() {
-        let said = "Finished jobs of which at least one task would be killed.".to_owned();
-        ("Finished jobs harmed, by rule".to_owned(), said)
+    let title = if panels.len() == drawn.len() {
+        "Finished jobs harmed, by rule".to_owned()
     } else {
-        let said = format!(
+        format!("{what} saved and finished jobs harmed, by rule")
+    };
+    let shown = if is_cut.contains(&true) { Shown::Cut } else { Shown::All };
+    let caption = caption(study, sweeps, shown);
+    Chart::Panels(PanelChart { title, caption, panels, columns })
+}
+
+/// The caption of what rules save and harm over their parameters.
+fn caption(study: &Study, sweeps: &[Sweep], shown: Shown) -> String {
+    let what = saved_of(study);
+    let (drawn, left_out) = drawn(sweeps);
+    let said = if drawn.iter().any(|sweep| has_points(&saved_plot(study, sweep))) {
+        format!(
             "Above: {what} saved, which is the {what} after the kill, as a share of all {what} of jobs \
              of that outcome. Below: finished jobs of which at least one task would be killed."
-        );
-        (format!("{what} saved and finished jobs harmed, by rule"), said)
+        )
+    } else {
+        "Finished jobs of which at least one task would be killed.".to_owned()
     };
     let bands = sweeps.first().map_or("", band_note);
-    let bands = if is_cut.contains(&true) { format!("{bands}{BEYOND}") } else { bands.to_owned() };
+    let beyond = match shown {
+        Shown::All => "",
+        Shown::Cut => {
+            " Beyond the last T that is drawn, a rule harms no job and saves under 0.1 % of any outcome."
+        }
+    };
     let lost = lost_jobs(&total_cpu(study));
     let found = match best_of(&plane(study, sweeps), (what, lost)) {
         found if found.is_empty() => most_harm(&drawn),
         found => found,
     };
-    let caption = format!("{found}{said}{bands}{left_out} {definition}");
-    Chart::Panels(PanelChart { title, caption, panels, columns })
+    format!("{found}{said}{bands}{beyond}{left_out} {}", definition(study))
 }
 
 /// Whether a plot has a point.
@@ -140,10 +171,6 @@ fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
     let rows = sweep.rows[..kept].to_vec();
     (Sweep { rows, ..sweep.clone() }, kept < sweep.rows.len())
 }
-
-/// What the caption of the rules says if curves are cut. The figures of the paper have all values of T.
-pub(crate) const BEYOND: &str = " Beyond the last T that is drawn, a rule harms no job and saves under \
-    0.1 % of any outcome.";
 
 /// A smaller share cannot be told from nothing in a chart.
 const NEXT_TO_NOTHING: f64 = 0.001;
@@ -235,7 +262,7 @@ fn plot(sweep: &Sweep, y_axis: &str, lines: Vec<Line>) -> LineChart {
     }
 }
 
-fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
+fn plane_chart(study: &Study, sweeps: &[Sweep]) -> Chart {
     let (what, lost) = (saved_of(study), lost_jobs(&total_cpu(study)));
     let points = plane(study, sweeps);
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
@@ -292,8 +319,9 @@ fn plane_chart(study: &Study, sweeps: &[Sweep], definition: &str) -> Chart {
     Chart::Lines(LineChart {
         title: format!("{what} saved against finished jobs harmed"),
         caption: format!(
-            "{}Net {what} saved as a share of the {what} of {lost}; each point is a rule with one value of its parameter T, which is written beside it where there is room. The oracle, which knows how jobs end, is above the chart, at 100 % and 0 jobs.{note}{left_out} {definition}",
-            best_of(&points, (what, lost))
+            "{}Net {what} saved as a share of the {what} of {lost}; each point is a rule with one value of its parameter T, which is written beside it where there is room. The oracle, which knows how jobs end, is above the chart, at 100 % and 0 jobs.{note}{left_out} {}",
+            best_of(&points, (what, lost)),
+            definition(study)
         ),
         x_axis: "finished jobs harmed".to_owned(),
         y_axis: format!("net {what} saved (%)"),

@@ -39,11 +39,8 @@ pub(super) fn cpu(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()
     if let (Some(study), Some(book), Some(swept)) = (&study, &book, &swept) {
         let bars = figures::with_published_shares(account::chart(book, &[]));
         found.charts.push((format!("table-3.1.2-{cpu}"), bars));
-        let charts = sweep::charts::charts(study, std::slice::from_ref(swept));
-        let caption = charts.first().map_or("", |(_, chart)| chart.caption());
-        let caption = caption.replace(sweep::charts::BEYOND, "");
-        found.charts.extend(figures::of_sweep(sweep::charts::of_paper(study, swept), &caption));
-        found.charts.extend(charts);
+        found.charts.extend(figures::of_sweep(sweep::charts::of_paper(study, swept)));
+        found.charts.extend(sweep::charts::charts(study, std::slice::from_ref(swept)));
     }
     Ok(())
 }

@@ -66,10 +66,9 @@ pub(crate) fn events(described: &Described, name: &str) -> (String, Chart) {
 }
 
 /// Figures 4.2.1 and 4.2.2: what a rule saves and harms.
-pub(crate) fn of_sweep([saved, harmed]: [LineChart; 2], caption: &str) -> [(String, Chart); 2] {
-    let chart = |plot: LineChart| Chart::Lines(LineChart { caption: caption.to_owned(), ..plot });
-    let saved = only(&chart(saved), "figure-4.2.1", &["failed", "killed"]);
-    let harmed = only(&chart(harmed), "figure-4.2.2", &[""]);
+pub(crate) fn of_sweep([saved, harmed]: [LineChart; 2]) -> [(String, Chart); 2] {
+    let saved = only(&Chart::Lines(saved), "figure-4.2.1", &["failed", "killed"]);
+    let harmed = only(&Chart::Lines(harmed), "figure-4.2.2", &[""]);
     [
         ("figure-4.2.1".to_owned(), marked(saved, &SAVED)),
         ("figure-4.2.2".to_owned(), marked(harmed, &[HARMED])),
