@@ -362,10 +362,21 @@ mod tests {
                 // The axis ends with the values, at most two hours before or after the last.
                 prop_assert!(17.0 < from || shaded.marks.iter().any(is_line));
                 prop_assert!(from < 23.0 || !shaded.marks.iter().any(is_line));
-                // The first mark that is new is the field, behind all that differs.
-                let mut pairs = shaded.marks.iter().zip(&plain.marks);
-                let new = pairs.find(|(own, other)| own != other).map(|pair| pair.0);
-                prop_assert!(matches!(new, Some(Mark::Box { .. })), "{new:?}");
+                // The field is behind all curves and areas.
+                let is_field = |mark: &Mark| {
+                    matches!(mark, Mark::Box { ink, .. } if ink.opacity == 0.6)
+                };
+                let is_curve = |mark: &Mark| match mark {
+                    Mark::Path { ink, .. } | Mark::Area { ink, .. } | Mark::Box { ink, .. } => {
+                        ink.color == Tone::Green.ink().color
+                    }
+                    _ => false,
+                };
+                let place = |is_one: &dyn Fn(&Mark) -> bool| shaded.marks.iter().position(is_one);
+                let [field, curve] = [place(&is_field), place(&is_curve)];
+                prop_assert!(field.is_some(), "no field");
+                prop_assert!(curve.is_none() || field < curve, "{field:?} {curve:?}");
+                prop_assert!(curve.is_some() || !matches!(chart, Chart::Lines(_)));
             }
         }
     }

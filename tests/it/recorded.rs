@@ -106,6 +106,22 @@ fn the_record_has_the_cpu_time_of_the_ledger() {
     assert!(0 < replay["history"]["dropped_attempts"].as_u64().unwrap(), "{}", replay["history"]);
 }
 
+/// An attempt that was preempted is left out, one that failed is replayed: by hand.
+#[test]
+fn what_is_not_replayed_is_told_in_cpu_time() {
+    let place = Place::new();
+    // Attempts of one job: state, start, end, s; each of 2 processors.
+    let row = |(state, start, end): (&str, u32, u32)| format!("7|{state}|100|{start}|{end}|2\n");
+    let attempts = [("PREEMPTED", 110, 210), ("NODE_FAIL", 230, 240), ("COMPLETED", 250, 300)];
+    let rows: String = attempts.map(row).concat();
+    let log = format!("JobID|State|Submit|Start|End|NCPUS\n{rows}");
+    fs::write(place.path("log.sacct"), log).unwrap();
+    let recorded = &replayed(&place, "log.sacct", &[])["recorded"];
+    assert_eq!(recorded["cpu_s"], 320.0, "{recorded}");
+    assert_eq!(recorded["dropped_cpu_s"], 220.0, "{recorded}");
+    assert_eq!(recorded["dropped_cpu_share"], 220.0 / 320.0, "{recorded}");
+}
+
 /// A replay whose journal is exported as a log and ingested: the record of that log has the numbers
 /// of the replay.
 #[test]

@@ -127,7 +127,15 @@ mod tests {
     #[test]
     fn what_has_no_attempt_is_told_whatever_its_outcome() {
         let failed = OutcomeRow { outcome: "failed".to_owned(), ..row("03", 2) };
-        let all = [row("05", 3), row("0", 9), row("07", 1), row("01", 20), row("5", 4), failed];
+        let all = [
+            row("05", 3),
+            row("0", 9),
+            row("07", 1),
+            row("01", 20),
+            row("01201", 5),
+            row("5", 4),
+            failed,
+        ];
         let told: Vec<(&str, u64)> =
             without_attempt(&all).iter().map(|part| (part.words, part.count)).collect();
         assert_eq!(
