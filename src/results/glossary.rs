@@ -279,7 +279,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("seeds", "Number of seeds that the means are over"),
     ("makespan_s", "From the first submit to the last end"),
     ("refused", "Tasks that are larger than any machine"),
-    ("utilisation", "Mean CPU in use over the available CPU"),
+    ("utilisation", "Mean CPU in use over the available CPU, which is capacity x `overcommit`"),
     ("waiting", "Waiting tasks, mean over the period"),
     ("copies", "Copies started"),
     ("restarts", "Attempts killed in order to restart them"),

@@ -4,6 +4,7 @@ use super::{RECORD, Run, Setting, densities, gantt, killed, tone};
 use crate::answers::sentences::{Capacity, MOST_USED, percent};
 use crate::charts::{Bar, BarChart, Chart, HOURS_OF_REPLAY, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits::{self, lasting, unit_of_time};
+use crate::replay::history::AtTime;
 use crate::replay::metrics::{GpuSample, Sample, Spread};
 use crate::units::micros_to_seconds;
 
@@ -12,16 +13,7 @@ const LINES_MAX: usize = 6;
 
 /// The charts of one seed's replays, by the stem of their files.
 pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
-    let used = match setting.capacity {
-        Capacity::Recorded => String::new(),
-        Capacity::FromUse => format!(" The capacity is {MOST_USED} in the log."),
-    };
-    let caption = format!(
-        "{} of {} on {}.{used}",
-        digits::counted(setting.history.counts.tasks, "recorded task"),
-        digits::counted(setting.history.counts.jobs, "job"),
-        setting.machines(),
-    );
+    let caption = caption_of(setting);
     // Tasks are in order of arrival.
     let workload = &setting.history.workload;
     let first_us = if workload.task_count == 0 { 0 } else { workload.arrival_us.get(0) };
@@ -33,7 +25,9 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let not_drawn = idle.map_or_else(String::new, |idle| idle.said(begin_s));
     let absent = setting.absent.within([begin_s, until_s]);
     let gapped = |chart: Chart| absent.over_time(chart, begin_s, 3600.0);
-    let over_time = |title: &str, [axis, unit]: [&str; 2], value: fn(&Sample) -> Option<f64>| {
+    let over_time = |title: &str,
+                     [axis, unit]: [&str; 2],
+                     value: &dyn Fn(&Sample) -> Option<f64>| {
         let point = |sample: &Sample| {
             let is_drawn = sample.time_s <= until_s && !absent.has(sample.time_s);
             Some((hours(sample.time_s), value(sample)?)).filter(|_| is_drawn)
@@ -52,17 +46,23 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         }))
     };
     let response = responses(runs, setting, &caption);
-    let queue = over_time("Tasks that wait", ["tasks waiting", ""], |sample| Some(sample.waiting));
+    let queue = over_time("Tasks that wait", ["tasks waiting", ""], &|sample| Some(sample.waiting));
     let last_s = samples.iter().map(|sample| sample.time_s).fold(0.0, f64::max).min(until_s);
-    let is_drawn = |time_s: f64| time_s <= last_s && !absent.has(time_s);
-    let record = setting.history.waiting.iter().copied().filter(|point| is_drawn(point.0));
-    let queue = with_record(queue, record.map(|(time_s, waiting)| (hours(time_s), waiting)));
-    let axis = match setting.capacity {
-        Capacity::Recorded => "CPU in use (% of the available)",
-        Capacity::FromUse => "CPU in use (% of the most ever used at once)",
+    let record = |value: fn(&AtTime) -> Option<f64>| {
+        let is_drawn = |row: &&AtTime| row.time_s <= last_s && !absent.has(row.time_s);
+        let rows = setting.recorded.iter().filter(is_drawn);
+        rows.filter_map(|row| Some((hours(row.time_s), value(row)?))).collect()
     };
-    let in_use =
-        over_time("CPU in use", [axis, " %"], |sample| sample.cpu_share.map(|share| share * 100.0));
+    let said = waits_of_record(setting);
+    let queue = with_record(queue, record(|row| Some(row.waiting)), &said);
+    // The capacity counts once, as on the page about load, whatever the overcommitment.
+    let of = setting.capacity.or_used("the machines' capacity");
+    let axis = format!("CPU in use (% of {of})");
+    let percent_of = |share: f64| share * setting.overcommit * 100.0;
+    let in_use = over_time("CPU in use", [&axis, " %"], &|sample| sample.cpu_share.map(percent_of));
+    let said = "The record: all attempts of these tasks, also those that are not replayed.";
+    let in_use = with_record(in_use, record(|row| row.cpu_share.map(|share| share * 100.0)), said);
+    let in_use = with_limit(in_use, setting.overcommit);
     let mut charts = Vec::new();
     // If no task ever waits, all policies give the same result: charts of responses and queues
     // would only seem to show something.
@@ -85,18 +85,51 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     charts
 }
 
-/// The same chart with the record as a further line, if it has any point.
-fn with_record(mut chart: Chart, points: impl Iterator<Item = (f64, f64)>) -> Chart {
-    let points: Vec<(f64, f64)> = points.collect();
-    let lines = match &mut chart {
+/// What is replayed, on which machines.
+fn caption_of(setting: &Setting) -> String {
+    let used = match setting.capacity {
+        Capacity::Recorded => String::new(),
+        Capacity::FromUse => format!(" The capacity is {MOST_USED} in the log."),
+    };
+    format!(
+        "{} of {} on {}.{used}",
+        digits::counted(setting.history.counts.tasks, "recorded task"),
+        digits::counted(setting.history.counts.jobs, "job"),
+        setting.machines(),
+    )
+}
+
+/// Which tasks wait in the record.
+fn waits_of_record(setting: &Setting) -> String {
+    let said = "The record: the same tasks before their first attempt".to_owned();
+    match setting.history.counts.left_out {
+        0 => format!("{said}."),
+        left => format!(
+            "{said}; {} too little data for a replay, such as those that wait until the end of the log.",
+            if left == 1 {
+                "1 more has".to_owned()
+            } else {
+                format!("{} more have", digits::grouped(left))
+            }
+        ),
+    }
+}
+
+/// The lines of a chart over time.
+fn lines_of(chart: &mut Chart) -> Option<&mut LineChart> {
+    match chart {
         Chart::Lines(lines) => Some(lines),
         Chart::Timed(timed) => match &mut *timed.chart {
             Chart::Lines(lines) => Some(lines),
             _ => None,
         },
         _ => None,
-    };
-    if let Some(lines) = lines.filter(|_| !points.is_empty()) {
+    }
+}
+
+/// The same chart with the record as a further line, and what that is, if it has any point.
+fn with_record(mut chart: Chart, points: Vec<(f64, f64)>, said: &str) -> Chart {
+    if let Some(lines) = lines_of(&mut chart).filter(|_| !points.is_empty()) {
         lines.lines.push(Line {
             name: RECORD.to_owned(),
             points,
@@ -104,8 +137,16 @@ fn with_record(mut chart: Chart, points: impl Iterator<Item = (f64, f64)>) -> Ch
             tone: Tone::Grey,
             stroke: Stroke::Straight,
         });
-        let said = " The record: tasks that were submitted in the window and started.";
-        lines.caption.push_str(said);
+        lines.caption = format!("{} {said}", lines.caption);
+    }
+    chart
+}
+
+/// The same chart, with how full the machines may get in its caption, if that is not 100 %.
+fn with_limit(mut chart: Chart, overcommit: f64) -> Chart {
+    if let Some(lines) = lines_of(&mut chart).filter(|_| overcommit != 1.0) {
+        let most = percent(overcommit);
+        lines.caption = format!("{} Policies start tasks up to {most}.", lines.caption);
     }
     chart
 }

@@ -8,7 +8,7 @@ use crate::charts::Tone;
 use crate::digits;
 use crate::replay::cluster::{Cluster, Remark};
 use crate::replay::feedback::{Arrivals, Feedback};
-use crate::replay::history::History;
+use crate::replay::history::{AtTime, History};
 use crate::replay::journal::Journal;
 use crate::replay::metrics::{GpuFragmentation, GroupRow, JobEnd, Metrics, Moved, Paired};
 use crate::results::kind::Kind;
@@ -83,6 +83,10 @@ impl Run {
 pub struct Setting {
     pub history: History,
     pub cluster: Cluster,
+    /// The factor of the machines' capacities in it.
+    pub overcommit: f64,
+    /// The record over time; empty if it cannot be put beside the policies.
+    pub recorded: Vec<AtTime>,
     pub remarks: Vec<Remark>,
     /// When users submit, if that was asked, and which jobs then follow others.
     pub arrivals: Vec<(Arrivals, Option<Feedback>)>,

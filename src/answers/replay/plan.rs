@@ -370,22 +370,35 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     match assumed_waits(lake, history.counts.in_lake) {
         Some(waits) if waits.of_all => {
             history.schedule = None;
-            history.waiting.clear();
+            history.over_time = None;
         }
         Some(waits) => history.assumptions.push(waits.note),
         None => {}
     }
     if plan.load != 1.0 || plan.has_feedback {
         // Tasks arrive at other times than in the record.
-        history.waiting.clear();
+        history.over_time = None;
     }
+    let over_time = history.over_time.as_ref();
+    let recorded = over_time.map_or_else(Vec::new, |all| all.all(&cluster, plan.overcommit));
     let pooled = pooled(asked, lake, &cluster);
     let is_simulated = asked.cluster.is_some() || asked.failures.is_some();
     let machines = if is_simulated { Machines::Simulated } else { Machines::Recorded };
     let whole_from = FirstEnd::of(lake, windows)?.map(|first| first.instant());
     let missing = (lake.gaps(), whole_from);
     let absent = Absent::of(missing, &plan, &history, machines);
-    Ok(Setting { history, cluster, remarks, arrivals, has_fragmentation, capacity, pooled, absent })
+    Ok(Setting {
+        history,
+        cluster,
+        overcommit: plan.overcommit,
+        recorded,
+        remarks,
+        arrivals,
+        has_fragmentation,
+        capacity,
+        pooled,
+        absent,
+    })
 }
 
 /// The processors of a log whose machines are one pool; `None` if its machines are known.

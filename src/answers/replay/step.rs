@@ -124,6 +124,9 @@ pub fn give(
     };
     if let Some(files) = &mut files {
         files.table("replay-time", &table::over_time(&runs[0]))?;
+        if !first.recorded.is_empty() {
+            files.table("replay-record", &table::recorded(&first.recorded))?;
+        }
         if first.has_fragmentation {
             files.table("replay-gpus", &table::of_gpus(&runs[0]))?;
             files.table("replay-gpus-by-cause", &table::by_cause(&runs[0]))?;

@@ -4,6 +4,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::{Replayed, Run};
 use crate::replay::experiments::Estimate;
+use crate::replay::history::AtTime;
 use crate::replay::metrics::{CAUSES, GpuFragmentation, GpuSample, GroupRow, Spread};
 use crate::results::frame::Frame;
 use crate::results::shares::{Share, share};
@@ -268,7 +269,20 @@ pub fn over_time(runs: &[Run]) -> RecordBatch {
         .float("waiting", rows().map(|(_, sample)| Some(sample.waiting)))
         .unit("tasks")
         .float("utilisation", rows().map(|(_, sample)| sample.cpu_share))
-        .about("Mean CPU in use over the available CPU, in the period")
+        .about("Mean CPU in use over the available CPU (capacity x `overcommit`), in the period")
+        .batch()
+}
+
+/// The record over time, as the charts show it.
+pub fn recorded(record: &[AtTime]) -> RecordBatch {
+    Frame::default()
+        .float("time_s", record.iter().map(|row| Some(row.time_s)))
+        .about("End of the period, on the trace clock")
+        .float("waiting", record.iter().map(|row| Some(row.waiting)))
+        .unit("tasks")
+        .about("Replayed tasks that waited for their first attempt, the mean of the period")
+        .float("cpu_requested", record.iter().map(|row| row.cpu_share))
+        .about("Requested CPU of running attempts over the CPU of the machines, in the period")
         .batch()
 }
 

@@ -50,7 +50,16 @@ fn assemble(
     plan: &HistoryPlan,
     (source, end_us): (Source, i64),
 ) -> Result<History, WorkloadError> {
-    let Items { tasks: mut items, failures, users: user_names, texts, mut counts, cpu, .. } = all;
+    let Items {
+        tasks: mut items,
+        failures,
+        users: user_names,
+        texts,
+        mut counts,
+        cpu,
+        over_time,
+        ..
+    } = all;
     items.sort_unstable_by_key(|item| (item.arrival_us, item.id));
     let start_us = items.first().map_or(0, |item| item.arrival_us);
     let last = items.last().map(|item| arrival_us(item, start_us, plan.load));
@@ -80,7 +89,7 @@ fn assemble(
         stays: if plan.has_feedback { stays(&items, plan.load) } else { Vec::new() },
         counts,
         schedule: Some(schedule),
-        waiting: schedule::waiting(&items, end_us),
+        over_time: Some(over_time),
         unchecked_gpus: 0,
         assumptions: assumptions::of(&counts, waiting, plan, source),
     })

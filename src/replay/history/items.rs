@@ -12,12 +12,13 @@ use arrow::record_batch::RecordBatch;
 use rustc_hash::FxHashMap;
 
 use super::gpus::{self, Models};
+use super::over_time::OverTime;
 use super::{Counts, HistoryPlan, KilledTasks};
 use crate::facts::FactError;
 use crate::facts::events::{Event, add_optional_cells};
 use crate::facts::task_values::first_submit;
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
-use crate::facts::window::{BEGIN_2011_US, Windows};
+use crate::facts::window::{BEGIN_2011_US, Windows, first_event_us};
 use crate::lake::Lake;
 use crate::replay::gpus::GpuAsk;
 use crate::replay::random::{Draws, Purpose};
@@ -38,6 +39,7 @@ pub(super) struct Items {
     pub(super) counts: Counts,
     /// Requested CPU x running time of all attempts, and of those that are not replayed.
     pub(super) cpu: [CpuTime; 2],
+    pub(super) over_time: OverTime,
 }
 
 /// One task.
@@ -216,7 +218,10 @@ impl Items {
         let take = |batch: &RecordBatch| cells.add(batch, models);
         let tasks = Tasks::read_beside(lake, bucket, windows, Usage::Skip, &columns, take)?;
         let draws = Draws::new(plan.seed, Purpose::Sample);
-        let mut all = Self::default();
+        let mut all = Self {
+            over_time: OverTime::new(first_event_us(lake), windows, plan),
+            ..Self::default()
+        };
         all.counts.in_lake = tasks.len() as u64;
         if plan.sample == 1.0 {
             all.tasks.reserve_exact(tasks.len());
@@ -256,6 +261,7 @@ impl Items {
             all.counts.add(&part.counts);
             all.cpu[0] += part.cpu[0];
             all.cpu[1] += part.cpu[1];
+            all.over_time.join(&part.over_time);
         }
         all
     }
@@ -297,6 +303,7 @@ impl Items {
         counts.left_out += u64::from(work_us.is_none());
         let Some(work_us) = work_us else {
             self.add_cpu(view, run_us, |_, _| false);
+
             return None;
         };
         counts.still_running += u64::from(ended_by == Some(EndedBy::Nothing));
@@ -318,6 +325,7 @@ impl Items {
             earlier <= idx || is_failed(attempt) || (idx == last_place && 0 < ends_here)
         };
         self.add_cpu(view, run_us, is_kept);
+        self.over_time.add_wait([arrival_us, waits_until_us(view, windows)]);
         let events = || view.events.iter().rev();
         let rows = || events().map(|event| event.row as usize);
         Some(Item {
@@ -340,13 +348,14 @@ impl Items {
         })
     }
 
-    /// Adds the requested CPU x running time of the attempts of a task.
+    /// Adds the requested CPU of the attempts of a task: over time, and x running time.
     fn add_cpu(
         &mut self,
         view: &TaskView<'_>,
         run_us: impl Fn(&Attempt) -> i64,
         is_kept: impl Fn(usize, &Attempt) -> bool,
     ) {
+        self.over_time.add_attempts(view.attempts);
         for (idx, attempt) in view.attempts.iter().enumerate() {
             let rate = attempt.cpu_request.map_or(CpuRate::ZERO, CpuRate::new);
             let cpu = rate.over(run_us(attempt));
@@ -422,6 +431,15 @@ fn wait_us(view: &TaskView<'_>, windows: Windows) -> Option<i64> {
     let starts = view.attempts.iter().map(|attempt| attempt.start_us);
     let start_us = starts.min().filter(|&start_us| start_us < i64::MAX)?;
     (submit_us <= start_us).then(|| start_us - submit_us)
+}
+
+/// Until when a task waited for its first attempt in the record; without one, until it or its job ended,
+/// or the window.
+fn waits_until_us(view: &TaskView<'_>, windows: Windows) -> i64 {
+    let start = view.attempts.iter().map(|attempt| attempt.start_us).min();
+    let end = || view.events.iter().rev().find(|event| event.event_type.is_terminal());
+    let end_us = || end().map(|event| event.time_us).or(view.job_end_us);
+    start.or_else(end_us).unwrap_or(windows.task_end_us)
 }
 
 /// When a task ended; `None` if it runs on at the end of the window.

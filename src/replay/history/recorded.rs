@@ -2,6 +2,7 @@
 
 use super::counts::Counts;
 use super::numbers::scaled;
+use super::over_time::OverTime;
 use super::schedule::Schedule;
 use crate::replay::feedback::{Arrivals, Feedback, Stay, submissions};
 use crate::replay::gpus::GpuAsk;
@@ -21,9 +22,8 @@ pub struct History {
     pub counts: Counts,
     /// The recorded schedule; `None` if the log records no waits.
     pub schedule: Option<Schedule>,
-    /// The mean number of tasks that waited in the record, with the end of each stretch of time, s; as
-    /// recorded, whatever the load of the plan.
-    pub waiting: Vec<(f64, f64)>,
+    /// The record over time; `None` if it cannot be put beside a replay.
+    pub over_time: Option<OverTime>,
     /// Tasks that ask for GPUs, of which no machine records any: the workload leaves them out.
     pub unchecked_gpus: u64,
     /// The assumptions, as sentences.

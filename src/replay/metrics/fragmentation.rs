@@ -20,7 +20,8 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use super::tally::{Lengths, ratio, shown, waits_after};
+use super::stretches::{Lengths, shown};
+use super::tally::{ratio, waits_after};
 use crate::replay::cluster::{Change, Cluster};
 use crate::replay::gpus::{FreeGpus, GpuAsk, MILLI};
 use crate::replay::journal::{Entry, Journal, Kind};

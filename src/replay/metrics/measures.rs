@@ -6,7 +6,8 @@ use super::fates::{Fates, fates};
 use super::jobs::{JobEnd, job_ends};
 use super::samples::{Endings, Sample};
 use super::spread::Spread;
-use super::tally::{self, Tally, cpu_seconds};
+use super::stretches::shown;
+use super::tally::{Tally, cpu_seconds};
 use crate::fairness::indices::jain_index;
 use crate::replay::cluster::Cluster;
 use crate::replay::journal::{Journal, Kind};
@@ -154,7 +155,7 @@ pub fn measure_with_jobs(
         cut: tally.endings(Kind::Cut),
         user_fairness: user_fairness(&fates, &finished, workload),
         cpu_share_max: tally.fullest_share(),
-        cpu_there_at_max: tally::shown(tally.fullest[1]) / 1e6,
+        cpu_there_at_max: shown(tally.fullest[1]) / 1e6,
         samples: tally.samples(),
     };
     (metrics, jobs)

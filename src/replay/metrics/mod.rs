@@ -18,6 +18,7 @@ mod moved;
 mod paired;
 mod samples;
 mod spread;
+mod stretches;
 mod tally;
 
 pub use self::fates::{BOUND_S, Fates, fates};
@@ -29,3 +30,4 @@ pub use self::moved::{Moved, moved};
 pub use self::paired::{Paired, Tolerance, pair};
 pub use self::samples::{Endings, Sample};
 pub use self::spread::Spread;
+pub use self::stretches::Stretches;

@@ -1,6 +1,7 @@
 //! The use of machines over time, summed exactly.
 
 use super::fates::Begun;
+use super::stretches::{Lengths, shown};
 use super::{Endings, Fates, Sample};
 use crate::replay::cluster::{Change, Cluster};
 use crate::replay::journal::{Entry, Journal, Kind};
@@ -156,50 +157,6 @@ impl Tally {
     }
 }
 
-/// Stretches of equal length from the first to the last event; the last one may be shorter.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lengths {
-    first_us: i64,
-    last_us: i64,
-    stretch_us: i64,
-    count: usize,
-}
-
-impl Lengths {
-    pub(super) fn new([first_us, last_us]: [i64; 2], count: usize) -> Self {
-        let (count, span_us) = (count.max(1), last_us - first_us);
-        let parts = i64::try_from(count).unwrap_or(i64::MAX);
-        let stretch_us = (span_us / parts + i64::from(span_us % parts != 0)).max(1);
-        Self { first_us, last_us, stretch_us, count }
-    }
-
-    /// The stretches in a time span, and how much of the span is in each, µs.
-    pub(super) fn parts(self, from_us: i64, to_us: i64) -> impl Iterator<Item = (usize, i64)> {
-        let mut at_us = from_us;
-        std::iter::from_fn(move || {
-            if to_us <= at_us {
-                return None;
-            }
-            let idx = (at_us - self.first_us) / self.stretch_us;
-            let end_us = self.first_us.saturating_add((idx + 1).saturating_mul(self.stretch_us));
-            let (until_us, since_us) = (end_us.min(to_us), at_us);
-            at_us = until_us;
-            let idx = usize::try_from(idx).expect("never before the first");
-            Some((idx.min(self.count - 1), until_us - since_us))
-        })
-    }
-
-    /// The start and end of each stretch, µs, without empty ones.
-    pub(super) fn all(self) -> impl Iterator<Item = [i64; 2]> {
-        let ends = (0..self.count).scan(self.first_us, move |from_us, _| {
-            let own = [*from_us, from_us.saturating_add(self.stretch_us).min(self.last_us)];
-            *from_us = own[1];
-            Some(own)
-        });
-        ends.take_while(|[from_us, to_us]| from_us < to_us)
-    }
-}
-
 /// Whether a task waits after an entry about it.
 pub(super) fn waits_after(entry: &Entry, was_waiting: bool) -> bool {
     match entry.kind {
@@ -217,11 +174,6 @@ pub(super) fn cpu_there(capacity: &[u64], is_present: &[bool]) -> i128 {
 
 pub(super) fn cpu_seconds(cpu_time: i128) -> f64 {
     shown(cpu_time) / 1e12
-}
-
-#[expect(clippy::cast_precision_loss, reason = "shown, not added up")]
-pub(super) fn shown(sum: i128) -> f64 {
-    sum as f64
 }
 
 /// The ratio; `None` if `whole` is 0.
