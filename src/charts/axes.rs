@@ -344,7 +344,7 @@ impl Frame {
                 canvas.text(text, (moved, below + 1.0 * size), Align::Middle, size, Ink::TEXT);
             }
         }
-        if self.time().is_some() {
+        if self.time(None).is_some() {
             canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: None });
         }
         canvas.line(vec![(self.left, below), (self.left + self.width, below)], thin, Ink::TEXT);
@@ -374,13 +374,14 @@ impl Frame {
     }
 
     /// The time span of the plot, if its lower axis is the time of a trace.
-    pub(super) fn time(&self) -> Option<TimeSpan> {
+    pub(super) fn time(&self, early: Option<f64>) -> Option<TimeSpan> {
         let clock = self.x.clock?;
         Some(TimeSpan {
             since: clock.since,
             unit: clock.unit,
             since_s: self.x.since_s,
             seconds: [self.x.low, self.x.high].map(|value| value * clock.per),
+            whole_from_s: early.filter(|at| self.x.low < *at).map(|at| at * clock.per),
             across: [self.left, self.left + self.width],
             down: [self.top, self.bottom()],
         })
@@ -427,7 +428,7 @@ impl Frame {
         }
         let gaps = self.gaps(canvas);
         cuts::leave_out([self.top, self.bottom()], &gaps, first, canvas);
-        if let Some(time) = self.time() {
+        if let Some(time) = self.time(canvas.whole_from) {
             canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: Some(time) });
         }
     }

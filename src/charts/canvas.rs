@@ -73,6 +73,8 @@ pub(super) struct TimeSpan {
     pub since_s: Option<f64>,
     /// Start and end of the plot, s.
     pub seconds: [f64; 2],
+    /// From when on the log has all jobs, s, if it lacks some that would be on the plot.
+    pub whole_from_s: Option<f64>,
     /// Their horizontal positions on the canvas.
     pub across: [f64; 2],
     /// Its upper and its lower edge.

@@ -11,7 +11,7 @@ const ELEMENTS: [&str; 10] =
     ["svg", "g", "rect", "circle", "line", "path", "polyline", "polygon", "text", "title"];
 
 /// Their attributes.
-const ATTRIBUTES: [&str; 35] = [
+const ATTRIBUTES: [&str; 36] = [
     "d",
     "x",
     "y",
@@ -47,6 +47,7 @@ const ATTRIBUTES: [&str; 35] = [
     "data-across",
     "data-down",
     "data-from",
+    "data-whole",
 ];
 
 /// The drawing with a label for screen readers, without the title and caption that the page writes

@@ -4,14 +4,18 @@
 
 use crate::answers::load;
 use crate::results::Stored;
+use crate::studies::first_end::LACKS_OPEN;
 
-/// From when on a log seems to hold all jobs, if it was selected by time of end: s of its clock, and
-/// in words.
-pub(super) fn whole_from(results: &[Stored]) -> Option<(f64, String)> {
+/// From when on a log seems to hold all jobs, if it was selected by time of end.
+fn found(results: &[Stored]) -> Option<load::WholeFrom> {
     let of_load = |result: &&Stored| result.name == load::KIND.name;
-    let loads = results.iter().filter(of_load).filter_map(Stored::found::<load::LoadAnswer>);
-    let mut from = loads.filter_map(|answer| answer.whole_from.as_ref());
-    from.next().map(|from| (from.from_s, from.when.clone()))
+    let mut loads = results.iter().filter(of_load).filter_map(Stored::found::<load::LoadAnswer>);
+    loads.find_map(|answer| answer.whole_from.clone())
+}
+
+/// The same: s of its clock, and in words.
+pub(super) fn whole_from(results: &[Stored]) -> Option<(f64, String)> {
+    found(results).map(|from| (from.from_s, from.when))
 }
 
 /// The same in words.
@@ -22,10 +26,12 @@ pub(super) fn complete_from(results: &[Stored]) -> Option<String> {
 /// A warning for pages whose numbers include time for which the log lacks jobs; empty if there is
 /// none.
 pub(super) fn incomplete(results: &[Stored]) -> String {
-    complete_from(results).map_or_else(String::new, |when| {
+    found(results).map_or_else(String::new, |from| {
+        let open = if from.has_open { String::new() } else { format!(" {LACKS_OPEN}.") };
         format!(
-            "<p class=\"notice\">The log seems to hold only jobs that ended from {when} on. Use, load, \
-            waits and shares that include earlier time are too low.</p>\n"
+            "<p class=\"notice\">The log seems to hold only jobs that ended from {} on. Use, load, \
+            waits and shares that include earlier time are too low.{open}</p>\n",
+            from.when
         )
     })
 }

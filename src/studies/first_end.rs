@@ -34,7 +34,17 @@ pub struct FirstEnd {
     pub early: u64,
     /// The median running time, µs.
     pub median_us: i64,
+    /// Whether a job is open at the end of the log. If none is, those that still ran when it was
+    /// written are missing as well.
+    pub has_open: bool,
 }
+
+/// The start of a job, if any, and its end, µs.
+type Life = (Option<i64>, i64);
+
+/// What else a log lacks that was selected by time of end and has no open job.
+pub(crate) const LACKS_OPEN: &str = "Jobs that still ran when it was written are missing too, so that use and \
+    load are too low towards its end as well";
 
 impl FirstEnd {
     /// The first end of a lake; `None` if the jobs that ended earlier are not missed.
@@ -45,17 +55,22 @@ impl FirstEnd {
         if !lake.source().is_log() || !lake.has(Table::JobEvents) {
             return Ok(None);
         }
-        let lives = (0..lake.bucket_count()).into_par_iter().map(|number| {
+        let parts = (0..lake.bucket_count()).into_par_iter().map(|number| {
             let jobs = Bucket::of(lake, number, windows).jobs_without_names()?;
             let ended = jobs.jobs.iter().filter(|job| job.is_ended());
-            Ok(ended.map(|job| (job.first_schedule_us, job.last_event_us)).collect())
+            let lives: Vec<Life> =
+                ended.map(|job| (job.first_schedule_us, job.last_event_us)).collect();
+            let has_open = lives.len() < jobs.jobs.len();
+            Ok((lives, has_open))
         });
-        let lives: Vec<Vec<(Option<i64>, i64)>> = lives.collect::<Result<_, FactError>>()?;
-        Ok(Self::of_lives(&lives.concat()))
+        let parts: Vec<(Vec<Life>, bool)> = parts.collect::<Result<_, FactError>>()?;
+        let has_open = parts.iter().any(|part| part.1);
+        let lives: Vec<Life> = parts.into_iter().flat_map(|part| part.0).collect();
+        Ok(Self::of_lives(&lives).map(|first| Self { has_open, ..first }))
     }
 
     /// The same for the starts, if any, and the ends of jobs.
-    fn of_lives(lives: &[(Option<i64>, i64)]) -> Option<Self> {
+    fn of_lives(lives: &[Life]) -> Option<Self> {
         let at_us = lives.iter().map(|&(_, end_us)| end_us).min()?;
         let ran = || lives.iter().filter_map(|&(start_us, end_us)| Some((start_us?, end_us)));
         let mut lengths: Vec<i64> = ran().map(|(start_us, end_us)| end_us - start_us).collect();
@@ -65,7 +80,12 @@ impl FirstEnd {
         let middle = lengths.len() / 2;
         let median_us = *lengths.select_nth_unstable(middle).1;
         let early = ran().filter(|(start_us, _)| *start_us < at_us - median_us).count();
-        (EARLY_MIN <= early).then_some(Self { at_us, early: early as u64, median_us })
+        (EARLY_MIN <= early).then_some(Self {
+            at_us,
+            early: early as u64,
+            median_us,
+            has_open: false,
+        })
     }
 
     /// The instant in words.
@@ -87,10 +107,11 @@ impl FirstEnd {
         format!(
             "no job ended before {}, though {} began {} (the median running time) or more before \
             that: the log seems to hold only jobs that ended from then on, so that use, load and \
-            waits before are too low",
+            waits before are too low{}",
             self.when(),
             counted(self.early, "job"),
             lasting(micros_to_seconds(self.median_us)),
+            if self.has_open { String::new() } else { format!(". {LACKS_OPEN}") },
         )
     }
 }
@@ -142,8 +163,10 @@ mod tests {
 
     #[test]
     fn the_instant_is_a_date_or_a_time_of_the_log() {
-        let at = |at_us| FirstEnd { at_us, early: 12, median_us: 420_000_000 };
+        let at = |at_us| FirstEnd { at_us, early: 12, median_us: 420_000_000, has_open: false };
         assert_eq!(at(3_600_000_000).when(), "60 min of the log");
         assert!(at(1_483_056_180_000_000).said().starts_with("no job ended before 2016-12-30"));
+        assert!(at(0).said().ends_with("towards its end as well"));
+        assert!(!FirstEnd { has_open: true, ..at(0) }.said().contains("still ran"));
     }
 }

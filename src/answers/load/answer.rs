@@ -92,6 +92,8 @@ pub struct WholeFrom {
     pub when: String,
     /// CPU requested over that of the machines, in the intervals from then on.
     pub cpu_allocated_of_capacity_share: Option<f64>,
+    /// Whether a job is open at the end of the log; if none is, those that still ran then are missing.
+    pub has_open: bool,
 }
 
 impl WholeFrom {
@@ -109,6 +111,7 @@ impl WholeFrom {
             from_s: micros_to_seconds(first.at_us),
             when: first.when(),
             cpu_allocated_of_capacity_share: share_of(Some(allocated), capacity),
+            has_open: first.has_open,
         }
     }
 

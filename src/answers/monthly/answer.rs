@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answers::load::share_of;
-use crate::answers::sentences::{MOST, capital, percent};
+use crate::answers::sentences::{MOST, capital, percent, short};
 use crate::digits::{counted, grouped, lasting, six_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
@@ -46,6 +46,11 @@ pub struct MonthlyAnswer {
     pub limit_used_median: Option<f64>,
     /// The number of jobs.
     pub jobs: u64,
+    /// Jobs that did not finish.
+    pub not_finished_jobs: u64,
+    /// The user with half or more of them; `None` if there is none, or only one user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_not_finished: Option<MostOfUser>,
     /// The median wait of jobs, s.
     pub wait_s_median: Option<f64>,
     /// The 95 % quantile of the waits of jobs, s.
@@ -63,7 +68,7 @@ pub struct MonthlyAnswer {
     /// The users who used most.
     pub users: TableRows<Value>,
     /// Waits by queue and size of the job.
-    pub waits: TableRows<Value>,
+    pub waits: TableRows<OfSize>,
     /// How jobs ended, and why.
     pub ends: TableRows<Value>,
     /// Time limits.
@@ -74,6 +79,32 @@ pub struct MonthlyAnswer {
     /// The reason, if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
+}
+
+/// The user with most of the jobs that did not finish.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MostOfUser {
+    /// The user.
+    pub user: String,
+    /// Its jobs.
+    pub jobs: u64,
+    /// Those that did not finish.
+    pub not_finished_jobs: u64,
+}
+
+/// The waits of jobs of a size in a queue.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct OfSize {
+    /// The queue.
+    pub queue: String,
+    /// The number of processors.
+    pub size: String,
+    /// Jobs with a known wait.
+    pub jobs_with_wait: u64,
+    /// Their median wait, s.
+    pub wait_s_median: Option<f64>,
 }
 
 /// An account over the whole log.
@@ -157,17 +188,55 @@ impl MonthlyAnswer {
         Some(format!("{median}. {used}"))
     }
 
-    /// The sentence: what accounts used, what was wasted, how long jobs waited, and how much of the
-    /// time limits was used.
+    /// How long jobs waited, and whose jobs did not finish.
+    fn waits(&self) -> Option<String> {
+        let wait = self.wait_s_median.zip(self.wait_s_p95).map(|(median, most)| {
+            format!(
+                "half of the jobs that started had waited for at most {} s, and 95 % for at most {} s",
+                six_digits(median),
+                six_digits(most)
+            )
+        });
+        let most = self.most_not_finished.as_ref().map(|most| {
+            format!(
+                "{} of {} that did not finish {} of one user, {}, who has {} of all jobs",
+                grouped(most.not_finished_jobs),
+                counted(self.not_finished_jobs, "job"),
+                if most.not_finished_jobs == 1 { "is" } else { "are" },
+                short(&most.user),
+                grouped(most.jobs)
+            )
+        });
+        let said: Vec<String> = wait.into_iter().chain(most).collect();
+        (!said.is_empty()).then(|| capital(&said.join("; ")))
+    }
+
+    /// Which jobs waited longest, of the sizes and queues with some jobs.
+    fn longest_wait(&self) -> Option<String> {
+        const JOBS_MIN: u64 = 10;
+        let rows = self.waits.iter().filter(|row| JOBS_MIN <= row.jobs_with_wait);
+        let known = rows.filter_map(|row| Some((row.wait_s_median?, row)));
+        let (median, longest) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        let processors = if longest.size == "1" { "processor" } else { "processors" };
+        let queue = format!(" in queue {}", longest.queue);
+        let queue = if longest.queue.is_empty() { "" } else { queue.as_str() };
+        (self.wait_s_median? < median).then(|| {
+            format!(
+                ". Jobs of {} {processors}{queue} waited longest: {} s in the median, {} jobs",
+                longest.size,
+                six_digits(median),
+                grouped(longest.jobs_with_wait)
+            )
+        })
+    }
+
+    /// The sentences: how long jobs waited and whose did not finish, what accounts used, what was
+    /// wasted, and how much of the time limits was used.
     pub(crate) fn sentence(&self) -> Option<String> {
         let total = Some(self.total).filter(|&total| 0.0 < total)?;
         let first = self.accounts.iter().next()?;
-        let wait = self.wait_s_median.map_or_else(String::new, |median| {
-            format!(
-                ". Half of the jobs that started had waited for at most {} s",
-                six_digits(median)
-            )
-        });
+        let waits = self.waits().map_or_else(String::new, |said| format!("{said}. "));
+        let longest = self.longest_wait().unwrap_or_default();
         let [reached, limits] = [self.reached(), self.limits()].map(Option::unwrap_or_default);
         let wasted = Some(self.total_wasted).filter(|&wasted| 0.0 < wasted);
         let wasted = wasted.map_or_else(String::new, |wasted| {
@@ -190,7 +259,7 @@ impl MonthlyAnswer {
             ),
         };
         Some(format!(
-            "From {} to {} ({}), {used}{wasted}{reached}{wait}{limits}",
+            "{waits}From {} to {} ({}), {used}{wasted}{longest}{reached}{limits}",
             self.from_date,
             self.to_date,
             lasting(self.length_s),
@@ -232,6 +301,10 @@ mod tests {
             "from_date": "2016-12-21", "to_date": "2017-01-01", "length_s": 959_040.0,
             "total": 360_000.0, "unit": "processor-s", "limit_used_median": 0.009,
             "accounts": [{"account": "taifl", "share": 0.5}, {"account": "calla", "share": 0.5}],
+            "jobs": 12, "wait_s_median": 90.0, "wait_s_p95": 7_200.0, "not_finished_jobs": 11,
+            "most_not_finished": {"user": "honbu", "jobs": 11, "not_finished_jobs": 10},
+            "waits": [{"queue": "a", "size": "1", "jobs_with_wait": 9, "wait_s_median": 9000.0},
+                {"queue": "a", "size": "5-16", "jobs_with_wait": 10, "wait_s_median": 120.0}],
             "limits": [{"queue": "a", "asked_cpu_h": 50.0, "used_cpu_h": 5.0, "reached": 1,
                 "reached_cpu_h": 2.0}, {"queue": "b", "asked_cpu_h": 50.0, "used_cpu_h": 5.0,
                 "reached": 8, "reached_cpu_h": 10.5}],
@@ -239,8 +312,11 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "From 2016-12-21 to 2017-01-01 (11.1 d), 2 accounts used 360,000 processor-s; account \
-            taifl used most, 50.0 %. 9 attempts that reached their time limit used 12.5 % \
+            "Half of the jobs that started had waited for at most 90 s, and 95 % for at most 7,200 s; \
+            10 of 11 jobs that did not finish are of one user, honbu, who has 11 of all jobs. From \
+            2016-12-21 to 2017-01-01 (11.1 d), 2 accounts used 360,000 processor-s; account \
+            taifl used most, 50.0 %. Jobs of 5-16 processors in queue a waited longest: 120 s in the \
+            median, 10 jobs. 9 attempts that reached their time limit used 12.5 % \
             of all CPU time. Half of the attempts with a time limit ran for at most 0.9 % of their \
             limit. Attempts with a time limit used 10.0 % of the CPU time that their limits allow"
         );

@@ -2,7 +2,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use super::answer::MonthlyAnswer;
+use super::answer::{MonthlyAnswer, MostOfUser};
 use super::plan::MonthlyPlan;
 use super::{SHARES, table};
 use crate::answers::assumed::{assumed_waits, is_assumed};
@@ -18,7 +18,7 @@ use crate::schema::Table;
 use crate::sources::zone::Zone;
 use crate::studies::ledger::CpuDefinition;
 use crate::studies::monthly::{
-    ACCOUNT, Asked, Calendar, Covered, Monthly, covered, fold, month_count,
+    ACCOUNT, Asked, Calendar, Covered, Monthly, Sums, covered, fold, month_count,
 };
 use crate::units::{CpuTime, micros_to_seconds};
 
@@ -165,6 +165,12 @@ impl Months {
             total_used_of_asked: used.seconds(),
             limit_used_median: monthly.limit_used_median(),
             jobs: total.jobs,
+            not_finished_jobs: total.not_finished,
+            most_not_finished: if self.knows_ends {
+                most_not_finished(monthly, &total)
+            } else {
+                None
+            },
             wait_s_median: fate.wait_s_median,
             wait_s_p95: fate.wait_s_p95,
             attempts: monthly.attempts,
@@ -181,4 +187,17 @@ impl Months {
                 .then(|| format!("No CPU time ({}) is recorded for any job.", self.cpu)),
         }
     }
+}
+
+/// The user with half or more of the jobs that did not finish, if it has enough to tell and there are
+/// others.
+fn most_not_finished(monthly: &Monthly, total: &Sums) -> Option<MostOfUser> {
+    const JOBS_MIN: u64 = 10;
+    let (user, (most, _)) = monthly.users.iter().max_by_key(|(_, user)| user.0.not_finished)?;
+    let is_told = JOBS_MIN <= most.not_finished && total.not_finished <= 2 * most.not_finished;
+    (is_told && 1 < monthly.users.len()).then(|| MostOfUser {
+        user: user.clone(),
+        jobs: most.jobs,
+        not_finished_jobs: most.not_finished,
+    })
 }

@@ -146,7 +146,7 @@ fn with_record(mut chart: Chart, points: Vec<(f64, f64)>, said: &str) -> Chart {
 fn with_limit(mut chart: Chart, overcommit: f64) -> Chart {
     if let Some(lines) = lines_of(&mut chart).filter(|_| overcommit != 1.0) {
         let most = percent(overcommit);
-        lines.caption = format!("{} Policies start tasks up to {most}.", lines.caption);
+        lines.caption = format!("{} Policies fill machines up to {most} of it.", lines.caption);
     }
     chart
 }

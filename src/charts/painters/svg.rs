@@ -75,15 +75,18 @@ fn layers(canvas: &Canvas, part: impl Fn(&Mark) -> Part, text: &mut String) {
         text.push_str(&all(&canvas.marks[drawn..marks.start]));
         match time {
             None => text.push_str("<g class=\"ticks\">\n"),
-            Some(TimeSpan { since, unit, since_s, seconds, across, down }) => {
+            Some(TimeSpan { since, unit, since_s, seconds, whole_from_s, across, down }) => {
                 let dates = since_s.map_or_else(String::new, |since_s| {
                     format!(" data-from=\"{}\"", number(since_s))
+                });
+                let whole = whole_from_s.map_or_else(String::new, |whole_from_s| {
+                    format!(" data-whole=\"{}\"", number(whole_from_s))
                 });
                 let pair = |pair: &[f64; 2]| format!("{} {}", number(pair[0]), number(pair[1]));
                 let _ = writeln!(
                     text,
                     "<g class=\"plot\" data-since=\"{since}\" data-unit=\"{unit}\" \
-                     data-seconds=\"{}\" data-across=\"{}\" data-down=\"{}\"{dates}>",
+                     data-seconds=\"{}\" data-across=\"{}\" data-down=\"{}\"{dates}{whole}>",
                     pair(seconds),
                     pair(across),
                     pair(down),

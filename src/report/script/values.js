@@ -245,6 +245,7 @@ window.addEventListener("resize", place);
 
 const asked = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(chosen.get("window") ?? "");
 if (whole !== null && asked !== null) choose(Number(asked[1]), Number(asked[2]));
+else if (usual !== null && whole[0] < usual[0] && usual[0] < usual[1]) choose(...usual);
 
 // On a phone a chart is as wide as the page. A button shows it at its own width.
 for (const figure of document.querySelectorAll("figure.chart")) {

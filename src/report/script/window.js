@@ -9,9 +9,11 @@ for (const svg of document.querySelectorAll("figure svg")) {
     const { since, unit } = group.dataset;
     // The instant at 0 of an axis of dates, seconds since 1970.
     const dated = "from" in group.dataset ? Number(group.dataset.from) : null;
+    // From when on the log has all jobs.
+    const complete = "whole" in group.dataset ? Number(group.dataset.whole) : -Infinity;
     const [[from, until], [left, right], [top, bottom]] =
       ["seconds", "across", "down"].map((name) => pairOf(group.dataset[name]));
-    plots.push({ svg, group, ticks: ticks[place], since, unit, dated, from, until, left, right, top, bottom });
+    plots.push({ svg, group, ticks: ticks[place], since, unit, dated, complete, from, until, left, right, top, bottom });
   });
 }
 // Plots on the same clock show one window; others stay as they are.
@@ -20,6 +22,9 @@ const timed = plots.filter((plot) => plot.since === plots[0].since);
 const whole = timed.length === 0 ? null
   : [Math.min(...timed.map((plot) => plot.from)), Math.max(...timed.map((plot) => plot.until))];
 let span = whole;
+// The window of a page as it is opened: the time for which the log has all jobs.
+const usual = whole === null ? null
+  : [Math.max(whole[0], ...timed.map((plot) => plot.complete)), whole[1]];
 
 const across = (plot, second) =>
   plot.left + ((second - span[0]) / (span[1] - span[0])) * (plot.right - plot.left);
@@ -153,7 +158,8 @@ const choose = (from, until, isTyped = false) => {
   span = isPart ? inside : whole;
   timed.forEach(drawPlot);
   document.dispatchEvent(new Event("window"));
-  remember("window", isPart ? span.map((second) => Number(second.toFixed(3))).join("-") : "");
+  const isUsual = span.every((second, place) => second === usual[place]);
+  remember("window", isUsual ? "" : span.map((second) => Number(second.toFixed(3))).join("-"));
   if (!isTyped) showWindow();
 };
 let showWindow = () => {};
