@@ -148,7 +148,7 @@ fn facts_of(own: &MachineUsage, rows: &[Configuration]) -> Vec<(&'static str, St
         let share = percent(class.up_cpu_s / total.up_cpu_s);
         facts.push(("share of the CPU in service", share));
     }
-    facts.push(("they left", counted(class.outages, "time")));
+    facts.push(("they left, in the whole log of machines", counted(class.outages, "time")));
     facts
 }
 

@@ -12,138 +12,28 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::classes::{kind_of_all, machine_name, of_class, short_parts, site_of, spoken};
-use super::early::whole_from;
+use super::early::incomplete;
 use super::html::{self, Cell, Page};
 use super::indices::explained;
 use super::jobs;
 use super::links::{PAGES_MAX, file_of, jobs_by_user};
+use super::partitions::Partition;
 use super::series::{self, Indices};
-use super::text::{
-    clock, escape, gpu_time, instant, is_date, lasting, percent, sentence, user_name,
-};
+use super::suggested;
+use super::text::{escape, instant, lasting, sentence, user_name};
+use super::used::{FIRST_USE, Of, linked, number, share, share_text};
 use super::users::Outcomes;
-use crate::answers::fairness::{FairnessAnswer, FairnessSettings, KIND, undefined_of};
+use super::waits::Waits;
+use crate::answers::fairness::{FairnessAnswer, undefined_of};
 use crate::answers::sentences::{capital, short, verb_of};
-use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone, over_span};
-use crate::digits::{counted, grouped, in_use, three_digits, unit_of_use};
+use crate::charts::{DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
+use crate::digits::{counted, grouped, three_digits};
 use crate::fairness::gather::By;
 use crate::fairness::history::NOBODY;
 use crate::fairness::usage::{MachineUsage, UserUsage};
-use crate::results::missing::Missing;
-use crate::results::{Stored, tables_of};
+use crate::results::Stored;
 
 const PAGE: &str = "fairness.html";
-
-/// A result with its answer.
-struct Of<'a> {
-    result: &'a Stored,
-    answer: &'a FairnessAnswer,
-    settings: FairnessSettings,
-    /// All results of the report.
-    all: &'a [Stored],
-}
-
-impl<'a> Of<'a> {
-    fn new(result: &'a Stored, all: &'a [Stored]) -> Option<Self> {
-        Some(Self { result, answer: result.found()?, settings: result.whole.chosen(), all })
-    }
-
-    /// What usage is grouped by: `user`, or another key.
-    const fn kind(&self) -> &'static str {
-        self.answer.by.name()
-    }
-
-    /// What was metered, in words.
-    fn noun(&self) -> &'static str {
-        gpu_time(self.result).unwrap_or("CPU time")
-    }
-
-    /// The label of the largest mean of an interval: `busiest 60 min, mean of NCU`.
-    fn most(&self) -> String {
-        format!("busiest {}, mean {}", lasting(self.answer.interval_s), in_use(&self.answer.unit))
-    }
-
-    /// The instant at which the times of users start: the span, or 1970 if its date is known and the
-    /// same for all clusters.
-    fn since_s(&self) -> f64 {
-        let start_s = self.answer.start_s;
-        if self.settings.is_only_cluster() && is_date(start_s) { start_s } else { 0.0 }
-    }
-
-    /// A chart over the span, given in days, without the time that is not in the log of the only
-    /// cluster. Several clusters have a sum at every time.
-    #[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
-    fn gapped(&self, chart: Chart) -> Chart {
-        let length_s = self.answer.intervals as f64 * self.answer.interval_s;
-        let (chart, unit_s) = over_span(chart, length_s);
-        if !self.settings.is_only_cluster() {
-            return chart;
-        }
-        let whole = &self.result.whole;
-        let missing = Missing::of_inputs(&whole.inputs, &tables_of(&KIND, &whole.settings))
-            .whole_from(whole_from(self.all));
-        missing.over_time(chart, self.answer.start_s - self.settings.shift_s(), unit_s)
-    }
-
-    /// The clock of the times of users, in words.
-    fn clock(&self) -> &'static str {
-        match self.since_s() {
-            0.0 => "times since the start of the span",
-            dated => clock(Some(dated)),
-        }
-    }
-
-    /// The unit of all CPU times of these pages, and how many of the answer's make one: hours, unless
-    /// all together are less.
-    fn unit(&self) -> (String, f64) {
-        unit_of_use(&self.answer.unit, self.answer.total_cpu_s.unwrap_or(0.0))
-    }
-
-    /// A CPU time in that unit, also where rows are downloaded: the heading has it.
-    fn used(&self, cpu_s: f64) -> Cell {
-        Cell::rounded(cpu_s / self.unit().1)
-    }
-
-    /// A CPU time with its unit, as text.
-    fn used_text(&self, cpu_s: f64) -> String {
-        let (unit, per) = self.unit();
-        format!("{} {unit}", three_digits(cpu_s / per))
-    }
-
-    /// `CPU time (NCU-h)`
-    fn column(&self) -> String {
-        format!("{} ({})", self.noun(), self.unit().0)
-    }
-
-    /// The place of each user in the order by CPU time.
-    fn places(&self) -> FxHashMap<&str, usize> {
-        let users = self.answer.users.iter().enumerate();
-        users.map(|(place, user)| (user.user.as_str(), place)).collect()
-    }
-
-    /// When usage is charged, in words.
-    fn charged(&self) -> &'static str {
-        if self.settings.is_charged_as_it_runs() {
-            "charged as it runs"
-        } else {
-            "charged when an attempt ends"
-        }
-    }
-}
-
-/// A number with three digits.
-fn number(number: f64) -> Cell {
-    Cell::rounded(number)
-}
-
-/// A share in percent.
-fn share(share: Option<f64>) -> Cell {
-    Cell::share(&share.map_or_else(String::new, |share| share.to_string()))
-}
-
-fn share_text(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), percent)
-}
 
 /// The tables of users and machines on the page of the study, with suggestions.
 pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
@@ -151,22 +41,31 @@ pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
     let (is_only, site) = (of.settings.is_only_cluster(), site_of(result));
     let used = of.column();
     let (most, since_s) = (of.most(), of.since_s());
-    let header = [of.kind(), &used, "share", &most, FIRST_USE, "last use", LARGEST];
+    let waits = &of.waits;
+    let mut header = vec![of.kind(), &used, "share", &most, FIRST_USE, "last use"];
+    if !waits.is_empty() {
+        header.extend(Waits::HEADER);
+    }
     let row = |(place, user): (usize, &UserUsage)| {
-        vec![
+        let mut cells = vec![
             linked(&short(user_name(&user.user)), "users", place),
             of.used(user.cpu_s),
             share(user.share),
             number(user.peak_cores),
             Cell::instant(Some(since_s + user.first_use_s)),
             Cell::instant(Some(since_s + user.last_use_s)),
-            share(Some(user.largest_step_share)),
-        ]
+        ];
+        if !waits.is_empty() {
+            cells.extend(waits.cells(&user.user));
+        }
+        cells
     };
     let rows: Vec<Vec<Cell>> = of.answer.users.iter().enumerate().map(row).collect();
     let caption = format!("By {} ({})", of.kind(), of.clock());
     let mut html = super::fading::element(result).unwrap_or_default();
-    html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
+    let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
+    html.push_str(&waits.said(&of.answer.users, of.noun()));
+    html.push_str(&html::table(&caption, &header, &rows));
     html.push_str(&explained(of.answer));
     for said in undefined_of(of.answer) {
         let _ = writeln!(html, "<p class=\"source\">{}.</p>", escape(&said));
@@ -182,67 +81,7 @@ pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
         let header = [kind, &used, "share"].map(str::to_owned);
         html.push_str(&html::table(&format!("By {kind}"), &header, &rows));
     }
-    html.push_str(&suggestions(&of));
-    html
-}
-
-/// The header of the column about the first use of a user, which is known to the interval.
-const FIRST_USE: &str = "start of the first interval with use";
-
-/// The header of the column about the heaviest interval of a user.
-const LARGEST: &str = "share of its heaviest interval";
-
-fn linked(name: &str, folder: &str, place: usize) -> Cell {
-    if place < PAGES_MAX { Cell::link(name, &file_of(folder, place)) } else { Cell::name(name) }
-}
-
-/// The users to hold back, and the users who came when capacity was free; of these, without those of the
-/// time for which the log lacks jobs.
-fn suggestions(of: &Of<'_>) -> String {
-    let places = of.places();
-    let cpu = of.column();
-    let name = |user: &str| {
-        let shown = short(user_name(user));
-        match places.get(user) {
-            Some(&place) => linked(&shown, "users", place),
-            None => Cell::name(&shown),
-        }
-    };
-    let (found, since_s) = (&of.answer.suggestions, of.since_s());
-    let first_s = of.answer.start_s - of.settings.shift_s();
-    let whole_from = whole_from(of.all).filter(|_| of.settings.is_only_cluster());
-    let whole_from_s = whole_from.map_or(f64::NEG_INFINITY, |from| from.0);
-    // The load is that of the interval before the first use.
-    let is_known = |at_s: f64| whole_from_s <= first_s + at_s - of.answer.interval_s;
-    let held = found.hold_back.iter().map(|own| {
-        let [before, after] =
-            [own.cpu_until_then_s, own.cpu_afterwards_s].map(|cpu_s| of.used(cpu_s));
-        vec![name(&own.user), Cell::instant(Some(since_s + own.passed_at_s)), before, after]
-    });
-    let came = found.came_when_free.iter().filter(|own| is_known(own.first_use_s)).map(|own| {
-        let first = Cell::instant(Some(since_s + own.first_use_s));
-        vec![name(&own.user), first, share(Some(own.load_before)), of.used(own.cpu_s)]
-    });
-    let before = format!("{cpu} until then");
-    let after = format!("{cpu} afterwards");
-    let mut html = String::new();
-    for (rows, caption, header) in [
-        (
-            held.collect::<Vec<Vec<Cell>>>(),
-            "Had more than the ceiling early in the span",
-            ["user", "passed it at", &before, &after],
-        ),
-        (
-            came.collect(),
-            "First used something when capacity was free",
-            ["user", FIRST_USE, "load in the interval before", &cpu],
-        ),
-    ] {
-        if !rows.is_empty() {
-            let caption = format!("{caption} ({})", of.clock());
-            html.push_str(&html::table(&caption, &header.map(str::to_owned), &rows));
-        }
-    }
+    html.push_str(&suggested::table(&of));
     html
 }
 
@@ -358,7 +197,9 @@ fn user_page(
     if let Some(group) = &user.group {
         pairs.insert(0, ("group", group.clone()));
     }
+    pairs.extend(of.waits.facts(&user.user));
     let mut body = back();
+    body.push_str(&incomplete(of.all));
     body.push_str(&user_answer(of, place, user));
     body.push_str(&html::facts(pairs));
     let title = format!("{} {name}: {} so far", of.kind(), of.noun());
@@ -465,6 +306,7 @@ fn machine_page(
     places: &FxHashMap<&str, usize>,
 ) -> Page {
     let mut body = back();
+    body.push_str(&incomplete(of.all));
     let mut pairs =
         vec![(of.noun(), of.used_text(machine.cpu_s)), ("share of all", share_text(machine.share))];
     // The title has its first letters.
@@ -472,7 +314,13 @@ fn machine_page(
         pairs.push(("platform", platform.clone()));
     }
     pairs.extend(of_class(machine, of.all));
+    let partition = match &machine.site {
+        Some(site) if machine.machine.is_none() => Partition::of(site, of.all),
+        _ => Partition::default(),
+    };
+    pairs.extend(partition.facts());
     body.push_str(&html::facts(pairs));
+    body.push_str(&partition.table());
     let row = |(user, cpu_s): &(Option<String>, f64)| {
         let user = user.as_deref().unwrap_or(NOBODY);
         let shown = short(user_name(user));

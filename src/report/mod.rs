@@ -53,15 +53,19 @@ mod names;
 mod open_tasks;
 mod overview;
 pub(crate) mod pages;
+mod partitions;
 mod place;
 mod quality;
 mod replay;
 mod series;
 mod settings;
+mod suggested;
 pub(crate) mod tables;
 mod terms;
 mod text;
+mod used;
 pub(crate) mod users;
+mod waits;
 
 #[cfg(feature = "serve")]
 pub(crate) use text::{clock, instant, sentence};

@@ -101,10 +101,18 @@ pub struct OfSize {
     pub queue: String,
     /// The number of processors.
     pub size: String,
+    /// The number of jobs.
+    pub jobs: u64,
     /// Jobs with a known wait.
     pub jobs_with_wait: u64,
     /// Their median wait, s.
     pub wait_s_median: Option<f64>,
+    /// The 95 % quantile of their waits, s.
+    pub wait_s_p95: Option<f64>,
+    /// The median running time of those that ended, s.
+    pub run_s_median: Option<f64>,
+    /// Their median bounded slowdown.
+    pub slowdown_median: Option<f64>,
 }
 
 /// An account over the whole log.
@@ -122,10 +130,18 @@ pub struct OfAccount {
 pub struct OfQueue {
     /// Its name.
     pub queue: String,
+    /// Attempts with a limit.
+    pub attempts: u64,
+    /// Their median limit, s.
+    pub limit_s_median: Option<f64>,
+    /// Their median running time, s.
+    pub run_s_median: Option<f64>,
     /// Time limit x CPUs, h.
     pub asked_cpu_h: f64,
     /// What was used of it, h.
     pub used_cpu_h: f64,
+    /// The same as a share.
+    pub used_share: Option<f64>,
     /// Attempts that reached their limit.
     pub reached: u64,
     /// Their CPU time, h.

@@ -1,0 +1,127 @@
+//! What the jobs of a partition waited for, and what they used of their time limits, for its page.
+//!
+//! In: the stored months of a log, whose queues are its partitions. Out: pairs and a table as HTML.
+
+use super::html::{self, Cell};
+use super::text::{lasting, percent};
+use crate::answers::monthly::{self, MonthlyAnswer, OfQueue, OfSize};
+use crate::digits::{counted, grouped, six_digits};
+use crate::results::Stored;
+
+/// A partition as the months of a log tell of it.
+#[derive(Default)]
+pub(super) struct Partition {
+    unit: String,
+    sizes: Vec<OfSize>,
+    limits: Option<OfQueue>,
+}
+
+impl Partition {
+    /// That of a name; empty if the months were not computed.
+    pub(super) fn of(name: &str, results: &[Stored]) -> Self {
+        let mut months = results.iter().filter(|result| result.name == monthly::KIND.name);
+        let Some(answer) = months.next().and_then(Stored::found::<MonthlyAnswer>) else {
+            return Self::default();
+        };
+        Self {
+            unit: answer.unit.trim_end_matches("-s").to_owned(),
+            sizes: answer.waits.iter().filter(|row| row.queue == name).collect(),
+            limits: answer.limits.iter().find(|row| row.queue == name),
+        }
+    }
+
+    /// The number of its jobs, and what they used of their time limits.
+    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
+        if self.sizes.is_empty() {
+            return Vec::new();
+        }
+        let jobs: u64 = self.sizes.iter().map(|row| row.jobs).sum();
+        let mut facts = vec![("jobs", grouped(jobs))];
+        let Some(limits) = &self.limits else { return facts };
+        let times = [limits.limit_s_median, limits.run_s_median].map(|time| time.map(lasting));
+        let known = ["median time limit", "median running time"].into_iter().zip(times);
+        facts.extend(known.filter_map(|(name, time)| Some((name, time?))));
+        facts.extend(limits.used_share.map(|share| ("used of time limits x CPU", percent(share))));
+        if 0 < limits.reached {
+            let share = limits.reached_cpu_h / limits.used_cpu_h;
+            let used = format!(
+                "{} of {}, with {} {}-h ({} of the CPU time)",
+                grouped(limits.reached),
+                counted(limits.attempts, "attempt"),
+                six_digits(limits.reached_cpu_h),
+                self.unit,
+                percent(share)
+            );
+            facts.push(("reached their time limit", used));
+        }
+        facts
+    }
+
+    /// Its jobs by size; empty if they are not known.
+    pub(super) fn table(&self) -> String {
+        if self.sizes.is_empty() {
+            return String::new();
+        }
+        let header = [
+            "processors",
+            "jobs",
+            "median wait",
+            "95 % wait at most",
+            "median running time",
+            "median bounded slowdown",
+        ];
+        let row = |row: &OfSize| {
+            vec![
+                Cell::name(&row.size),
+                Cell::of(&row.jobs.to_string()),
+                Cell::lasting(row.wait_s_median),
+                Cell::lasting(row.wait_s_p95),
+                Cell::lasting(row.run_s_median),
+                Cell::rounded(row.slowdown_median.unwrap_or(f64::NAN)),
+            ]
+        };
+        let rows: Vec<Vec<Cell>> = self.sizes.iter().map(row).collect();
+        html::named_table("Its jobs by size", &header.map(str::to_owned), str::to_owned, &rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_partition_has_its_jobs_and_its_limits() {
+        let sizes = [("5-16", 40), ("17-64", 5)].map(|(size, jobs)| OfSize {
+            size: size.to_owned(),
+            jobs,
+            wait_s_median: Some(90.0),
+            ..OfSize::default()
+        });
+        let limits = OfQueue {
+            attempts: 45,
+            limit_s_median: Some(7200.0),
+            used_cpu_h: 200.0,
+            used_share: Some(0.25),
+            reached: 4,
+            reached_cpu_h: 110.0,
+            ..OfQueue::default()
+        };
+        let own =
+            Partition { unit: "processor".to_owned(), sizes: sizes.into(), limits: Some(limits) };
+        let facts = [
+            ("jobs", "45"),
+            ("median time limit", "2 h"),
+            ("used of time limits x CPU", "25.00 %"),
+            (
+                "reached their time limit",
+                "4 of 45 attempts, with 110 processor-h (55.00 % of the CPU time)",
+            ),
+        ];
+        assert_eq!(own.facts(), facts.map(|(name, said)| (name, said.to_owned())));
+        assert!(own.table().contains("1.5 min"), "{}", own.table());
+        assert_eq!(
+            (Partition::default().facts(), Partition::default().table()),
+            Default::default()
+        );
+    }
+}

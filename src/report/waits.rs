@@ -1,0 +1,143 @@
+//! How long the jobs of users waited, beside what the users got.
+//!
+//! In: a stored load. Out: the waits and slowdowns of a user, and whose jobs waited longest and
+//! shortest, as HTML.
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use super::html::Cell;
+use super::text::{escape, lasting, percent, user_name};
+use crate::answers::load::{self, LoadAnswer};
+use crate::answers::sentences::short;
+use crate::digits::counted;
+use crate::fairness::usage::UserUsage;
+use crate::results::Stored;
+
+/// The jobs of a user.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct OfUser {
+    user: String,
+    jobs: u64,
+    jobs_with_wait: u64,
+    wait_s_median: Option<f64>,
+    slowdown_median: Option<f64>,
+}
+
+/// The jobs of each user, by its name; empty if the load was not computed, or no wait is known.
+#[derive(Default)]
+pub(super) struct Waits(FxHashMap<String, OfUser>);
+
+impl Waits {
+    /// The columns of [`Waits::cells`].
+    pub(super) const HEADER: [&'static str; 3] =
+        ["jobs", "median wait of jobs", "median bounded slowdown of jobs"];
+
+    /// Fewer jobs tell little of a user.
+    const JOBS_MIN: u64 = 10;
+
+    /// Those in the results of a report.
+    pub(super) fn of(results: &[Stored]) -> Self {
+        let mut loads = results.iter().filter(|result| result.name == load::KIND.name);
+        let answer = loads.next().and_then(Stored::found::<LoadAnswer>);
+        let rows = answer.iter().flat_map(|answer| answer.users.iter());
+        let rows = rows.filter_map(|row| OfUser::deserialize(row).ok());
+        let all: Vec<OfUser> = rows.collect();
+        if all.iter().all(|own| own.jobs_with_wait == 0) {
+            return Self::default();
+        }
+        Self(all.into_iter().map(|own| (own.user.clone(), own)).collect())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number of jobs of a user, their median wait and their median bounded slowdown.
+    pub(super) fn cells(&self, user: &str) -> [Cell; 3] {
+        let own = self.0.get(user);
+        let jobs = own.map_or_else(|| Cell::name(""), |own| Cell::of(&own.jobs.to_string()));
+        let wait = Cell::lasting(own.and_then(|own| own.wait_s_median));
+        let slowdown = own.and_then(|own| own.slowdown_median).unwrap_or(f64::NAN);
+        [jobs, wait, Cell::rounded(slowdown)]
+    }
+
+    /// The same with their names, for the page of a user.
+    pub(super) fn facts(&self, user: &str) -> Vec<(&'static str, String)> {
+        let Some(own) = self.0.get(user) else { return Vec::new() };
+        let wait = own.wait_s_median.map(|wait_s| (Self::HEADER[1], lasting(wait_s)));
+        std::iter::once((Self::HEADER[0], counted(own.jobs, "job"))).chain(wait).collect()
+    }
+
+    /// Of the users with 1 % of all use or more, whose jobs waited longest and shortest; empty if
+    /// fewer than two have enough jobs.
+    pub(super) fn said(&self, users: &[UserUsage], noun: &str) -> String {
+        let known = users.iter().filter_map(|user| {
+            let share = user.share.filter(|share| 0.01 <= *share)?;
+            let own = self.0.get(&user.user).filter(|own| Self::JOBS_MIN <= own.jobs_with_wait)?;
+            Some((own.wait_s_median?, own, share))
+        });
+        let mut known: Vec<(f64, &OfUser, f64)> = known.collect();
+        known.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let (Some(longest), Some(shortest)) = (known.first(), known.last()) else {
+            return String::new();
+        };
+        if longest.0 <= shortest.0 {
+            return String::new();
+        }
+        let of = |(wait_s, own, share): &(f64, &OfUser, f64)| {
+            format!(
+                "{} in the median for the {} of {}, who had {} of the {noun}",
+                lasting(*wait_s),
+                counted(own.jobs, "job"),
+                short(user_name(&own.user)),
+                percent(*share)
+            )
+        };
+        let said = format!(
+            "Of the {} with 1 % of the {noun} or more and 10 jobs or more, waits were longest with \
+            {}, and shortest with {}.",
+            counted(known.len() as u64, "user"),
+            of(longest),
+            of(shortest)
+        );
+        format!("<p>{}</p>\n", escape(&said))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_and_the_shortest_waits_are_told_beside_the_shares() {
+        let own = |user: &str, jobs: u64, wait_s: f64| {
+            let wait_s_median = Some(wait_s);
+            let user = user.to_owned();
+            (
+                user.clone(),
+                OfUser { user, jobs, jobs_with_wait: jobs, wait_s_median, ..OfUser::default() },
+            )
+        };
+        let waits = Waits(
+            [own("a", 20, 7200.0), own("b", 10, 30.0), own("c", 9, 0.0), own("d", 50, 9000.0)]
+                .into_iter()
+                .collect(),
+        );
+        let used = |user: &str, share: f64| UserUsage {
+            user: user.to_owned(),
+            share: Some(share),
+            ..UserUsage::default()
+        };
+        let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
+        assert_eq!(
+            waits.said(&users, "CPU time"),
+            "<p>Of the 2 users with 1 % of the CPU time or more and 10 jobs or more, waits were longest with \
+            2 h in the median for the 20 jobs of a, who had 50.00 % of the CPU time, and shortest with \
+            30 s in the median for the 10 jobs of b, who had 40.00 % of the CPU time.</p>\n"
+        );
+        assert_eq!(waits.said(&users[1..], "CPU time"), "");
+        assert_eq!(Waits::default().said(&users, "CPU time"), "");
+    }
+}
