@@ -201,6 +201,9 @@ pub struct Workload {
     /// Whether the task started in the record, after a wait that is known. It decides nothing;
     /// waits are compared with the record over these tasks.
     pub has_wait: Column<bool>,
+    /// Whether the task still ran at the end of the recorded window, which cuts its work. It decides
+    /// nothing; responses are also given of jobs without such tasks.
+    pub is_cut: Column<bool>,
     /// How the task ends.
     pub fate: Column<Fate>,
     /// Additional work of an attempt that is slow by chance, µs.
@@ -288,6 +291,7 @@ impl Workload {
             estimates: Estimates::Requested,
             is_apart: Column::Same(false),
             has_wait: Column::Same(true),
+            is_cut: Column::Same(false),
             fate: Column::Same(Fate::Finishes),
             extra_us: Column::Same(0),
             extra_chance: None,
@@ -357,6 +361,7 @@ impl Workload {
             ("requested_us", self.requested_us.fits(task_count)),
             ("is_apart", self.is_apart.fits(task_count)),
             ("has_wait", self.has_wait.fits(task_count)),
+            ("is_cut", self.is_cut.fits(task_count)),
             ("fate", self.fate.fits(task_count)),
             ("extra_us", self.extra_us.fits(task_count)),
             ("inputs", self.inputs.fits(task_count)),
@@ -386,6 +391,7 @@ impl Workload {
         self.requested_us.permute(&order);
         self.is_apart.permute(&order);
         self.has_wait.permute(&order);
+        self.is_cut.permute(&order);
         self.fate.permute(&order);
         self.extra_us.permute(&order);
         self.inputs.permute(&order);

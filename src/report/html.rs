@@ -75,6 +75,11 @@ impl Cell {
         Self { html, number, beside: String::new() }
     }
 
+    /// What it shows, as HTML.
+    pub(crate) fn html(&self) -> &str {
+        &self.html
+    }
+
     /// A number with its thousands separated; other text as a name.
     pub(crate) fn of(text: &str) -> Self {
         let number = number_in(text).filter(|number| number.is_finite());

@@ -45,7 +45,7 @@ impl<'a> Row<'a> {
             finished: metrics.finished as u64,
             waiting_s: metrics.waiting_s,
             recorded_waiting_s: metrics.recorded_waiting_s.or(metrics.waiting_s),
-            job_response_s: metrics.job_response_s,
+            job_response_s: metrics.responses_of_whole_jobs(),
             bounded_slowdown: metrics.bounded_slowdown,
         }
     }
@@ -80,7 +80,7 @@ fn beside_record(answer: &ReplayAnswer) -> String {
         finished: record.finished,
         waiting_s: None,
         recorded_waiting_s: record.waiting_s,
-        job_response_s: record.job_response_s,
+        job_response_s: record.responses_of_whole_jobs(),
         bounded_slowdown: record.bounded_slowdown,
     };
     let rows: Vec<Vec<Cell>> = std::iter::once(first)
@@ -126,7 +126,7 @@ fn populations(answer: &ReplayAnswer) -> String {
         let _ = write!(
             said,
             " Tasks that still run at the end of the window ({}) count as finished there, in the \
-            record as in the replays.",
+            record as in the replays, and responses are those of jobs without such tasks.",
             grouped(counts.still_running)
         );
     }

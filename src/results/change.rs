@@ -122,11 +122,12 @@ const OF_SIZE: [&str; 16] = [
 impl TableChange {
     /// The largest change, measured against the largest number of its column: from 5 to 1,000 jobs
     /// is a small change in a column of millions. Of counts and sums, only what differs from
-    /// `growth` counts, the change of the log: in one of half the jobs, each is half. A variance,
-    /// whose unit is a square, says less than any other value.
+    /// `growth` counts, the change of the log: in one of half the jobs, each is half. The edges of
+    /// intervals and instants say less than other values, and a variance, whose unit is a square, least.
     pub fn largest(&self, growth: f64) -> Option<&CellChange> {
         let size = |cell: &&CellChange| match cell.column.as_str() {
             "variance" => f64::NEG_INFINITY,
+            column if says_little(column) => f64::MIN,
             _ => cell.of_column.map_or(f64::NEG_INFINITY, |own| {
                 let known = number_in(&cell.first).zip(cell.change);
                 let known = known.filter(|(_, change)| cell.is_of_size() && *change != 0.0);
@@ -150,6 +151,12 @@ impl TableChange {
             && self.columns.is_empty()
             && self.units.is_none()
     }
+}
+
+/// Whether a column is an edge of an interval, or an instant: other values say more.
+fn says_little(column: &str) -> bool {
+    let is_edge = column.split('_').any(|word| word == "low" || word == "high");
+    is_edge || column.starts_with("first_use") || column.starts_with("last_use")
 }
 
 /// About the relative change of the number of jobs: that of the outcomes whose count changed; 0 if it is

@@ -41,6 +41,24 @@ fn replayed(place: &Place, log: &str, more: &[&str]) -> Value {
     place.run(&[&args[..], more].concat()).ok().json()
 }
 
+/// The sums over time of the waiting tasks and of the share of the CPU.
+fn over_time(csv: &str) -> [f64; 2] {
+    let rows = csv.lines().skip(1);
+    let rows: Vec<Vec<f64>> = rows
+        .map(|row| row.split(',').take(3).map(|cell| cell.parse().unwrap()).collect())
+        .collect();
+    // All stretches but the last one have one length.
+    let length_s = rows.get(1).map_or(0.0, |row| row[0] - rows[0][0]);
+    let mut from_s = rows.first().map_or(0.0, |row| row[0] - length_s);
+    let mut sums = [0.0; 2];
+    for row in &rows {
+        sums[0] += row[1] * (row[0] - from_s);
+        sums[1] += row[2] * (row[0] - from_s);
+        from_s = row[0];
+    }
+    sums
+}
+
 fn is_near(one: f64, another: f64) -> bool {
     (one - another).abs() <= 1e-9 * another.abs().max(1.0)
 }
@@ -52,8 +70,16 @@ proptest! {
     fn the_record_has_the_numbers_of_the_log(jobs in jobs()) {
         let place = Place::new();
         fs::write(place.path("log.swf"), log_of(&jobs)).unwrap();
-        let answer = replayed(&place, "log.swf", &[]);
+        let answer = replayed(&place, "log.swf", &["--out", "runs"]);
         let recorded = &answer["recorded"];
+        // Over time, waits and requested CPU add up to those of the jobs.
+        let waits_s: f64 = jobs.iter().map(|job| f64::from(job.1)).sum();
+        let processor_s: f64 = jobs.iter().map(|job| f64::from(job.2 * job.3)).sum();
+        let processors = answer["pooled_processors"].as_f64().unwrap();
+        let [waited, used] = over_time(&fs::read_to_string(place.path("runs/replay-record.csv")).unwrap());
+        prop_assert!((waited - waits_s).abs() < 1e-6 * waits_s.max(1.0), "{} {}", waited, waits_s);
+        let used = used * processors;
+        prop_assert!((used - processor_s).abs() < 1e-6 * processor_s.max(1.0), "{} {}", used, processor_s);
         let mean = |values: Vec<f64>| {
             let count = values.len();
             (count, values.into_iter().sum::<f64>() / f64::from(u32::try_from(count).unwrap()))
@@ -120,6 +146,29 @@ fn what_is_not_replayed_is_told_in_cpu_time() {
     assert_eq!(recorded["cpu_s"], 320.0, "{recorded}");
     assert_eq!(recorded["dropped_cpu_s"], 220.0, "{recorded}");
     assert_eq!(recorded["dropped_cpu_share"], 220.0 / 320.0, "{recorded}");
+}
+
+/// Jobs that the end of the log cuts are left out of the second kind of responses: by hand.
+#[test]
+fn responses_are_also_those_of_jobs_that_are_not_cut() {
+    let place = Place::new();
+    let log = "JobID|State|Submit|Start|End|NCPUS\n7|COMPLETED|100|110|210|1\n\
+        8|COMPLETED|100|110|160|1\n9|RUNNING|100|110|Unknown|1\n";
+    fs::write(place.path("log.sacct"), log).unwrap();
+    let answer = replayed(&place, "log.sacct", &[]);
+    for (of, mean) in [("/recorded", 85.0), ("/policies/0/metrics", 75.0)] {
+        let own = answer.pointer(of).unwrap();
+        assert_eq!(own["job_response_s"]["count"], 3, "{own}");
+        assert_eq!(own["whole_job_response_s"]["count"], 2, "{own}");
+        assert_eq!(own["whole_job_response_s"]["mean"], mean, "{own}");
+    }
+    fs::write(
+        place.path("whole.sacct"),
+        log.replace("9|RUNNING", "9|FAILED").replace("Unknown", "300"),
+    )
+    .unwrap();
+    let answer = replayed(&place, "whole.sacct", &[]);
+    assert!(answer.pointer("/recorded/whole_job_response_s").is_none(), "{answer}");
 }
 
 /// A replay whose journal is exported as a log and ingested: the record of that log has the numbers

@@ -265,7 +265,7 @@ fn responses(runs: &[Run], setting: &Setting, caption: &str) -> BarChart {
         .iter()
         .enumerate()
         .filter_map(|(place, run)| {
-            Some((run.label.as_str(), run.metrics.job_response_s?, tone(place)))
+            Some((run.label.as_str(), run.metrics.responses_of_whole_jobs()?, tone(place)))
         })
         .collect();
     let by_mean = |one: &&Known<'_>, other: &&Known<'_>| one.1.mean.total_cmp(&other.1.mean);
@@ -279,7 +279,7 @@ fn responses(runs: &[Run], setting: &Setting, caption: &str) -> BarChart {
             most.0
         )
     });
-    let record = setting.history.schedule.and_then(|record| record.job_response_s);
+    let record = setting.history.schedule.and_then(|record| record.responses_of_whole_jobs());
     let record = record.map(|spread| (RECORD, spread, Tone::Grey));
     let drawn = || record.iter().chain(&known);
     let (unit, per) = unit_of_time(drawn().map(|row| row.1.mean).fold(0.0, f64::max));

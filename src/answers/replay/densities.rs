@@ -26,7 +26,7 @@ const WAITING_MIN: f64 = 0.01;
 /// response among the others.
 fn compared(runs: &[Run]) -> Option<[usize; 2]> {
     let (first, others) = runs.split_first()?;
-    let mean_s = |run: &Run| Some(run.metrics.job_response_s?.mean);
+    let mean_s = |run: &Run| Some(run.metrics.responses_of_whole_jobs()?.mean);
     mean_s(first)?;
     let best = (1..)
         .zip(others)

@@ -46,7 +46,7 @@ pub fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
         digits::counted(history.counts.jobs, "job"),
         digits::counted(cluster.machine_count() as u64, "machine"),
     ))];
-    said.extend(history.schedule.and_then(told).map(Said::note));
+    said.extend(history.schedule.as_ref().and_then(told).map(Said::note));
     said.extend(history.assumptions.iter().cloned().map(Said::Assumption));
     said.extend(remarks.iter().take(3).map(|remark| Said::warning(format!("left out: {remark}"))));
     if 3 < remarks.len() {
@@ -57,7 +57,7 @@ pub fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
 }
 
 /// The recorded schedule in a sentence.
-fn told(record: Schedule) -> Option<String> {
+fn told(record: &Schedule) -> Option<String> {
     Some(format!(
         "in the record, tasks waited {} on average, with a mean bounded slowdown of {}, and jobs took \
         {}",

@@ -165,6 +165,7 @@ pub(super) fn columns(
     workload.estimates = plan.estimates;
     workload.is_apart = each(items, |item| item.is_apart);
     workload.has_wait = each(items, |item| item.wait_us.is_some());
+    workload.is_cut = each(items, |item| item.ended_us.is_none());
     workload.fate = each(items, |item| item.fate);
     let mut jobs = Numbers(FxHashMap::default());
     workload.job = Column::Each(items.iter().map(|item| jobs.of(item.id.0)).collect());

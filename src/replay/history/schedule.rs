@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::items::Item;
 use crate::fairness::indices::bounded_slowdown;
-use crate::replay::metrics::{BOUND_S, Spread};
-use crate::replay::workload::{Fate, Workload};
+use crate::replay::metrics::{BOUND_S, Spread, cut_jobs};
+use crate::replay::workload::{Column, Fate, Workload};
 use crate::units::micros_to_seconds;
 
 /// The recorded schedule of the replayed tasks.
@@ -23,6 +23,9 @@ pub struct Schedule {
     pub waiting_s: Option<Spread>,
     /// First submit to last end of jobs, s.
     pub job_response_s: Option<Spread>,
+    /// The same of jobs that the end of the window does not cut, s; `None` if that are all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_job_response_s: Option<Spread>,
     /// Submit to end over run time, of tasks that finished; bounded as for a replay.
     pub bounded_slowdown: Option<Spread>,
     /// Requested CPU x running time, from the start of the window on, of all recorded attempts of these
@@ -32,6 +35,13 @@ pub struct Schedule {
     pub dropped_cpu_s: f64,
     /// `dropped_cpu_s` over `cpu_s`; `None` if that is 0.
     pub dropped_cpu_share: Option<f64>,
+}
+
+impl Schedule {
+    /// The responses of jobs that the end of the window does not cut, s.
+    pub fn responses_of_whole_jobs(&self) -> Option<Spread> {
+        self.whole_job_response_s.or(self.job_response_s)
+    }
 }
 
 /// The recorded schedule of tasks in the order of the workload; `end_us` is the end of the window.
@@ -54,10 +64,15 @@ pub(super) fn schedule(items: &[Item], workload: &Workload, end_us: i64) -> Sche
         *last_us = ended_us(item).max(*last_us);
     }
     let responses = spans.iter().map(|(first_us, last_us)| micros_to_seconds(last_us - first_us));
+    let of_whole = || {
+        let whole = responses.clone().zip(cut_jobs(workload)).filter(|(_, is_cut)| !is_cut);
+        Spread::of(whole.map(|(response_s, _)| response_s).collect())
+    };
     Schedule {
         finished: finished().count() as u64,
         waiting_s: Spread::of(waits.collect()),
-        job_response_s: Spread::of(responses.collect()),
+        whole_job_response_s: (workload.is_cut != Column::Same(false)).then(of_whole).flatten(),
+        job_response_s: Spread::of(responses.clone().collect()),
         bounded_slowdown: Spread::of(finished().map(slowdown).collect()),
         ..Schedule::default()
     }

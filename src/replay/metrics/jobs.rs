@@ -30,6 +30,15 @@ pub fn job_ends(fates: &Fates, workload: &Workload) -> Vec<JobEnd> {
     spans.into_iter().map(end).collect()
 }
 
+/// Whether the window cuts a task of each job, by the number of the job.
+pub fn cut_jobs(workload: &Workload) -> Vec<bool> {
+    let mut cut = vec![false; workload.job_count()];
+    for task in (0..).take(workload.task_count).filter(|&task| workload.is_cut.get(task)) {
+        cut[workload.job.get(task) as usize] = true;
+    }
+    cut
+}
+
 /// When a task was submitted, µs: in the replay, or else in the record. A job counts from its tasks
 /// that wait for no other.
 pub(super) fn submitted_us(fates: &Fates, workload: &Workload, task: u32) -> i64 {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fates::{Fates, fates};
-use super::jobs::{JobEnd, job_ends};
+use super::jobs::{JobEnd, cut_jobs, job_ends};
 use super::samples::{Endings, Sample};
 use super::spread::Spread;
 use super::stretches::shown;
@@ -33,6 +33,9 @@ pub struct Metrics {
     pub task_response_s: Option<Spread>,
     /// First submit to last end of jobs whose tasks were all over, s.
     pub job_response_s: Option<Spread>,
+    /// The same of jobs that the end of the recorded window does not cut, s; `None` if that are all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_job_response_s: Option<Spread>,
     /// Response over run time of finished tasks with a run time above 0.
     pub slowdown: Option<Spread>,
     /// The same with run times of at least [`BOUND_S`](super::fates::BOUND_S) and a slowdown of at
@@ -83,6 +86,12 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// The responses of jobs that the end of the recorded window does not cut, s. Those that it cuts
+    /// last as long as the window under every policy.
+    pub fn responses_of_whole_jobs(&self) -> Option<Spread> {
+        self.whole_job_response_s.or(self.job_response_s)
+    }
+
     /// CPU time of wasted attempts, CPU-s: overtaken, restarted, lost with their machine, or
     /// evicted.
     pub fn wasted_cpu_s(&self) -> f64 {
@@ -118,6 +127,10 @@ pub fn measure_with_jobs(
     };
     let over = fates.end_us.iter().flatten().count();
     let jobs = job_ends(&fates, workload);
+    let of_whole = || {
+        let whole = jobs.iter().zip(cut_jobs(workload)).filter(|(_, is_cut)| !is_cut);
+        Spread::of(whole.filter_map(|(job, _)| job.response_s).collect())
+    };
     let last_us = fates.end_us.iter().flatten().copied().max();
     let makespan_us = last_us.map_or(0, |last_us| (last_us - tally.first_us).max(0));
     let has_wait = || (0..).take(workload.task_count).map(|task| workload.has_wait.get(task));
@@ -135,6 +148,7 @@ pub fn measure_with_jobs(
             .flatten(),
         task_response_s: of_finished(&|task| fates.response_s(task)),
         job_response_s: Spread::of(jobs.iter().filter_map(|job| job.response_s).collect()),
+        whole_job_response_s: (workload.is_cut != Column::Same(false)).then(of_whole).flatten(),
         slowdown: of_finished(&|task| fates.slowdown(task)),
         bounded_slowdown: of_finished(&|task| fates.bounded_slowdown(task)),
         utilisation: tally.utilisation(),

@@ -24,7 +24,7 @@ mod tally;
 pub use self::fates::{BOUND_S, Fates, fates};
 pub use self::fragmentation::{CAUSES, GpuFragmentation, GpuSample, gpu_fragmentation};
 pub use self::groups::{GroupRow, GroupedBy, SizeOf, by_group};
-pub use self::jobs::{JobEnd, job_ends};
+pub use self::jobs::{JobEnd, cut_jobs, job_ends};
 pub use self::measures::{Metrics, measure, measure_with_jobs};
 pub use self::moved::{Moved, moved};
 pub use self::paired::{Paired, Tolerance, pair};

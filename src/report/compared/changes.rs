@@ -61,6 +61,13 @@ pub(super) fn largest(table: &TableChange, growth: f64, reader: Reader) -> Strin
 /// A value that names a row, with an instant or a length of time in words.
 fn in_words(column: &str, text: &str) -> String {
     match number_in(text) {
+        Some(_) if column == "sequence" => match text {
+            "014" => "finished (014)".to_owned(),
+            "013" => "failed (013)".to_owned(),
+            "015" => "killed (015)".to_owned(),
+            "01" => "running (01)".to_owned(),
+            other => other.to_owned(),
+        },
         Some(seconds) if column.ends_with("_s") && is_date(seconds) => instant(seconds),
         Some(seconds) if column.ends_with("_s") => lasting(seconds),
         _ => text.to_owned(),

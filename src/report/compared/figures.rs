@@ -4,9 +4,13 @@
 //! outcomes, CPU time, waits, lengths of jobs, users.
 
 use super::Names;
-use crate::digits::unit_of_use;
+use crate::answers::sentences::capital;
+use crate::digits::{counted, is_date, three_digits, unit_of_use};
 use crate::report::html::Cell;
+use crate::report::text::escape;
+use crate::results::envelope::Input;
 use crate::results::{Stored, Table};
+use crate::schema;
 use crate::studies::meter::CpuDefinition;
 
 /// What a figure is.
@@ -141,35 +145,140 @@ fn change(kind: Kind, first: f64, second: f64) -> String {
     }
 }
 
-/// The table; empty if the two have no figure in common. `has_outcomes` says whether both record how
-/// jobs ended.
-pub(super) fn table(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'_>) -> String {
-    let row = |figure: &Figure| {
+/// A figure of both.
+struct Both {
+    said: String,
+    kind: Kind,
+    values: [Value; 2],
+}
+
+impl Both {
+    /// Whether it may be larger on a side, so that no change is known.
+    fn is_bound(&self) -> bool {
+        self.values.iter().any(|value| value.is_bound)
+    }
+
+    /// How much it changed, in words; empty if that is not known.
+    fn change(&self) -> String {
+        let [first, second] = &self.values;
+        if self.is_bound() { String::new() } else { change(self.kind, first.number, second.number) }
+    }
+
+    fn cells(&self) -> [Cell; 2] {
+        let [first, second] = &self.values;
+        let top = first.number.abs().max(second.number.abs());
+        [first, second].map(|value| cell(self.kind, value, top))
+    }
+
+    /// How far it moved, in parts of a change worth to be told: a point of a share, a tenth of a length
+    /// of time. Counts and sums move with the log; 0 for them, and where no change is known.
+    fn moved(&self) -> f64 {
+        let [first, second] = self.values.each_ref().map(|value| value.number);
+        let is_time = self.values[0].unit == "s";
+        match self.kind {
+            _ if self.is_bound() => 0.0,
+            Kind::Share => (second - first).abs() / A_POINT,
+            Kind::Amount if is_time && 0.0 < first => (second / first - 1.0).abs() / A_TENTH,
+            Kind::Amount | Kind::Count => 0.0,
+        }
+    }
+}
+
+/// Changes from which on a figure has moved.
+const A_POINT: f64 = 0.01;
+const A_TENTH: f64 = 0.1;
+
+/// The figures of both. `has_outcomes` says whether both record how jobs ended.
+fn figures(sides: [&[Stored]; 2], has_outcomes: bool) -> Vec<Both> {
+    let of = |figure: &Figure| {
         let [first, second] = sides.map(|results| value(figure, results));
         let (first, second) = first.zip(second)?;
         let is_same = first.unit == second.unit && first.choices == second.choices;
         let is_of_users = figure.table != USERS || first.choices[2] == Some("user".into());
         let is_compared = is_same && is_of_users && (has_outcomes || !is_of_outcome(figure));
-        is_compared.then(|| {
-            let top = first.number.abs().max(second.number.abs());
-            let is_bound = first.is_bound || second.is_bound;
-            let by = change(figure.kind, first.number, second.number);
-            let is_of_gpus = first.unit == CpuDefinition::GPU_UNIT;
-            let noun = if is_of_gpus { "GPU time" } else { "CPU time" };
-            vec![
-                Cell::name(&figure.said.replace("CPU time", noun)),
-                cell(figure.kind, &first, top),
-                cell(figure.kind, &second, top),
-                Cell::name(if is_bound { "" } else { &by }),
-            ]
-        })
+        let is_of_gpus = first.unit == CpuDefinition::GPU_UNIT;
+        let noun = if is_of_gpus { "GPU time" } else { "CPU time" };
+        let said = figure.said.replace("CPU time", noun);
+        is_compared.then_some(Both { said, kind: figure.kind, values: [first, second] })
     };
-    let rows: Vec<Vec<Cell>> = FIGURES.iter().filter_map(row).collect();
+    FIGURES.iter().filter_map(of).collect()
+}
+
+/// The table; empty if the two have no figure in common.
+pub(super) fn table(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'_>) -> String {
+    let row = |both: &Both| {
+        let [first, second] = both.cells();
+        vec![Cell::name(&both.said), first, second, Cell::name(&both.change())]
+    };
+    let rows: Vec<Vec<Cell>> = figures(sides, has_outcomes).iter().map(row).collect();
     if rows.is_empty() {
         return String::new();
     }
     let header = ["figure", names.first, names.second, "change"].map(str::to_owned);
     names.table("Key figures", &header, &rows)
+}
+
+/// How many jobs the second has of the first, and which figures moved, in sentences; empty if the two
+/// have no figure in common.
+pub(super) fn verdict(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'_>) -> String {
+    /// More are in the table.
+    const NAMED_MAX: usize = 4;
+    let all = figures(sides, has_outcomes);
+    if all.is_empty() {
+        return String::new();
+    }
+    let jobs = all.iter().find(|both| both.said == FIGURES[0].said);
+    let jobs = jobs.map(|both| both.values.each_ref().map(|value| value.number));
+    let jobs = jobs.filter(|jobs| 0.0 < jobs[0] && jobs[0].to_bits() != jobs[1].to_bits());
+    let said = jobs.map_or_else(String::new, |[first, second]| {
+        let times = three_digits(second / first);
+        let [first, second] = [names.first, names.second].map(escape);
+        format!("{} has {times} times the jobs of {first}. ", capital(&second))
+    });
+    let mut moved: Vec<&Both> = all.iter().filter(|both| 1.0 <= both.moved()).collect();
+    moved.sort_by(|one, other| other.moved().total_cmp(&one.moved()));
+    let told = |both: &&Both| {
+        let [first, second] = both.cells();
+        let by = both.change();
+        format!("{}: {}, then {} ({by})", escape(&both.said), first.html(), second.html())
+    };
+    let told: Vec<String> = moved.iter().take(NAMED_MAX).map(told).collect();
+    let rest = "shares differ by less than 1 point, and times by less than 10 %";
+    let moved = match (told.is_empty(), moved.len().saturating_sub(NAMED_MAX)) {
+        (true, _) => format!("No key figure moved: {rest}."),
+        (false, 0) => format!("What moved: {}. All other {rest}.", told.join("; ")),
+        (false, more) => {
+            let more = counted(more as u64, "more figure");
+            format!("What moved most: {}; and {more} in the table.", told.join("; "))
+        }
+    };
+    format!("<p class=\"answer\">{said}{moved}</p>\n")
+}
+
+/// That the two are of the same time, so that a job may be in both, as HTML; empty if they are not, or
+/// if they hold the same rows.
+pub(super) fn same_time(sides: [&[Stored]; 2]) -> String {
+    /// Of the shorter one.
+    const MOST: f64 = 0.9;
+    let inputs = sides.map(|results| {
+        let all = results.iter().flat_map(|result| &result.whole.inputs);
+        all.filter(|input| input.table == schema::Table::JobEvents.name()).collect::<Vec<&Input>>()
+    });
+    let [Some(first), Some(second)] = inputs.each_ref().map(|all| all.first()) else {
+        return String::new();
+    };
+    let spans = [first, second].map(|input| Some([input.start_s?, input.end_s?]));
+    let [Some(one), Some(other)] = spans else { return String::new() };
+    let common_s = one[1].min(other[1]) - one[0].max(other[0]);
+    let shorter_s = (one[1] - one[0]).min(other[1] - other[0]);
+    let is_same = first.rows == second.rows && one == other;
+    // Clocks that begin with the trace are not the same.
+    if is_same || !is_date(one[0]) || shorter_s <= 0.0 || common_s < MOST * shorter_s {
+        return String::new();
+    }
+    "<p class=\"notice\">The two are of the same time. If they are of the same cluster, jobs are in both, \
+    and the differences are smaller than between two logs that share none.</p>\n"
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -241,6 +350,41 @@ mod tests {
         assert!(!html.contains("failed") && !html.contains("did not finish"), "{html}");
         assert!(html.contains("mean wait of tasks"));
         assert_eq!(table([&one, &[]], true, &names), "");
+    }
+
+    #[test]
+    fn what_moved_is_told_the_largest_change_first() {
+        let [one, two] = ["0.4", "0.5"].map(|share| of(share, "NCU-s"));
+        let names = &NAMES;
+        assert_eq!(
+            verdict([&one, &two], true, names),
+            "<p class=\"answer\">What moved: jobs that failed: 40.00 %, then 50.00 % (+10.00 points). All \
+            other shares differ by less than 1 point, and times by less than 10 %.</p>\n"
+        );
+        let text = verdict([&one, &one], true, names);
+        assert!(text.contains(">No key figure moved: "), "{text}");
+        let half =
+            stored(&[("classify-jobs.csv", "sequence;outcome;count;share\n014;finished;4;1")]);
+        let text = verdict([&one, &half], false, names);
+        assert!(text.contains(">Two has 0.4 times the jobs of one. No key"), "{text}");
+        assert_eq!(verdict([&one, &[]], true, names), "");
+    }
+
+    #[test]
+    fn logs_of_the_same_time_are_told() {
+        let of = |start_s: f64, end_s: f64| {
+            let table = "job_events".to_owned();
+            let input =
+                Input { table, start_s: Some(start_s), end_s: Some(end_s), ..Input::default() };
+            vec![Stored::of(Envelope { inputs: vec![input], ..Envelope::default() })]
+        };
+        let at = 1_480_000_000.0;
+        let day = of(at, at + 86_400.0);
+        let said = |other: &[Stored]| !same_time([&day, other]).is_empty();
+        assert!(said(&of(at + 3_600.0, at + 90_000.0)));
+        assert!(!said(&of(at + 43_200.0, at + 129_600.0)), "half of it");
+        assert!(!said(&day), "the same rows");
+        assert!(same_time([&of(0.0, 9.0), &of(0.0, 8.0)]).is_empty(), "no dates");
     }
 
     #[test]

@@ -89,6 +89,10 @@ pub fn write_comparison(
     if let Some(said) = nothing_changed(changes) {
         let _ = writeln!(body, "<p class=\"answer\">{said}</p>");
     }
+    body.push_str(&figures::same_time(results));
+    if nothing_changed(changes).is_none() {
+        body.push_str(&figures::verdict(results, has_outcomes, labels));
+    }
     body.push_str(&figures::table(results, has_outcomes, labels));
     body.push_str(&in_words(&answers, labels));
     body.push_str(&overview(&known, &unanswered, labels));
@@ -97,7 +101,7 @@ pub fn write_comparison(
     let (differ, sections) =
         (made_from(&common[0], &common[1], labels), sections(&known, &common, &unanswered, labels));
     if !differ.is_empty() {
-        let _ = write!(body, "<h2>What every result has different</h2>\n{differ}");
+        let _ = write!(body, "<h2>What differs behind every result</h2>\n{differ}");
     }
     body.push_str(&sections);
     body.push_str(

@@ -23,12 +23,11 @@ const fn time(name: &'static str, of: fn(&Replayed) -> Option<f64>) -> Measure {
 }
 
 fn response(row: &Replayed, value: fn(Spread) -> f64) -> Option<f64> {
-    row.metrics.job_response_s.map(value)
+    row.metrics.responses_of_whole_jobs().map(value)
 }
 
-/// The wait and the slowdown decide which policy is compared with the first. The response of jobs
-/// does not: jobs that are cut at the end of the window, which are long under every policy,
-/// dominate it.
+/// The wait and the slowdown decide which policy is compared with the first. Responses are of jobs that
+/// the end of the window does not cut, since the others last as long as the window under every policy.
 const MEASURES: [Measure; 6] = [
     time("the mean wait of tasks", wait_s),
     Measure { name: "the mean bounded slowdown of tasks", is_time: false, of: slowdown },
@@ -196,7 +195,9 @@ fn cut(answer: &ReplayAnswer) -> String {
         Some(jobs) => grouped(jobs),
         None => "some".to_owned(),
     };
-    format!(" ({who} with a task that is cut at the end of the window)")
+    let is_apart = answer.policies.iter().any(|row| row.metrics.whole_job_response_s.is_some());
+    let apart = if is_apart { ", which are left out of the responses" } else { "" };
+    format!(" ({who} with a task that is cut at the end of the window{apart})")
 }
 
 /// Why no policy can differ.
