@@ -45,8 +45,9 @@ struct Family {
 ///   than it has, since tasks use less than they request. There are no time limits: a kill has an
 ///   outside cause and its own time, such as a user or a job that the task depends on.
 /// - SWF, GWF, Slurm and mapped tables: jobs get whole processors, up to the number of processors.
-///   EASY is the usual policy of such clusters. Most kills of running jobs are time limits, and
-///   other simulators take the recorded running time as the work.
+///   EASY is the usual policy of such clusters, and so the one that the others are compared with.
+///   Most kills of running jobs are time limits, and other simulators take the recorded running time
+///   as the work.
 /// - Rumen: an attempt takes a slot, whatever it uses.
 /// - Pods and batch tasks of Alibaba: each gets its request, in cores.
 const TABLE: [Family; 4] = [
@@ -62,7 +63,7 @@ const TABLE: [Family; 4] = [
         cpu: CpuDefinition::Requested,
         overcommit: 1.0,
         killed: KilledTasks::RunTime,
-        policies: &["fifo", "easy", "fair"],
+        policies: &["easy", "fifo", "fair"],
     },
     Family {
         sources: &[Source::Rumen],

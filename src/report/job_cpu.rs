@@ -8,7 +8,7 @@ use super::text::{clock, instant, lasting, percent};
 use crate::answers::sentences::short;
 use crate::answers::sweep::{JobDetail, JobUse};
 use crate::charts::{Area, AreaChart, Chart, Tone};
-use crate::digits::{counted, three_digits, unit_of_time};
+use crate::digits::{counted, three_digits, unit_of_time, unit_of_use};
 use crate::results::missing::Missing;
 
 /// The CPU that running attempts requested and used.
@@ -24,9 +24,10 @@ pub(super) fn over_time(job: &JobDetail, missing: &Missing, id: &str) -> Option<
     let count = u32::try_from(requested.len().max(used.len())).ok()?;
     let (unit, per) = unit_of_time(interval_s * f64::from(count));
     let said = format!(
-        "{}; each value is the mean over {}. From {} on ({}).{}",
+        "{}; each value is the mean over {}.{} From {} on ({}).{}",
         at_most(&requested, &used)?,
         lasting(interval_s),
+        in_all(job, cpu.requested.iter().sum::<f64>() * cpu.interval_s),
         instant(cpu.start_s),
         clock(Some(cpu.start_s)),
         cpu.used.as_ref().map_or_else(String::new, use_known),
@@ -72,6 +73,16 @@ fn at_most(requested: &[Option<f64>], used: &[Option<f64>]) -> Option<String> {
         (None, Some(used)) => Some(format!("Its running attempts used at most {used} at once")),
         (None, None) => None,
     }
+}
+
+/// The CPU time that a job requested, as a further sentence; empty if it is not known.
+fn in_all(job: &JobDetail, cpu_s: f64) -> String {
+    if cpu_s <= 0.0 {
+        return String::new();
+    }
+    let unit = if job.cpu_unit.is_empty() { "CPU" } else { job.cpu_unit.as_ref() };
+    let (unit, per) = unit_of_use(&format!("{unit}-s"), cpu_s);
+    format!(" In all they requested {} {unit}.", three_digits(cpu_s / per))
 }
 
 /// The mean of two intervals of the same length. If only one is recorded, the other counts as 0.
@@ -183,6 +194,10 @@ mod tests {
                 "Usage is recorded for 50.00 % of the time that they ran: they used \
             2.2 CPU-hours, 50.00 % of what was requested in that time."
             ),
+            "{said}"
+        );
+        assert!(
+            said.contains("the mean over 30 min. In all they requested 3 CPU-h. From"),
             "{said}"
         );
         // No request is known.

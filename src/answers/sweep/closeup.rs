@@ -63,7 +63,7 @@ const LONGEST: usize = 8;
 const TASKS_MAX: usize = 12;
 const TASKS_HELD: usize = 100 * TASKS_MAX;
 const EVENTS_MAX: usize = 60;
-const ATTEMPTS_MAX: usize = 12;
+const ATTEMPTS_MAX: usize = 24;
 const SEQUENCE_MAX: usize = 60;
 
 /// The number of steps from the lowest to the highest quantile of lengths, and the fewest lengths
