@@ -35,6 +35,12 @@ use crate::results::Stored;
 
 const PAGE: &str = "fairness.html";
 
+/// Whose jobs waited longest and shortest, before the charts of who got how much.
+pub(super) fn waited(result: &Stored, all: &[Stored]) -> String {
+    let Some(of) = Of::new(result, all) else { return String::new() };
+    of.waits.said(&of.answer.users, of.noun())
+}
+
 /// The tables of users and machines on the page of the study, with suggestions.
 pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
     let Some(of) = Of::new(result, all) else { return String::new() };
@@ -64,7 +70,6 @@ pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
     let caption = format!("By {} ({})", of.kind(), of.clock());
     let mut html = super::fading::element(result).unwrap_or_default();
     let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
-    html.push_str(&waits.said(&of.answer.users, of.noun()));
     html.push_str(&html::table(&caption, &header, &rows));
     html.push_str(&explained(of.answer));
     for said in undefined_of(of.answer) {
@@ -337,5 +342,10 @@ fn machine_page(
     let caption = format!("By {}, the heaviest first", of.kind());
     body.push_str(&html::table(&caption, &header, &rows));
     body.push_str(&source(of.result));
-    Page { file: file_of("machines", place), title: short_parts(name), within: PAGE, body }
+    Page {
+        file: file_of("machines", place),
+        title: capital(&short_parts(name)),
+        within: PAGE,
+        body,
+    }
 }

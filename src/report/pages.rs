@@ -170,6 +170,9 @@ fn section(
         let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&tables));
     }
     body.push_str(&context(result));
+    if kind.pages == Some(Pages::Users) {
+        body.push_str(&super::fairness::waited(result, all));
+    }
     // The tables are listed above the charts.
     let end = format!("Tables: {scope}.");
     let mut said: Vec<String> = Vec::new();

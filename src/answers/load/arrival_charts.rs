@@ -59,7 +59,7 @@ pub(super) fn hours(loaded: &Loaded) -> Option<Chart> {
         values: hours.iter().map(|row| row.jobs_per_hour).collect(),
     });
     let clock = match arrivals.time_of_day {
-        TimeOfDay::Local => "Days and hours in the local time of the cluster",
+        TimeOfDay::Local => "Days and hours in the local time of the cluster, as published",
         TimeOfDay::Utc => "Days and hours in UTC",
         TimeOfDay::FromStart => {
             "Days and hours from the first submission: the log does not say the time of day"

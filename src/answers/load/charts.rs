@@ -414,7 +414,7 @@ fn strips(loaded: &Loaded, averaged: &str) -> Option<(String, Chart)> {
     let length = micros_to_seconds(at.end_us - at.start_us) / unit_s;
     let sample = if drawn.len() < *machine_count {
         format!(
-            "{} of {} machines, small and large ones",
+            "{} of the {} machines of that time, small and large ones",
             drawn.len(),
             digits::grouped(*machine_count as u64)
         )

@@ -4,7 +4,6 @@
 //! outcomes, CPU time, waits, lengths of jobs, users.
 
 use super::Names;
-use crate::answers::sentences::capital;
 use crate::digits::{counted, is_date, three_digits, unit_of_use};
 use crate::report::html::Cell;
 use crate::report::text::escape;
@@ -233,7 +232,7 @@ pub(super) fn verdict(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'
     let said = jobs.map_or_else(String::new, |[first, second]| {
         let times = three_digits(second / first);
         let [first, second] = [names.first, names.second].map(escape);
-        format!("{} has {times} times the jobs of {first}. ", capital(&second))
+        format!("Jobs: {times} times as many in {second} as in {first}. ")
     });
     let mut moved: Vec<&Both> = all.iter().filter(|both| 1.0 <= both.moved()).collect();
     moved.sort_by(|one, other| other.moved().total_cmp(&one.moved()));
@@ -366,7 +365,7 @@ mod tests {
         let half =
             stored(&[("classify-jobs.csv", "sequence;outcome;count;share\n014;finished;4;1")]);
         let text = verdict([&one, &half], false, names);
-        assert!(text.contains(">Two has 0.4 times the jobs of one. No key"), "{text}");
+        assert!(text.contains(">Jobs: 0.4 times as many in two as in one. No key"), "{text}");
         assert_eq!(verdict([&one, &[]], true, names), "");
     }
 

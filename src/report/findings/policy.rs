@@ -177,9 +177,17 @@ fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
     let said = worse.filter_map(|row| {
         let [own, first_wait] = alike([wait_s(row)?, wait_s(first)?]);
         let [own_slowdown, first_slowdown] = [slowdown(row)?, slowdown(first)?].map(three_digits);
+        let copies = match row.metrics.copies {
+            (0, _) => String::new(),
+            (started, won) => format!(
+                ": its copies take machines ({} started, of which {} ended first)",
+                grouped(started),
+                grouped(won)
+            ),
+        };
         Some(format!(
             ". `{}` raises both the mean wait ({own} instead of {first_wait}) and the mean bounded \
-            slowdown ({own_slowdown} instead of {first_slowdown})",
+            slowdown ({own_slowdown} instead of {first_slowdown}){copies}",
             row.policy
         ))
     });

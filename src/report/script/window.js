@@ -142,6 +142,8 @@ const drawPlot = (plot) => {
     const label = text.cloneNode(true);
     label.setAttribute("x", x);
     label.textContent = said;
+    // A date at the edge would be cut.
+    if (plot.dated !== null && svg.viewBox.baseVal.width < x + said.length * 3.5) label.setAttribute("text-anchor", "end");
     // Several labels are in a group that has their attributes.
     const home = text.parentNode === ticks ? plot.own : text.parentNode.cloneNode(false);
     home.append(label);
