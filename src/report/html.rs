@@ -235,8 +235,8 @@ pub(super) fn table_with_idle(
     let headings = columns.iter().map(|column| heading(column)).collect();
     let table = marked_table(caption, &Header { columns, headings }, rows, idle);
     format!(
-        "<div class=\"idles\"><label class=\"filter\"><input type=\"checkbox\"> Show the {} with only \
-         zeros</label>\n{table}</div>\n",
+        "<div class=\"idles\"><label class=\"filter\"><input type=\"checkbox\"> Show the {} \
+         without effect</label>\n{table}</div>\n",
         counted(count as u64, "row")
     )
 }

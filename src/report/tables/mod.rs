@@ -4,7 +4,7 @@
 //! without a value, variances, units that are the same in all rows (the caption has them), rows
 //! whose numbers are all zero or unknown, and columns that are zero in every row. The omitted rows
 //! are counted, and columns of zeros are named, as are those that only the file has. Intervals and
-//! units of single rows are in the cells of their values. Rows with a threshold and only zeros are
+//! units of single rows are in the cells of their values. Rows with a threshold and no effect are
 //! folded. The file has everything.
 
 mod cells;
@@ -40,12 +40,14 @@ fn says_nothing(header: &[String], row: &[String]) -> bool {
     has_zero && cells.all(|(_, cell)| is_zero(cell) != Ok(false) && cell != "true")
 }
 
-/// Whether a row has a threshold, and other numbers that are all zero.
+/// Whether a row has a threshold, and other numbers that are all zero, up to the number of tasks that the
+/// rule acts on: to kill a task that has nothing left to use has no effect.
 fn does_nothing(header: &[String], row: &[String]) -> bool {
     let place = header.iter().position(|column| column == THRESHOLD);
     place.is_some_and(|place| {
         let others = |cells: &[String]| -> Vec<String> {
-            let cells = cells.iter().enumerate().filter(|(idx, _)| *idx != place);
+            let acts = |idx: usize| header[idx].starts_with("condemned_");
+            let cells = cells.iter().enumerate().filter(|(idx, _)| *idx != place && !acts(*idx));
             cells.map(|(_, cell)| cell.clone()).collect()
         };
         says_nothing(&others(header), &others(row))
@@ -634,13 +636,15 @@ mod tests {
 
     #[test]
     fn rows_without_effect_are_folded_and_harm_comes_first() {
-        let header = ["rule", "threshold", "net_cpu", "wait_s_mean", "harmed_jobs"];
-        let idle: [&str; 5] = ["events", "90", "0", "0", "0"];
+        let header =
+            ["rule", "threshold", "net_cpu", "wait_s_mean", "harmed_jobs", "condemned_tasks"];
+        let idle: [&str; 6] = ["events", "90", "0", "0", "0", "0"];
+        let acts: [&str; 6] = ["failures", "1", "0", "0", "0", "9"];
         let rows: Vec<&[&str]> =
-            vec![&["events", "10", "5.12345", "183.69", "2"], &idle, &idle, &idle];
+            vec![&["events", "10", "5.12345", "183.69", "2", "7"], &idle, &acts, &idle];
         let html = stored_table("Sweep", &table(&header, &rows), "", &Links::default(), &[], None);
         assert_eq!(html.matches("<tr class=\"idle\">").count(), 3, "{html}");
-        assert!(html.contains("Show the 3 rows with only zeros"), "{html}");
+        assert!(html.contains("Show the 3 rows without effect"), "{html}");
         let place = |column: &str| html.find(&format!("data-column=\"{column}\"")).unwrap();
         assert!(place("threshold") < place("harmed_jobs"));
         assert!(place("harmed_jobs") < place("net_cpu"));
