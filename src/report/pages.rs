@@ -149,6 +149,31 @@ fn is_same(one: &Stored, other: &Stored) -> bool {
     })
 }
 
+/// The charts of a result, with the headings of its parts. The tables are listed above them.
+fn figures(kind: &Kind<'_>, result: &Stored, scope: &str) -> Result<String, ReportError> {
+    let end = format!("Tables: {scope}.");
+    let mut said: Vec<String> = Vec::new();
+    let (mut html, mut part) = (String::new(), None);
+    for chart in result.charts() {
+        let own = kind.parts.iter().find(|part| chart.file.starts_with(part.0));
+        let own = own.map_or("", |part| part.1);
+        if part != Some(own) {
+            html.push_str(if part.is_some() { "</div>\n" } else { "" });
+            if !own.is_empty() {
+                let _ = writeln!(html, "<h3>{own}</h3>");
+            }
+            html.push_str("<div class=\"figures\">");
+            part = Some(own);
+        }
+        let caption = chart.caption.strip_suffix(&end).unwrap_or(chart.caption).trim_end();
+        let caption = unsaid(caption, &mut said);
+        let picture = Picture { caption: &caption, ..chart };
+        html.push_str(&html::figure(picture, result, "", false)?);
+    }
+    html.push_str(if part.is_some() { "</div>\n" } else { "" });
+    Ok(html)
+}
+
 /// A result on its page: question, answer, picture, table, and how it was computed.
 fn section(
     kind: &Kind<'_>,
@@ -173,18 +198,7 @@ fn section(
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::waited(result, all));
     }
-    // The tables are listed above the charts.
-    let end = format!("Tables: {scope}.");
-    let mut said: Vec<String> = Vec::new();
-    let figures = result.charts().into_iter().map(|chart| {
-        let caption = chart.caption.strip_suffix(&end).unwrap_or(chart.caption).trim_end();
-        let caption = unsaid(caption, &mut said);
-        html::figure(Picture { caption: &caption, ..chart }, result, "", false)
-    });
-    let figures = figures.collect::<Result<String, ReportError>>()?;
-    if !figures.is_empty() {
-        let _ = writeln!(body, "<div class=\"figures\">{figures}</div>");
-    }
+    body.push_str(&figures(kind, result, &scope)?);
     body.push_str(&super::names::meanings(kind, result));
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result, all));

@@ -39,6 +39,9 @@ pub struct Kind<'a> {
     pub quality: Option<Sentence>,
     /// What its names mean, such as those of rules or detectors.
     pub names: Option<Names>,
+    /// Headings among its charts on a page: the first letters of the names of charts, and the heading
+    /// above the first of them.
+    pub parts: &'static [(&'static str, &'static str)],
     /// The first letters of the name of the chart that the overview shows.
     pub figure: Option<&'static str>,
     /// Which of its items have their own pages in a report.
@@ -70,6 +73,7 @@ impl<'a> Kind<'a> {
             sentence: None,
             quality: None,
             names: None,
+            parts: &[],
             figure: None,
             pages: None,
         }

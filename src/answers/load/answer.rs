@@ -52,7 +52,7 @@ pub struct LoadAnswer {
     /// When jobs are submitted.
     pub arrivals: Option<ArrivalStudy>,
     /// Waits and slowdowns by size of the job.
-    pub sizes: TableRows<Value>,
+    pub sizes: TableRows<OfSize>,
     /// Waits and slowdowns by the CPU that the job requests.
     pub cpu_requests: TableRows<Value>,
     /// Waits and slowdowns by the memory that the job requests.
@@ -179,6 +179,18 @@ pub struct Totals {
     /// The part of it on machines that no waiting task fits.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub memory_fragmented_s: Option<Option<f64>>,
+}
+
+/// Jobs of a size.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct OfSize {
+    /// The number of processors or tasks.
+    pub size: String,
+    /// Jobs with a known wait.
+    pub jobs_with_wait: u64,
+    /// Their median wait, s.
+    pub wait_s_median: Option<f64>,
 }
 
 /// The row of an interval.

@@ -136,11 +136,10 @@ pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
         let chart = BarChart {
             title: "How bursty submissions are".to_owned(),
             caption: format!(
-                "In windows of {}, the standard deviation of the number of jobs is {} times that of a \
-                Poisson process with the same mean. Bars: variance over mean of the submitted jobs \
-                per window, by the length of the window; 1 for a Poisson process.{variation}{}{}",
+                "In windows of {}, the variance of the number of jobs is {} times that of a Poisson \
+                process with the same mean. Bars: variance over mean of the submitted jobs per window, by the length of the window; 1 for a Poisson process.{variation}{}{}",
                 words_of(*window_s),
-                digits::three_digits(dispersion.sqrt()),
+                digits::three_digits(*dispersion),
                 left_out(loaded),
                 too_short(arrivals)
             ),

@@ -42,6 +42,12 @@ pub const KIND: Kind<'static> = Kind {
         ("load-dispersion", "Submissions in bursts"),
     ],
     remarks: &["status ", "wait "],
+    parts: &[
+        ("load-arrivals", "Submissions"),
+        ("load-dispersion", "Submissions"),
+        ("load-autocorrelation", "Submissions"),
+        ("load-size", "Jobs by size and by request"),
+    ],
     sentence: Some(|it| it.found::<LoadAnswer>()?.sentence(&it.inputs)),
     figure: Some("load-cpu-allocated"),
     ..Kind::called("load", "The cluster over time").holding::<LoadAnswer>()

@@ -159,10 +159,10 @@ const RUN: Measure = Measure {
 /// How long jobs wait, and how much that slows them down.
 fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
     let Sizes { stem, rows, .. } = sizes;
-    let mean = Measure {
-        of: |row| row.wait_s_mean,
+    let most = Measure {
+        of: |row| row.wait_s_p95,
         beside: Some((|row| row.wait_s_median, "median")),
-        axis: "mean wait",
+        axis: "95 % quantile of the wait",
         count: Some(|row| row.jobs_with_wait),
         ..RUN
     };
@@ -170,20 +170,22 @@ fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
         of: |row| row.wait_s_median,
         beside: Some((|row| row.wait_s_mean, "mean")),
         axis: "median wait",
-        ..mean
+        ..most
     };
-    let (how, wait) = usual(rows, median, mean);
+    let (how, wait) = usual(rows, median, most);
     let wait = chart(
         sizes,
         "How long jobs of each size wait",
-        &format!("{how} from the submission to the first start, of jobs submitted in the window."),
+        &format!(
+            "{how} time from the submission to the first start, of jobs submitted in the window."
+        ),
         wait.drawn(sizes),
     );
-    let mean = Measure {
-        of: |row| row.slowdown_mean,
+    let most = Measure {
+        of: |row| row.slowdown_p95,
         beside: Some((|row| row.slowdown_median, "median")),
         note: digits::three_digits,
-        axis: "mean bounded slowdown",
+        axis: "95 % quantile of the bounded slowdown",
         is_time: false,
         count: Some(|row| row.jobs_ended),
     };
@@ -191,9 +193,9 @@ fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
         of: |row| row.slowdown_median,
         beside: Some((|row| row.slowdown_mean, "mean")),
         axis: "median bounded slowdown",
-        ..mean
+        ..most
     };
-    let (how, slowdown) = usual(rows, median, mean);
+    let (how, slowdown) = usual(rows, median, most);
     let slowdown = chart(
         sizes,
         "How much waiting slows jobs of each size down",
@@ -241,12 +243,13 @@ pub(crate) fn of_request(name: &str, unit: &'static str) -> String {
     format!("{} to {}{name} {units}", shown(from), shown(to))
 }
 
-/// The medians, if they differ between classes; otherwise the means. With what is drawn, in words.
-fn usual(rows: &[FateRow], median: Measure, mean: Measure) -> (&'static str, Measure) {
+/// The medians, if they differ between classes; otherwise the 95 % quantiles, since a mean may be that of
+/// a single job. With what is drawn, in words.
+fn usual(rows: &[FateRow], median: Measure, most: Measure) -> (&'static str, Measure) {
     if 1 < rows.len() && are_alike(rows.iter().filter_map(median.of)) {
-        ("All medians are about equal, so bars show the means. Mean", mean)
+        ("All medians are about equal, so bars show the 95 % quantiles. 95 % quantile of the", most)
     } else {
-        ("Median", median)
+        ("Median of the", median)
     }
 }
 
@@ -369,7 +372,7 @@ mod tests {
             wait_s_median: Some(median),
             wait_s_mean: Some(mean),
             slowdown_median: Some(1.0),
-            slowdown_mean: Some(mean / 10.0),
+            slowdown_p95: Some(mean / 10.0),
             jobs_with_wait: 4,
             jobs_ended: 3,
             ..FateRow::default()
@@ -384,14 +387,17 @@ mod tests {
         let (caption, note, axis) = of("load-size-wait");
         assert!(
             caption.starts_with(
-                "From 2 s for jobs of 1 task to 3 s for jobs of 2 to 4 tasks. By tasks. Median from"
+                "From 2 s for jobs of 1 task to 3 s for jobs of 2 to 4 tasks. By tasks. Median of the"
             ),
             "{caption}"
         );
         assert_eq!((note, axis), ("2 s (mean 70 s; 4 jobs)", "median wait (s)"));
         let (caption, note, axis) = of("load-size-slowdown");
-        assert!(caption.contains("about equal, so bars show the means. Mean bounded"), "{caption}");
-        assert_eq!((note, axis), ("7 (median 1; 3 jobs)", "mean bounded slowdown"));
+        assert!(
+            caption.contains("so bars show the 95 % quantiles. 95 % quantile of the bounded"),
+            "{caption}"
+        );
+        assert_eq!((note, axis), ("7 (median 1; 3 jobs)", "95 % quantile of the bounded slowdown"));
     }
 
     #[test]

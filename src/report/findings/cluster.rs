@@ -3,8 +3,9 @@
 use super::Told;
 use crate::answers::load::{LoadAnswer, averaged};
 use crate::answers::sentences::{Capacity, percent};
-use crate::digits::six_digits;
+use crate::digits::{grouped, lasting, six_digits};
 use crate::results::envelope::Envelope;
+use crate::schema::Source;
 
 /// The shares of the CPU capacity that running tasks requested and used, and the largest requested
 /// share of one interval.
@@ -32,6 +33,7 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     });
     let over = if 1.0 < fullest { OVER } else { "" };
     let averaged = averaged(&stored.inputs);
+    let waits = longest_wait(answer, stored).unwrap_or_default();
     let (requested, from, cut) = match whole {
         Some((whole, share)) => {
             let from = format!(" from {} on", whole.when);
@@ -42,11 +44,31 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     };
     Some(Told::Shown(format!(
         "On average{from}, running tasks requested {requested}{used} of {}; in the fullest {} they \
-        requested {}{inferred}{memory}{over}{cut}{averaged}",
+        requested {}{inferred}{memory}{over}{cut}{averaged}{waits}",
         capacity.or_used("the CPU of the machines"),
         interval(answer.interval_s),
         percent(fullest),
     )))
+}
+
+/// The size of the jobs that waited longest, if that is a minute or more, as a further sentence.
+fn longest_wait(answer: &LoadAnswer, stored: &Envelope) -> Option<String> {
+    const JOBS_MIN: u64 = 10;
+    const FROM_S: f64 = 60.0;
+    let rows = answer.sizes.iter().filter(|row| JOBS_MIN <= row.jobs_with_wait);
+    let known = rows.filter_map(|row| Some((row.wait_s_median?, row)));
+    let (wait_s, longest) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let source = stored.source.as_deref().and_then(|name| name.parse::<Source>().ok());
+    let size = if source.is_some_and(Source::is_log) { "processor" } else { "task" };
+    let plural = if longest.size == "1" { "" } else { "s" };
+    (FROM_S <= wait_s).then(|| {
+        format!(
+            ". Jobs of {} {size}{plural} waited longest: {} in the median, {} jobs",
+            longest.size,
+            lasting(wait_s),
+            grouped(longest.jobs_with_wait)
+        )
+    })
 }
 
 /// Why shares of the capacity can be above 100 %.
