@@ -27,7 +27,8 @@ pub(super) fn complete_from(results: &[Stored]) -> Option<String> {
 /// none.
 pub(super) fn incomplete(results: &[Stored]) -> String {
     found(results).map_or_else(String::new, |from| {
-        let open = if from.has_open { String::new() } else { format!(" {LACKS_OPEN}.") };
+        let lacks_open = from.has_open == Some(false);
+        let open = if lacks_open { format!(" {LACKS_OPEN}.") } else { String::new() };
         format!(
             "<p class=\"notice\">The log seems to hold only jobs that ended from {} on. Use, load, \
             waits and shares that include earlier time are too low.{open}</p>\n",

@@ -42,7 +42,7 @@ impl Partition {
         let known = ["median time limit", "median running time"].into_iter().zip(times);
         facts.extend(known.filter_map(|(name, time)| Some((name, time?))));
         facts.extend(limits.used_share.map(|share| ("used of time limits x CPU", percent(share))));
-        if 0 < limits.reached {
+        if 0 < limits.reached && 0.0 < limits.used_cpu_h {
             let share = limits.reached_cpu_h / limits.used_cpu_h;
             let used = format!(
                 "{} of {}, with {} {}-h ({} of the CPU time)",

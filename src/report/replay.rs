@@ -126,9 +126,15 @@ fn populations(answer: &ReplayAnswer) -> String {
         let _ = write!(
             said,
             " Tasks that still run at the end of the window ({}) count as finished there, in the \
-            record as in the replays, and responses are those of jobs without such tasks.",
+            record as in the replays.",
             grouped(counts.still_running)
         );
+        if answer.policies.iter().any(|row| row.metrics.whole_job_response_s.is_some()) {
+            said.push_str(
+                " Responses in this table and in the chart are those of jobs without such tasks, which last \
+                as long as the window under every policy; those in the last table are of all jobs.",
+            );
+        }
     }
     if 0 < counts.began_before {
         let _ = write!(

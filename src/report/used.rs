@@ -21,7 +21,7 @@ pub(super) struct Of<'a> {
     pub(super) result: &'a Stored,
     pub(super) answer: &'a FairnessAnswer,
     pub(super) settings: FairnessSettings,
-    /// All results of the report.
+    /// All results of the report; none if this one is of several clusters.
     pub(super) all: &'a [Stored],
     /// How long the jobs of users waited, if usage is grouped by user.
     pub(super) waits: Waits,
@@ -30,8 +30,11 @@ pub(super) struct Of<'a> {
 impl<'a> Of<'a> {
     pub(super) fn new(result: &'a Stored, all: &'a [Stored]) -> Option<Self> {
         let answer: &FairnessAnswer = result.found()?;
+        let settings: FairnessSettings = result.whole.chosen();
+        // Other results are of one cluster.
+        let all = if settings.is_only_cluster() { all } else { &[] };
         let waits = if answer.by == By::User { Waits::of(all) } else { Waits::default() };
-        Some(Self { result, answer, settings: result.whole.chosen(), all, waits })
+        Some(Self { result, answer, settings, all, waits })
     }
 
     /// What usage is grouped by: `user`, or another key.

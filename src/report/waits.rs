@@ -10,7 +10,7 @@ use super::html::Cell;
 use super::text::{escape, lasting, percent, user_name};
 use crate::answers::load::{self, LoadAnswer};
 use crate::answers::sentences::short;
-use crate::digits::counted;
+use crate::digits::{counted, grouped};
 use crate::fairness::usage::UserUsage;
 use crate::results::Stored;
 
@@ -36,6 +36,9 @@ impl Waits {
 
     /// Fewer jobs tell little of a user.
     const JOBS_MIN: u64 = 10;
+
+    /// Users with less of all use are not compared.
+    const SHARE_MIN: f64 = 0.01;
 
     /// Those in the results of a report.
     pub(super) fn of(results: &[Stored]) -> Self {
@@ -67,14 +70,14 @@ impl Waits {
     pub(super) fn facts(&self, user: &str) -> Vec<(&'static str, String)> {
         let Some(own) = self.0.get(user) else { return Vec::new() };
         let wait = own.wait_s_median.map(|wait_s| (Self::HEADER[1], lasting(wait_s)));
-        std::iter::once((Self::HEADER[0], counted(own.jobs, "job"))).chain(wait).collect()
+        std::iter::once((Self::HEADER[0], grouped(own.jobs))).chain(wait).collect()
     }
 
-    /// Of the users with 1 % of all use or more, whose jobs waited longest and shortest; empty if
-    /// fewer than two have enough jobs.
+    /// Of the users with enough use and jobs, whose jobs waited longest and shortest; empty if all
+    /// waited alike.
     pub(super) fn said(&self, users: &[UserUsage], noun: &str) -> String {
         let known = users.iter().filter_map(|user| {
-            let share = user.share.filter(|share| 0.01 <= *share)?;
+            let share = user.share.filter(|share| Self::SHARE_MIN <= *share)?;
             let own = self.0.get(&user.user).filter(|own| Self::JOBS_MIN <= own.jobs_with_wait)?;
             Some((own.wait_s_median?, own, share))
         });
@@ -88,17 +91,19 @@ impl Waits {
         }
         let of = |(wait_s, own, share): &(f64, &OfUser, f64)| {
             format!(
-                "{} in the median for the {} of {}, who had {} of the {noun}",
-                lasting(*wait_s),
-                counted(own.jobs, "job"),
+                "the {} of {}, who had {} of the {noun} ({} in the median)",
+                counted(own.jobs_with_wait, "job"),
                 short(user_name(&own.user)),
-                percent(*share)
+                percent(*share),
+                lasting(*wait_s)
             )
         };
         let said = format!(
-            "Of the {} with 1 % of the {noun} or more and 10 jobs or more, waits were longest with \
-            {}, and shortest with {}.",
+            "Of the {} with {} of the {noun} or more and {} jobs or more that started: longest waited {}, \
+            shortest {}.",
             counted(known.len() as u64, "user"),
+            percent(Self::SHARE_MIN),
+            Self::JOBS_MIN,
             of(longest),
             of(shortest)
         );
@@ -133,9 +138,9 @@ mod tests {
         let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
         assert_eq!(
             waits.said(&users, "CPU time"),
-            "<p>Of the 2 users with 1 % of the CPU time or more and 10 jobs or more, waits were longest with \
-            2 h in the median for the 20 jobs of a, who had 50.00 % of the CPU time, and shortest with \
-            30 s in the median for the 10 jobs of b, who had 40.00 % of the CPU time.</p>\n"
+            "<p>Of the 2 users with 1.00 % of the CPU time or more and 10 jobs or more that started: longest \
+            waited the 20 jobs of a, who had 50.00 % of the CPU time (2 h in the median), shortest the 10 \
+            jobs of b, who had 40.00 % of the CPU time (30 s in the median).</p>\n"
         );
         assert_eq!(waits.said(&users[1..], "CPU time"), "");
         assert_eq!(Waits::default().said(&users, "CPU time"), "");

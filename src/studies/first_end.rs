@@ -43,8 +43,8 @@ pub struct FirstEnd {
 type Life = (Option<i64>, i64);
 
 /// What else a log lacks that was selected by time of end and has no open job.
-pub(crate) const LACKS_OPEN: &str = "Jobs that still ran when it was written are missing too, so that use and \
-    load are too low towards its end as well";
+pub(crate) const LACKS_OPEN: &str = "No job is open at its end: those that still ran then seem to be missing \
+    too, so that use and load are too low towards the end as well";
 
 impl FirstEnd {
     /// The first end of a lake; `None` if the jobs that ended earlier are not missed.
@@ -166,7 +166,7 @@ mod tests {
         let at = |at_us| FirstEnd { at_us, early: 12, median_us: 420_000_000, has_open: false };
         assert_eq!(at(3_600_000_000).when(), "60 min of the log");
         assert!(at(1_483_056_180_000_000).said().starts_with("no job ended before 2016-12-30"));
-        assert!(at(0).said().ends_with("towards its end as well"));
-        assert!(!FirstEnd { has_open: true, ..at(0) }.said().contains("still ran"));
+        assert!(at(0).said().ends_with("towards the end as well"));
+        assert!(!FirstEnd { has_open: true, ..at(0) }.said().contains("No job is open"));
     }
 }

@@ -255,13 +255,59 @@ fn an_analysis_of_a_log_has_the_page_of_months() {
     place.run(&["analyze", "trace/log.sacct", "--out", "found", "--quiet"]).ok();
     let page = std::fs::read_to_string(place.path("found/report/months.html")).unwrap();
     assert!(page.contains(
-        "From 2024-01-31 to 2024-02-01 (2 h), account physics used \
-         <span title=\"57,600 processor-s\">16 processor-h</span>.</p>\n<ul class=\"more\">\n\
-         <li>Half of the jobs"
+        "95&nbsp;% for at most 0 s.</p>\n<ul class=\"more\">\n\
+         <li>From 2024-01-31 to 2024-02-01 (2 h), account physics used \
+         <span title=\"57,600 processor-s\">16 processor-h</span>."
     ));
     let found: Value =
         serde_json::from_slice(&std::fs::read(place.path("found/monthly.json")).unwrap()).unwrap();
     let rows = found["answer"]["rows"].as_array().unwrap();
     let hours: Vec<f64> = rows.iter().map(|row| row["cpu_h"].as_f64().unwrap()).collect();
     assert_eq!(hours, [8.0, 8.0]);
+}
+
+/// Whose jobs did not finish, and which jobs waited longest, are told by name: a job without a user or a
+/// queue is of nobody.
+#[test]
+fn nobody_is_not_told_as_a_user() {
+    let job = |id: u32, user: &str, queue: &str, state: &str, wait: u64| {
+        let [submit, start, end] =
+            [0, wait, wait + 60].map(|second| stamp(u64::from(id) * 10 + second));
+        format!("{id}|{queue}|a|{user}|{submit}|{start}|{end}|{state}|4\n")
+    };
+    let told = |jobs: &[(&str, &str, &str, u64)]| {
+        let place = Place::new();
+        let rows = (1..)
+            .zip(jobs)
+            .map(|(id, &(user, queue, state, wait))| job(id, user, queue, state, wait));
+        let log = "JobID|Partition|Account|User|Submit|Start|End|State|NCPUS\n".to_owned();
+        std::fs::write(place.path("log.sacct"), log + &rows.collect::<String>()).unwrap();
+        place.run(&["ingest", "log.sacct", "--lake", "lake", "--quiet"]).ok();
+        let found = place
+            .run(&["monthly", "--lake", "lake", "--out", "out", "--format", "json"])
+            .ok()
+            .json();
+        place.run(&["report", "out"]).ok();
+        let page = std::fs::read_to_string(place.path("out/report/months.html")).unwrap();
+        (found, page)
+    };
+    let of = |user: &'static str, queue: &'static str| {
+        let mut jobs = vec![(user, queue, "FAILED", 600); 12];
+        jobs.extend([("b", "short", "COMPLETED", 0), ("c", "short", "COMPLETED", 0)]);
+        jobs.extend([("b", "short", "COMPLETED", 0); 12]);
+        jobs
+    };
+    let (found, page) = told(&of("a", "long"));
+    assert_eq!(found["not_finished_jobs"], 12);
+    assert_eq!(found["most_not_finished"]["user"], "a", "{found}");
+    assert_eq!(found["most_not_finished"]["not_finished_jobs"], 12);
+    assert!(
+        page.contains(
+            "12 of 12 jobs that did not finish are of one user, a, who has 12 jobs in all"
+        )
+    );
+    assert!(page.contains("Jobs of 2-4 processors in queue long waited longest: "), "{page}");
+    let (found, page) = told(&of("", ""));
+    assert!(found.get("most_not_finished").is_none(), "{found}");
+    assert!(page.contains("Jobs of 2-4 processors waited longest: "), "{page}");
 }

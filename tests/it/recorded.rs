@@ -41,15 +41,13 @@ fn replayed(place: &Place, log: &str, more: &[&str]) -> Value {
     place.run(&[&args[..], more].concat()).ok().json()
 }
 
-/// The sums over time of the waiting tasks and of the share of the CPU.
-fn over_time(csv: &str) -> [f64; 2] {
+/// The sums over time, from the first submission on, of the waiting tasks and of the share of the CPU.
+fn over_time(first_s: f64, csv: &str) -> [f64; 2] {
     let rows = csv.lines().skip(1);
     let rows: Vec<Vec<f64>> = rows
         .map(|row| row.split(',').take(3).map(|cell| cell.parse().unwrap()).collect())
         .collect();
-    // All stretches but the last one have one length.
-    let length_s = rows.get(1).map_or(0.0, |row| row[0] - rows[0][0]);
-    let mut from_s = rows.first().map_or(0.0, |row| row[0] - length_s);
+    let mut from_s = first_s;
     let mut sums = [0.0; 2];
     for row in &rows {
         sums[0] += row[1] * (row[0] - from_s);
@@ -76,7 +74,8 @@ proptest! {
         let waits_s: f64 = jobs.iter().map(|job| f64::from(job.1)).sum();
         let processor_s: f64 = jobs.iter().map(|job| f64::from(job.2 * job.3)).sum();
         let processors = answer["pooled_processors"].as_f64().unwrap();
-        let [waited, used] = over_time(&fs::read_to_string(place.path("runs/replay-record.csv")).unwrap());
+        let first_s = f64::from(jobs.iter().map(|job| job.0).min().unwrap());
+        let [waited, used] = over_time(first_s, &fs::read_to_string(place.path("runs/replay-record.csv")).unwrap());
         prop_assert!((waited - waits_s).abs() < 1e-6 * waits_s.max(1.0), "{} {}", waited, waits_s);
         let used = used * processors;
         prop_assert!((used - processor_s).abs() < 1e-6 * processor_s.max(1.0), "{} {}", used, processor_s);
@@ -146,6 +145,21 @@ fn what_is_not_replayed_is_told_in_cpu_time() {
     assert_eq!(recorded["cpu_s"], 320.0, "{recorded}");
     assert_eq!(recorded["dropped_cpu_s"], 220.0, "{recorded}");
     assert_eq!(recorded["dropped_cpu_share"], 220.0 / 320.0, "{recorded}");
+}
+
+/// On machines that are not those of the record, its CPU is no share of anything.
+#[test]
+fn the_cpu_of_the_record_is_not_a_share_of_simulated_machines() {
+    let place = Place::new();
+    fs::write(place.path("log.swf"), log_of(&[(0, 60, 90, 2, 1), (30, 60, 90, 2, 1)])).unwrap();
+    let csv = |more: &[&str]| {
+        replayed(&place, "log.swf", &[&["--out", "runs"], more].concat());
+        fs::read_to_string(place.path("runs/replay-record.csv")).unwrap()
+    };
+    let shares = |csv: &str| csv.lines().skip(1).filter(|row| !row.ends_with(',')).count();
+    assert!(0 < shares(&csv(&[])));
+    let simulated = csv(&["--cluster", "cluster:nodes=1,cpu=4"]);
+    assert!(1 < simulated.lines().count() && shares(&simulated) == 0, "{simulated}");
 }
 
 /// Jobs that the end of the log cuts are left out of the second kind of responses: by hand.

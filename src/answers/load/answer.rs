@@ -93,7 +93,8 @@ pub struct WholeFrom {
     /// CPU requested over that of the machines, in the intervals from then on.
     pub cpu_allocated_of_capacity_share: Option<f64>,
     /// Whether a job is open at the end of the log; if none is, those that still ran then are missing.
-    pub has_open: bool,
+    /// `None` in older results.
+    pub has_open: Option<bool>,
 }
 
 impl WholeFrom {
@@ -111,7 +112,7 @@ impl WholeFrom {
             from_s: micros_to_seconds(first.at_us),
             when: first.when(),
             cpu_allocated_of_capacity_share: share_of(Some(allocated), capacity),
-            has_open: first.has_open,
+            has_open: Some(first.has_open),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::answers::sentences::{MOST, capital, percent, short};
 use crate::digits::{counted, grouped, lasting, six_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
+use crate::studies::ledger::UNKNOWN;
 use crate::studies::meter::CpuDefinition;
 
 /// The answer of `monthly`.
@@ -215,10 +216,9 @@ impl MonthlyAnswer {
         });
         let most = self.most_not_finished.as_ref().map(|most| {
             format!(
-                "{} of {} that did not finish {} of one user, {}, who has {} of all jobs",
+                "{} of {} that did not finish are of one user, {}, who has {} jobs in all",
                 grouped(most.not_finished_jobs),
                 counted(self.not_finished_jobs, "job"),
-                if most.not_finished_jobs == 1 { "is" } else { "are" },
                 short(&most.user),
                 grouped(most.jobs)
             )
@@ -235,7 +235,7 @@ impl MonthlyAnswer {
         let (median, longest) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
         let processors = if longest.size == "1" { "processor" } else { "processors" };
         let queue = format!(" in queue {}", longest.queue);
-        let queue = if longest.queue.is_empty() { "" } else { queue.as_str() };
+        let queue = if longest.queue == UNKNOWN { "" } else { queue.as_str() };
         (self.wait_s_median? < median).then(|| {
             format!(
                 ". Jobs of {} {processors}{queue} waited longest: {} s in the median, {} jobs",
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(
             answer.sentence().unwrap(),
             "Half of the jobs that started had waited for at most 90 s, and 95 % for at most 7,200 s; \
-            10 of 11 jobs that did not finish are of one user, honbu, who has 11 of all jobs. From \
+            10 of 11 jobs that did not finish are of one user, honbu, who has 11 jobs in all. From \
             2016-12-21 to 2017-01-01 (11.1 d), 2 accounts used 360,000 processor-s; account \
             taifl used most, 50.0 %. Jobs of 5-16 processors in queue a waited longest: 120 s in the \
             median, 10 jobs. 9 attempts that reached their time limit used 12.5 % \

@@ -16,7 +16,7 @@ use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::schema::Table;
 use crate::sources::zone::Zone;
-use crate::studies::ledger::CpuDefinition;
+use crate::studies::ledger::{CpuDefinition, UNKNOWN};
 use crate::studies::monthly::{
     ACCOUNT, Asked, Calendar, Covered, Monthly, Sums, covered, fold, month_count,
 };
@@ -193,9 +193,10 @@ impl Months {
 /// others.
 fn most_not_finished(monthly: &Monthly, total: &Sums) -> Option<MostOfUser> {
     const JOBS_MIN: u64 = 10;
-    let (user, (most, _)) = monthly.users.iter().max_by_key(|(_, user)| user.0.not_finished)?;
+    let named = || monthly.users.iter().filter(|(name, _)| *name != UNKNOWN);
+    let (user, (most, _)) = named().max_by_key(|(_, user)| user.0.not_finished)?;
     let is_told = JOBS_MIN <= most.not_finished && total.not_finished <= 2 * most.not_finished;
-    (is_told && 1 < monthly.users.len()).then(|| MostOfUser {
+    (is_told && 1 < named().count()).then(|| MostOfUser {
         user: user.clone(),
         jobs: most.jobs,
         not_finished_jobs: most.not_finished,

@@ -53,15 +53,17 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         let rows = setting.recorded.iter().filter(is_drawn);
         rows.filter_map(|row| Some((hours(row.time_s), value(row)?))).collect()
     };
-    let said = waits_of_record(setting);
+    let until = known_until(setting, begin_s, last_s);
+    let said = format!("{}{until}", waits_of_record(setting));
     let queue = with_record(queue, record(|row| Some(row.waiting)), &said);
     // The capacity counts once, as on the page about load, whatever the overcommitment.
     let of = setting.capacity.or_used("the machines' capacity");
     let axis = format!("CPU in use (% of {of})");
     let percent_of = |share: f64| share * setting.overcommit * 100.0;
     let in_use = over_time("CPU in use", [&axis, " %"], &|sample| sample.cpu_share.map(percent_of));
-    let said = "The record: all attempts of these tasks, also those that are not replayed.";
-    let in_use = with_record(in_use, record(|row| row.cpu_share.map(|share| share * 100.0)), said);
+    let said = "The record: all attempts of these tasks and of those left out, replayed or not.";
+    let said = format!("{said}{until}");
+    let in_use = with_record(in_use, record(|row| row.cpu_share.map(|share| share * 100.0)), &said);
     let in_use = with_limit(in_use, setting.overcommit);
     let mut charts = Vec::new();
     // If no task ever waits, all policies give the same result: charts of responses and queues
@@ -97,6 +99,16 @@ fn caption_of(setting: &Setting) -> String {
         digits::counted(setting.history.counts.jobs, "job"),
         setting.machines(),
     )
+}
+
+/// That the record ends before the policies do, as a further sentence; otherwise empty.
+fn known_until(setting: &Setting, begin_s: f64, last_s: f64) -> String {
+    match setting.recorded.last() {
+        Some(row) if row.time_s < last_s => {
+            format!(" It is drawn until {}.", lasting(row.time_s - begin_s))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Which tasks wait in the record.
@@ -280,6 +292,8 @@ fn responses(runs: &[Run], setting: &Setting, caption: &str) -> BarChart {
         )
     });
     let record = setting.history.schedule.and_then(|record| record.responses_of_whole_jobs());
+    let is_of_whole = runs.iter().any(|run| run.metrics.whole_job_response_s.is_some());
+    let whole = if is_of_whole { " Without jobs that the end of the window cuts." } else { "" };
     let record = record.map(|spread| (RECORD, spread, Tone::Grey));
     let drawn = || record.iter().chain(&known);
     let (unit, per) = unit_of_time(drawn().map(|row| row.1.mean).fold(0.0, f64::max));
@@ -300,7 +314,7 @@ fn responses(runs: &[Run], setting: &Setting, caption: &str) -> BarChart {
             "Response time of jobs{} under each policy",
             record.map_or("", |_| ", as recorded and")
         ),
-        caption: format!("{}{found}{caption}", kills(runs)),
+        caption: format!("{}{found}{caption}{whole}", kills(runs)),
         value_axis: format!("mean response time ({unit})"),
         bars: bars.collect(),
     }

@@ -379,10 +379,10 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         // Tasks arrive at other times than in the record.
         history.over_time = None;
     }
-    let over_time = history.over_time.as_ref();
-    let recorded = over_time.map_or_else(Vec::new, |all| all.all(&cluster, plan.overcommit));
     let pooled = pooled(asked, lake, &cluster);
     let is_simulated = asked.cluster.is_some() || asked.failures.is_some();
+    let machines = (!is_simulated).then_some((&cluster, plan.overcommit));
+    let recorded = history.over_time.as_ref().map_or_else(Vec::new, |all| all.all(machines));
     let machines = if is_simulated { Machines::Simulated } else { Machines::Recorded };
     let whole_from = FirstEnd::of(lake, windows)?.map(|first| first.instant());
     let missing = (lake.gaps(), whole_from);

@@ -303,7 +303,6 @@ impl Items {
         counts.left_out += u64::from(work_us.is_none());
         let Some(work_us) = work_us else {
             self.add_cpu(view, run_us, |_, _| false);
-
             return None;
         };
         counts.still_running += u64::from(ended_by == Some(EndedBy::Nothing));

@@ -27,7 +27,7 @@ pub struct AtTime {
     /// The mean number of replayed tasks that waited for their first attempt.
     pub waiting: f64,
     /// Requested CPU of running attempts over the CPU of the machines, whose capacity counts once,
-    /// whatever the overcommitment; `None` if there were no machines.
+    /// whatever the overcommitment; `None` if there were no machines, or others in the replay.
     pub cpu_share: Option<f64>,
 }
 
@@ -64,9 +64,12 @@ impl OverTime {
         self.cpu.join(&others.cpu);
     }
 
-    /// The record in each stretch, on these machines with `overcommit` times their capacity.
-    pub fn all(&self, cluster: &Cluster, overcommit: f64) -> Vec<AtTime> {
-        let there = capacity(cluster, self.cpu.cleared());
+    /// The record in each stretch, on these machines with `overcommit` times their capacity; with `None`,
+    /// the machines are not those of the record, and shares of their CPU are unknown.
+    pub fn all(&self, machines: Option<(&Cluster, f64)>) -> Vec<AtTime> {
+        let overcommit = machines.map_or(1.0, |machines| machines.1);
+        let none = || self.cpu.cleared();
+        let there = machines.map_or_else(none, |(cluster, _)| capacity(cluster, none()));
         let of =
             |(((end_us, waiting), (_, cpu)), (_, there)): (((i64, f64), _), (i64, f64))| AtTime {
                 time_s: micros_to_seconds(end_us),
@@ -142,7 +145,7 @@ mod tests {
         let half = Change::Capacity(Room { cpu: 625_000, memory: None });
         let change = |at_us, machine, change| MachineChange { at_us, machine, change };
         cluster.changes = vec![change(2_000, 0, Change::Leaves), change(3_000, 1, half)];
-        let all = record.all(&cluster, 1.25);
+        let all = record.all(Some((&cluster, 1.25)));
         let at = |at_us: i64| {
             let found = all.iter().find(|row| micros_to_seconds(at_us) <= row.time_s).unwrap();
             (found.waiting, found.cpu_share.unwrap())
@@ -151,5 +154,8 @@ mod tests {
         assert_eq!(at(2_000), (0.0, 0.3125));
         assert_eq!(at(3_000), (1.0, 0.625));
         assert_eq!(at(4_000), (0.0, 1.25));
+        let unknown = record.all(None);
+        assert_eq!(unknown.len(), all.len());
+        assert!(unknown.iter().all(|row| row.cpu_share.is_none()));
     }
 }

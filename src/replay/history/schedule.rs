@@ -23,7 +23,7 @@ pub struct Schedule {
     pub waiting_s: Option<Spread>,
     /// First submit to last end of jobs, s.
     pub job_response_s: Option<Spread>,
-    /// The same of jobs that the end of the window does not cut, s; `None` if that are all.
+    /// The same of jobs that the end of the window does not cut, s; `None` if it cuts none, or all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_job_response_s: Option<Spread>,
     /// Submit to end over run time, of tasks that finished; bounded as for a replay.

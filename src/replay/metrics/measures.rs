@@ -33,7 +33,7 @@ pub struct Metrics {
     pub task_response_s: Option<Spread>,
     /// First submit to last end of jobs whose tasks were all over, s.
     pub job_response_s: Option<Spread>,
-    /// The same of jobs that the end of the recorded window does not cut, s; `None` if that are all.
+    /// The same of jobs that the end of the recorded window does not cut, s; `None` if it cuts none, or all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_job_response_s: Option<Spread>,
     /// Response over run time of finished tasks with a run time above 0.

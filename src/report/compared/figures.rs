@@ -169,15 +169,17 @@ impl Both {
         [first, second].map(|value| cell(self.kind, value, top))
     }
 
-    /// How far it moved, in parts of a change worth to be told: a point of a share, a tenth of a length
-    /// of time. Counts and sums move with the log; 0 for them, and where no change is known.
+    /// How far it moved, in parts of a change worth to be told: a point of a share, a tenth of the longer
+    /// length of time. Counts and sums move with the log; 0 for them, and where no change is known.
     fn moved(&self) -> f64 {
         let [first, second] = self.values.each_ref().map(|value| value.number);
         let is_time = self.values[0].unit == "s";
         match self.kind {
             _ if self.is_bound() => 0.0,
             Kind::Share => (second - first).abs() / A_POINT,
-            Kind::Amount if is_time && 0.0 < first => (second / first - 1.0).abs() / A_TENTH,
+            Kind::Amount if is_time && first != second => {
+                (second - first).abs() / first.max(second) / A_TENTH
+            }
             Kind::Amount | Kind::Count => 0.0,
         }
     }
@@ -230,19 +232,24 @@ pub(super) fn verdict(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'
     let jobs = jobs.map(|both| both.values.each_ref().map(|value| value.number));
     let jobs = jobs.filter(|jobs| 0.0 < jobs[0] && jobs[0].to_bits() != jobs[1].to_bits());
     let said = jobs.map_or_else(String::new, |[first, second]| {
-        let times = three_digits(second / first);
-        let [first, second] = [names.first, names.second].map(escape);
-        format!("Jobs: {times} times as many in {second} as in {first}. ")
+        let [one, other] = [names.first, names.second].map(escape);
+        match three_digits(second / first).as_str() {
+            "1" => format!("Nearly as many jobs in {other} as in {one}. "),
+            times => format!("Jobs: {times} times as many in {other} as in {one}. "),
+        }
     });
     let mut moved: Vec<&Both> = all.iter().filter(|both| 1.0 <= both.moved()).collect();
     moved.sort_by(|one, other| other.moved().total_cmp(&one.moved()));
     let told = |both: &&Both| {
         let [first, second] = both.cells();
         let by = both.change();
-        format!("{}: {}, then {} ({by})", escape(&both.said), first.html(), second.html())
+        let by = if by.is_empty() { by } else { format!(" ({by})") };
+        format!("{}: {}, then {}{by}", escape(&both.said), first.html(), second.html())
     };
     let told: Vec<String> = moved.iter().take(NAMED_MAX).map(told).collect();
-    let rest = "shares differ by less than 1 point, and times by less than 10 %";
+    let is_bound = all.iter().any(Both::is_bound);
+    let rest = if is_bound { " of which the change is known" } else { "" };
+    let rest = format!("shares and times{rest} differ by less than 1 point or 10 %");
     let moved = match (told.is_empty(), moved.len().saturating_sub(NAMED_MAX)) {
         (true, _) => format!("No key figure moved: {rest}."),
         (false, 0) => format!("What moved: {}. All other {rest}.", told.join("; ")),
@@ -358,7 +365,7 @@ mod tests {
         assert_eq!(
             verdict([&one, &two], true, names),
             "<p class=\"answer\">What moved: jobs that failed: 40.00 %, then 50.00 % (+10.00 points). All \
-            other shares differ by less than 1 point, and times by less than 10 %.</p>\n"
+            other shares and times of which the change is known differ by less than 1 point or 10 %.</p>\n"
         );
         let text = verdict([&one, &one], true, names);
         assert!(text.contains(">No key figure moved: "), "{text}");
@@ -367,6 +374,24 @@ mod tests {
         let text = verdict([&one, &half], false, names);
         assert!(text.contains(">Jobs: 0.4 times as many in two as in one. No key"), "{text}");
         assert_eq!(verdict([&one, &[]], true, names), "");
+        let waits = |median: &str| {
+            stored(&[("waiting.csv", &format!("outcome;mean;median;p99;unit\nall;9;{median};9;s"))])
+        };
+        let text = verdict([&waits("0"), &waits("3600")], true, names);
+        assert!(
+            text.contains(
+                "What moved: median wait of tasks, started or not: 0 s, then 60 min. All"
+            ),
+            "{text}"
+        );
+        let more = |count: u32| {
+            stored(&[(
+                "classify-jobs.csv",
+                &format!("sequence;outcome;count;share\n014;finished;{count};1"),
+            )])
+        };
+        let text = verdict([&more(1000), &more(1001)], true, names);
+        assert!(text.contains(">Nearly as many jobs in two as in one. No key figure"), "{text}");
     }
 
     #[test]

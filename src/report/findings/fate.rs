@@ -93,7 +93,6 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     }
     let lost = joined(&lost).replacen(" jobs ", &format!(" jobs {used} "), 1);
     let in_all: f64 = lossy.iter().map(|outcome| share(outcome)).sum();
-    // Nobody reads a kill of a service as a loss; a trace does not tell which jobs are services.
     let is_google = stored.source.as_deref().is_some_and(|source| source.starts_with("google"));
     let services = if is_google && share("finished") < share("killed") { SERVICES } else { "" };
     Some(Told::Shown(format!(
@@ -103,8 +102,8 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
 }
 
 /// What a kill may be.
-const SERVICES: &str = ". Not all of it is lost: services run until they are killed, and the trace does not \
-    tell which jobs are services";
+const SERVICES: &str = ". Services run until they are killed and are not lost work; the trace does not mark \
+    them";
 
 /// ` in the first 25.2 h`, `after 29 d`, and `. Outcomes are those of the jobs after 29 d`, if tasks
 /// are loaded for a shorter time than jobs.

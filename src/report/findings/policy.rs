@@ -180,7 +180,7 @@ fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
         let copies = match row.metrics.copies {
             (0, _) => String::new(),
             (started, won) => format!(
-                ": its copies take machines ({} started, of which {} ended first)",
+                " (it started {} copies, of which {} ended first)",
                 grouped(started),
                 grouped(won)
             ),

@@ -245,7 +245,16 @@ window.addEventListener("resize", place);
 
 const asked = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(chosen.get("window") ?? "");
 if (whole !== null && asked !== null) choose(Number(asked[1]), Number(asked[2]));
-else if (usual !== null && whole[0] < usual[0] && usual[0] < usual[1]) choose(...usual);
+else if (isCut) choose(...usual);
+// Paper has no controls to see the rest with.
+let wasUsual = false;
+window.addEventListener("beforeprint", () => {
+  wasUsual = isCut && span.every((second, place) => second === usual[place]);
+  if (wasUsual) choose(...whole);
+});
+window.addEventListener("afterprint", () => {
+  if (wasUsual) choose(...usual);
+});
 
 // On a phone a chart is as wide as the page. A button shows it at its own width.
 for (const figure of document.querySelectorAll("figure.chart")) {

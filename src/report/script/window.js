@@ -23,8 +23,9 @@ const whole = timed.length === 0 ? null
   : [Math.min(...timed.map((plot) => plot.from)), Math.max(...timed.map((plot) => plot.until))];
 let span = whole;
 // The window of a page as it is opened: the time for which the log has all jobs.
-const usual = whole === null ? null
-  : [Math.max(whole[0], ...timed.map((plot) => plot.complete)), whole[1]];
+const completeFrom = Math.max(-Infinity, ...timed.map((plot) => plot.complete));
+const isCut = whole !== null && whole[0] < completeFrom && completeFrom < whole[1];
+const usual = isCut ? [completeFrom, whole[1]] : whole;
 
 const across = (plot, second) =>
   plot.left + ((second - span[0]) / (span[1] - span[0])) * (plot.right - plot.left);
@@ -179,7 +180,7 @@ if (0 < timed.length) {
   const all = element("button", { type: "button", textContent: "Show all" });
   const box = element("div", { className: "filter window" }, "Window of time: ", from, " to ", until,
     dated === null ? ` ${unit} ` : " UTC ", all, element("span", { className: "source" },
-      pictures < 2 ? " or drag on a time chart." : ` or drag on a time chart; ${pictures === 2 ? "both" : `all ${pictures}`} pictures follow.`));
+      pictures < 2 ? " or drag on a time chart." : ` or drag on a time chart; ${pictures === 2 ? "both" : `all ${pictures}`} pictures follow.`, isCut ? " The page opens with the time for which the log has all jobs." : ""));
   const section = svg.closest(".figures") ?? svg.closest("figure");
   section.before(box);
   // The whole time needs no more digits than its axis has; a window keeps those of the drag.

@@ -40,8 +40,8 @@ fn says_nothing(header: &[String], row: &[String]) -> bool {
     has_zero && cells.all(|(_, cell)| is_zero(cell) != Ok(false) && cell != "true")
 }
 
-/// Whether a row has a threshold, and other numbers that are all zero, up to the number of tasks that the
-/// rule acts on: to kill a task that has nothing left to use has no effect.
+/// Whether a row has a threshold, and other numbers that are all zero, apart from the number of tasks that
+/// the rule acts on: to kill a task that has nothing left to use has no effect.
 fn does_nothing(header: &[String], row: &[String]) -> bool {
     let place = header.iter().position(|column| column == THRESHOLD);
     place.is_some_and(|place| {
