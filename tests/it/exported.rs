@@ -218,4 +218,22 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     let load = std::fs::read(place.path("found/load.json")).unwrap();
     let load: serde_json::Value = serde_json::from_slice(&load).unwrap();
     assert_eq!(load["answer"]["arrivals"]["jobs"], 100, "{}", load["answer"]["arrivals"]);
+    // From when on charts are shown: the tenth day after the first submission.
+    let shown = format!(" data-whole=\"{late}\"");
+    assert!(
+        page("load").contains(&shown) && fairness.contains(" data-whole=\""),
+        "{}",
+        page("load")
+    );
+    // Running jobs are missing, unless one is there.
+    let open = "No job is open at its end";
+    assert!(page("index").contains(open) && page("load").contains(open));
+    let running = row(200, BEGIN_S + late + day, 0).replace("COMPLETED", "RUNNING");
+    let running = running.replace(&format!("|0|{}|", -(BEGIN_S + late + day)), "||0|");
+    place.raw("log.sacct", format!("{HEADER}{rows}{running}"));
+    place.run(&["ingest", "trace", "--lake", "open", "--quiet"]).ok();
+    place.run(&["load", "--lake", "open", "--out", "open-load", "--quiet"]).ok();
+    place.run(&["report", "open-load"]).ok();
+    let load = std::fs::read_to_string(place.path("open-load/report/load.html")).unwrap();
+    assert!(load.contains(notice) && !load.contains(open), "{running} {load}");
 }

@@ -180,7 +180,7 @@ if (0 < timed.length) {
   const all = element("button", { type: "button", textContent: "Show all" });
   const box = element("div", { className: "filter window" }, "Window of time: ", from, " to ", until,
     dated === null ? ` ${unit} ` : " UTC ", all, element("span", { className: "source" },
-      pictures < 2 ? " or drag on a time chart." : ` or drag on a time chart; ${pictures === 2 ? "both" : `all ${pictures}`} pictures follow.`, isCut ? " The page opens with the time for which the log has all jobs." : ""));
+      pictures < 2 ? " or drag on a time chart." : ` or drag on a time chart; ${pictures === 2 ? "both" : `all ${pictures}`} pictures follow.`, isCut ? " The page opens at the time from which on all jobs that ended are in the log." : ""));
   const section = svg.closest(".figures") ?? svg.closest("figure");
   section.before(box);
   // The whole time needs no more digits than its axis has; a window keeps those of the drag.
