@@ -136,7 +136,20 @@ fn a_browser_shows_the_pages_without_a_fault() {
     place.run(&["analyze", "log.sacct", "--out", "dated"]).ok();
     let load = fs::read_to_string(place.path("dated/report/load.html")).unwrap();
     assert!(load.contains(">date (UTC)<") && load.contains(">2017-01-06<"), "{load}");
-    for pages in ["pages", "dated/report"] {
+    // A log that lacks the jobs that had ended before its tenth day: its pages open from then on.
+    let cut = |hour: u32| format!("2024-01-{:02}T{:02}:00:00", hour / 24 + 1, hour % 24);
+    let mut log = "JobID|User|Account|State|Submit|Start|End|NCPUS|Timelimit\n".to_owned();
+    for job in 0..120 {
+        let start = if job < 40 { job * 5 } else { 241 + job };
+        let end = if job < 40 { 241 + job % 3 } else { start + 1 };
+        let times = [cut(start), cut(start), cut(end)].join("|");
+        writeln!(log, "{job}|u{}|a|COMPLETED|{times}|4|20-00:00:00", job % 5).unwrap();
+    }
+    fs::write(place.path("cut.sacct"), log).unwrap();
+    place.run(&["analyze", "cut.sacct", "--out", "cut"]).ok();
+    let load = fs::read_to_string(place.path("cut/report/load.html")).unwrap();
+    assert!(load.contains(" data-whole=\""), "{load}");
+    for pages in ["pages", "dated/report", "cut/report"] {
         let said = script(&python, "report_pages.py", &[place.path(pages).to_str().unwrap()]);
         if said.contains("SKIPPED:") {
             skipped(&said);

@@ -66,6 +66,44 @@ DRAWN = """() => new Promise((drawn) => {
 })"""
 
 
+# From when on the log has all jobs, in seconds since the start of the plots and since 1970, for a log that lacks some.
+WHOLE = """() => [...document.querySelectorAll("g.plot[data-whole]")]
+  .filter((plot) => Number(plot.dataset.whole) < Number(plot.dataset.seconds.split(" ")[1]))
+  .map((plot) => [Number(plot.dataset.whole), Number(plot.dataset.from ?? 0)])"""
+
+
+def opened(page):
+    """Whether a page of a log that lacks jobs of its begin opens without that time, and shows all of it when asked
+    to, on paper, and under the address that it then has; all of it is shown afterwards."""
+    whole = page.evaluate(WHOLE)
+    inputs = page.locator(".window input").all()
+    if not whole or not inputs:
+        return
+    seconds, since = max(whole)
+    narrowed = page.evaluate("() => document.querySelectorAll('g.plot[clip-path]').length")
+    if inputs[0].get_attribute("type") == "datetime-local":
+        begin = datetime.fromisoformat(inputs[0].input_value()).replace(tzinfo=timezone.utc).timestamp()
+        expected = since + seconds
+    else:
+        unit = page.evaluate("() => ({ h: 3600, d: 86400 })[document.querySelector('g.plot').dataset.unit]")
+        begin, expected = float(inputs[0].input_value()) * unit, seconds
+    if narrowed < len(whole) or 1 < abs(begin - expected) or "window=" in page.url:
+        yield f"it opens at {begin} in {narrowed} of {len(whole)} plots, not at {expected}"
+    count = "() => document.querySelectorAll('g.plot[clip-path]').length"
+    page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    if page.evaluate(count):
+        yield "a part of the time is printed"
+    page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
+    if page.evaluate(count) != narrowed:
+        yield "all of the time stays after printing"
+    page.get_by_role("button", name="Show all").click()
+    other = page.context.new_page()
+    other.goto(page.url)
+    if page.evaluate(count) or other.evaluate(count) or "window=" not in page.url:
+        yield "not all of the time is shown when asked for"
+    other.close()
+
+
 def faults(page, path, report):
     yield from windows(page, path)
     if path.stem == "sweep":
@@ -138,7 +176,7 @@ def windows(page, path):
     yield from shown(other, begin, end)
     other.close()
     page.get_by_role("button", name="Show all").click()
-    if page.evaluate(TICKS) != plots or page.evaluate(DASHED) != dashed or "window" in page.url:
+    if page.evaluate(TICKS) != plots or page.evaluate(DASHED) != dashed or ("window" in page.url) != bool(page.evaluate(WHOLE)):
         yield "not all is shown again"
     # A window without values.
     for field, second in zip(inputs, (high - 1e-3 * (high - low), high - 0.9e-3 * (high - low))):
@@ -179,7 +217,7 @@ def dates(page, inputs):
     yield from dated(other.evaluate(DATES), begin, end)
     other.close()
     page.get_by_role("button", name="Show all").click()
-    if page.evaluate(DATES) != plots or "window" in page.url:
+    if page.evaluate(DATES) != plots or ("window" in page.url) != bool(page.evaluate(WHOLE)):
         yield "not all dates are shown again"
 
 

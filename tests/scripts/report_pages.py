@@ -340,6 +340,8 @@ def check(contexts, path, report, shots):
             page.goto(path.as_uri())
             if shots and (kind in ("desktop", "phone") or (kind, name) == ("dark", "index")):
                 page.screenshot(path=shots / f"{name.replace('/', '-')}-{kind}.png", full_page=True)
+            for fault in report_live.opened(page) if kind != "no script" else []:
+                note(fault)
             # Folded content is read as well.
             page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
             said[kind] = page.evaluate(SAID), page.evaluate(TITLES), page.evaluate(TEXTS)
