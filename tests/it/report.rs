@@ -146,7 +146,9 @@ fn a_browser_shows_the_pages_without_a_fault() {
         writeln!(log, "{job}|u{}|a|COMPLETED|{times}|4|20-00:00:00", job % 5).unwrap();
     }
     fs::write(place.path("cut.sacct"), log).unwrap();
-    place.run(&["analyze", "cut.sacct", "--out", "cut"]).ok();
+    place.run(&["ingest", "cut.sacct", "--lake", "cut/lake"]).ok();
+    place.run(&["load", "--lake", "cut/lake", "--out", "cut"]).ok();
+    place.run(&["report", "cut"]).ok();
     let load = fs::read_to_string(place.path("cut/report/load.html")).unwrap();
     assert!(load.contains(" data-whole=\""), "{load}");
     for pages in ["pages", "dated/report", "cut/report"] {

@@ -282,12 +282,14 @@ def prices(page, path, report):
             expected = ["kill nothing"]
         if not all(text in said for text in expected):
             yield f"at a price of {price}: `{said}`, not {expected}"
-    # Before any choice: the rule and threshold with the largest net value at the price of the sweep.
+    # Before any choice: the rule and threshold with the largest net value at the price of the sweep, of those that act
+    # on any task.
     fresh = page.context.new_page()
     fresh.goto(path.as_uri())
     usual = result["settings"]["price"]
-    top = max(float(row["net_cpu"]) - usual * float(row["harmed_jobs"]) for row in table)
-    tops = [f"{row['rule']} at T = {number(float(row['threshold']))} " for row in table
+    acting = [row for row in table if 0 < float(row.get("condemned_tasks") or 1)] or table
+    top = max(float(row["net_cpu"]) - usual * float(row["harmed_jobs"]) for row in acting)
+    tops = [f"{row['rule']} at T = {number(float(row['threshold']))} " for row in acting
             if float(row["net_cpu"]) - usual * float(row["harmed_jobs"]) == top]
     said = fresh.locator(".what-if .said").last.text_content()
     if not said.startswith(tuple(tops)):
