@@ -344,7 +344,7 @@ impl Frame {
                 canvas.text(text, (moved, below + 1.0 * size), Align::Middle, size, Ink::TEXT);
             }
         }
-        if self.time(None).is_some() {
+        if self.x.clock.is_some() {
             canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: None });
         }
         canvas.line(vec![(self.left, below), (self.left + self.width, below)], thin, Ink::TEXT);

@@ -4,7 +4,8 @@
 
 use super::html::{self, Cell};
 use super::text::{lasting, percent};
-use crate::answers::monthly::{self, MonthlyAnswer, OfQueue, OfSize};
+use crate::answers::load::OfSize;
+use crate::answers::monthly::{self, MonthlyAnswer, OfQueue};
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::Stored;
 

@@ -182,16 +182,34 @@ pub struct Totals {
     pub memory_fragmented_s: Option<Option<f64>>,
 }
 
-/// Jobs of a size.
+/// Jobs of a size, in a table of waits.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OfSize {
+    /// Their queue, if the table is by queue.
+    pub queue: String,
     /// The number of processors or tasks.
     pub size: String,
+    /// The number of jobs.
+    pub jobs: u64,
     /// Jobs with a known wait.
     pub jobs_with_wait: u64,
     /// Their median wait, s.
     pub wait_s_median: Option<f64>,
+    /// The 95 % quantile of their waits, s.
+    pub wait_s_p95: Option<f64>,
+    /// The median running time of those that ended, s.
+    pub run_s_median: Option<f64>,
+    /// Their median bounded slowdown.
+    pub slowdown_median: Option<f64>,
+}
+
+/// The jobs with the longest median wait, s, of those of which there are some.
+pub(crate) fn longest_wait(rows: &TableRows<OfSize>) -> Option<(f64, OfSize)> {
+    const JOBS_MIN: u64 = 10;
+    let rows = rows.iter().filter(|row| JOBS_MIN <= row.jobs_with_wait);
+    let known = rows.filter_map(|row| Some((row.wait_s_median?, row)));
+    known.max_by(|one, other| one.0.total_cmp(&other.0))
 }
 
 /// The row of an interval.

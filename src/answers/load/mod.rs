@@ -18,8 +18,8 @@ mod units;
 use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
 
-pub use answer::{LoadAnswer, LoadRow, Totals, WholeFrom};
-pub(crate) use answer::{averaged, share_of};
+pub use answer::{LoadAnswer, LoadRow, OfSize, Totals, WholeFrom};
+pub(crate) use answer::{averaged, longest_wait, share_of};
 pub use length::{Length, LengthError};
 pub use loaded::{Loaded, load};
 pub(super) use plan::asked;

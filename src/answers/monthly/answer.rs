@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answers::load::share_of;
+use crate::answers::load::{OfSize, longest_wait, share_of};
 use crate::answers::sentences::{MOST, capital, percent, short};
 use crate::digits::{counted, grouped, lasting, six_digits};
 use crate::results::rows::TableRows;
@@ -92,28 +92,6 @@ pub struct MostOfUser {
     pub jobs: u64,
     /// Those that did not finish.
     pub not_finished_jobs: u64,
-}
-
-/// The waits of jobs of a size in a queue.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct OfSize {
-    /// The queue.
-    pub queue: String,
-    /// The number of processors.
-    pub size: String,
-    /// The number of jobs.
-    pub jobs: u64,
-    /// Jobs with a known wait.
-    pub jobs_with_wait: u64,
-    /// Their median wait, s.
-    pub wait_s_median: Option<f64>,
-    /// The 95 % quantile of their waits, s.
-    pub wait_s_p95: Option<f64>,
-    /// The median running time of those that ended, s.
-    pub run_s_median: Option<f64>,
-    /// Their median bounded slowdown.
-    pub slowdown_median: Option<f64>,
 }
 
 /// An account over the whole log.
@@ -228,11 +206,8 @@ impl MonthlyAnswer {
     }
 
     /// Which jobs waited longest, of the sizes and queues with some jobs.
-    fn longest_wait(&self) -> Option<String> {
-        const JOBS_MIN: u64 = 10;
-        let rows = self.waits.iter().filter(|row| JOBS_MIN <= row.jobs_with_wait);
-        let known = rows.filter_map(|row| Some((row.wait_s_median?, row)));
-        let (median, longest) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    fn waited_longest(&self) -> Option<String> {
+        let (median, longest) = longest_wait(&self.waits)?;
         let processors = if longest.size == "1" { "processor" } else { "processors" };
         let queue = format!(" in queue {}", longest.queue);
         let queue = if longest.queue == UNKNOWN { "" } else { queue.as_str() };
@@ -252,7 +227,7 @@ impl MonthlyAnswer {
         let total = Some(self.total).filter(|&total| 0.0 < total)?;
         let first = self.accounts.iter().next()?;
         let waits = self.waits().map_or_else(String::new, |said| format!("{said}. "));
-        let longest = self.longest_wait().unwrap_or_default();
+        let longest = self.waited_longest().unwrap_or_default();
         let [reached, limits] = [self.reached(), self.limits()].map(Option::unwrap_or_default);
         let wasted = Some(self.total_wasted).filter(|&wasted| 0.0 < wasted);
         let wasted = wasted.map_or_else(String::new, |wasted| {

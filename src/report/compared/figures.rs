@@ -169,17 +169,16 @@ impl Both {
         [first, second].map(|value| cell(self.kind, value, top))
     }
 
-    /// How far it moved, in parts of a change worth to be told: a point of a share, a tenth of the longer
-    /// length of time. Counts and sums move with the log; 0 for them, and where no change is known.
+    /// How far it moved, in parts of a change worth to be told: a point of a share, a tenth of a length of
+    /// time; any change from 0. Counts and sums move with the log; 0 for them, and where no change is known.
     fn moved(&self) -> f64 {
         let [first, second] = self.values.each_ref().map(|value| value.number);
         let is_time = self.values[0].unit == "s";
         match self.kind {
             _ if self.is_bound() => 0.0,
             Kind::Share => (second - first).abs() / A_POINT,
-            Kind::Amount if is_time && first != second => {
-                (second - first).abs() / first.max(second) / A_TENTH
-            }
+            Kind::Amount if is_time && 0.0 < first => (second / first - 1.0).abs() / A_TENTH,
+            Kind::Amount if is_time && first != second => f64::INFINITY,
             Kind::Amount | Kind::Count => 0.0,
         }
     }
@@ -384,6 +383,10 @@ mod tests {
             ),
             "{text}"
         );
+        let text = verdict([&waits("100"), &waits("111")], true, names);
+        assert!(text.contains("100 s, then 111 s (+11.0 %). All"), "{text}");
+        let text = verdict([&waits("100"), &waits("109")], true, names);
+        assert!(text.contains("No key figure moved"), "{text}");
         let more = |count: u32| {
             stored(&[(
                 "classify-jobs.csv",

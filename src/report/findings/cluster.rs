@@ -1,7 +1,7 @@
 //! How full the cluster was.
 
 use super::Told;
-use crate::answers::load::{LoadAnswer, averaged};
+use crate::answers::load::{self, LoadAnswer, averaged};
 use crate::answers::sentences::{Capacity, percent};
 use crate::digits::{grouped, lasting, six_digits};
 use crate::results::envelope::Envelope;
@@ -33,7 +33,7 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     });
     let over = if 1.0 < fullest { OVER } else { "" };
     let averaged = averaged(&stored.inputs);
-    let waits = longest_wait(answer, stored).unwrap_or_default();
+    let waits = waited_longest(answer, stored).unwrap_or_default();
     let (requested, from, cut) = match whole {
         Some((whole, share)) => {
             let from = format!(" from {} on", whole.when);
@@ -52,12 +52,9 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
 }
 
 /// The size of the jobs that waited longest, if that is a minute or more, as a further sentence.
-fn longest_wait(answer: &LoadAnswer, stored: &Envelope) -> Option<String> {
-    const JOBS_MIN: u64 = 10;
+fn waited_longest(answer: &LoadAnswer, stored: &Envelope) -> Option<String> {
     const FROM_S: f64 = 60.0;
-    let rows = answer.sizes.iter().filter(|row| JOBS_MIN <= row.jobs_with_wait);
-    let known = rows.filter_map(|row| Some((row.wait_s_median?, row)));
-    let (wait_s, longest) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let (wait_s, longest) = load::longest_wait(&answer.sizes)?;
     let source = stored.source.as_deref().and_then(|name| name.parse::<Source>().ok());
     let size = if source.is_some_and(Source::is_log) { "processor" } else { "task" };
     let plural = if longest.size == "1" { "" } else { "s" };
